@@ -1,0 +1,254 @@
+package metadata
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Check holds the record against every invariant of the format. It reports all
+// that is wrong at once: the error is one or more *Error, joined.
+func (r Run) Check() error { return join(check(&r)) }
+
+// check is Check without copying the record.
+func check(r *Run) []*Error {
+	c := &checker{phases: map[string]bool{}, attempts: len(r.Attempts)}
+	for _, p := range r.Phases {
+		if c.phases[p.Name] {
+			c.root().bad("phases", "has two of the name %q", p.Name)
+		}
+		c.phases[p.Name] = true
+	}
+	c.identity(r)
+	c.state(r)
+	for i := range r.Phases {
+		c.phase(&r.Phases[i])
+	}
+	for i := range r.Attempts {
+		c.attempt(i, &r.Attempts[i])
+	}
+	for i := range r.RollbackHistory {
+		c.rollback(i, &r.RollbackHistory[i])
+	}
+	for i := range r.Decisions {
+		c.decision(i, &r.Decisions[i])
+	}
+	return c.mistakes
+}
+
+// identity checks what a run is about.
+func (c *checker) identity(r *Run) {
+	at := c.root()
+	if r.Schema != Schema {
+		at.bad("schema", "%d is not the version that is written, %d", r.Schema, Schema)
+	}
+	count(at, "revision", r.Revision)
+	at.must("issue_number", CheckID(r.IssueNumber))
+	at.link("issue_url", r.IssueURL)
+	if owner, name, ok := strings.Cut(r.Repository, "/"); r.Repository != "" && (!ok || !plainName(owner) || !plainName(name)) {
+		at.bad("repository", "%q is not of the form owner/name", r.Repository)
+	}
+	oneOf(at, "language", r.Language, "en", "ja")
+	at.must("branch_name", CheckBranch(r.BranchName))
+	at.commit("base_commit", r.BaseCommit)
+	count(at, "pr_number", r.PRNumber)
+	at.link("pr_url", r.PRURL)
+	count(at, "github_integration.progress_comment_id", r.GitHubIntegration.ProgressCommentID)
+	at.link("github_integration.progress_comment_url", r.GitHubIntegration.ProgressCommentURL)
+	for _, name := range slices.Sorted(maps.Keys(r.ExternalDocuments)) {
+		document := r.ExternalDocuments[name]
+		if strings.Contains(document, "://") {
+			at.link("external_documents."+name, document)
+		} else if absolute(document) {
+			at.bad("external_documents."+name, "%q is an absolute path", document)
+		}
+	}
+	at.filled("pipeline.name", r.Pipeline.Name)
+	if !strings.HasPrefix(r.Pipeline.Digest, "sha256:") || !hex(r.Pipeline.Digest[len("sha256:"):], 64) {
+		at.bad("pipeline.digest", "%q is not \"sha256:\" and 64 hex digits", r.Pipeline.Digest)
+	}
+	if absolute(r.Pipeline.Source) {
+		at.bad("pipeline.source", "%q is an absolute path", r.Pipeline.Source)
+	}
+	at.time("created_at", r.CreatedAt)
+	at.time("updated_at", r.UpdatedAt)
+}
+
+// state checks where a run stands and what it has spent.
+func (c *checker) state(r *Run) {
+	at := c.root()
+	oneOf(at, "status", r.Status, statuses()...)
+	at.known("current_phase", r.CurrentPhase)
+	switch needs := r.Status != Running && r.Status != Completed; {
+	case r.Stop == nil && needs:
+		at.bad("stop", "is missing: a run that is %s says why", r.Status)
+	case r.Stop != nil && !needs:
+		at.bad("stop", "is set, but the run is %s", r.Status)
+	case r.Stop != nil:
+		oneOf(at, "stop.code", r.Stop.Code, codes()...)
+		at.filled("stop.why", r.Stop.Why)
+		at.known("stop.phase", r.Stop.Phase)
+		optional(at, "stop.step", r.Stop.Step, steps()...)
+		at.time("stop.at", r.Stop.At)
+	}
+	count(at, "cost_tracking.total_input_tokens", r.Cost.InputTokens)
+	count(at, "cost_tracking.total_output_tokens", r.Cost.OutputTokens)
+	count(at, "cost_tracking.total_cached_tokens", r.Cost.CachedTokens)
+	at.amount("cost_tracking.total_cost_usd", r.Cost.USD)
+
+	at.filled("run.id", r.Execution.ID)
+	count(at, "run.attempt", r.Execution.Attempt)
+	if lease := r.Execution.Lease; lease != nil {
+		at.filled("run.lease.owner", lease.Owner)
+		count(at, "run.lease.fence", lease.Fence)
+		at.time("run.lease.expires", lease.Expires)
+	}
+	at.amount("budget.usd", r.Budget.USD)
+	count(at, "budget.tokens", r.Budget.Tokens)
+	count(at, "budget.seconds", r.Budget.Seconds)
+	count(at, "budget.attempts", r.Budget.Attempts)
+	at.amount("budget.issue_usd", r.Budget.IssueUSD)
+	at.amount("budget.since.usd", r.Budget.Since.USD)
+	count(at, "budget.since.tokens", r.Budget.Since.Tokens)
+	count(at, "budget.since.seconds", r.Budget.Since.Seconds)
+	count(at, "budget.since.attempts", r.Budget.Since.Attempts)
+	if count(at, "allowance_from", r.AllowanceFrom); r.AllowanceFrom > len(r.Attempts) {
+		at.bad("allowance_from", "%d is more than the %d attempts there are", r.AllowanceFrom, len(r.Attempts))
+	}
+}
+
+// checker collects what is wrong with one record.
+type checker struct {
+	mistakes []*Error
+	phases   map[string]bool // the names there are
+	attempts int             // how many there are
+}
+
+// place is where in the record a check looks. Its path is put together only
+// when there is something to say about it: a long history must stay cheap.
+type place struct {
+	c      *checker
+	prefix string
+	index  int // of the element of a list, or -1
+}
+
+func (c *checker) root() place { return place{c, "", -1} }
+
+func (c *checker) element(list string, i int) place { return place{c, list, i} }
+
+// mostMistakes is how many mistakes are worth telling.
+const mostMistakes = 50
+
+func (at place) bad(field, format string, args ...any) {
+	if len(at.c.mistakes) == mostMistakes {
+		return
+	}
+	path := at.prefix
+	if at.index >= 0 {
+		path = fmt.Sprintf("%s[%d]", path, at.index)
+	}
+	if path != "" && field != "" {
+		path += "."
+	}
+	at.c.mistakes = append(at.c.mistakes, &Error{Path: path + field, Message: fmt.Sprintf(format, args...)})
+}
+
+func (at place) must(field string, err error) {
+	if err != nil {
+		at.bad(field, "%v", err)
+	}
+}
+
+func (at place) filled(field, value string) {
+	if strings.TrimSpace(value) == "" {
+		at.bad(field, "is missing")
+	}
+}
+
+// link checks a link that may be left out.
+func (at place) link(field, value string) {
+	if value != "" {
+		at.must(field, CheckURL(value))
+	}
+}
+
+// path checks a path that may be left out.
+func (at place) path(field, value string) {
+	if value != "" {
+		at.must(field, CheckPath(value))
+	}
+}
+
+// known checks the name of a phase that may be left out.
+func (at place) known(field, phase string) {
+	if phase != "" && !at.c.phases[phase] {
+		at.bad(field, "there is no phase %q", phase)
+	}
+}
+
+// commit checks the full id of a commit that may be left out.
+func (at place) commit(field, id string) {
+	if id != "" && !hex(id, 40) && !hex(id, 64) {
+		at.bad(field, "%q is not the full id of a commit", id)
+	}
+}
+
+func (at place) time(field string, t time.Time) {
+	switch {
+	case t.IsZero():
+		at.bad(field, "is missing")
+	case t.Location() != time.UTC:
+		at.bad(field, "%s is not in UTC", t.Format(time.RFC3339))
+	case t.Year() < 1970 || t.Year() > 9999:
+		at.bad(field, "the year %d cannot be", t.Year())
+	}
+}
+
+func (at place) timeOrNil(field string, t *time.Time) {
+	if t != nil {
+		at.time(field, *t)
+	}
+}
+
+func (at place) amount(field string, v float64) {
+	if !(v >= 0) || math.IsInf(v, 1) { // not v < 0, which NaN is not
+		at.bad(field, "%v is not an amount", v)
+	}
+}
+
+func count[N int | int64](at place, field string, n N) {
+	if n < 0 {
+		at.bad(field, "%d is less than 0", n)
+	}
+}
+
+func oneOf[T ~string](at place, field string, v T, valid ...T) {
+	if !slices.Contains(valid, v) {
+		words := make([]string, len(valid))
+		for i, w := range valid {
+			words[i] = string(w)
+		}
+		at.bad(field, "%.80q is not one of %s", string(v), strings.Join(words, ", "))
+	}
+}
+
+func optional[T ~string](at place, field string, v T, valid ...T) {
+	if v != "" {
+		oneOf(at, field, v, valid...)
+	}
+}
+
+func hex(s string, length int) bool {
+	return len(s) == length && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// plainName reports whether s can be the name of an owner or a repository.
+func plainName(s string) bool {
+	other := strings.ContainsFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c))
+	})
+	return s != "" && !other && strings.Trim(s, ".") != "" && s[0] != '-'
+}

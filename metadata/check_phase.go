@@ -1,0 +1,148 @@
+package metadata
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+func (c *checker) phase(p *Phase) {
+	at := place{c, "phases." + p.Name, -1}
+	at.must("", CheckID(p.Name))
+	oneOf(at, "status", p.Status, phaseStatuses()...)
+	count(at, "retry_count", p.RetryCount)
+	at.timeOrNil("started_at", p.StartedAt)
+	at.timeOrNil("completed_at", p.CompletedAt)
+	optional(at, "review_result", Ruling(p.ReviewResult), rulings()...)
+	for i, file := range p.OutputFiles {
+		c.element(at.prefix+".output_files", i).must("", CheckPath(file))
+	}
+	optional(at, "current_step", p.CurrentStep, steps()...)
+	for i, step := range p.CompletedSteps {
+		oneOf(c.element(at.prefix+".completed_steps", i), "", step, steps()...)
+	}
+	at.commit("base", p.Base)
+	count(at, "generation", p.Generation)
+	count(at, "round", p.Round)
+	if count(at, "written", p.Written); p.Written > c.attempts {
+		at.bad("written", "there is no attempt %d", p.Written)
+	}
+	if p.Report != nil {
+		at.must("report", checkReport(p.Report))
+	}
+	c.standing(at, p)
+	c.phaseParts(at, p)
+}
+
+// standing checks that what a phase holds fits its status.
+func (c *checker) standing(at place, p *Phase) {
+	if p.CurrentStep != "" && p.Status != PhaseInProgress {
+		at.bad("current_step", "is %q, but the phase is %s", p.CurrentStep, p.Status)
+	}
+	if p.CompletedAt != nil && (p.Status == PhasePending || p.Status == PhaseInProgress) {
+		at.bad("completed_at", "is set, but the phase is %s", p.Status)
+	}
+	if p.Status != PhaseCompleted {
+		return
+	}
+	if p.CompletedAt == nil {
+		at.bad("completed_at", "is missing, but the phase is completed")
+	}
+	if v := p.Verdict; v != nil && v.Verdict == Fail {
+		at.bad("verdict", "is fail, but the phase is completed")
+	} else if v != nil {
+		for _, f := range v.Findings {
+			if f.Severity == Blocker && f.Status != Fixed {
+				at.bad("verdict", "the blocker %q is open, but the phase is completed", f.ID)
+			}
+		}
+	}
+	if p.Checks != nil && p.Checks.Written == p.Written {
+		for _, r := range p.Checks.Results {
+			if !r.Pass {
+				at.bad("checks", "%q failed, but the phase is completed", r.Name)
+			}
+		}
+	}
+}
+
+// phaseParts checks the records within the record of a phase.
+func (c *checker) phaseParts(at place, p *Phase) {
+	if rc := p.RollbackContext; rc != nil {
+		at.time("rollback_context.triggered_at", rc.TriggeredAt)
+		at.known("rollback_context.from_phase", rc.FromPhase)
+		optional(at, "rollback_context.from_step", rc.FromStep, steps()...)
+		at.filled("rollback_context.reason", rc.Reason)
+		at.path("rollback_context.review_result", rc.ReviewResult)
+		at.link("rollback_context.comment_url", rc.CommentURL)
+		if d := rc.Details; d != nil {
+			count(at, "rollback_context.details.blocker_count", d.BlockerCount)
+			count(at, "rollback_context.details.suggestion_count", d.SuggestionCount)
+		}
+	}
+	if p.Checks != nil {
+		count(at, "checks.written", p.Checks.Written)
+		for i, r := range p.Checks.Results {
+			result := c.element(at.prefix+".checks.results", i)
+			result.filled("name", r.Name)
+			count(result, "duration_ms", r.DurationMS)
+		}
+	}
+	if p.Verdict != nil {
+		oneOf(at, "verdict.verdict", p.Verdict.Verdict, rulings()...)
+		c.findings(at.prefix+".verdict.findings", p.Verdict.Findings)
+	}
+	if d := p.Diff; d != nil {
+		count(at, "diff.files", d.Files)
+		count(at, "diff.added", d.Added)
+		count(at, "diff.deleted", d.Deleted)
+		if d.Lines != d.Added+d.Deleted {
+			at.bad("diff.lines", "%d is not added and deleted together, %d", d.Lines, d.Added+d.Deleted)
+		}
+	}
+	for i, v := range p.Violations {
+		// What an agent wrote can have any name; it only must not tell where
+		// on the machine the work lay.
+		if violation := c.element(at.prefix+".violations", i); v.Path == "" || absolute(v.Path) {
+			violation.bad("path", "%q is not a path from the top of the repository", v.Path)
+		}
+	}
+}
+
+func (c *checker) findings(list string, findings []Finding) {
+	ids := map[string]bool{}
+	for i, f := range findings {
+		at := c.element(list, i)
+		at.filled("id", f.ID)
+		if ids[f.ID] {
+			at.bad("id", "%q is the id of an earlier finding, too", f.ID)
+		}
+		ids[f.ID] = true
+		oneOf(at, "severity", f.Severity, severities()...)
+		oneOf(at, "status", f.Status, findingStatuses()...)
+		at.path("file", f.File)
+		count(at, "line", f.Line)
+	}
+}
+
+// checkReport says what is wrong with the JSON of an agent's report.
+func checkReport(report []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(report), jsontext.AllowInvalidUTF8(true))
+	for values := 0; ; {
+		switch _, err := dec.ReadToken(); {
+		case errors.Is(err, io.EOF) && values == 1:
+			return nil
+		case err != nil:
+			return fmt.Errorf("is not JSON: %w", err)
+		case dec.StackDepth() > maxDepth:
+			return fmt.Errorf("is nested deeper than %d", maxDepth)
+		case dec.StackDepth() == 0:
+			if values++; values > 1 {
+				return errors.New("is more than one value")
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package metadata
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCheckTakesTheSample(t *testing.T) {
+	if err := sample().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	tokyo := time.FixedZone("JST", 9*3600)
+	planning := func(r *Run) *Phase { return &r.Phases[0] }
+	design := func(r *Run) *Phase { return &r.Phases[1] }
+	for want, change := range map[string]func(r *Run){
+		"schema: 2 is not the version that is written, 1":                func(r *Run) { r.Schema = 2 },
+		"revision: -1 is less than 0":                                    func(r *Run) { r.Revision = -1 },
+		"issue_number: is missing":                                       func(r *Run) { r.IssueNumber = "" },
+		`issue_number: "../7" is not`:                                    func(r *Run) { r.IssueNumber = "../7" },
+		"issue_url: contains a user name or password":                    func(r *Run) { r.IssueURL = "https://x:y@github.com/" },
+		`repository: "octo" is not of the form owner/name`:               func(r *Run) { r.Repository = "octo" },
+		`repository: "octo/.." is not of the form owner/name`:            func(r *Run) { r.Repository = "octo/.." },
+		`repository: "a/b/c" is not of the form owner/name`:              func(r *Run) { r.Repository = "a/b/c" },
+		`language: "fr" is not one of en, ja`:                            func(r *Run) { r.Language = "fr" },
+		`branch_name: "-x" begins with '-'`:                              func(r *Run) { r.BranchName = "-x" },
+		`base_commit: "main" is not the full id of a commit`:             func(r *Run) { r.BaseCommit = "main" },
+		`current_phase: there is no phase "deploy"`:                      func(r *Run) { r.CurrentPhase = "deploy" },
+		`status: "done" is not one of running, interrupted, waiting`:     func(r *Run) { r.Status = "done" },
+		"stop: is missing: a run that is waiting says why":               func(r *Run) { r.Stop = nil },
+		"stop: is set, but the run is running":                           func(r *Run) { r.Status = Running },
+		"stop: is set, but the run is completed":                         func(r *Run) { r.Status = Completed },
+		`stop.code: "tired" is not one of no_trigger`:                    func(r *Run) { r.Stop.Code = "tired" },
+		"stop.why: is missing":                                           func(r *Run) { r.Stop.Why = " \n" },
+		`stop.phase: there is no phase "deploy"`:                         func(r *Run) { r.Stop.Phase = "deploy" },
+		`stop.step: "look" is not one of execute, review, revise, check`: func(r *Run) { r.Stop.Step = "look" },
+		"stop.at: is missing":                                            func(r *Run) { r.Stop.At = time.Time{} },
+		"cost_tracking.total_input_tokens: -1":                           func(r *Run) { r.Cost.InputTokens = -1 },
+		"cost_tracking.total_output_tokens: -1":                          func(r *Run) { r.Cost.OutputTokens = -1 },
+		"cost_tracking.total_cached_tokens: -1":                          func(r *Run) { r.Cost.CachedTokens = -1 },
+		"cost_tracking.total_cost_usd: -0.5 is not an amount":            func(r *Run) { r.Cost.USD = -0.5 },
+		"cost_tracking.total_cost_usd: NaN is not an amount":             func(r *Run) { r.Cost.USD = math.NaN() },
+		"cost_tracking.total_cost_usd: +Inf is not an amount":            func(r *Run) { r.Cost.USD = math.Inf(1) },
+		"pr_number: -1":                                                          func(r *Run) { r.PRNumber = -1 },
+		"pr_url: is not a link":                                                  func(r *Run) { r.PRURL = "octo/hello#8" },
+		"github_integration.progress_comment_id: -1":                             func(r *Run) { r.GitHubIntegration.ProgressCommentID = -1 },
+		"github_integration.progress_comment_url: is not a link":                 func(r *Run) { r.GitHubIntegration.ProgressCommentURL = "x" },
+		`external_documents.a: "/etc/passwd" is an absolute path`:                func(r *Run) { r.ExternalDocuments["a"] = "/etc/passwd" },
+		"external_documents.a: contains a credential, token":                     func(r *Run) { r.ExternalDocuments["a"] = "https://h/?token=x" },
+		"pipeline.name: is missing":                                              func(r *Run) { r.Pipeline.Name = "" },
+		`pipeline.digest: "sha256:0" is not "sha256:" and 64 hex digits`:         func(r *Run) { r.Pipeline.Digest = "sha256:0" },
+		`pipeline.source: "/home/me/p.cue" is an absolute path`:                  func(r *Run) { r.Pipeline.Source = "/home/me/p.cue" },
+		"run.id: is missing":                                                     func(r *Run) { r.Execution.ID = "" },
+		"run.attempt: -1":                                                        func(r *Run) { r.Execution.Attempt = -1 },
+		"run.lease.owner: is missing":                                            func(r *Run) { r.Execution.Lease.Owner = "" },
+		"run.lease.fence: -1":                                                    func(r *Run) { r.Execution.Lease.Fence = -1 },
+		"run.lease.expires: is missing":                                          func(r *Run) { r.Execution.Lease.Expires = time.Time{} },
+		"budget.usd: -1 is not an amount":                                        func(r *Run) { r.Budget.USD = -1 },
+		"budget.tokens: -1":                                                      func(r *Run) { r.Budget.Tokens = -1 },
+		"budget.seconds: -1":                                                     func(r *Run) { r.Budget.Seconds = -1 },
+		"budget.attempts: -1":                                                    func(r *Run) { r.Budget.Attempts = -1 },
+		"budget.issue_usd: -1":                                                   func(r *Run) { r.Budget.IssueUSD = -1 },
+		"budget.since.usd: -1":                                                   func(r *Run) { r.Budget.Since.USD = -1 },
+		"budget.since.tokens: -1":                                                func(r *Run) { r.Budget.Since.Tokens = -1 },
+		"budget.since.seconds: -1":                                               func(r *Run) { r.Budget.Since.Seconds = -1 },
+		"budget.since.attempts: -1":                                              func(r *Run) { r.Budget.Since.Attempts = -1 },
+		"allowance_from: -1":                                                     func(r *Run) { r.AllowanceFrom = -1 },
+		"allowance_from: 4 is more than the 3 attempts there are":                func(r *Run) { r.AllowanceFrom = 4 },
+		"created_at: is missing":                                                 func(r *Run) { r.CreatedAt = time.Time{} },
+		"updated_at: 2026-01-31T21:00:00+09:00 is not in UTC":                    func(r *Run) { r.UpdatedAt = noon.In(tokyo) },
+		"updated_at: the year 10000 cannot be":                                   func(r *Run) { r.UpdatedAt = noon.AddDate(10000-2026, 0, 0) },
+		`phases: has two of the name "design"`:                                   func(r *Run) { r.Phases[2].Name = "design" },
+		`phases.The design: "The design" is not a lower case letter`:             func(r *Run) { r.Phases[2].Name = "The design" },
+		`phases.design.status: "done" is not one of pending, in_progress,`:       func(r *Run) { design(r).Status = "done" },
+		"phases.design.retry_count: -1":                                          func(r *Run) { design(r).RetryCount = -1 },
+		"phases.design.started_at: 2026-01-31T21:00:00+09:00 is not in UTC":      func(r *Run) { design(r).StartedAt = ptr(noon.In(tokyo)) },
+		"phases.planning.completed_at: 2026-01-31T21:00:00+09:00 is not in UTC":  func(r *Run) { planning(r).CompletedAt = ptr(noon.In(tokyo)) },
+		"phases.design.completed_at: is set, but the phase is in_progress":       func(r *Run) { design(r).CompletedAt = ptr(noon) },
+		"phases.testing.completed_at: is set, but the phase is pending":          func(r *Run) { r.Phases[2].CompletedAt = ptr(noon) },
+		"phases.planning.completed_at: is missing, but the phase is completed":   func(r *Run) { planning(r).CompletedAt = nil },
+		`phases.design.review_result: "fine" is not one of pass,`:                func(r *Run) { design(r).ReviewResult = "fine" },
+		`phases.design.output_files[0]: "/tmp/design.md" is absolute`:            func(r *Run) { design(r).OutputFiles[0] = "/tmp/design.md" },
+		`phases.design.output_files[0]: "a/../../x" is not clean; "../x" is`:     func(r *Run) { design(r).OutputFiles[0] = "a/../../x" },
+		`phases.design.current_step: "look" is not one of execute,`:              func(r *Run) { design(r).CurrentStep = "look" },
+		`phases.planning.current_step: is "review", but the phase is completed`:  func(r *Run) { planning(r).CurrentStep = Review },
+		`phases.design.completed_steps[1]: "look" is not one of execute,`:        func(r *Run) { design(r).CompletedSteps[1] = "look" },
+		`phases.design.base: "HEAD" is not the full id of a commit`:              func(r *Run) { design(r).Base = "HEAD" },
+		"phases.design.generation: -1":                                           func(r *Run) { design(r).Generation = -1 },
+		"phases.design.round: -1":                                                func(r *Run) { design(r).Round = -1 },
+		"phases.design.written: -1":                                              func(r *Run) { design(r).Written = -1 },
+		"phases.design.written: there is no attempt 4":                           func(r *Run) { design(r).Written = 4 },
+		"phases.design.report: is not JSON":                                      func(r *Run) { design(r).Report = json.RawMessage("{") },
+		"phases.design.report: is not JSON: EOF":                                 func(r *Run) { design(r).Report = json.RawMessage{} },
+		"phases.design.report: is more than one value":                           func(r *Run) { design(r).Report = json.RawMessage("1 2") },
+		"phases.design.report: is nested deeper than 100":                        func(r *Run) { design(r).Report = nested(101) },
+		"phases.design.rollback_context.triggered_at: is missing":                func(r *Run) { design(r).RollbackContext.TriggeredAt = time.Time{} },
+		`phases.design.rollback_context.from_phase: there is no phase "x"`:       func(r *Run) { design(r).RollbackContext.FromPhase = "x" },
+		`phases.design.rollback_context.from_step: "x" is not one of`:            func(r *Run) { design(r).RollbackContext.FromStep = "x" },
+		"phases.design.rollback_context.reason: is missing":                      func(r *Run) { design(r).RollbackContext.Reason = "" },
+		`phases.design.rollback_context.review_result: "../x" leads out of`:      func(r *Run) { design(r).RollbackContext.ReviewResult = "../x" },
+		"phases.design.rollback_context.comment_url: is not a link":              func(r *Run) { design(r).RollbackContext.CommentURL = "x" },
+		"phases.design.rollback_context.details.blocker_count: -1":               func(r *Run) { design(r).RollbackContext.Details.BlockerCount = -1 },
+		"phases.design.rollback_context.details.suggestion_count: -1":            func(r *Run) { design(r).RollbackContext.Details.SuggestionCount = -1 },
+		"phases.design.checks.written: -1":                                       func(r *Run) { design(r).Checks.Written = -1 },
+		"phases.design.checks.results[0].name: is missing":                       func(r *Run) { design(r).Checks.Results[0].Name = "" },
+		"phases.design.checks.results[0].duration_ms: -1":                        func(r *Run) { design(r).Checks.Results[0].DurationMS = -1 },
+		`phases.design.verdict.verdict: "maybe" is not one of pass,`:             func(r *Run) { design(r).Verdict.Verdict = "maybe" },
+		"phases.design.verdict.findings[0].id: is missing":                       func(r *Run) { design(r).Verdict.Findings[0].ID = "" },
+		`phases.design.verdict.findings[0].severity: "huge" is not one of`:       func(r *Run) { design(r).Verdict.Findings[0].Severity = "huge" },
+		`phases.design.verdict.findings[0].status: "old" is not one of`:          func(r *Run) { design(r).Verdict.Findings[0].Status = "old" },
+		`phases.design.verdict.findings[0].file: "/x" is absolute`:               func(r *Run) { design(r).Verdict.Findings[0].File = "/x" },
+		"phases.design.verdict.findings[0].line: -1":                             func(r *Run) { design(r).Verdict.Findings[0].Line = -1 },
+		`phases.design.verdict.findings[1].id: "F1" is the id of an earlier`:     func(r *Run) { twice(&design(r).Verdict.Findings) },
+		"phases.design.diff.files: -1":                                           func(r *Run) { design(r).Diff.Files = -1 },
+		"phases.design.diff.added: -1":                                           func(r *Run) { *design(r).Diff = Diff{Lines: 0, Added: -1, Deleted: 1} },
+		"phases.design.diff.deleted: -1":                                         func(r *Run) { *design(r).Diff = Diff{Lines: 0, Added: 1, Deleted: -1} },
+		"phases.design.diff.lines: 11 is not added and deleted together, 12":     func(r *Run) { design(r).Diff.Lines = 11 },
+		`phases.design.violations[0].path: "/etc/passwd" is not a path`:          func(r *Run) { design(r).Violations[0].Path = "/etc/passwd" },
+		"phases.planning.verdict: is fail, but the phase is completed":           func(r *Run) { planning(r).Verdict.Verdict = Fail },
+		`phases.planning.verdict: the blocker "F1" is open, but the phase is`:    func(r *Run) { planning(r).Verdict.Findings[0].Status = StillOpen },
+		`phases.planning.checks: "unit" failed, but the phase is completed`:      func(r *Run) { planning(r).Checks = design(r).Checks; planning(r).Written = 3 },
+		"attempts[1].n: 1 is out of order; attempts count from 1, so this is 2":  func(r *Run) { r.Attempts[1].N = 1 },
+		`attempts[1].phase: there is no phase ""`:                                func(r *Run) { r.Attempts[1].Phase = "" },
+		`attempts[1].step: "" is not one of execute, review, revise, check`:      func(r *Run) { r.Attempts[1].Step = "" },
+		"attempts[1].generation: -1":                                             func(r *Run) { r.Attempts[1].Generation = -1 },
+		"attempts[1].round: -1":                                                  func(r *Run) { r.Attempts[1].Round = -1 },
+		`attempts[1].status: "ok" is not one of started, succeeded, failed,`:     func(r *Run) { r.Attempts[1].Status = "ok" },
+		`attempts[1].code: "x" is not one of`:                                    func(r *Run) { r.Attempts[1].Code = "x" },
+		`attempts[1].class: "x" is not one of missing, auth,`:                    func(r *Run) { r.Attempts[1].Class = "x" },
+		"attempts[1].retry_after_s: -1":                                          func(r *Run) { r.Attempts[1].RetryAfter = -1 },
+		"attempts[1].usage.input_tokens: -1":                                     func(r *Run) { r.Attempts[1].Usage.InputTokens = -1 },
+		"attempts[1].usage.output_tokens: -1":                                    func(r *Run) { r.Attempts[1].Usage.OutputTokens = -1 },
+		"attempts[1].usage.cached_tokens: -1":                                    func(r *Run) { r.Attempts[1].Usage.CachedTokens = -1 },
+		"attempts[1].usage.turns: -1":                                            func(r *Run) { r.Attempts[1].Usage.Turns = -1 },
+		"attempts[1].usage.cost_usd: -1 is not an amount":                        func(r *Run) { r.Attempts[1].Usage.USD = -1 },
+		"attempts[1].duration_ms: -1":                                            func(r *Run) { r.Attempts[1].DurationMS = -1 },
+		"attempts[1].started_at: is missing":                                     func(r *Run) { r.Attempts[1].StartedAt = time.Time{} },
+		"attempts[1].ended_at: 2026-01-31T21:00:00+09:00 is not in UTC":          func(r *Run) { r.Attempts[1].EndedAt = ptr(noon.In(tokyo)) },
+		"attempts[1].ended_at: is missing, but the attempt is error":             func(r *Run) { r.Attempts[1].EndedAt = nil },
+		"attempts[2].ended_at: is set, but nobody saw the attempt end":           func(r *Run) { r.Attempts[2].EndedAt = ptr(noon) },
+		"rollback_history[0].timestamp: 2026-01-31T21:00:00+09:00 is not in UTC": func(r *Run) { r.RollbackHistory[0].Timestamp = noon.In(tokyo) },
+		`rollback_history[0].from_phase: there is no phase "deploy"`:             func(r *Run) { r.RollbackHistory[0].FromPhase = "deploy" },
+		`rollback_history[0].from_step: "x" is not one of`:                       func(r *Run) { r.RollbackHistory[0].FromStep = "x" },
+		`rollback_history[0].to_phase: there is no phase ""`:                     func(r *Run) { r.RollbackHistory[0].ToPhase = "" },
+		`rollback_history[0].to_step: "check" is not one of execute,`:            func(r *Run) { r.RollbackHistory[0].ToStep = Check },
+		"rollback_history[0].reason: is missing":                                 func(r *Run) { r.RollbackHistory[0].Reason = "" },
+		`rollback_history[0].triggered_by: "" is not one of manual, automatic`:   func(r *Run) { r.RollbackHistory[0].TriggeredBy = "" },
+		"rollback_history[0].comment_url: contains a user name or password":      func(r *Run) { r.RollbackHistory[0].CommentURL = "https://t@h/" },
+		`rollback_history[0].review_result_path: "/r.md" is absolute`:            func(r *Run) { r.RollbackHistory[0].ReviewResultPath = "/r.md" },
+		"decisions[0].at: is missing":                                            func(r *Run) { r.Decisions[0].At = time.Time{} },
+		"decisions[0].step: is missing":                                          func(r *Run) { r.Decisions[0].Step = "" },
+		`decisions[0].phase: there is no phase "deploy"`:                         func(r *Run) { r.Decisions[0].Phase = "deploy" },
+		"decisions[0].why: is missing":                                           func(r *Run) { r.Decisions[0].Why = "" },
+		"decisions[0].attempt: -1":                                               func(r *Run) { r.Decisions[0].Attempt = -1 },
+	} {
+		t.Run(want, func(t *testing.T) {
+			r := sample()
+			change(&r)
+			err := r.Check()
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains("\n"+err.Error(), "\n"+want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func nested(depth int) json.RawMessage {
+	return json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+}
+
+func twice[E any](list *[]E) { *list = append(*list, (*list)[0]) }
+
+func TestCheckTakes(t *testing.T) {
+	for name, change := range map[string]func(r *Run){
+		"nothing done yet": func(r *Run) {
+			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
+			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
+		},
+		"a phase that was skipped in spite of its review": func(r *Run) {
+			r.Phases[1].Status, r.Phases[1].CurrentStep = PhaseSkipped, ""
+		},
+		"a phase that no review was asked for": func(r *Run) { r.Phases[0].Verdict, r.Phases[0].ReviewResult = nil, "" },
+		"checks of older work":                 func(r *Run) { r.Phases[0].Checks = r.Phases[1].Checks },
+		"a suggestion that is open": func(r *Run) {
+			r.Phases[0].Verdict.Findings[0].Severity, r.Phases[0].Verdict.Findings[0].Status = Suggestion, NewFinding
+		},
+		"a deep report":            func(r *Run) { r.Phases[0].Report = nested(100) },
+		"a report that is null":    func(r *Run) { r.Phases[0].Report = json.RawMessage("null") },
+		"a violation of any name":  func(r *Run) { r.Phases[1].Violations[0].Path = `odd\name` + "\n" },
+		"an attempt that was lost": func(r *Run) { r.Attempts[0].Status, r.Attempts[0].EndedAt = Started, nil },
+	} {
+		r := sample()
+		change(&r)
+		if err := r.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCheckTellsAllAtOnceButNotForEver(t *testing.T) {
+	r := sample()
+	r.Language, r.Cursor, r.Phases[2].Status, r.Attempts[2].N = "", "", "done", 9
+	want := strings.Join([]string{
+		`language: "" is not one of en, ja`,
+		`phases.testing.status: "done" is not one of pending, in_progress, completed, failed, skipped`,
+		"attempts[2].n: 9 is out of order; attempts count from 1, so this is 3",
+	}, "\n")
+	if got := r.Check().Error(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+
+	r = long(1000)
+	for i := range r.RollbackHistory {
+		r.RollbackHistory[i].Reason = ""
+	}
+	if n := strings.Count(r.Check().Error(), "\n") + 1; n != mostMistakes {
+		t.Errorf("%d lines for 1000 mistakes, want %d", n, mostMistakes)
+	}
+}

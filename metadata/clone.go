@@ -1,0 +1,61 @@
+package metadata
+
+import (
+	"maps"
+	"slices"
+)
+
+// Clone returns a copy that shares nothing with r: whatever is changed in one
+// is not seen in the other.
+func (r Run) Clone() Run {
+	r.Stop = clonePointer(r.Stop)
+	r.RollbackHistory = slices.Clone(r.RollbackHistory)
+	r.ExternalDocuments = maps.Clone(r.ExternalDocuments)
+	r.Execution.Lease = clonePointer(r.Execution.Lease)
+	r.Issue.Labels = slices.Clone(r.Issue.Labels)
+	r.Decisions = slices.Clone(r.Decisions)
+
+	r.Attempts = slices.Clone(r.Attempts)
+	for i := range r.Attempts {
+		r.Attempts[i].EndedAt = clonePointer(r.Attempts[i].EndedAt)
+	}
+	r.Phases = slices.Clone(r.Phases)
+	for i := range r.Phases {
+		r.Phases[i] = r.Phases[i].clone()
+	}
+	return r
+}
+
+func (p Phase) clone() Phase {
+	p.StartedAt = clonePointer(p.StartedAt)
+	p.CompletedAt = clonePointer(p.CompletedAt)
+	p.OutputFiles = slices.Clone(p.OutputFiles)
+	p.CompletedSteps = slices.Clone(p.CompletedSteps)
+	p.Report = slices.Clone(p.Report)
+	p.Diff = clonePointer(p.Diff)
+	p.Violations = slices.Clone(p.Violations)
+	p.Recent = slices.Clone(p.Recent)
+	if p.RollbackContext = clonePointer(p.RollbackContext); p.RollbackContext != nil {
+		details := clonePointer(p.RollbackContext.Details)
+		if details != nil {
+			details.AffectedTests = slices.Clone(details.AffectedTests)
+		}
+		p.RollbackContext.Details = details
+	}
+	if p.Checks = clonePointer(p.Checks); p.Checks != nil {
+		p.Checks.Results = slices.Clone(p.Checks.Results)
+	}
+	if p.Verdict = clonePointer(p.Verdict); p.Verdict != nil {
+		p.Verdict.Gates = slices.Clone(p.Verdict.Gates)
+		p.Verdict.Findings = slices.Clone(p.Verdict.Findings)
+	}
+	return p
+}
+
+func clonePointer[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}

@@ -1,0 +1,193 @@
+package metadata
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// same ignores what JSON cannot tell apart: an empty list and none.
+var same = cmpopts.EquateEmpty()
+
+func TestFormatIsTheGoldenFile(t *testing.T) {
+	want, err := os.ReadFile("testdata/version-1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Format(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the format changed (-golden +now); if a release has it, it needs a new version and a migration:\n%s", diff)
+	}
+}
+
+func TestEveryVersionParses(t *testing.T) {
+	if len(migrations()) != Schema-1 {
+		t.Errorf("%d migrations lead to version %d, want %d", len(migrations()), Schema, Schema-1)
+	}
+	for version := 1; version <= Schema; version++ {
+		name := fmt.Sprintf("testdata/version-%d.json", version)
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(data, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sample(), got, same); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestPhasesKeepTheirOrder(t *testing.T) {
+	names := strings.Fields("z-last a-first m k z b y_1")
+	r := sample()
+	r.CurrentPhase, r.Stop.Phase = "", ""
+	r.RollbackHistory, r.Attempts, r.Decisions, r.AllowanceFrom = nil, nil, nil, 0
+	r.Phases = nil
+	for _, n := range names {
+		r.Phases = append(r.Phases, Phase{Name: n, Status: PhasePending})
+	}
+	data, err := Format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := Parse(data, File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Phases, parsed.Phases, same); diff != "" {
+		t.Errorf("Format and Parse (-want +got):\n%s", diff)
+	}
+
+	data, err = json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain Run
+	if err := json.Unmarshal(data, &plain); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Phases, plain.Phases, same); diff != "" {
+		t.Errorf("encoding/json (-want +got):\n%s", diff)
+	}
+}
+
+func TestPhasesRefuseANameTwice(t *testing.T) {
+	var ps Phases
+	if err := json.Unmarshal([]byte(`{"a":{"status":"pending"},"a":{"status":"failed"}}`), &ps); err == nil {
+		t.Errorf("read as %v", ps)
+	}
+	if data, err := json.Marshal(Phases{{Name: "a"}, {Name: "a"}}); err == nil {
+		t.Errorf("written as %s", data)
+	}
+}
+
+func TestPhase(t *testing.T) {
+	r := sample()
+	r.Phase("design").RetryCount = 2
+	if got := r.Phases[1].RetryCount; got != 2 {
+		t.Errorf("what is written through Phase does not reach the run: retry count %d", got)
+	}
+	if p := r.Phase("deploy"); p != nil {
+		t.Errorf("an unknown phase is %v, want nil", p)
+	}
+}
+
+func TestFormatKeepsText(t *testing.T) {
+	r := sample()
+	r.IssueTitle = `<b>&amp; "quoted" \ 漢字 ` + "\u2028\t"
+	r.Stop.Why = "cut in the middle of a letter: \xe6\xbc"
+	r.Phases[0].Report = json.RawMessage("{ \"a\\u003c\" : [ 1.50 , -0, 12345678901234567890 ] }")
+	data, err := Format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), `<b>&amp; \"quoted\" \\ 漢字`) {
+		t.Error("the title is escaped more than JSON asks for")
+	}
+	got, err := Parse(data, File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.IssueTitle != r.IssueTitle {
+		t.Errorf("title: got %q, want %q", got.IssueTitle, r.IssueTitle)
+	}
+	if want := "cut in the middle of a letter: \uFFFD"; !strings.HasPrefix(got.Stop.Why, want) {
+		t.Errorf("stop.why: got %q, want %q", got.Stop.Why, want)
+	}
+	if want := `{"a<":[1.50,-0,12345678901234567890]}`; string(got.Phases[0].Report) != want {
+		t.Errorf("report: got %s, want %s", got.Phases[0].Report, want)
+	}
+	again, err := Format(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(data), string(again)); diff != "" {
+		t.Errorf("a second trip changes the text:\n%s", diff)
+	}
+}
+
+func TestFormatRefusesAnInvalidRun(t *testing.T) {
+	r := sample()
+	r.Language = "klingon"
+	if data, err := Format(r); err == nil || data != nil {
+		t.Errorf("got %d bytes and %v", len(data), err)
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	r := sample()
+	c := r.Clone()
+	if diff := cmp.Diff(r, c); diff != "" {
+		t.Fatalf("the clone differs (-original +clone):\n%s", diff)
+	}
+	shared(t, "Run", reflect.ValueOf(r), reflect.ValueOf(c))
+
+	if diff := cmp.Diff(Run{}, Run{}.Clone()); diff != "" {
+		t.Errorf("the clone of the zero value differs:\n%s", diff)
+	}
+}
+
+// shared fails the test for each pointer, list and map that a and b share.
+// TestSampleFillsEveryField sees to it that none is missed for being empty.
+func shared(t *testing.T, path string, a, b reflect.Value) {
+	if a.Type() == reflect.TypeFor[time.Time]() {
+		return // cannot be changed through a copy
+	}
+	switch a.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if !a.IsNil() && a.Pointer() == b.Pointer() {
+			t.Errorf("%s is shared", path)
+		}
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if !a.IsNil() {
+			shared(t, path, a.Elem(), b.Elem())
+		}
+	case reflect.Slice:
+		for i := range a.Len() {
+			shared(t, fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i))
+		}
+	case reflect.Struct:
+		for i := range a.NumField() {
+			shared(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+		}
+	case reflect.Map, reflect.Array, reflect.Interface, reflect.Chan, reflect.Func:
+		if a.Kind() != reflect.Map || a.Type().Elem().Kind() != reflect.String {
+			t.Errorf("%s is a %s, which this test does not look into", path, a.Type())
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package metadata
+
+import "time"
+
+// CheckNext says whether next may follow old in the life of one run: what a
+// run is about stays, history only grows, cost never falls, and phases change
+// their status only along the ways there are. It reports all that is wrong at
+// once, as one or more *Error, joined. Whether each of the two is a valid
+// record is for Run.Check.
+func CheckNext(old, next Run) error {
+	c := &checker{}
+	c.same(&old, &next)
+	c.grown(&old, &next)
+	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
+	for i := range old.Phases {
+		if name := old.Phases[i].Name; next.Phase(name) == nil {
+			c.root().bad("phases."+name, "is gone; a phase that is not needed any more is skipped")
+		}
+	}
+	for i := range next.Phases {
+		q := &next.Phases[i]
+		p := old.Phase(q.Name)
+		if p == nil { // a rule has inserted it
+			p = &Phase{Name: q.Name, Status: PhasePending}
+		}
+		c.move(p, q, rollbacks)
+	}
+	return join(c.mistakes)
+}
+
+// same checks what stays the same for the life of a run.
+func (c *checker) same(old, next *Run) {
+	for _, f := range []struct{ field, old, next string }{
+		{"issue_number", old.IssueNumber, next.IssueNumber},
+		{"repository", old.Repository, next.Repository},
+		{"branch_name", old.BranchName, next.BranchName},
+		{"base_commit", old.BaseCommit, next.BaseCommit},
+		{"run.id", old.Execution.ID, next.Execution.ID},
+	} {
+		if f.old != f.next {
+			c.root().bad(f.field, "changed from %q to %q; it stays the same for the life of a run", f.old, f.next)
+		}
+	}
+	if !old.CreatedAt.Equal(next.CreatedAt) {
+		c.root().bad("created_at", "changed from %s to %s; it stays the same for the life of a run",
+			old.CreatedAt.Format(time.RFC3339), next.CreatedAt.Format(time.RFC3339))
+	}
+}
+
+// grown checks what only grows.
+func (c *checker) grown(old, next *Run) {
+	at := c.root()
+	if next.Revision != old.Revision+1 {
+		at.bad("revision", "%d does not follow %d", next.Revision, old.Revision)
+	}
+	atLeast(at, "cost_tracking.total_input_tokens", old.Cost.InputTokens, next.Cost.InputTokens)
+	atLeast(at, "cost_tracking.total_output_tokens", old.Cost.OutputTokens, next.Cost.OutputTokens)
+	atLeast(at, "cost_tracking.total_cached_tokens", old.Cost.CachedTokens, next.Cost.CachedTokens)
+	atLeast(at, "cost_tracking.total_cost_usd", old.Cost.USD, next.Cost.USD)
+	atLeast(at, "run.attempt", old.Execution.Attempt, next.Execution.Attempt)
+	if a, b := old.Execution.Lease, next.Execution.Lease; a != nil && b != nil {
+		atLeast(at, "run.lease.fence", a.Fence, b.Fence)
+	}
+	atLeast(at, "allowance_from", old.AllowanceFrom, next.AllowanceFrom)
+
+	kept(c, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
+	kept(c, "decisions", old.Decisions, next.Decisions, sameDecision)
+	last := len(old.Attempts)
+	kept(c, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
+		return sameAttempt(a, b) || a.N == last && a.Status == Started && sameCall(a, b)
+	})
+}
+
+// move checks the way of one phase. Rollbacks is how many were added.
+func (c *checker) move(p, q *Phase, rollbacks int) {
+	at := place{c, "phases." + p.Name, -1}
+	if p.Status != q.Status && !canMove(p.Status, q.Status, rollbacks > 0) {
+		if canMove(p.Status, q.Status, true) {
+			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)
+		} else {
+			at.bad("status", "cannot go from %s to %s", p.Status, q.Status)
+		}
+	}
+	atLeast(at, "generation", p.Generation, q.Generation)
+	if q.Generation-p.Generation > rollbacks {
+		at.bad("generation", "grows from %d to %d with %d new entries in rollback_history", p.Generation, q.Generation, rollbacks)
+	}
+}
+
+// canMove is the table of the ways between two different statuses. A person
+// may skip a phase that has begun, but what is done can only be taken back.
+func canMove(from, to PhaseStatus, rollback bool) bool {
+	switch from {
+	case PhasePending:
+		return to == PhaseInProgress || to == PhaseSkipped
+	case PhaseInProgress:
+		return to == PhaseCompleted || to == PhaseFailed || to == PhaseSkipped || rollback && to == PhasePending
+	case PhaseFailed:
+		return to == PhaseInProgress || to == PhaseSkipped || rollback && to == PhasePending
+	default:
+		return rollback && (to == PhaseInProgress || to == PhasePending)
+	}
+}
+
+func atLeast[N int | float64](at place, field string, old, next N) {
+	if next < old {
+		at.bad(field, "falls from %v to %v", old, next)
+	}
+}
+
+// kept checks that next begins with the elements of old.
+func kept[E any](c *checker, list string, old, next []E, same func(a, b E) bool) {
+	if len(next) < len(old) {
+		c.root().bad(list, "has %d entries where there were %d; history only grows", len(next), len(old))
+	}
+	for i := range min(len(old), len(next)) {
+		if !same(old[i], next[i]) {
+			c.element(list, i).bad("", "was changed; what has happened stays as it was recorded")
+		}
+	}
+}
+
+func sameRollback(a, b Rollback) bool {
+	equal := a.Timestamp.Equal(b.Timestamp)
+	a.Timestamp = b.Timestamp // == would also compare clock readings and zones
+	return equal && a == b
+}
+
+func sameDecision(a, b Decision) bool {
+	equal := a.At.Equal(b.At)
+	a.At = b.At
+	return equal && a == b
+}
+
+func sameAttempt(a, b Attempt) bool {
+	ended := a.EndedAt == b.EndedAt || a.EndedAt != nil && b.EndedAt != nil && a.EndedAt.Equal(*b.EndedAt)
+	equal := ended && a.StartedAt.Equal(b.StartedAt)
+	a.StartedAt, a.EndedAt = b.StartedAt, b.EndedAt
+	return equal && a == b
+}
+
+// sameCall reports whether b can be how attempt a, which was open, ended.
+func sameCall(a, b Attempt) bool {
+	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.Generation == b.Generation &&
+		a.Round == b.Round && a.StartedAt.Equal(b.StartedAt)
+}

@@ -1,0 +1,81 @@
+package metadata
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxSize is the most bytes that a metadata.json may have. A run of years has
+// a few million; what is larger is not one of ours.
+const MaxSize = 64 << 20
+
+// maxDepth is how deep an agent's report may be nested.
+const maxDepth = 100
+
+// Parse reads a metadata.json, of this version of the format or an older one,
+// and checks it. Fields that the format does not have, names that occur twice
+// and anything after the end are refused; fields that are left out have their
+// zero value. The filename is used in errors only; they are one or more
+// *Error, joined.
+func Parse(data []byte, filename string) (Run, error) {
+	if len(data) > MaxSize {
+		return Run{}, &Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
+	}
+	current, err := migrate(data, filename)
+	if err != nil {
+		return Run{}, err
+	}
+	var r Run
+	if err := jsonv2.Unmarshal(current, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
+		return Run{}, decodeError(current, filename, err)
+	}
+	for i := range r.Phases {
+		r.Phases[i].Report = compact(r.Phases[i].Report)
+	}
+	mistakes := check(&r)
+	if len(mistakes) == 0 {
+		return r, nil
+	}
+	locate(current, mistakes)
+	for _, m := range mistakes {
+		m.File = filename
+	}
+	return Run{}, join(mistakes)
+}
+
+// Format checks a record and gives its text: two spaces for a level, a newline
+// at the end, the same bytes for the same record. Bytes that are not UTF-8
+// become U+FFFD, so that what an agent printed cannot stop a run.
+func Format(r Run) ([]byte, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	data, err := jsonv2.Marshal(&r, jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsonv2.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("write the record as JSON: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// compact takes out the spaces and needless escapes of valid JSON, so that a
+// report reads the same however the file around it was indented.
+func compact(report json.RawMessage) json.RawMessage {
+	v := jsontext.Value(report)
+	if v == nil || v.Format() != nil {
+		return report // there is none; that it is no JSON is unreachable, the decoder has checked
+	}
+	return json.RawMessage(v)
+}
+
+// join makes one error of all mistakes, nil of none.
+func join(mistakes []*Error) error {
+	errs := make([]error, len(mistakes))
+	for i, m := range mistakes {
+		errs[i] = m
+	}
+	return errors.Join(errs...)
+}

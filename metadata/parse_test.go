@@ -1,0 +1,110 @@
+package metadata
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestParseRefuses(t *testing.T) {
+	formatted, err := Format(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := string(formatted)
+	with := func(old, repl string) string {
+		if !strings.Contains(file, old) {
+			t.Fatalf("the sample has no %s", old)
+		}
+		return strings.Replace(file, old, repl, 1)
+	}
+	const unknown = "unknown field: metadata.json has none of that name here"
+	for name, test := range map[string]struct {
+		text string
+		at   string // the place in the text that the error must point to
+		want string // empty: the text is accepted
+	}{
+		"empty":          {"", "", "m.json:1:1: the file is empty"},
+		"only spaces":    {" \n ", "", "the file is empty"},
+		"not an object":  {"[1]", "[", "schema: is missing: this is not a record that reprise wrote"},
+		"no JSON":        {"hello", "h", "invalid character 'h' at start of value"},
+		"merge conflict": {with(`  "cursor"`, "<<<<<<< HEAD\n  \"cursor\""), "<<<<<<<", "invalid character '<' at start of value"},
+		"cut off":        {file[:len(file)/2], "", "the file ends in the middle: it was cut off"},
+		"trailing data":  {file + "{}", "{}", "invalid character '{' after top-level value"},
+
+		"unknown field":            {with(`"cursor"`, `"curser"`), `"curser"`, "curser: " + unknown},
+		"other case":               {with(`"cursor"`, `"Cursor"`), `"Cursor"`, "Cursor: " + unknown},
+		"unknown field of a phase": {with(`"rollback_context"`, `"rollback"`), `"rollback"`, "phases.planning.rollback: " + unknown},
+		"unknown field in a list":  {with(`"turns": 3`, `"turn": 3`), `"turn"`, "attempts[0].usage.turn: " + unknown},
+		"a name twice":             {with(`"cursor": `, `"cursor": "a", "cursor": `), `"cursor": "IC_1"`, "cursor: the name occurs twice"},
+		"a phase twice":            {with(`"testing": {`, `"design": {`), "", "phases.design: the name occurs twice"},
+		"twice, deep":              {with(`"complexity": "high"`, `"x": 1, "x": 2`), `"x": 2`, "phases.planning.report.x: the name occurs twice"},
+
+		"text, not int":    {with(`"round": 1`, `"round": "one"`), `"one"`, "phases.planning.round: this text does not fit here; a whole number is expected"},
+		"not whole":        {with(`"round": 1`, `"round": 1.5`), `1.5`, "phases.planning.round: this number does not fit here; a whole number is expected"},
+		"list of phases":   {with(`"phases": {`, `"phases": [9], "x": {`), "[9]", "phases: a list does not fit here; an object is expected"},
+		"no time":          {with(`"2026-01-31T12:09:00Z"`, `"yesterday"`), `"yesterday"`, "stop.at: this text does not fit here; a time such as 2026-01-31T12:00:00Z is expected"},
+		"bool, not text":   {with(`"IC_1"`, `true`), "true,\n  \"issue_snapshot", "cursor: true or false does not fit here; text is expected"},
+		"number, not bool": {with(`"resumed": true`, `"resumed": 1`), "", "attempts[2].resumed: this number does not fit here; true or false is expected"},
+		"object, not list": {with(`"attempts": [`, `"attempts": {}, "x": [`), "{}, ", "attempts: an object does not fit here; a list is expected"},
+		"text, not amount": {with(`"usd": 10`, `"usd": "10"`), `"10"`, "budget.usd: this text does not fit here; a number is expected"},
+		"list, not object": {with(`"budget": {`, `"budget": [], "x": {`), "[], ", "budget: a list does not fit here; an object is expected"},
+		"too large":        {with(`"revision": 9`, `"revision": 9e99`), "9e99", "revision: this number does not fit here; a whole number is expected"},
+		"not UTF-8":        {with(`"IC_1"`, "\"\xff\""), "\xff", "cursor: invalid UTF-8"},
+
+		"no schema":          {with(`  "schema": 1,`, ``), "{", "schema: is missing: this is not a record that reprise wrote"},
+		"no schema, cut off": {`{"x":`, "", "the file ends in the middle: it was cut off"},
+		"newer":              {with(`"schema": 1`, `"schema": 2`), "2,", "schema: the record has version 2 of the format and this reprise knows 1: use a newer reprise"},
+		"newer, and alien":   {`{"x":[{}],"schema":12,"y":3}`, "12", "schema: the record has version 12 of the format and this reprise knows 1: use a newer reprise"},
+		"schema 0":           {with(`"schema": 1`, `"schema": 0`), "0,", "schema: 0 is not the number of a version of the format"},
+		"schema 1.0":         {with(`"schema": 1`, `"schema": 1.0`), "1.0", "schema: 1.0 is not the number of a version of the format"},
+		"schema is text":     {with(`"schema": 1`, `"schema": "1"`), `"1"`, `schema: "1" is not the number of a version of the format`},
+
+		"invalid":             {with(`"status": "completed"`, `"status": "done"`), `"status": "done"`, `phases.planning.status: "done" is not one of pending, in_progress, completed, failed, skipped`},
+		"invalid in a list":   {with(`"turns": 3`, `"turns": -3`), `"turns": -3`, "attempts[0].usage.turns: -3 is less than 0"},
+		"left out":            {with(`  "cursor": "IC_1",`, ``), "", ""},
+		"left out but needed": {with(`  "language": "en",`, ``), "{", `language: "" is not one of en, ja`},
+		"null is empty":       {with(`"completed_steps": []`, `"completed_steps": null`), "", ""},
+		"other zone":          {with(`"at": "2026-01-31T12:09:00Z"`, `"at": "2026-01-31T12:09:00+00:00"`), `"at": "2026-01-31T12:09:00+`, "stop.at: "},
+		"two mistakes": {strings.NewReplacer(`"turns": 3`, `"turns": -3`, `"reprise/issue-7"`, `"-x"`).Replace(file), `"branch_name"`,
+			"branch_name: \"-x\" begins with '-'\nm.json:"},
+		"deep report": {with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 200)+strings.Repeat("]", 200)), `"report"`,
+			"phases.planning.report: is nested deeper than 100"},
+		"very deep":   {with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 1e6)), "", "exceeded max depth"},
+		"deep at top": {strings.Repeat("[", 1e6), "", "exceeded max depth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Parse([]byte(test.text), "m.json")
+			want := test.want
+			if test.at != "" {
+				line, column := position([]byte(test.text), int64(strings.Index(test.text, test.at)))
+				want = fmt.Sprintf("m.json:%d:%d: %s", line, column, want)
+			}
+			switch {
+			case want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case want != "" && err == nil:
+				t.Errorf("accepted, want %s", want)
+			case err != nil && !strings.Contains(err.Error(), want):
+				t.Errorf("got  %v\nwant %s", err, want)
+			case err != nil && r.Schema != 0:
+				t.Error("half a record came with the error")
+			}
+		})
+	}
+}
+
+func TestPosition(t *testing.T) {
+	for offset, want := range map[int64]string{-1: "1:1", 0: "1:1", 1: "1:2", 2: "1:3", 3: "2:1", 4: "3:1", 5: "3:2", 99: "3:3"} {
+		if line, column := position([]byte("ab\n\ncd"), offset); fmt.Sprintf("%d:%d", line, column) != want {
+			t.Errorf("byte %d is at %d:%d, want %s", offset, line, column, want)
+		}
+	}
+}
+
+func TestParseRefusesTooMuch(t *testing.T) {
+	_, err := Parse(make([]byte, MaxSize+1), "m.json")
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint("m.json: has ", MaxSize+1, " bytes")) {
+		t.Errorf("got %v", err)
+	}
+}

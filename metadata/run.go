@@ -1,0 +1,312 @@
+// Package metadata is the record of a run: plain data that outlives the
+// process. It is committed to the issue's branch as
+// .reprise/issue-ID/metadata.json, in the same commit as the work it
+// describes, so whoever holds the branch holds the whole truth about the run.
+//
+// The package knows the format, its versions and its invariants, and how to
+// save it so that no crash leaves a torn file. It decides nothing: package
+// phases computes the next record, this one only says whether it is legal.
+package metadata
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema is the version of the format that this program writes.
+const Schema = 1
+
+// Run is everything a run remembers. The zero value is not valid; see Run.Check.
+// Fields up to UpdatedAt keep the names that users of the older format know.
+type Run struct {
+	Schema   int `json:"schema"`   // format version, see Schema
+	Revision int `json:"revision"` // grows by one with every saved change
+
+	IssueNumber     string `json:"issue_number"` // "7", or a name such as "add-hello" for an issue read from a file
+	IssueURL        string `json:"issue_url"`
+	IssueTitle      string `json:"issue_title"`
+	Repository      string `json:"repository"`       // owner/name, or empty
+	WorkflowVersion string `json:"workflow_version"` // version of reprise that started the run
+	Language        string `json:"language"`         // "en" or "ja"
+	BranchName      string `json:"branch_name"`
+	BaseCommit      string `json:"base_commit"` // the commit the branch started from
+	CurrentPhase    string `json:"current_phase"`
+
+	Status Status `json:"status"`
+	Stop   *Stop  `json:"stop"` // why the run is not going on; nil while it is running
+
+	DesignDecisions DesignDecisions `json:"design_decisions"`
+	Cost            Cost            `json:"cost_tracking"`
+	Phases          Phases          `json:"phases"`
+	RollbackHistory []Rollback      `json:"rollback_history"`
+
+	PRNumber          int               `json:"pr_number,omitzero"`
+	PRURL             string            `json:"pr_url,omitempty"`
+	GitHubIntegration GitHubIntegration `json:"github_integration"`
+	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
+
+	Pipeline  Pipeline   `json:"pipeline"`
+	Execution Execution  `json:"run"`
+	Cursor    string     `json:"cursor"` // the last command that was taken
+	Issue     Issue      `json:"issue_snapshot"`
+	Attempts  []Attempt  `json:"attempts"`
+	Decisions []Decision `json:"decisions"`
+	Budget    Budget     `json:"budget"`
+
+	// AllowanceFrom is the number of the last attempt that no longer counts
+	// against retry limits: a person's /retry, /rollback or a new start of a
+	// stopped run moves it forward.
+	AllowanceFrom int `json:"allowance_from"`
+
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Status is where a run as a whole stands.
+type Status string
+
+// The statuses of a run. A run that is Interrupted goes on when it is started
+// again; one that is Waiting or Failed needs a person first.
+const (
+	Running     Status = "running"
+	Interrupted Status = "interrupted"
+	Waiting     Status = "waiting"
+	Failed      Status = "failed"
+	Completed   Status = "completed"
+	Cancelled   Status = "cancelled"
+)
+
+// Stop says why a run is not going on.
+type Stop struct {
+	Code  Code      `json:"code"`
+	Why   string    `json:"why"` // one sentence a person can act on
+	Phase string    `json:"phase,omitempty"`
+	Step  Step      `json:"step,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// DesignDecisions are the three decisions of planning that later phases follow.
+type DesignDecisions struct {
+	ImplementationStrategy string `json:"implementation_strategy"`
+	TestStrategy           string `json:"test_strategy"`
+	TestCodeStrategy       string `json:"test_code_strategy"`
+}
+
+// Cost is what all attempts together have used.
+type Cost struct {
+	InputTokens  int     `json:"total_input_tokens"`
+	OutputTokens int     `json:"total_output_tokens"`
+	CachedTokens int     `json:"total_cached_tokens"` // read from a cache, not contained in InputTokens
+	USD          float64 `json:"total_cost_usd"`
+}
+
+// GitHubIntegration holds what reprise made on GitHub and must find again.
+type GitHubIntegration struct {
+	ProgressCommentID  int64  `json:"progress_comment_id,omitzero"`
+	ProgressCommentURL string `json:"progress_comment_url,omitempty"`
+}
+
+// Pipeline names the frozen pipeline of the run; its text lies beside this
+// file as pipeline.json.
+type Pipeline struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"` // "sha256:" and 64 hex digits, of pipeline.json
+	Source string `json:"source"` // "builtin:full", or the path it was read from
+}
+
+// Execution identifies the process that works on the run.
+type Execution struct {
+	ID      string `json:"id"`      // stays the same for the life of the run
+	Attempt int    `json:"attempt"` // grows by one with every start of a process on it
+	Lease   *Lease `json:"lease,omitempty"`
+}
+
+// Lease says which process may write, and until when.
+type Lease struct {
+	Owner   string    `json:"owner"`
+	Fence   int       `json:"fence"`
+	Expires time.Time `json:"expires"`
+}
+
+// Issue is the issue as it read when the run began. Later phases use this,
+// never the issue as somebody may have edited it since.
+type Issue struct {
+	Title  string   `json:"title"`
+	Labels []string `json:"labels"`
+	Author string   `json:"author"`
+	Digest string   `json:"digest"` // of the body, which lies beside this file as issue.md
+}
+
+// Budget is what may be spent. A zero limit means no limit. The first four
+// apply to what was spent since Since, a snapshot that a person's decision to
+// go on renews; IssueUSD applies to the whole life of the run.
+type Budget struct {
+	USD      float64 `json:"usd"`
+	Tokens   int     `json:"tokens"` // input and output
+	Seconds  int     `json:"seconds"`
+	Attempts int     `json:"attempts"`
+	IssueUSD float64 `json:"issue_usd"`
+	Since    Spent   `json:"since"`
+}
+
+// Spent is a point in the spending of a run.
+type Spent struct {
+	USD      float64 `json:"usd"`
+	Tokens   int     `json:"tokens"`
+	Seconds  int     `json:"seconds"`
+	Attempts int     `json:"attempts"`
+}
+
+// Phase is the record of one phase.
+type Phase struct {
+	Name string `json:"-"` // its key in the file
+
+	Status         PhaseStatus `json:"status"`
+	RetryCount     int         `json:"retry_count"` // revises in this generation
+	StartedAt      *time.Time  `json:"started_at"`
+	CompletedAt    *time.Time  `json:"completed_at"`
+	ReviewResult   string      `json:"review_result"` // verdict of the newest review, or empty
+	OutputFiles    []string    `json:"output_files"`  // paths from the top of the repository
+	CurrentStep    Step        `json:"current_step"`  // the step to do next; empty unless in progress
+	CompletedSteps []Step      `json:"completed_steps"`
+
+	RollbackContext *RollbackContext `json:"rollback_context"`
+
+	Base       string `json:"base"`       // commit the phase started from
+	Generation int    `json:"generation"` // grows by one with every rollback to this phase
+	Round      int    `json:"round"`      // reviews so far in this generation
+	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
+
+	Written int             `json:"written"`           // number of the attempt that wrote last
+	Checks  *Checks         `json:"checks,omitempty"`  // newest run of the declared checks
+	Verdict *Verdict        `json:"verdict,omitempty"` // newest review
+	Report  json.RawMessage `json:"report,omitzero"`   // what the agent returned, as the pipeline's schema asks
+	Diff    *Diff           `json:"diff,omitempty"`    // what the phase changed in the tree
+	// Violations are writes outside the phase's access that were taken back;
+	// the next revise is told.
+	Violations []Violation `json:"violations,omitempty"`
+	// Recent holds the fingerprints of the newest rounds, to notice that
+	// review and revise go in a circle.
+	Recent []string `json:"recent,omitempty"`
+}
+
+// PhaseStatus is where a phase stands.
+type PhaseStatus string
+
+// The statuses of a phase.
+const (
+	PhasePending    PhaseStatus = "pending"
+	PhaseInProgress PhaseStatus = "in_progress"
+	PhaseCompleted  PhaseStatus = "completed"
+	PhaseFailed     PhaseStatus = "failed"
+	PhaseSkipped    PhaseStatus = "skipped"
+)
+
+// Step is a step of a phase.
+type Step string
+
+// The steps of a phase. Check is done by reprise itself, the others by agents.
+const (
+	Execute Step = "execute"
+	Review  Step = "review"
+	Revise  Step = "revise"
+	Check   Step = "check"
+)
+
+// Attempt is one call of an agent, or one run of a phase's checks.
+type Attempt struct {
+	N          int           `json:"n"` // counts from 1 through the whole run
+	Phase      string        `json:"phase"`
+	Step       Step          `json:"step"`
+	Generation int           `json:"generation"`
+	Round      int           `json:"round"`
+	Agent      string        `json:"agent,omitempty"` // name in the pipeline
+	Model      string        `json:"model,omitempty"`
+	Session    string        `json:"session,omitempty"`
+	Resumed    bool          `json:"resumed,omitzero"` // it went on with a session of an earlier attempt
+	Status     AttemptStatus `json:"status"`
+	Code       Code          `json:"code,omitempty"`  // why it did not succeed
+	Class      Class         `json:"class,omitempty"` // of an infrastructure error
+	Why        string        `json:"why,omitempty"`
+	RetryAfter int           `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
+	Usage      Usage         `json:"usage"`
+	DurationMS int64         `json:"duration_ms"`
+	StartedAt  time.Time     `json:"started_at"`
+	EndedAt    *time.Time    `json:"ended_at"`
+}
+
+// AttemptStatus is how an attempt ended.
+type AttemptStatus string
+
+// The statuses of an attempt. Started is one whose end nobody saw; Errored is
+// an infrastructure error, which says nothing about the work.
+const (
+	Started      AttemptStatus = "started"
+	Succeeded    AttemptStatus = "succeeded"
+	Unsuccessful AttemptStatus = "failed"
+	Blocked      AttemptStatus = "blocked"
+	Errored      AttemptStatus = "error"
+	Cut          AttemptStatus = "interrupted"
+)
+
+// Usage is what one attempt used, summed over all turns of the agent.
+type Usage struct {
+	InputTokens  int     `json:"input_tokens"` // without cached ones
+	OutputTokens int     `json:"output_tokens"`
+	CachedTokens int     `json:"cached_tokens"`
+	Turns        int     `json:"turns"`
+	USD          float64 `json:"cost_usd"`
+	Estimated    bool    `json:"estimated,omitzero"` // priced from a table, not by the agent
+}
+
+// Decision is one decision of the engine: what it saw, what it chose, why.
+type Decision struct {
+	At      time.Time `json:"at"`
+	Step    string    `json:"step"` // execute, review, revise, check, retry, wait, finish, fail, rewind, ...
+	Phase   string    `json:"phase,omitempty"`
+	Why     string    `json:"why"`
+	Attempt int       `json:"attempt,omitzero"` // the attempt it led to
+}
+
+// Rollback is one entry of the history of rollbacks, which only grows.
+type Rollback struct {
+	Timestamp        time.Time `json:"timestamp"`
+	FromPhase        string    `json:"from_phase"`
+	FromStep         Step      `json:"from_step"`
+	ToPhase          string    `json:"to_phase"`
+	ToStep           Step      `json:"to_step"`
+	Reason           string    `json:"reason"`
+	TriggeredBy      Trigger   `json:"triggered_by"`
+	By               string    `json:"by,omitempty"`
+	CommentURL       string    `json:"comment_url,omitempty"`
+	ReviewResultPath string    `json:"review_result_path,omitempty"`
+}
+
+// Trigger says who caused a rollback.
+type Trigger string
+
+// The triggers of a rollback.
+const (
+	Manual    Trigger = "manual"
+	Automatic Trigger = "automatic"
+)
+
+// RollbackContext is why a phase was taken back. It stays until a review
+// after it passes.
+type RollbackContext struct {
+	TriggeredAt  time.Time        `json:"triggered_at"`
+	FromPhase    string           `json:"from_phase"`
+	FromStep     Step             `json:"from_step"`
+	Reason       string           `json:"reason"`
+	ReviewResult string           `json:"review_result,omitempty"` // path of a review to read
+	Details      *RollbackDetails `json:"details"`
+	By           string           `json:"by,omitempty"`
+	CommentURL   string           `json:"comment_url,omitempty"`
+}
+
+// RollbackDetails counts what the review that led to a rollback had found.
+type RollbackDetails struct {
+	BlockerCount    int      `json:"blocker_count"`
+	SuggestionCount int      `json:"suggestion_count"`
+	AffectedTests   []string `json:"affected_tests,omitempty"`
+}

@@ -1,0 +1,145 @@
+package metadata
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// noon is when the sample run happens.
+var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+
+func ptr[T any](v T) *T { return &v }
+
+// sample is a valid run that was rolled back once, is revising again and has
+// stopped at its budget. Every field of every type is filled somewhere in it.
+func sample() Run {
+	commit := strings.Repeat("0123456789", 4)
+	link := "https://github.com/octo/hello/issues/7"
+	verdict := func(r Ruling, status FindingStatus) *Verdict {
+		return &Verdict{
+			Verdict: r,
+			Gates:   []Gate{{Gate: "The API stays REST", Pass: r != Fail, Why: "see design.md <line 12>"}},
+			Findings: []Finding{{
+				ID: "F1", Severity: Blocker, Title: "No paging", Problem: "lists are whole", Impact: "slow & large",
+				Solution: "add a cursor", File: "api/list.go", Line: 12, Status: status,
+			}},
+		}
+	}
+	return Run{
+		Schema: 1, Revision: 9,
+		IssueNumber: "7", IssueURL: link, IssueTitle: "Say hello", Repository: "octo/hello",
+		WorkflowVersion: "1.0.0", Language: "en", BranchName: "reprise/issue-7", BaseCommit: commit,
+		CurrentPhase: "design", Status: Waiting,
+		Stop:            &Stop{Code: BudgetExceeded, Why: "10 of 10 USD are spent", Phase: "design", Step: Revise, At: at(9)},
+		DesignDecisions: DesignDecisions{ImplementationStrategy: "extend", TestStrategy: "unit", TestCodeStrategy: "new"},
+		Cost:            Cost{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, USD: 9.875},
+		Phases: Phases{
+			{
+				Name: "planning", Status: PhaseCompleted, StartedAt: ptr(at(0)), CompletedAt: ptr(at(2)),
+				ReviewResult: "pass", OutputFiles: []string{".reprise/issue-7/00_planning/planning.md"},
+				CompletedSteps: []Step{Execute, Review}, Base: commit, Round: 1, Digest: "sha256:1", Written: 1,
+				Verdict: verdict(Pass, Fixed), Report: json.RawMessage(`{"complexity":"high","files":[]}`),
+			},
+			{
+				Name: "design", Status: PhaseInProgress, RetryCount: 1, StartedAt: ptr(at(3)), ReviewResult: "fail",
+				OutputFiles: []string{".reprise/issue-7/02_design/design.md"}, CurrentStep: Revise,
+				CompletedSteps: []Step{Execute, Review},
+				RollbackContext: &RollbackContext{
+					TriggeredAt: at(6), FromPhase: "testing", FromStep: Review, Reason: "the API must stay REST\nsays the customer",
+					ReviewResult: ".reprise/issue-7/06_testing/review.md", By: "alice", CommentURL: link + "#issuecomment-1",
+					Details: &RollbackDetails{BlockerCount: 1, SuggestionCount: 2, AffectedTests: []string{"TestList"}},
+				},
+				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 3,
+				Checks:  &Checks{Written: 3, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
+				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
+				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: "is protected"}}, Recent: []string{"a:b"},
+			},
+			{Name: "testing", Status: PhasePending},
+		},
+		RollbackHistory: []Rollback{{
+			Timestamp: at(6), FromPhase: "testing", FromStep: Review, ToPhase: "design", ToStep: Revise,
+			Reason: "the API must stay REST\nsays the customer", TriggeredBy: Manual, By: "alice",
+			CommentURL: link + "#issuecomment-1", ReviewResultPath: ".reprise/issue-7/06_testing/review.md",
+		}},
+		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
+		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, ProgressCommentURL: link + "#issuecomment-5"},
+		ExternalDocuments: map[string]string{"spec": "docs/spec.md", "api": "https://example.com/api"},
+		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Source: "builtin:full"},
+		Execution:         Execution{ID: "run-1", Attempt: 2, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}},
+		Cursor:            "IC_1",
+		Issue:             Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
+		Attempts: []Attempt{
+			{
+				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Status: Succeeded,
+				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true},
+				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
+			},
+			{
+				N: 2, Phase: "design", Step: Execute, Agent: "writer", Status: Errored, Code: AgentFailed, Class: RateLimited,
+				Why: "429", RetryAfter: 30, StartedAt: at(3), EndedAt: ptr(at(4)),
+			},
+			{N: 3, Phase: "design", Step: Revise, Generation: 1, Round: 1, Session: "s-2", Resumed: true, Status: Started, StartedAt: at(7)},
+		},
+		Decisions: []Decision{{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1}},
+		Budget: Budget{
+			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
+			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},
+		},
+		AllowanceFrom: 2,
+		CreatedAt:     noon, UpdatedAt: at(9),
+	}
+}
+
+// long is a valid run that was rolled back n times.
+func long(n int) Run {
+	r := sample()
+	entry := r.RollbackHistory[0]
+	r.RollbackHistory = nil
+	for i := range n {
+		entry.Timestamp = at(i)
+		entry.Reason = fmt.Sprintf("the API must stay REST, says customer %d", i)
+		r.RollbackHistory = append(r.RollbackHistory, entry)
+	}
+	return r
+}
+
+func TestSampleFillsEveryField(t *testing.T) {
+	filled, all := map[string]bool{}, map[string]bool{}
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem())
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		case reflect.Struct:
+			if v.Type() == reflect.TypeFor[time.Time]() {
+				return
+			}
+			for i := range v.NumField() {
+				name := v.Type().Name() + "." + v.Type().Field(i).Name
+				all[name] = true
+				filled[name] = filled[name] || !v.Field(i).IsZero()
+				walk(v.Field(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(sample()))
+	for name := range all {
+		// A check that passed would have to be in a phase that passed, and
+		// the sample's is in one that did not.
+		if !filled[name] && name != "CheckResult.Pass" {
+			t.Errorf("the sample leaves %s empty", name)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package metadata
+
+// Verdict is what a review says, in types; prose is never read for it.
+type Verdict struct {
+	Verdict  Ruling    `json:"verdict"`
+	Gates    []Gate    `json:"gates"`
+	Findings []Finding `json:"findings"`
+}
+
+// Ruling is the word a verdict comes down to.
+type Ruling string
+
+// The rulings.
+const (
+	Pass                Ruling = "pass"
+	PassWithSuggestions Ruling = "pass_with_suggestions"
+	Fail                Ruling = "fail"
+)
+
+// Gate is the answer to one gate of the pipeline.
+type Gate struct {
+	Gate string `json:"gate"` // the gate's text, as the pipeline has it
+	Pass bool   `json:"pass"`
+	Why  string `json:"why"`
+}
+
+// Finding is one thing a review found. Its ID stays the same from round to
+// round, so that a later review can say what became of it.
+type Finding struct {
+	ID       string        `json:"id"`
+	Severity Severity      `json:"severity"`
+	Title    string        `json:"title"`
+	Problem  string        `json:"problem"`
+	Impact   string        `json:"impact"`
+	Solution string        `json:"solution"`
+	File     string        `json:"file,omitempty"` // path from the top of the repository
+	Line     int           `json:"line,omitzero"`  // counts from 1
+	Status   FindingStatus `json:"status"`
+}
+
+// Severity is how much a finding weighs.
+type Severity string
+
+// The severities. Only a blocker that is not fixed makes a verdict fail.
+const (
+	Blocker    Severity = "blocker"
+	Suggestion Severity = "suggestion"
+)
+
+// FindingStatus is what became of a finding since the round before.
+type FindingStatus string
+
+// The statuses of a finding.
+const (
+	NewFinding FindingStatus = "new"
+	StillOpen  FindingStatus = "still_open"
+	Fixed      FindingStatus = "fixed"
+)
+
+// Checks are the results of a phase's checks for one state of its work.
+type Checks struct {
+	Written int           `json:"written"` // the writing attempt they judge, see Phase.Written
+	Results []CheckResult `json:"results"`
+}
+
+// CheckResult is how one declared command ended.
+type CheckResult struct {
+	Name       string `json:"name"`
+	Run        string `json:"run"`
+	Pass       bool   `json:"pass"`
+	ExitCode   int    `json:"exit_code"`
+	Output     string `json:"output"` // the tail, at most 4,000 bytes
+	DurationMS int64  `json:"duration_ms"`
+}
+
+// Diff measures what changed in the tree, leaving reprise's own folder aside.
+type Diff struct {
+	Files   int `json:"files"`
+	Lines   int `json:"lines"` // Added plus Deleted
+	Added   int `json:"added"`
+	Deleted int `json:"deleted"`
+}
+
+// Violation is a change that an agent had no right to make. It was reverted.
+type Violation struct {
+	Path string `json:"path"`
+	Rule string `json:"rule"` // what it broke, as a person would say it
+}
+
+// Code is a reason code: why something did not happen, or how a run ended.
+// The list is closed and documented, so that programs can rely on it.
+type Code string
+
+// The reason codes.
+const (
+	NoTrigger          Code = "no_trigger"
+	NotACommand        Code = "not_a_command"
+	PermissionDenied   Code = "permission_denied"
+	BotDenied          Code = "bot_denied"
+	ForkDenied         Code = "fork_denied"
+	ConfusedDeputy     Code = "confused_deputy"
+	APIError           Code = "api_error"
+	ConfigInvalid      Code = "config_invalid"
+	CredentialsMissing Code = "credentials_missing"
+	AgentFailed        Code = "agent_failed" // missing, crashed, or out of retries
+	AlreadyRunning     Code = "already_running"
+	StaleEvent         Code = "stale_event"
+	EditedComment      Code = "edited_comment"
+	RefChanged         Code = "ref_changed"
+	BudgetExceeded     Code = "budget_exceeded"
+	TimedOut           Code = "timed_out"
+	NoProgress         Code = "no_progress"
+	Stuck              Code = "stuck"
+	OutputInvalid      Code = "output_invalid"
+	ReviewFailed       Code = "review_failed"
+	CheckFailed        Code = "check_failed"
+	ProtectedPath      Code = "protected_path"
+	PatchTooLarge      Code = "patch_too_large"
+	SecretFound        Code = "secret_found"
+	PushFailed         Code = "push_failed"
+	StateCorrupt       Code = "state_corrupt"
+	RunCancelled       Code = "cancelled"
+	AwaitingPerson     Code = "waiting"
+	Done               Code = "completed"
+)
+
+// Class is the kind of an infrastructure error.
+type Class string
+
+// The classes of infrastructure errors.
+const (
+	Missing     Class = "missing"      // the agent's program is not installed
+	Auth        Class = "auth"         // no key, or a wrong one
+	RateLimited Class = "rate_limited" // told to come back later
+	Network     Class = "network"      // no answer from the model's service
+	Crash       Class = "crash"        // the agent died, or ended with no result
+	StepTimeout Class = "timeout"      // longer than the step may take
+	IdleTimeout Class = "idle"         // no sign of life for too long
+	Disk        Class = "disk"         // full, or not writable
+	Signal      Class = "signal"       // reprise itself was told to stop, or killed
+)
