@@ -1,0 +1,291 @@
+package pipelines
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// author is a pipeline as its author wrote it: what is left out is nil or
+// zero. The fields are those of schema.cue.
+type author struct {
+	Name        string
+	Description string
+	Select      Select
+	Language    string
+	Agents      map[string]Agent
+	Defaults    struct {
+		Agent, Reviewer, Tier string
+		Timeout, Idle         Duration
+		Revisions             *int
+		Retry                 authorRetry
+	}
+	Budget struct {
+		USD      *float64
+		Tokens   *int
+		Time     *Duration
+		Attempts *int
+		IssueUSD *float64 `json:"issue_usd"`
+	}
+	Prices map[string]struct {
+		Input, Output float64
+		Cached        *float64
+	}
+	Phases, Spare []authorPhase
+	Rules         []Rule
+	Presets       map[string][]string
+	Protect       []string
+}
+
+type authorPhase struct {
+	Name, Goal string
+	Needs      []string
+	Writes     string
+	Access     Access
+	MustChange bool `json:"must_change"`
+	Gates      []string
+	Report     string
+	Checks     []Check
+	Approve    string
+	Review     *bool
+	Revise     string
+	Revisions  *int
+	Retry      authorRetry
+	authorStep
+	Steps struct{ Execute, Review, Revise authorStep }
+
+	schema json.RawMessage // of Report, as JSON Schema
+}
+
+type authorStep struct {
+	Agent, Tier, Model string
+	Timeout, Idle      Duration
+	Turns              int
+	Prompt             string
+}
+
+type authorRetry struct {
+	Max          *int
+	Initial, Cap *Duration
+	Factor       *float64
+}
+
+// newAuthor reads a pipeline from its nodes. Values that break the schema are
+// not among them.
+func newAuthor(n *node) (author, error) {
+	var a author
+	data, err := json.Marshal(n)
+	if err == nil {
+		err = json.Unmarshal(data, &a)
+	}
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", n.file, err)
+	}
+	for i := range a.Phases {
+		a.Phases[i].schema = n.get("phases").item(i).get("report").reportSchema()
+	}
+	for i := range a.Spare {
+		a.Spare[i].schema = n.get("spare").item(i).get("report").reportSchema()
+	}
+	if a.Name == "" {
+		a.Name = nameOf(n.file)
+	}
+	if len(a.Agents) == 0 {
+		a.Agents = defaultAgents()
+	}
+	return a, nil
+}
+
+// nameOf is the name of a pipeline by its file: "builtin:fix" and
+// ".github/reprise/pipelines/fix.yaml" are both called fix.
+func nameOf(file string) string {
+	base := strings.TrimPrefix(path.Base(file), builtinPrefix)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// defaultAgents are those of a pipeline that names none. The reviewer is
+// another vendor's, who sees other mistakes.
+func defaultAgents() map[string]Agent {
+	return map[string]Agent{
+		"writer": {
+			Use:      "claude",
+			Models:   map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"},
+			Fallback: "second",
+		},
+		"second":   {Use: "codex"},
+		"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
+	}
+}
+
+// writer is the agent that executes and revises unless a phase says otherwise;
+// "" if the author has to choose.
+func (a *author) writer() string {
+	if a.Defaults.Agent != "" {
+		return a.Defaults.Agent
+	}
+	if _, ok := a.Agents["writer"]; ok {
+		return "writer"
+	}
+	if names := sortedKeys(a.Agents); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// reviewer is the agent that reviews what writer wrote: another one, if there is.
+func (a *author) reviewer(writer string) string {
+	if a.Defaults.Reviewer != "" {
+		return a.Defaults.Reviewer
+	}
+	if _, ok := a.Agents["reviewer"]; ok && writer != "reviewer" {
+		return "reviewer"
+	}
+	names := sortedKeys(a.Agents)
+	otherVendor := func(n string) bool { return a.Agents[n].Use != a.Agents[writer].Use }
+	if i := slices.IndexFunc(names, otherVendor); i >= 0 {
+		return names[i]
+	}
+	if i := slices.IndexFunc(names, func(n string) bool { return n != writer }); i >= 0 {
+		return names[i]
+	}
+	return writer
+}
+
+// complete fills in every default.
+func (a *author) complete(source string) *Pipeline {
+	p := &Pipeline{
+		Name:        a.Name,
+		Description: a.Description,
+		Select:      a.Select,
+		Language:    cmp.Or(a.Language, "en"),
+		Agents:      a.Agents,
+		Budget: Budget{
+			USD:      value(a.Budget.USD, 10),
+			Tokens:   value(a.Budget.Tokens, 0),
+			Time:     value(a.Budget.Time, Duration(2*time.Hour)),
+			Attempts: value(a.Budget.Attempts, 60),
+			IssueUSD: value(a.Budget.IssueUSD, 0),
+		},
+		Rules:   a.Rules,
+		Presets: a.Presets,
+		Protect: a.Protect,
+		Source:  source,
+	}
+	for model, price := range a.Prices {
+		if p.Prices == nil {
+			p.Prices = map[string]Price{}
+		}
+		p.Prices[model] = Price{Input: price.Input, Cached: value(price.Cached, price.Input), Output: price.Output}
+	}
+	for i := range p.Rules {
+		if back := p.Rules[i].Then.Rollback; back != nil {
+			back.Step = cmp.Or(back.Step, "revise")
+		}
+	}
+	for i, ph := range a.Phases {
+		p.Phases = append(p.Phases, a.phase(i, ph))
+	}
+	for i, ph := range a.Spare {
+		p.Spare = append(p.Spare, a.phase(len(a.Phases)+i, ph))
+	}
+	return p
+}
+
+// phase fills in the defaults of the phase at index i, which numbers its folder.
+func (a *author) phase(i int, ph authorPhase) Phase {
+	access := AccessArtifacts
+	if ph.MustChange {
+		access = AccessTree
+	}
+	out := Phase{
+		Name:         ph.Name,
+		Goal:         strings.TrimSpace(ph.Goal),
+		Needs:        ph.Needs,
+		Folder:       fmt.Sprintf("%02d_%s", i, ph.Name),
+		Writes:       cmp.Or(ph.Writes, artifactOf(ph.Name)),
+		Access:       cmp.Or(ph.Access, access),
+		MustChange:   ph.MustChange,
+		Gates:        ph.Gates,
+		Report:       ph.Report,
+		ReportSchema: ph.schema,
+		Approve:      ph.Approve,
+		NoReview:     !value(ph.Review, true),
+		ReviseAlways: ph.Revise == "always",
+		Revisions:    value(ph.Revisions, value(a.Defaults.Revisions, 3)),
+		Retry:        ph.Retry.or(a.Defaults.Retry).complete(),
+	}
+	for _, c := range ph.Checks {
+		c.Timeout = cmp.Or(c.Timeout, Duration(10*time.Minute))
+		out.Checks = append(out.Checks, c)
+	}
+	out.Execute = a.step(ph.Steps.Execute, ph.authorStep, a.writer())
+	inherited := ph.authorStep
+	inherited.Prompt = "" // a template for execute says nothing to the others
+	out.Revise = a.step(ph.Steps.Revise, inherited, out.Execute.Agent)
+	// A model is one agent's word, and the reviewer is another agent.
+	inherited.Agent, inherited.Model = "", ""
+	out.Review = a.step(ph.Steps.Review, inherited, a.reviewer(out.Execute.Agent))
+	return out
+}
+
+// artifactOf is the artifact of a phase that names none.
+func artifactOf(phase string) string {
+	name := strings.ReplaceAll(phase, "_", "-")
+	if badArtifact(name+".md") != "" { // a phase called review, for one
+		name += "-result"
+	}
+	return name + ".md"
+}
+
+// step settles one step from what it says, what its phase says, the agent that
+// does it if neither names one, and the defaults.
+func (a *author) step(s, phase authorStep, agent string) Step {
+	out := Step{
+		Agent:   cmp.Or(s.Agent, phase.Agent, agent),
+		Tier:    cmp.Or(s.Tier, phase.Tier, a.Defaults.Tier, "medium"),
+		Timeout: cmp.Or(s.Timeout, phase.Timeout, a.Defaults.Timeout, Duration(20*time.Minute)),
+		Idle:    cmp.Or(s.Idle, phase.Idle, a.Defaults.Idle, Duration(5*time.Minute)),
+		Turns:   cmp.Or(s.Turns, phase.Turns),
+		Prompt:  cmp.Or(s.Prompt, phase.Prompt),
+	}
+	model := phase.Model
+	if s.Agent != "" && s.Agent != phase.Agent {
+		model = "" // it belongs to the other agent
+	}
+	out.Model = cmp.Or(s.Model, model, a.Agents[out.Agent].Models[out.Tier])
+	return out
+}
+
+// or takes what r leaves open from other.
+func (r authorRetry) or(other authorRetry) authorRetry {
+	return authorRetry{
+		Max: cmp.Or(r.Max, other.Max), Initial: cmp.Or(r.Initial, other.Initial),
+		Factor: cmp.Or(r.Factor, other.Factor), Cap: cmp.Or(r.Cap, other.Cap),
+	}
+}
+
+func (r authorRetry) complete() Retry {
+	return Retry{
+		Max:     value(r.Max, 3),
+		Initial: value(r.Initial, Duration(time.Second)),
+		Factor:  value(r.Factor, 2),
+		Cap:     value(r.Cap, Duration(time.Minute)),
+	}
+}
+
+// value is what p points to, or otherwise where there is nothing.
+func value[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,143 @@
+package pipelines
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/parser"
+	cuejson "cuelang.org/go/encoding/json"
+)
+
+// constraint takes down CUE that describes values as text that stands by
+// itself, which is how a frozen pipeline keeps it.
+func (c *checker) constraint(v cue.Value, use string, n *node) *node {
+	if s, err := v.String(); err == nil {
+		v = v.Context().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
+		if err := v.Validate(); err != nil {
+			for _, e := range translate(err, "") {
+				c.add(n, nil, "the text is not valid CUE: %s", e.Message)
+			}
+			return nil
+		}
+	}
+	if v.IncompleteKind() != cue.StructKind {
+		c.add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", show(v))
+		return nil
+	}
+	text, err := selfContained(v)
+	if err == nil && use == "report" {
+		n.schema, err = reportSchema(v.Context(), text)
+	}
+	if err != nil {
+		c.add(n, nil, "%v", err)
+		return nil
+	}
+	if use == "when" {
+		asked := c.walk(v, c.facts, &node{place: n.place, path: n.path})
+		if asked == nil {
+			return nil
+		}
+		n.names, n.fields = asked.names, asked.fields
+	}
+	n.kind = scalar
+	n.scalar, _ = json.Marshal(text) // a string always has a JSON form
+	return n
+}
+
+// selfContained writes v so that it means the same without the file around it.
+func selfContained(v cue.Value) (string, error) {
+	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
+	if err != nil {
+		return "", fmt.Errorf("cannot be written down: %w", err)
+	}
+	text := strings.TrimSpace(string(data))
+	if err := cuecontext.New().CompileString(text).Validate(); err != nil {
+		return "", fmt.Errorf("cannot stand without the rest of the file: %w; write it out here", err)
+	}
+	return text, nil
+}
+
+// reportSchema gives the JSON Schema of a report from its CUE text.
+func reportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
+	v, err := closedReport(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s := jsonSchema(v)
+	if s.Properties == nil {
+		return nil, fmt.Errorf("describes no fields, expected at least one")
+	}
+	return json.Marshal(s)
+}
+
+// closedReport compiles the text of a report. As a definition it takes the
+// fields it names and no others.
+func closedReport(ctx *cue.Context, text string) (cue.Value, error) {
+	tree, err := parser.ParseFile("report", text, parser.ParseComments)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	body, out := &ast.StructLit{}, &ast.File{}
+	for _, d := range tree.Decls {
+		if imp, ok := d.(*ast.ImportDecl); ok {
+			out.Decls = append(out.Decls, imp)
+		} else {
+			body.Elts = append(body.Elts, d)
+		}
+	}
+	out.Decls = append(out.Decls, &ast.Field{Label: ast.NewIdent("#Report"), Value: body})
+	v := ctx.BuildFile(out).LookupPath(cue.MakePath(cue.Def("#Report")))
+	return v, v.Err()
+}
+
+// checkReport holds a JSON value against the text of a report.
+func checkReport(report string, value []byte) error {
+	ctx := cuecontext.New()
+	schema, err := closedReport(ctx, report)
+	if err != nil {
+		return fmt.Errorf("the report's own definition: %w", err)
+	}
+	v, err := jsonValue(ctx, value)
+	if err != nil {
+		return Errors{{Message: "not valid JSON: " + err.Error()}}
+	}
+	c := &checker{}
+	c.walk(v, newShape(schema), &node{})
+	if len(c.found) == 0 {
+		// What fields demand of each other shows only in the whole.
+		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
+			return translate(err, "").sorted()
+		}
+	}
+	return c.found.orNil()
+}
+
+// matches tells whether the facts are among the values that the text describes.
+func matches(when string, facts []byte) (bool, error) {
+	ctx := cuecontext.New()
+	w := ctx.CompileString(when, cue.Filename("when"))
+	if err := w.Validate(); err != nil {
+		return false, fmt.Errorf("when: %w", err)
+	}
+	f, err := jsonValue(ctx, facts)
+	if err != nil {
+		return false, fmt.Errorf("facts: %w", err)
+	}
+	return w.Subsume(f, cue.Final()) == nil, nil
+}
+
+// jsonValue reads JSON; whole numbers stay whole.
+func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
+	expr, err := cuejson.Extract("", data)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	v := ctx.BuildExpr(expr)
+	return v, v.Err()
+}

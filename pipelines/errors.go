@@ -1,0 +1,119 @@
+package pipelines
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one mistake in a pipeline, or in a value that a pipeline describes.
+type Error struct {
+	File    string `json:"file,omitempty"`   // as people know it; empty if there is no file
+	Line    int    `json:"line,omitempty"`   // counts from 1; 0 if unknown
+	Column  int    `json:"column,omitempty"` // in bytes, counts from 1; 0 if unknown
+	Path    string `json:"path,omitempty"`   // such as "phases[1].needs[0]"; empty for the whole
+	Message string `json:"message"`          // what is wrong, and what was expected
+}
+
+// Error gives "file:line:column: path: message" without the parts that are empty.
+func (e Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+		}
+		b.WriteString(": ")
+	}
+	if e.Path != "" {
+		b.WriteString(e.Path + ": ")
+	}
+	b.WriteString(e.Message)
+	return b.String()
+}
+
+// Errors are all the mistakes that were found, in the order of the files.
+type Errors []Error
+
+// Error gives one line for each mistake.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sorted returns the mistakes in the order of their places, each once.
+func (es Errors) sorted() Errors {
+	slices.SortStableFunc(es, func(a, b Error) int {
+		return cmp.Or(
+			strings.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+			strings.Compare(a.Path, b.Path),
+			strings.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.Compact(es)
+}
+
+// orNil keeps an empty list from becoming an error.
+func (es Errors) orNil() error {
+	if len(es) == 0 {
+		return nil
+	}
+	return es.sorted()
+}
+
+// oneOf says which names were expected, and which one was probably meant.
+func oneOf(name string, valid []string) string {
+	valid = slices.DeleteFunc(slices.Clone(valid), func(s string) bool { return s == "" })
+	if len(valid) == 0 {
+		return "there are none"
+	}
+	if best := nearest(name, valid); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	slices.Sort(valid)
+	return "expected one of " + strings.Join(slices.Compact(valid), ", ")
+}
+
+// nearest returns the valid name within two edits of name, or "".
+func nearest(name string, valid []string) string {
+	best, least := "", 3
+	for _, v := range valid {
+		if d := edits(name, v); d < least && d < len(v) {
+			best, least = v, d
+		}
+	}
+	return best
+}
+
+// edits counts the letters to insert, delete, replace or swap to get from a to
+// b. It stops counting at 3.
+func edits(a, b string) int {
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return 3
+	}
+	before, prev, row := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev, row = prev, row, make([]int, len(b)+1)
+	}
+	return min(prev[len(b)], 3)
+}

@@ -1,0 +1,99 @@
+package pipelines
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+)
+
+// schemaText is what a pipeline file may say.
+//
+//go:embed schema.cue
+var schemaText string
+
+// file is a pipeline as it was found.
+type file struct {
+	Name string `json:"name"` // as people know it
+	Text string `json:"text"`
+}
+
+// maxChain is how many pipelines may build on one another.
+const maxChain = 5
+
+// evaluate resolves the first of the files, which builds on the second, and
+// so on. Where one more is needed it says which, and where that is written.
+func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
+	ctx := cuecontext.New()
+	schema, facts, err := schemas(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := &checker{facts: facts}
+	var nodes []*node
+	for _, f := range files {
+		v, found := build(ctx, f)
+		if len(found) > 0 {
+			all.found = append(all.found, found...)
+			break
+		}
+		n := all.walk(v, schema, &node{place: place{f.Name, 1, 1}})
+		if n == nil {
+			break
+		}
+		if n.kind != object {
+			all.add(n, nil, "empty, expected the fields of a pipeline")
+			break
+		}
+		nodes = append(nodes, n)
+	}
+	if len(nodes) < len(files) {
+		return nil, nil, all.found.orNil()
+	}
+	if ext := nodes[len(nodes)-1].get("extends"); ext != nil {
+		return nil, &Error{File: ext.file, Line: ext.line, Column: ext.column, Path: ext.path, Message: ext.text()}, nil
+	}
+	return all.resolve(nodes)
+}
+
+// resolve puts the files together, checks the whole and fills in the defaults.
+func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
+	c.main = nodes[0]
+	whole := nodes[len(nodes)-1]
+	whole.noOverlay(c)
+	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
+		whole = c.overlay(over, whole)
+	}
+	a, err := newAuthor(whole)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.check(whole, &a)
+	if err := c.found.orNil(); err != nil {
+		return nil, nil, err
+	}
+	return a.complete(c.main.file), nil, nil
+}
+
+// noOverlay notes operations in a pipeline that builds on no other.
+func (n *node) noOverlay(c *checker) {
+	for _, op := range []string{"replace", "insert", "drop"} {
+		if n.get(op) != nil {
+			c.add(n, []any{op}, "only with extends, which names the pipeline to build on")
+		}
+	}
+}
+
+// schemas gives the shapes of a pipeline and of the facts.
+func schemas(ctx *cue.Context) (pipeline, facts *shape, err error) {
+	v := ctx.CompileString(schemaText, cue.Filename("schema.cue"))
+	if err := v.Err(); err != nil {
+		return nil, nil, fmt.Errorf("schema.cue: %w", err)
+	}
+	pipeline = newShape(v.LookupPath(cue.MakePath(cue.Def("#Pipeline"))))
+	facts = newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts"))))
+	facts.loose = true
+	return pipeline, facts, nil
+}

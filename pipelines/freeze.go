@@ -1,0 +1,77 @@
+package pipelines
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Format writes a pipeline as a run freezes it: JSON, the same bytes for the
+// same pipeline.
+func Format(p *Pipeline) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // people read it
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(p); err != nil {
+		return nil, fmt.Errorf("write pipeline %q: %w", p.Name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// Parse reads what Format wrote. It evaluates nothing. Unknown fields, more
+// than one value, and names that lead nowhere are errors.
+func Parse(data []byte) (*Pipeline, error) {
+	var p Pipeline
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return nil, fmt.Errorf("read the frozen pipeline: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read the frozen pipeline: more than one value")
+	}
+	for _, phases := range [][]Phase{p.Phases, p.Spare} {
+		for i := range phases {
+			if err := p.sound(&phases[i]); err != nil {
+				return nil, fmt.Errorf("read the frozen pipeline: phase %q: %w", phases[i].Name, err)
+			}
+		}
+	}
+	if len(p.Phases) == 0 {
+		return nil, errors.New("read the frozen pipeline: it has no phases")
+	}
+	return &p, nil
+}
+
+// sound checks what paths are built from and what is looked up without
+// asking, and brings the schema into the form it had before it was formatted.
+func (p *Pipeline) sound(ph *Phase) error {
+	if why := badArtifact(ph.Folder); ph.Folder == "" || why != "" {
+		return fmt.Errorf("folder %q %s", ph.Folder, why)
+	}
+	if why := badArtifact(ph.Writes); ph.Writes == "" || why != "" {
+		return fmt.Errorf("writes %q %s", ph.Writes, why)
+	}
+	for _, s := range []Step{ph.Execute, ph.Review, ph.Revise} {
+		if _, ok := p.Agents[s.Agent]; !ok {
+			return fmt.Errorf("no agent %q", s.Agent)
+		}
+	}
+	if ph.ReportSchema != nil {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, ph.ReportSchema); err != nil {
+			return err
+		}
+		ph.ReportSchema = compact.Bytes()
+	}
+	return nil
+}
+
+// Digest identifies a frozen pipeline: "sha256:" and 64 hex digits.
+func Digest(data []byte) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(data))
+}

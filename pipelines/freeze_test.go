@@ -1,0 +1,80 @@
+package pipelines
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFormatParse(t *testing.T) {
+	for _, name := range Builtin() {
+		p := load(t, name)
+		data, err := Format(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(p, back); diff != "" {
+			t.Errorf("%s: changed on the way (-want +got):\n%s", name, diff)
+		}
+		again, err := Format(load(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(data, again) {
+			t.Errorf("%s: two formats differ:\n%s", name, cmp.Diff(string(data), string(again)))
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	data, err := Format(load(t, "fix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(data)
+	for name, test := range map[string]struct{ old, new, want string }{
+		"an unknown field": {`"name": "fix"`, `"nmae": "fix"`, `unknown field "nmae"`},
+		"a second value":   {"\n}\n", "\n}\n{}\n", "more than one value"},
+		"a cut file":       {"\n}\n", "\n", "unexpected EOF"},
+		"no phases":        {good, `{"name": "fix"}`, "no phases"},
+		"a path to write":  {`"analyze.md"`, `"../../x"`, `writes "../../x" is a path`},
+		"a path as folder": {`"00_analyze"`, `"..\\x"`, `is a path`},
+		"an unknown agent": {`"agent": "writer"`, `"agent": "nobody"`, `no agent "nobody"`},
+		"a bad time":       {`"timeout": "20m0s"`, `"timeout": "soon"`, "invalid duration"},
+		"nothing":          {good, "", "EOF"},
+	} {
+		bad := strings.Replace(good, test.old, test.new, 1)
+		if bad == good {
+			t.Fatalf("%s: nothing to replace", name)
+		}
+		p, err := Parse([]byte(bad))
+		if err == nil || !strings.Contains(err.Error(), test.want) || p != nil {
+			t.Errorf("%s: got %v, want an error with %q", name, err, test.want)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	const want = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	if got := Digest(nil); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	data, err := Format(load(b, "full"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Parse(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package pipelines
+
+import "os/exec"
+
+// ownGroup leaves cmd as it is where there are no process groups.
+func ownGroup(*exec.Cmd) {}

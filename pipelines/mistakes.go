@@ -1,0 +1,195 @@
+package pipelines
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
+const maxGoal = 10_000
+
+// check finds what the schema cannot see: names that lead nowhere and plans
+// that cannot be carried out.
+func (c *mistakes) check(n *node, a *author) {
+	if _, err := regexp.Compile(a.Select.Title); err != nil {
+		c.add(n, []any{"select", "title"}, "%v", err)
+	}
+	c.agents(n, a)
+	if len(n.list("phases")) == 0 && !slices.Contains(n.names, "phases") {
+		c.add(n, []any{"phases"}, "missing, expected a list of at least one phase")
+	} else if len(a.Phases) == 0 && n.get("phases") != nil {
+		c.add(n, []any{"phases"}, "no phases, expected at least one")
+	}
+	seen := map[string]string{}
+	for i := range a.Phases {
+		c.phase(n.get("phases").item(i), &a.Phases[i], a, seen)
+	}
+	for i := range a.Spare {
+		c.phase(n.get("spare").item(i), &a.Spare[i], a, seen)
+	}
+	c.needs(n, a)
+	c.presets(n, a)
+	for i := range a.Rules {
+		c.rule(n.get("rules").item(i), &a.Rules[i], a)
+	}
+	for i, p := range a.Protect {
+		if why := badPattern(p); why != "" {
+			c.add(n, []any{"protect", i}, "%q %s", p, why)
+		}
+	}
+}
+
+func (c *mistakes) agents(n *node, a *author) {
+	names := sortedKeys(a.Agents)
+	for _, name := range names {
+		agent := a.Agents[name]
+		at := []any{"agents", name}
+		if agent.Use == "command" && len(agent.Command) == 0 {
+			c.add(n, append(at, "command"), "missing, expected the program that use: \"command\" runs")
+		}
+		if agent.Use != "command" && len(agent.Command) > 0 {
+			c.add(n, append(at, "command"), "only for use: \"command\"; this agent uses %q", agent.Use)
+		}
+		for i, env := range agent.Env {
+			if env == "GITHUB_TOKEN" || env == "GH_TOKEN" || strings.HasPrefix(env, "ACTIONS_") {
+				c.add(n, append(at, "env", i), "no agent may see %s, which can change the repository", env)
+			}
+		}
+		if f := agent.Fallback; f != "" && !slices.Contains(names, f) {
+			c.add(n, append(at, "fallback"), "no agent %q, %s", f, oneOf(f, names))
+		}
+	}
+	c.fallbackLoops(n, a)
+	c.agent(n, a, a.Defaults.Agent, "defaults", "agent")
+	c.agent(n, a, a.Defaults.Reviewer, "defaults", "reviewer")
+	if a.writer() == "" {
+		c.add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
+	}
+}
+
+// agent notes a name that is none of the agents.
+func (c *mistakes) agent(n *node, a *author, name string, keys ...any) {
+	if _, ok := a.Agents[name]; !ok && name != "" {
+		c.add(n, keys, "no agent %q, %s", name, oneOf(name, sortedKeys(a.Agents)))
+	}
+}
+
+// fallbackLoops notes each loop once, at the agent of it that comes first.
+func (c *mistakes) fallbackLoops(n *node, a *author) {
+	noted := map[string]bool{}
+	for _, start := range sortedKeys(a.Agents) {
+		chain := []string{start}
+		for next := a.Agents[start].Fallback; next != ""; next = a.Agents[next].Fallback {
+			if next == start && !noted[start] {
+				c.add(n, []any{"agents", start, "fallback"}, "a loop: %s", strings.Join(append(chain, start), " falls back on "))
+				for _, name := range chain {
+					noted[name] = true
+				}
+			}
+			if slices.Contains(chain, next) {
+				break
+			}
+			chain = append(chain, next)
+		}
+	}
+}
+
+// phase checks one phase by itself; seen has the places of the names so far.
+func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]string) {
+	if first, ok := seen[p.Name]; ok {
+		c.add(n, []any{"name"}, "%q is already the name of %s", p.Name, first)
+	} else if p.Name != "" {
+		seen[p.Name] = n.path
+	}
+	if size := len(p.Goal); size > maxGoal {
+		c.add(n, []any{"goal"}, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
+	}
+	if why := badArtifact(p.Writes); why != "" {
+		c.add(n, []any{"writes"}, "%q %s", p.Writes, why)
+	}
+	if p.MustChange && p.Access != "" && p.Access != AccessTree {
+		c.add(n, []any{"access"}, "got %q, expected \"tree\" as must_change is set", p.Access)
+	}
+	if len(p.Gates) > 0 && !value(p.Review, true) {
+		c.add(n, []any{"gates"}, "gates are judged by a review, which review: false switches off; drop one of the two")
+	}
+	for i, g := range p.Gates {
+		if g != "" && slices.Contains(p.Gates[:i], g) {
+			c.add(n, []any{"gates", i}, "the same gate again")
+		}
+	}
+	for i, check := range p.Checks {
+		same := func(o Check) bool { return o.Name == check.Name && o.Name != "" }
+		if slices.ContainsFunc(p.Checks[:i], same) {
+			c.add(n, []any{"checks", i, "name"}, "%q is already the name of another check of this phase", check.Name)
+		}
+	}
+	c.agent(n, a, p.Agent, "agent")
+	for name, step := range map[string]authorStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
+		c.agent(n, a, step.Agent, "steps", name, "agent")
+	}
+}
+
+// badArtifact says why a name cannot be that of an artifact, or "".
+func badArtifact(name string) string {
+	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "rollback_reason.md"}
+	switch {
+	case name == "":
+		return ""
+	case strings.ContainsAny(name, `/\`):
+		return "is a path, expected the name of a file in the phase's own folder"
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
+	}):
+		return "expected letters, digits, ., _ and - only"
+	case name[0] == '.' || name[0] == '-':
+		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
+	case len(name) > 100:
+		return "is too long, expected at most 100 bytes"
+	case slices.Contains(reserved, strings.ToLower(name)):
+		return "is a name that reprise uses itself; choose another"
+	}
+	return ""
+}
+
+// badPattern says why a pattern cannot protect a path, or "".
+func badPattern(p string) string {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return "is empty, expected a path or a pattern"
+	case strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), ".."):
+		return "expected a path from the top of the repository, without / at its start and without .."
+	case strings.Contains(p, `\`):
+		return `expected / between folders, not \`
+	}
+	if _, err := path.Match(p, ""); err != nil {
+		return "is no valid pattern; is a [ not closed?"
+	}
+	return ""
+}
+
+// presets checks that each preset leaves something to do.
+func (c *mistakes) presets(n *node, a *author) {
+	var names []string
+	for _, p := range a.Phases {
+		names = append(names, p.Name)
+	}
+	for _, preset := range sortedKeys(a.Presets) {
+		phases := a.Presets[preset]
+		if len(phases) == 0 {
+			c.add(n, []any{"presets", preset}, "has no phases, so it cannot finish; name at least one")
+		}
+		for i, p := range phases {
+			if p != "" && !slices.Contains(names, p) {
+				c.add(n, []any{"presets", preset, i}, "no phase %q, %s", p, oneOf(p, names))
+			}
+		}
+	}
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+}

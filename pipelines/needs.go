@@ -1,0 +1,88 @@
+package pipelines
+
+import (
+	"slices"
+	"strings"
+)
+
+// needs checks that each phase only builds on what comes before it.
+func (c *mistakes) needs(n *node, a *author) {
+	names := phaseNames(a.Phases)
+	g := graph{phases: a.Phases, index: map[string]int{}}
+	for i, name := range slices.Backward(names) {
+		g.index[name] = i // of two with the same name the first counts
+	}
+	for i, p := range a.Phases {
+		for j, need := range p.Needs {
+			at := []any{"phases", i, "needs", j}
+			k, known := g.index[need]
+			switch {
+			case need == "" || slices.Contains(p.Needs[:j], need):
+				// wrong already, or said twice, which does no harm
+			case !known:
+				c.add(n, at, "no phase %q, %s", need, oneOf(need, without(names, p.Name)))
+			case k == i:
+				c.add(n, at, "%q needs itself", need)
+			case k > i:
+				c.laterNeed(n, &g, at, i, k)
+			}
+		}
+	}
+	for i, p := range a.Spare {
+		for j, need := range p.Needs {
+			if _, ok := g.index[need]; !ok && need != "" {
+				c.add(n, []any{"spare", i, "needs", j}, "no phase %q, %s", need, oneOf(need, names))
+			}
+		}
+	}
+}
+
+// laterNeed notes that the phase at i needs one that comes later, at k: a
+// cycle if that one in turn needs the first, else only a wrong order. Every
+// cycle has at least one such need, so all of them are found here.
+func (c *mistakes) laterNeed(n *node, g *graph, at []any, i, k int) {
+	cycle := g.way(k, i, map[int]bool{})
+	switch {
+	case cycle == nil:
+		first, second := g.phases[i].Name, g.phases[k].Name
+		c.add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down", second, second, first)
+	case !g.noted(cycle):
+		names := []string{g.phases[i].Name}
+		for _, w := range cycle {
+			names = append(names, g.phases[w].Name)
+		}
+		c.add(n, at, "a cycle: %s", strings.Join(names, " needs "))
+		g.cycles = append(g.cycles, cycle)
+	}
+}
+
+// graph is which phase needs which.
+type graph struct {
+	phases []authorPhase
+	index  map[string]int // of phases, by name
+	cycles [][]int        // those noted so far
+}
+
+// noted tells whether a cycle goes over phases that are all in one noted before.
+func (g *graph) noted(cycle []int) bool {
+	return slices.ContainsFunc(g.cycles, func(old []int) bool {
+		return !slices.ContainsFunc(cycle, func(i int) bool { return !slices.Contains(old, i) })
+	})
+}
+
+// way returns the phases on a way of needs from one to another, both
+// included, or nil; been has those that lead nowhere.
+func (g *graph) way(from, to int, been map[int]bool) []int {
+	if from == to {
+		return []int{to}
+	}
+	been[from] = true
+	for _, need := range g.phases[from].Needs {
+		if next, ok := g.index[need]; ok && !been[next] {
+			if rest := g.way(next, to, been); rest != nil {
+				return append([]int{from}, rest...)
+			}
+		}
+	}
+	return nil
+}

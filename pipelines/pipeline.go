@@ -1,0 +1,182 @@
+// Package pipelines defines what a run does. A pipeline is a list of phases
+// with goals, gates and checks, written in CUE (or YAML, JSON, TOML through
+// the same schema). The package reads pipelines, reports every mistake with
+// file, line and column, and hands out plain data: a Pipeline is resolved (all
+// defaults filled in) and survives a trip through JSON, which is how a run
+// freezes it.
+//
+// Nothing outside this package knows CUE. A pipeline from a repository is a
+// program somebody else wrote, so it is evaluated in a child process with
+// limits on time, memory and input.
+package pipelines
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Pipeline is a resolved pipeline.
+type Pipeline struct {
+	Name        string              `json:"name"`
+	Description string              `json:"description,omitempty"`
+	Select      Select              `json:"select"`
+	Language    string              `json:"language"` // "en" or "ja"
+	Agents      map[string]Agent    `json:"agents"`
+	Budget      Budget              `json:"budget"`
+	Prices      map[string]Price    `json:"prices,omitempty"` // by model, over the built-in table
+	Phases      []Phase             `json:"phases"`           // in the order they run
+	Spare       []Phase             `json:"spare,omitempty"`  // phases a rule may insert
+	Rules       []Rule              `json:"rules,omitempty"`
+	Presets     map[string][]string `json:"presets,omitempty"`
+	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
+	Source      string              `json:"source"`            // "builtin:full", or the path of the file
+	Preset      string              `json:"preset,omitempty"`  // the preset that was applied, if any
+}
+
+// Select says which issues take a pipeline when none is named.
+type Select struct {
+	Labels []string `json:"labels,omitempty"` // any of them
+	Title  string   `json:"title,omitempty"`  // a regular expression
+	Type   string   `json:"type,omitempty"`   // GitHub's issue type
+}
+
+// Agent is an agent as a pipeline names it.
+type Agent struct {
+	Use      string            `json:"use"`                // claude, codex, gemini, command, rehearsal
+	Models   map[string]string `json:"models,omitempty"`   // by tier: heavy, medium, light
+	Access   Access            `json:"access,omitempty"`   // the most it may do, whatever the phase says
+	Fallback string            `json:"fallback,omitempty"` // name of the agent that takes over
+	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command"
+	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
+}
+
+// Access is what an agent may do to the tree.
+type Access string
+
+// The access levels, each containing the one before.
+const (
+	AccessNone      Access = "none"      // no tools
+	AccessRead      Access = "read"      // may look
+	AccessArtifacts Access = "artifacts" // may write the phase's artifact folder
+	AccessTree      Access = "tree"      // may write the tree, protected paths aside
+)
+
+// Budget is what a run may spend; zero means no limit.
+type Budget struct {
+	USD      float64  `json:"usd,omitempty"`
+	Tokens   int      `json:"tokens,omitempty"`
+	Time     Duration `json:"time,omitempty"`
+	Attempts int      `json:"attempts,omitempty"`
+	IssueUSD float64  `json:"issue_usd,omitempty"` // over all runs of the issue
+}
+
+// Price is what a model costs, in US dollars for a million tokens.
+type Price struct {
+	Input  float64 `json:"input"`
+	Cached float64 `json:"cached"`
+	Output float64 `json:"output"`
+}
+
+// Phase is a resolved phase.
+type Phase struct {
+	Name       string   `json:"name"`
+	Goal       string   `json:"goal"`
+	Needs      []string `json:"needs,omitempty"`
+	Folder     string   `json:"folder"` // of its artifacts, such as "00_planning"
+	Writes     string   `json:"writes"` // file name of its artifact
+	Access     Access   `json:"access"`
+	MustChange bool     `json:"must_change,omitempty"` // the tree has to differ after execute
+	Gates      []string `json:"gates,omitempty"`
+	Report     string   `json:"report,omitempty"` // CUE text: what the agent returns
+	// ReportSchema is Report as JSON Schema, for agents that take one.
+	ReportSchema json.RawMessage `json:"report_schema,omitempty"`
+	Checks       []Check         `json:"checks,omitempty"`
+	Approve      string          `json:"approve,omitempty"` // role of the person who must approve
+	NoReview     bool            `json:"no_review,omitempty"`
+	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too
+	Revisions    int             `json:"revisions"`
+	Retry        Retry           `json:"retry"`
+	Execute      Step            `json:"execute"`
+	Review       Step            `json:"review"`
+	Revise       Step            `json:"revise"`
+}
+
+// Step is how one step of a phase is carried out.
+type Step struct {
+	Agent   string   `json:"agent"` // a key of Pipeline.Agents
+	Tier    string   `json:"tier,omitempty"`
+	Model   string   `json:"model,omitempty"` // resolved from agent and tier unless given; empty: the agent's default
+	Timeout Duration `json:"timeout"`
+	Idle    Duration `json:"idle"`
+	Turns   int      `json:"turns,omitempty"`
+	Prompt  string   `json:"prompt,omitempty"` // name of an own template
+}
+
+// Check is a command that reprise runs itself to judge a phase.
+type Check struct {
+	Name    string   `json:"name"`
+	Run     string   `json:"run"` // for /bin/sh
+	Timeout Duration `json:"timeout"`
+}
+
+// Retry says how often and when an infrastructure error is tried again.
+type Retry struct {
+	Max     int      `json:"max"`
+	Initial Duration `json:"initial"`
+	Factor  float64  `json:"factor"`
+	Cap     Duration `json:"cap"`
+}
+
+// Rule changes what follows a phase, depending on what came out of it.
+type Rule struct {
+	After string `json:"after"`
+	When  string `json:"when"` // CUE text; fires when it subsumes the facts
+	Then  Then   `json:"then"`
+}
+
+// Then is what a rule does. Exactly one field is set.
+type Then struct {
+	Skip     string        `json:"skip,omitempty"` // "review"
+	Insert   string        `json:"insert,omitempty"`
+	Drop     []string      `json:"drop,omitempty"`
+	Approve  string        `json:"approve,omitempty"`
+	Rollback *RuleRollback `json:"rollback,omitempty"`
+	Use      *RuleUse      `json:"use,omitempty"`
+	Split    bool          `json:"split,omitempty"`
+}
+
+// RuleRollback is where a rule takes the run back to.
+type RuleRollback struct {
+	To     string `json:"to"`
+	Step   string `json:"step"`
+	Reason string `json:"reason"`
+}
+
+// RuleUse changes who does the steps that follow.
+type RuleUse struct {
+	Agent string `json:"agent,omitempty"`
+	Tier  string `json:"tier,omitempty"`
+}
+
+// Duration is a time.Duration that reads and writes as text, such as "20m".
+type Duration time.Duration
+
+// MarshalText gives the duration as time.Duration prints it.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = Duration(v)
+	return err
+}
+
+// Phase returns the phase of that name, or nil.
+func (p *Pipeline) Phase(name string) *Phase {
+	for i := range p.Phases {
+		if p.Phases[i].Name == name {
+			return &p.Phases[i]
+		}
+	}
+	return nil
+}

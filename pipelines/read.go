@@ -1,0 +1,139 @@
+package pipelines
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/parser"
+	"cuelang.org/go/cue/token"
+	"cuelang.org/go/encoding/json"
+	"cuelang.org/go/encoding/toml"
+	"cuelang.org/go/encoding/yaml"
+)
+
+// build reads a file in the language that its name ends in, and evaluates it.
+// What is wrong with the file as such comes back as mistakes.
+func build(ctx *cue.Context, f file) (cue.Value, Errors) {
+	tree, err := decode(f)
+	if err != nil {
+		return cue.Value{}, translate(err, f.Name)
+	}
+	if found := foreign(tree, f.Name); len(found) > 0 {
+		return cue.Value{}, found
+	}
+	v := ctx.BuildFile(tree)
+	err = v.Validate()
+	if err == nil {
+		return v, nil
+	}
+	found := translate(err, f.Name)
+	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
+		for i := range found {
+			found[i].Path = "" // found before there were values: it lacks the indices
+		}
+	}
+	return cue.Value{}, found
+}
+
+// decode gives the syntax tree of a file, with the positions of its own text.
+func decode(f file) (*ast.File, error) {
+	data := []byte(f.Text)
+	switch path.Ext(f.Name) {
+	case ".yaml", ".yml":
+		return yaml.Extract(f.Name, data)
+	case ".json":
+		expr, err := json.Extract(f.Name, data)
+		return alone(expr), err
+	case ".toml":
+		expr, err := toml.NewDecoder(f.Name, bytes.NewReader(data)).Decode()
+		return alone(expr), err
+	default:
+		return parser.ParseFile(f.Name, data, parser.ParseComments)
+	}
+}
+
+func alone(expr ast.Expr) *ast.File {
+	return &ast.File{Decls: []ast.Decl{&ast.EmbedDecl{Expr: expr}}}
+}
+
+// foreign finds imports of anything but CUE's own packages, which are all that
+// can be had without reading files or the network.
+func foreign(tree *ast.File, name string) Errors {
+	var found Errors
+	for imp := range tree.ImportSpecs() {
+		from := strings.Trim(imp.Path.Value, `"`)
+		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
+			p := imp.Pos()
+			found = append(found, Error{File: name, Line: p.Line(), Column: p.Column(),
+				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings"})
+		}
+	}
+	return found
+}
+
+// translate turns errors of CUE into mistakes of the file that caused them.
+func translate(err error, name string) Errors {
+	var found Errors
+	for _, e := range errors.Errors(err) {
+		m := Error{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
+		m.yamlLine()
+		for _, p := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
+			if p.Filename() == name && p.IsValid() {
+				m.Line, m.Column = p.Line(), p.Column()
+				break
+			}
+		}
+		// The same mistake is found again at everything that refers to it.
+		if !slices.ContainsFunc(found, func(o Error) bool {
+			return o.Line == m.Line && o.Column == m.Column && o.Message == m.Message
+		}) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// messageOf is what happened, without path and place.
+func messageOf(e errors.Error) string {
+	if cause := errors.Unwrap(e); cause != nil {
+		return cause.Error() // what is around it only names the file
+	}
+	format, args := e.Msg()
+	return fmt.Sprintf(format, args...)
+}
+
+// yamlLine takes file and line out of the message, where YAML's reader puts them.
+func (e *Error) yamlLine() {
+	rest, ok := strings.CutPrefix(e.Message, e.File+":")
+	if !ok {
+		return
+	}
+	if number, message, ok := strings.Cut(rest, ": "); ok {
+		if line, err := strconv.Atoi(number); err == nil {
+			e.Line, e.Column, rest = line, 1, message
+		}
+	}
+	e.Message = strings.TrimSpace(rest)
+}
+
+// pathOf writes a path of CUE as the mistakes do.
+func pathOf(selectors []string) string {
+	p := ""
+	for _, s := range selectors {
+		switch {
+		case s == "#Report":
+		case s != "" && strings.Trim(s, "0123456789") == "":
+			p += "[" + s + "]"
+		default:
+			p = join(p, strings.Trim(s, `"`))
+		}
+	}
+	return p
+}

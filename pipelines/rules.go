@@ -1,0 +1,111 @@
+package pipelines
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// rule checks that a rule speaks of phases and facts that there are.
+func (c *mistakes) rule(n *node, r *Rule, a *author) {
+	all, spare := phaseNames(a.Phases), phaseNames(a.Spare)
+	at := slices.Index(all, r.After)
+	if r.After == "" {
+		return // wrong already
+	}
+	if at < 0 {
+		if i := slices.Index(spare, r.After); i >= 0 {
+			c.facts(n, &a.Spare[i])
+			c.then(n, r, a, all, all, spare)
+			return
+		}
+		c.add(n, []any{"after"}, "no phase %q, %s", r.After, oneOf(r.After, slices.Concat(all, spare)))
+		return
+	}
+	c.facts(n, &a.Phases[at])
+	c.then(n, r, a, all[:at+1], all[at+1:], spare)
+}
+
+// then checks what a rule does: done are the phases it may go back to, ahead
+// those it may drop.
+func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string) {
+	then := n.get("then")
+	if then == nil {
+		return
+	}
+	if len(then.names) != 1 {
+		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", listed(then.names))
+	}
+	if in := r.Then.Insert; in != "" && !slices.Contains(spare, in) {
+		c.add(n, []any{"then", "insert"}, "no spare phase %q, %s", in, oneOf(in, spare))
+	}
+	for i, d := range r.Then.Drop {
+		if d != "" && !slices.Contains(ahead, d) {
+			c.add(n, []any{"then", "drop", i}, "no phase %q after %q, %s", d, r.After, oneOf(d, ahead))
+		}
+	}
+	if back := r.Then.Rollback; back != nil && back.To != "" && !slices.Contains(done, back.To) {
+		c.add(n, []any{"then", "rollback", "to"}, "no phase %q up to %q, %s", back.To, r.After, oneOf(back.To, done))
+	}
+	if use := r.Then.Use; use != nil {
+		c.agent(n, a, use.Agent, "then", "use", "agent")
+		if use.Agent == "" && use.Tier == "" {
+			c.add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
+		}
+	}
+}
+
+// facts checks that what a rule asks about can come out of its phase. The
+// schema has already seen to the facts that every phase has.
+func (c *mistakes) facts(n *node, p *authorPhase) {
+	when := n.get("when")
+	if asked := when.get("checks"); asked != nil {
+		var names []string
+		for _, check := range p.Checks {
+			names = append(names, check.Name)
+		}
+		for _, name := range asked.names {
+			if !slices.Contains(names, name) {
+				c.add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, oneOf(name, names))
+			}
+		}
+	}
+	if asked := when.get("report"); asked != nil {
+		fields, open := p.reported()
+		for _, name := range asked.names {
+			if !open && !slices.Contains(fields, name) {
+				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, oneOf(name, fields))
+			}
+		}
+	}
+}
+
+// reported lists the fields of the phase's report, and whether it takes others.
+func (p *authorPhase) reported() (fields []string, open bool) {
+	if p.schema == nil {
+		return nil, false
+	}
+	var s struct {
+		Properties map[string]json.RawMessage
+		Additional any `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(p.schema, &s); err != nil {
+		return nil, true
+	}
+	return sortedKeys(s.Properties), s.Additional != false
+}
+
+func phaseNames(phases []authorPhase) []string {
+	names := make([]string, len(phases))
+	for i, p := range phases {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,230 @@
+package pipelines
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Sources is where pipelines are looked for: first in a repository, then
+// among those that are built in.
+type Sources struct {
+	// Path is a file to use instead of looking for a name; empty for none.
+	// It has to come from the person at the terminal or the workflow, never
+	// from an issue.
+	Path string
+	// Repo is the folder .github/reprise of the default branch; nil if there
+	// is none.
+	Repo fs.FS
+	// Evaluator evaluates what does not come with reprise.
+	Evaluator Evaluator
+}
+
+// Where pipelines of a repository lie, inside Repo and as people know it.
+const (
+	repoFolder    = "pipelines"
+	repoPath      = ".github/reprise/pipelines/"
+	builtinPrefix = "builtin:"
+)
+
+//go:embed builtin/*.cue
+var builtins embed.FS
+
+// Builtin lists the names of the built-in pipelines, in the order in which
+// they are asked whether they want an issue; full, which takes what is left,
+// comes last.
+func Builtin() []string {
+	return []string{"fix", "feature", "refactor", "test", "audit", "skill", "full"}
+}
+
+// Names lists what can be named: the pipelines of the repository in
+// alphabetical order, then those built-in ones that it does not replace.
+func (s Sources) Names() ([]string, error) {
+	names, err := s.repoNames()
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range Builtin() {
+		if !slices.Contains(names, b) {
+			names = append(names, b)
+		}
+	}
+	return names, nil
+}
+
+func (s Sources) repoNames() ([]string, error) {
+	if s.Repo == nil {
+		return nil, nil
+	}
+	entries, err := fs.ReadDir(s.Repo, repoFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("list the pipelines of the repository: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if ext := path.Ext(e.Name()); !e.IsDir() && slices.Contains(endings(), ext) {
+			names = append(names, strings.TrimSuffix(e.Name(), ext))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// endings are those of pipeline files, the first one found counts.
+func endings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }
+
+// Load finds a pipeline by its name, evaluates and checks it. A name may have
+// one of the pipeline's presets behind a slash, as in "full/quick-fix". Where
+// Sources has a Path the name only says the preset, and may be empty. Mistakes
+// in a pipeline come back as Errors, all of them at once.
+func Load(ctx context.Context, s Sources, name string) (*Pipeline, error) {
+	name, preset, _ := strings.Cut(name, "/")
+	var first file
+	var err error
+	if s.Path != "" {
+		first, err = readPath(s.Path)
+	} else {
+		first, err = s.find(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.load(ctx, first)
+	if err != nil || preset == "" {
+		return p, err
+	}
+	return Preset(p, preset)
+}
+
+// load evaluates a file, together with those it builds on.
+func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
+	files, size := []file{first}, len(first.Text)
+	for {
+		if size > maxInput {
+			return nil, Errors{{File: first.Name, Message: fmt.Sprintf("%d bytes, expected at most %d", size, maxInput)}}
+		}
+		e, err := s.evaluator(files)
+		if err != nil {
+			return nil, err
+		}
+		r, err := e.do(ctx, first.Name, request{Files: files})
+		if err != nil {
+			return nil, err
+		}
+		if r.Missing == nil {
+			return r.Pipeline, nil
+		}
+		base, err := s.base(files, *r.Missing)
+		if err != nil {
+			return nil, err
+		}
+		files, size = append(files, base), size+len(base.Text)
+	}
+}
+
+// evaluator trusts what reprise itself brings along, and nothing else.
+func (s Sources) evaluator(files []file) (Evaluator, error) {
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name, builtinPrefix) {
+			if len(s.Evaluator.Argv) == 0 {
+				return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", f.Name)
+			}
+			return s.Evaluator, nil
+		}
+	}
+	return Evaluator{}, nil
+}
+
+// base finds the pipeline that the last of the files builds on. A pipeline
+// that builds on its own name means the one it replaces, which is built in.
+func (s Sources) base(files []file, missing Error) (file, error) {
+	name := missing.Message
+	if len(files) == maxChain {
+		missing.Message = fmt.Sprintf("more than %d pipelines build on one another", maxChain)
+		return file{}, Errors{missing}
+	}
+	base, err := s.find(name)
+	if err == nil && slices.Contains(files, base) {
+		base, err = findBuiltin(name)
+	}
+	if err == nil && slices.Contains(files, base) {
+		err = errors.New("it builds on itself")
+	}
+	if err != nil {
+		missing.Message = err.Error()
+		return file{}, Errors{missing}
+	}
+	return base, nil
+}
+
+// find reads the pipeline of that name.
+func (s Sources) find(name string) (file, error) {
+	names, err := s.Names()
+	if err != nil {
+		return file{}, err
+	}
+	if !slices.Contains(names, name) {
+		return file{}, fmt.Errorf("no pipeline %q, %s", name, oneOf(name, names))
+	}
+	if s.Repo != nil {
+		for _, ext := range endings() {
+			f, err := s.Repo.Open(path.Join(repoFolder, name+ext))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return file{}, fmt.Errorf("pipeline %q: %w", name, err)
+			}
+			return read(f, repoPath+name+ext)
+		}
+	}
+	return findBuiltin(name)
+}
+
+func findBuiltin(name string) (file, error) {
+	data, err := builtins.ReadFile("builtin/" + name + ".cue")
+	if err != nil {
+		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, oneOf(name, Builtin()))
+	}
+	return file{Name: builtinPrefix + name, Text: string(data)}, nil
+}
+
+// readPath reads a file that somebody named by its path.
+func readPath(name string) (file, error) {
+	if !slices.Contains(endings(), path.Ext(name)) {
+		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(endings(), ", "))
+	}
+	// Checked before it is opened: opening a pipe would wait for a writer.
+	info, err := os.Stat(name)
+	if err != nil {
+		return file{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, fmt.Errorf("%s: not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return file{}, err
+	}
+	return read(f, name)
+}
+
+// read takes no more from f than could be a pipeline, and closes it.
+func read(f fs.File, name string) (file, error) {
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxInput+1))
+	if err != nil {
+		return file{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > maxInput {
+		return file{}, Errors{{File: name, Message: fmt.Sprintf("too large, expected at most %d bytes", maxInput)}}
+	}
+	return file{Name: name, Text: string(data)}, nil
+}
