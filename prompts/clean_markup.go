@@ -1,0 +1,246 @@
+package prompts
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// cleanMarkup removes text that Markdown and HTML keep from the reader: long
+// titles, alternative texts and attributes, definitions that are comments in
+// disguise, declarations. Fenced code blocks are shown as they are, and stay.
+func cleanMarkup(text string, r *recorder) string {
+	m := &markup{
+		text: text, r: r, out: make([]byte, 0, len(text)),
+		lastTag: strings.LastIndexByte(text, '>'), lastLink: strings.LastIndexByte(text, ')'),
+	}
+	for m.i < len(text) {
+		if m.i == 0 || text[m.i-1] == '\n' {
+			if m.line() {
+				continue
+			}
+		}
+		m.char()
+	}
+	return string(m.out)
+}
+
+// markup is a text on the way through cleanMarkup.
+type markup struct {
+	text string
+	i    int // the next byte to read
+	out  []byte
+	r    *recorder
+
+	brackets []bracket
+	html     bool // in a block of HTML, which a blank line ends
+	raw      bool // after HTML that a blank line does not end
+	work     int  // bytes looked at in vain
+
+	inner             int // where the text of the line begins, after marks of lists and quotes
+	lastTag, lastLink int // beyond these no tag and no link ends
+}
+
+// bracket is a [ that waits for its ].
+type bracket struct {
+	at    int // in out
+	image bool
+}
+
+// line looks at the beginning of a line, and reports whether it dealt with
+// some of the text.
+func (m *markup) line() bool {
+	end := m.lineEnd()
+	line := m.text[m.i:end]
+	if strings.TrimSpace(line) == "" {
+		m.html, m.brackets = false, nil
+		return false
+	}
+	if !m.html && !m.raw {
+		if fence := fenceOf(line); fence != "" {
+			m.code(fence, end)
+			return true
+		}
+	}
+	inner := strings.TrimLeft(line, " \t>*+-.)0123456789")
+	m.inner = m.i + len(line) - len(inner)
+	if strings.HasPrefix(inner, "<") {
+		m.html = true
+		m.raw = m.raw || endless(inner)
+	}
+	if strings.HasPrefix(inner, "[") && !strings.HasPrefix(inner, "[^") {
+		return m.definition(m.inner)
+	}
+	return false
+}
+
+// lineEnd returns where the line at m.i ends, without its newline.
+func (m *markup) lineEnd() int {
+	if n := strings.IndexByte(m.text[m.i:], '\n'); n >= 0 {
+		return m.i + n
+	}
+	return len(m.text)
+}
+
+// endless reports whether a line begins HTML that goes on after blank lines.
+func endless(line string) bool {
+	line = strings.ToLower(line[:min(len(line), 12)])
+	for _, start := range []string{"<pre", "<script", "<style", "<textarea", "<?", "<!"} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// fenceOf returns the fence with which a line opens a code block, or "". An
+// indented one may belong to a list that ends before the block does, so only
+// those at the margin count.
+func fenceOf(line string) string {
+	for _, mark := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, mark)
+		if n := len(line) - len(rest); n >= 3 && (mark == "~" || !strings.Contains(rest, mark)) {
+			return line[:n]
+		}
+	}
+	return ""
+}
+
+// code copies a code block, whose first line ends at end.
+func (m *markup) code(fence string, end int) {
+	for {
+		m.copy(min(end+1, len(m.text)) - m.i)
+		if m.i == len(m.text) {
+			return
+		}
+		end = m.lineEnd()
+		line := strings.TrimSpace(m.text[m.i:end])
+		if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "" {
+			m.copy(min(end+1, len(m.text)) - m.i)
+			return
+		}
+	}
+}
+
+// char deals with one character outside of code blocks.
+func (m *markup) char() {
+	switch c := m.text[m.i]; {
+	case c == '\\' && m.i+1 < len(m.text) && m.text[m.i+1] != '\n':
+		m.copy(2)
+	case c == '[':
+		image := len(m.out) > 0 && m.out[len(m.out)-1] == '!'
+		m.brackets = append(m.brackets, bracket{len(m.out), image})
+		m.copy(1)
+	case c == ']' && len(m.brackets) > 0:
+		m.closeBracket()
+	case c == '<' && m.tag():
+	default:
+		m.copy(1)
+	}
+}
+
+// closeBracket ends a link or image and deals with what follows it in (...).
+func (m *markup) closeBracket() {
+	open := m.brackets[len(m.brackets)-1]
+	m.brackets = m.brackets[:len(m.brackets)-1]
+	rest := m.text[m.i+1:]
+	target := strings.HasPrefix(rest, "(")
+	if open.image && (target || strings.HasPrefix(rest, "[")) {
+		if alt := m.out[open.at+1:]; long(head(alt)) {
+			m.r.add(HiddenText, head(alt))
+			m.out = m.out[:open.at+1]
+		}
+	}
+	m.copy(1)
+	if !target || m.i > m.lastLink {
+		return
+	}
+	l := linkTarget(rest[1:], m.exhausted())
+	if m.found(l.ok, l.end) && long(l.hidden) {
+		m.r.add(HiddenText, l.hidden)
+		m.out = append(m.out, "("+l.dest+")"...)
+		m.i += 1 + l.end
+	}
+}
+
+// definition deals with a link definition whose [ is at the given place in
+// its line, and reports whether it took something out.
+func (m *markup) definition(at int) bool {
+	label, _, ok := strings.Cut(m.text[at+1:min(len(m.text), at+1000)], "]:")
+	if !ok || strings.ContainsAny(label, "[") || strings.Contains(label, "\n\n") {
+		return false
+	}
+	from := at + 1 + len(label) + len("]:")
+	l := definitionTarget(m.text[from:], m.exhausted())
+	// The idiom [//]: # (...) is a comment whatever its length.
+	comment := l.hidden != "" && (l.dest == "#" || l.dest == "<>" || l.dest == "//")
+	if !m.found(l.ok, l.end) || !comment && !long(label) && !long(l.hidden) {
+		return false
+	}
+	m.r.add(HiddenText, strings.TrimSpace(label+" "+l.hidden))
+	if long(label) {
+		label = "removed"
+	}
+	m.out = append(m.out, m.text[m.i:at]+"["+label+"]: "+l.dest...)
+	m.i = from + l.end
+	return true
+}
+
+// tag deals with a tag or declaration, and reports whether it took something
+// out. What is left is a tag in any case, so that no removal brings the text
+// around it together to something new.
+func (m *markup) tag() bool {
+	var t htmlTag
+	if m.i <= m.lastTag {
+		t = parseTag(m.text[m.i:], m.exhausted())
+	}
+	if !m.found(t.ok, t.end) {
+		if m.i != m.inner || !opens(m.text[m.i:]) {
+			return false
+		}
+		// A tag that does not end hides the rest of its paragraph.
+		t = htmlTag{hidden: m.paragraph()}
+		t.end = len(t.hidden)
+		if !long(t.hidden) {
+			return false
+		}
+	}
+	if t.name != "" && !long(t.name) && !long(t.hidden) {
+		return false
+	}
+	m.r.add(HiddenText, head([]byte(t.name+" "+t.hidden)))
+	if t.name == "" || long(t.name) {
+		t.name = "removed"
+	}
+	m.out = append(m.out, "<"+t.name+t.kept+">"...)
+	m.i += t.end
+	return true
+}
+
+// paragraph returns the text from m.i up to the next blank line.
+func (m *markup) paragraph() string {
+	text, _, _ := strings.Cut(m.text[m.i:], "\n\n")
+	return text
+}
+
+// copy keeps the next n bytes.
+func (m *markup) copy(n int) {
+	m.out = append(m.out, m.text[m.i:m.i+n]...)
+	m.i += n
+}
+
+// found counts the work of a search that led to nothing; it returns ok.
+func (m *markup) found(ok bool, looked int) bool {
+	if !ok {
+		m.work += looked
+	}
+	return ok
+}
+
+// exhausted reports whether so many searches led to nothing that the text was
+// made for it. From then on searches are crude, and rather take out too much.
+func (m *markup) exhausted() bool { return m.work > 4*len(m.text) }
+
+// long reports whether a hidden text is longer than may stay.
+func long(text string) bool {
+	return len(text) > maxHidden && utf8.RuneCountInString(text) > maxHidden
+}

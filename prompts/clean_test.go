@@ -1,0 +1,186 @@
+package prompts
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// payload is an attempt to hide something from people, or a text that only
+// looks like one.
+type payload struct {
+	Name, Text, Want string
+	Kinds            []Kind
+}
+
+func payloads(t testing.TB) []payload {
+	t.Helper()
+	data, err := os.ReadFile("testdata/payloads.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []payload
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestCleanPayloads(t *testing.T) {
+	list := payloads(t)
+	if len(list) < 40 {
+		t.Fatalf("%d payloads, want 40 or more", len(list))
+	}
+	seen := map[Kind]bool{}
+	for _, p := range list {
+		t.Run(p.Name, func(t *testing.T) {
+			got, removed := Clean(p.Text)
+			if d := cmp.Diff(p.Want, got); d != "" {
+				t.Errorf("Clean (-want +got):\n%s", d)
+			}
+			var kinds []Kind
+			for _, r := range removed {
+				kinds = append(kinds, r.Kind)
+				seen[r.Kind] = true
+				if r.Count < 1 || len(r.Sample) > maxSample || strings.ContainsAny(r.Sample, "<>`@[]\n\x1b") {
+					t.Errorf("removal %+v: want a count and a short, harmless sample", r)
+				}
+			}
+			if d := cmp.Diff(p.Kinds, kinds); d != "" {
+				t.Errorf("kinds (-want +got):\n%s", d)
+			}
+		})
+	}
+	for _, k := range Kinds() {
+		if !seen[k] {
+			t.Errorf("no payload of kind %s", k)
+		}
+	}
+}
+
+func TestCleanKeeps(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":        "",
+		"japanese":     "挨拶に読点がない。「Hello, World」と表示されるべき。ガギグ ｶﾞ　全角空白",
+		"ideograph":    "葛\U000E0100城市の辻\U000E0101さん",
+		"family":       "👨‍👩‍👧‍👦 👩🏽‍💻 🏳️‍🌈 ❤️ 👁️‍🗨️ ☎︎ 1️⃣ #️⃣ ©️",
+		"flags":        "🇯🇵 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F 🏴",
+		"arabic":       "السَّلامُ عليكم ١٢٣",
+		"persian":      "می\u200cخواهم",
+		"hebrew":       "שָׁלוֹם עוֹלָם (test)",
+		"hindi":        "क्\u200dष क्\u200cष",
+		"combining":    "e\u0301 ñ Å",
+		"code":         "```html\n<img alt=\"" + strings.Repeat("visible ", 20) + "\">\n```\nafter",
+		"tildes":       "~~~\n[a](b \"" + strings.Repeat("visible ", 20) + "\")\n~~~",
+		"short alt":    "![the settings page](https://github.com/user-attachments/assets/1.png \"Settings\")",
+		"pasted image": `<img width="1234" height="567" alt="Image" src="https://github.com/user-attachments/assets/0a1b2c3d-0000-0000-0000-000000000000" />`,
+		"details":      "<details><summary>Log</summary>\n\nboom\n\n</details>",
+		"compare":      "if a < b && c > d { x <- y } // a<b, List<String>, i<n",
+		"autolink":     "<https://example.com/a?b=c> and <me@example.com>",
+		"definition":   "[docs]: https://example.com/docs \"The docs\"\n[^1]: A note that is long, but a reader does see all of it at the end of the page.",
+		"quoted after": "see [it](https://example.com) \"" + strings.Repeat("quoted ", 20) + "\"",
+		"words":        "data: 1\nmetadata:text/plain is data:\njavascript: a language\nnpm run javascript:lint",
+		"open comment": "The parser fails on `<!--` and then stops.\n\nMore text.",
+		"arrow":        "a --> b, <- c",
+		"task list":    "- [ ] one\n- [x] two\n1. [three](x)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, removed := Clean(text)
+			if d := cmp.Diff(text, got); d != "" {
+				t.Errorf("Clean (-want +got):\n%s", d)
+			}
+			if len(removed) > 0 {
+				t.Errorf("removed %+v, want nothing", removed)
+			}
+		})
+	}
+}
+
+func TestCleanSample(t *testing.T) {
+	var hidden strings.Builder
+	for _, c := range "ignore <all>" {
+		hidden.WriteRune(0xE0000 + c)
+	}
+	_, removed := Clean("a" + hidden.String() + "b" + hidden.String())
+	want := []Removal{{Tag, 24, "ignore {3C}all{3E}"}}
+	if d := cmp.Diff(want, removed); d != "" {
+		t.Errorf("removed (-want +got):\n%s", d)
+	}
+}
+
+// hostile are texts made to make searches start over and over again.
+func hostile() map[string]string {
+	return map[string]string{
+		"comments": "<!--", "nested": "<!<!---->", "closers": "-->", "brackets": "[", "images": "![", "links": "](", "titles": `](a "`,
+		"parens": "](a (", "escaped": `](a (\)`, "angles": "](<", "nested images": "![](a", "alts": "![aaaaaaaa](", "tags": "<a ",
+		"attributes": `<a b="`, "quoted tags": `b="<a" `, "unquoted": "<a b=", "definitions": "[a]: b (\n", "labels": "[\n", "long definitions": "[a]: b \"x\n",
+		"declarations": "<!x ", "instructions": "<?", "escapes": "\x1b]", "csi": "\x1b[", "nine": "\u009b1", "joiners": "\u200d", "emoji joiners": "👨\u200d",
+		"tags of unicode": "\U000E0041", "flags": "🏴\U000E0067", "urls": "javascript:", "data": "(data:", "spaced": "javascript&colon;   ",
+		"fences": "```\n", "ticks": "`", "backslashes": "\\", "newlines": "\n", "carriage": "\r", "bytes": "\xff", "quotes": "> ", "markup lines": "<x\n",
+		"mixed": "<a b='](<![\"", "japanese": "漢字",
+	}
+}
+
+func repeat(unit string, size int) string { return strings.Repeat(unit, size/len(unit)+1)[:size] }
+
+func TestCleanIsLinear(t *testing.T) {
+	limit := 200 * time.Millisecond
+	if raceDetector {
+		limit *= 20
+	}
+	for name, unit := range hostile() {
+		for _, tail := range []string{"", `>")`} {
+			text := repeat(unit, 1<<20) + tail
+			took := best(text)
+			if took > limit {
+				t.Errorf("%s: 1 MB took %v, want at most %v", name, took, limit)
+			}
+			// Below a few milliseconds the clock says nothing about growth.
+			if half := best(text[:len(text)/2]); half > 5*time.Millisecond && took > half*7/2 {
+				t.Errorf("%s: 1 MB took %v, half of it %v: more than linear", name, took, half)
+			}
+		}
+	}
+}
+
+// best is the shortest of a few times, which noise disturbs least.
+func best(text string) time.Duration {
+	shortest := time.Hour
+	for range 2 {
+		start := time.Now()
+		Clean(text)
+		shortest = min(shortest, time.Since(start))
+	}
+	return shortest
+}
+
+func FuzzClean(f *testing.F) {
+	for _, p := range payloads(f) {
+		f.Add(p.Text)
+	}
+	for _, unit := range hostile() {
+		f.Add(repeat(unit, 64))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		clean, removed := Clean(text)
+		if !utf8.ValidString(clean) {
+			t.Errorf("Clean(%q) = %q: not UTF-8", text, clean)
+		}
+		if again, more := Clean(clean); again != clean {
+			t.Errorf("Clean(%q) = %q, and cleaned again %q: %+v", text, clean, again, more)
+		}
+		if strings.ContainsAny(clean, "\r\x1b\x00\u200b\u202e\u00ad") {
+			t.Errorf("Clean(%q) = %q: hidden characters left", text, clean)
+		}
+		for _, r := range removed {
+			if len(r.Sample) > maxSample {
+				t.Errorf("sample %q: longer than %d bytes", r.Sample, maxSample)
+			}
+		}
+	})
+}

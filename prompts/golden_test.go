@@ -1,0 +1,85 @@
+package prompts
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// variants are the tasks whose prompts lie in testdata/golden.
+func variants() map[string]Data {
+	full := func(step string) Data {
+		d := task(step)
+		d.Rollback, d.Feedback, d.Diff, d.Round = rollback(), feedback(), diff(), 1
+		return d
+	}
+	execute, review, revise := task("execute"), task("review"), task("revise")
+	first := execute
+	first.Access, first.Documents, first.Gates, first.Schema = "artifacts", nil, nil, reportSchema
+	silent := execute
+	silent.Access = "none"
+	review.Diff = diff()
+	late := full("review")
+	late.Rollback, late.Round, late.Last = nil, 2, true
+	late.Feedback.Checks = append(late.Feedback.Checks, Check{Name: "vet", Run: "go vet ./...", Pass: true})
+	revise.Feedback, revise.Schema = feedback(), reportSchema
+	resumed := revise
+	resumed.Resumed = true
+	repeated := revise
+	repeated.Feedback = &Feedback{Missing: []string{"implementation.md was not written"}, Invalid: []string{"complexity: missing"}}
+	automatic := full("revise")
+	automatic.Feedback = nil
+	automatic.Rollback = &Rollback{FromPhase: "evaluation", Automatic: true, Reason: "Two tests fail.", Blockers: -1}
+	missing, invalid := execute, review
+	missing.Feedback = &Feedback{Missing: []string{"implementation.md is the same as before"}}
+	invalid.Feedback = &Feedback{Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
+	return map[string]Data{
+		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
+		"review": review, "review-late": late, "review-rollback": full("review"),
+		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,
+		"revise-rollback": full("revise"), "revise-automatic": automatic,
+		"retry-missing": missing, "retry-invalid": invalid,
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for _, language := range Languages() {
+		set := mustLoad(t, language)
+		for name, d := range variants() {
+			t.Run(language+"/"+name, func(t *testing.T) {
+				template, _, _ := strings.Cut(name, "-")
+				got, err := set.Render(template, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, filepath.Join("testdata", "golden", language, name+".md"), got)
+			})
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got, -update accepts it):\n%s", file, d)
+	}
+}

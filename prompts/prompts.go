@@ -1,0 +1,88 @@
+// Package prompts holds the words reprise says to an agent, and the words it
+// says to people about a run, in every language it speaks.
+//
+// A prompt is rendered from one template per step and plain data. Values are
+// put in as they are and never expanded again; text from outside stands
+// between fences with a boundary that nobody can guess.
+package prompts
+
+// Data is what a template is rendered from.
+type Data struct {
+	Pipeline string
+	Phase    string
+	Step     string // execute, review or revise
+	Goal     string
+	Gates    []string
+	Access   string // none, read, artifacts or tree
+	Artifact string // absolute path of the file to write, or to review
+	// Protected are the path patterns that the pipeline protects, besides the
+	// built-in ones, which the templates know.
+	Protected []string
+	Dir       string // absolute path of the work tree
+	Schema    string // JSON Schema of the structured answer; empty if none is asked for
+	Round     int    // reviews of this phase so far
+	Last      bool   // from this round on only new or still open blockers may fail a review
+
+	Issue     Issue
+	Rollback  *Rollback // set while the reason of a rollback has not been satisfied
+	Feedback  *Feedback // what review, checks and limits said about the work as it stands
+	Documents []Document
+	Diff      string // what changed in the tree; the template cuts it
+	Resumed   bool   // the agent goes on with its own session and knows the context
+	Boundary  string // random, unguessable; fences untrusted text
+}
+
+// Issue is the issue, as untrusted text.
+type Issue struct {
+	ID, URL, Title, Author string
+	Labels                 []string
+	Body                   string
+	Path                   string // of the file that has the whole body
+}
+
+// Rollback is why the phase was taken back.
+type Rollback struct {
+	FromPhase, FromStep string
+	By                  string // who asked, empty if unknown
+	Automatic           bool
+	Reason              string
+	ReviewResult        string // path of a review to read, or empty
+	Blockers            int    // -1 if unknown
+	Suggestions         int
+	AffectedTests       []string
+}
+
+// Feedback is what stands against the work.
+type Feedback struct {
+	Gates      []Gate    // failed ones
+	Findings   []Finding // in the words of the review
+	Checks     []Check   // failed ones for revise, all for review
+	Violations []string  // changes that were taken back, with the rule each broke
+	Missing    []string  // evidence that the last call did not bring
+	Invalid    []string  // what is wrong with the structured answer of the last call
+}
+
+// Gate is a gate that did not hold.
+type Gate struct{ Gate, Why string }
+
+// Finding is a finding of a review.
+type Finding struct {
+	ID, Severity, Title, Problem, Impact, Solution string
+	File                                           string
+	Line                                           int
+	Status                                         string
+}
+
+// Check is a command that reprise ran, and how it ended.
+type Check struct {
+	Name, Run string
+	Pass      bool
+	ExitCode  int
+	Output    string
+}
+
+// Document is the artifact of an earlier phase.
+type Document struct {
+	Phase string
+	Path  string // absolute
+}

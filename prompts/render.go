@@ -1,0 +1,99 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a rendered prompt.
+const (
+	maxText   = 50_000  // characters of the issue's body, and of a diff
+	maxPrompt = 2 << 20 // bytes in all
+)
+
+// view is what a template sees: the data, cut to its limits.
+type view struct {
+	Data
+	Cut Cut
+}
+
+// Cut says what was cut, so that a template can announce it.
+type Cut struct {
+	Limit int // characters that were kept of a text that was cut
+	Body  int // characters of the whole issue body; 0 if it was not cut
+	Diff  int // characters of the whole diff; 0 if it was not cut
+}
+
+func newView(d Data) view {
+	v := view{Data: d, Cut: Cut{Limit: maxText}}
+	v.Issue.Body, v.Cut.Body = cut(d.Issue.Body)
+	v.Diff, v.Cut.Diff = cut(d.Diff)
+	return v
+}
+
+// cut returns the first maxText characters of text, and how many it has if
+// that is not all of it.
+func cut(text string) (string, int) {
+	if len(text) <= maxText {
+		return text, 0
+	}
+	n := 0
+	for i := range text {
+		if n == maxText {
+			return text[:i], n + utf8.RuneCountInString(text[i:])
+		}
+		n++
+	}
+	return text, 0
+}
+
+// Render returns the prompt that the template of that name makes of d: the
+// steps execute, review and revise, retry for asking once more in the same
+// session, or a template of the overrides. Values arrive as they are, except
+// that the issue's body and the diff are cut after 50,000 characters.
+func (s *Set) Render(name string, d Data) (string, error) {
+	if _, ok := s.files[name+".md"]; !ok {
+		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
+	}
+	if err := checkData(d); err != nil {
+		return "", fmt.Errorf("prompt %s: %w", name, err)
+	}
+	var out limited
+	if err := s.root.ExecuteTemplate(&out, name, newView(d)); err != nil {
+		return "", fmt.Errorf("prompt %s: %w", name, err)
+	}
+	text := strings.Trim(out.String(), "\n")
+	if strings.TrimSpace(text) == "" {
+		return "", fmt.Errorf("prompt %s: the template made no text of this task", name)
+	}
+	return text + "\n", nil
+}
+
+// checkData says what a template would have to guess, or could not protect.
+func checkData(d Data) error {
+	var errs []error
+	if !slices.Contains([]string{"execute", "review", "revise"}, d.Step) {
+		errs = append(errs, fmt.Errorf("step %q: want execute, review or revise", d.Step))
+	}
+	if !slices.Contains([]string{"none", "read", "artifacts", "tree"}, d.Access) {
+		errs = append(errs, fmt.Errorf("access %q: want none, read, artifacts or tree", d.Access))
+	}
+	if !filepath.IsAbs(d.Artifact) {
+		errs = append(errs, fmt.Errorf("artifact %q: want an absolute path", d.Artifact))
+	}
+	return errors.Join(append(errs, checkBoundary(d))...)
+}
+
+// limited keeps what is written, up to maxPrompt.
+type limited struct{ strings.Builder }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.Len()+len(p) > maxPrompt {
+		return 0, fmt.Errorf("larger than %d bytes, the most a prompt may have", maxPrompt)
+	}
+	return l.Builder.Write(p)
+}

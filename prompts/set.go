@@ -1,0 +1,184 @@
+package prompts
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+	"unicode/utf8"
+)
+
+//go:embed builtin
+var builtin embed.FS
+
+// maxTemplate is the largest template, in bytes.
+const maxTemplate = 64 << 10
+
+// steps are the templates that every set has.
+func steps() []string { return []string{"execute", "review", "revise", "retry"} }
+
+// Languages lists the languages that reprise speaks.
+func Languages() []string { return []string{"en", "ja"} }
+
+// Set is the templates in force for a run, in one language. It does not
+// change, and may be used from several goroutines.
+type Set struct {
+	files map[string]string // by file name, such as "execute.md"
+	root  *template.Template
+}
+
+// source is the text of one template and where a person finds it.
+type source struct{ path, text string }
+
+// Load returns the built-in templates of a language with the overrides put in
+// their place by file name. An override lies at the top of the folder, for
+// every language, or in a folder named after its language, which wins. Files
+// with other names are templates of their own, for Render. README.md and
+// names that begin with a dot are passed over. Overrides may be nil.
+//
+// If overrides have mistakes, the error is Mistakes and lists all of them,
+// with paths relative to overrides.
+func Load(overrides fs.FS, language string) (*Set, error) {
+	if !slices.Contains(Languages(), language) {
+		return nil, fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
+	}
+	sources, err := builtins(language)
+	if err != nil {
+		return nil, err
+	}
+	var found Mistakes
+	if overrides != nil {
+		for _, dir := range []string{".", language} {
+			m, err := overlay(sources, overrides, dir)
+			if err != nil {
+				return nil, fmt.Errorf("read prompts: %w", err)
+			}
+			found = append(found, m...)
+		}
+	}
+	return build(sources, found)
+}
+
+// FromFiles returns the set that Files was taken from. Nothing is added from
+// the built-in templates, so a run goes on with the words it began with.
+func FromFiles(language string, files map[string]string) (*Set, error) {
+	if !slices.Contains(Languages(), language) {
+		return nil, fmt.Errorf("prompts: no language %q; known: %s", language, strings.Join(Languages(), ", "))
+	}
+	sources := map[string]source{}
+	var found Mistakes
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if m := add(sources, name, name, files[name]); m != nil {
+			found = append(found, *m)
+		}
+	}
+	for _, step := range steps() {
+		if _, ok := sources[step]; !ok {
+			found = append(found, Mistake{File: step + ".md", Message: "missing from the templates of the run"})
+		}
+	}
+	return build(sources, found)
+}
+
+// Files returns the text of every template in force by file name, to freeze
+// with a run. The map is the caller's.
+func (s *Set) Files() map[string]string { return maps.Clone(s.files) }
+
+// names lists what Render takes.
+func (s *Set) names() string {
+	var names []string
+	for _, file := range slices.Sorted(maps.Keys(s.files)) {
+		names = append(names, strings.TrimSuffix(file, ".md"))
+	}
+	return strings.Join(names, ", ")
+}
+
+func builtins(language string) (map[string]source, error) {
+	dir := path.Join("builtin", language)
+	entries, err := builtin.ReadDir(dir)
+	if err != nil {
+		return nil, err // unreachable: the folder of every language is embedded
+	}
+	sources := map[string]source{}
+	for _, e := range entries {
+		text, err := builtin.ReadFile(path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err // unreachable: it was just listed
+		}
+		file := path.Join(dir, e.Name())
+		if m := add(sources, file, e.Name(), string(text)); m != nil {
+			return nil, m
+		}
+	}
+	return sources, nil
+}
+
+// overlay puts the templates of one folder of overrides into sources. A
+// folder that does not exist holds none.
+func overlay(sources map[string]source, overrides fs.FS, dir string) (Mistakes, error) {
+	entries, err := fs.ReadDir(overrides, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found Mistakes
+	for _, e := range entries {
+		file := path.Join(dir, e.Name())
+		if passedOver(e, dir) {
+			continue
+		}
+		if !e.Type().IsRegular() {
+			found = append(found, Mistake{File: file, Message: "not a file; folders are named after a language (" + strings.Join(Languages(), ", ") + "), and links are not followed"})
+			continue
+		}
+		text, err := readLimited(overrides, file)
+		if err != nil {
+			return nil, err
+		}
+		if m := add(sources, file, e.Name(), text); m != nil {
+			found = append(found, *m)
+		}
+	}
+	return found, nil
+}
+
+func passedOver(e fs.DirEntry, dir string) bool {
+	return strings.HasPrefix(e.Name(), ".") || strings.EqualFold(e.Name(), "README.md") ||
+		dir == "." && e.IsDir() && slices.Contains(Languages(), e.Name())
+}
+
+// readLimited reads a file, and of one that is too large just enough to tell.
+func readLimited(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
+	return string(text), err
+}
+
+// add puts one template into sources, or says what is wrong with its file.
+func add(sources map[string]source, file, name, text string) *Mistake {
+	base, ok := strings.CutSuffix(name, ".md")
+	if !ok || base == "" || strings.Trim(base, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") != "" {
+		return &Mistake{File: file, Message: "a template is named with letters, digits, _ and -, and ends in .md"}
+	}
+	if len(text) > maxTemplate {
+		return &Mistake{File: file, Message: fmt.Sprintf("larger than %d bytes, the most a template may have", maxTemplate)}
+	}
+	if !utf8.ValidString(text) {
+		return &Mistake{File: file, Message: "not UTF-8 text"}
+	}
+	text = strings.TrimPrefix(text, "\uFEFF")
+	sources[base] = source{file, strings.ReplaceAll(text, "\r\n", "\n")}
+	return nil
+}
