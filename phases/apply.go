@@ -1,0 +1,264 @@
+package phases
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Outcome is what came out of a decision. Time, ids and cost enter the record
+// through it and through Beginning, nowhere else.
+type Outcome struct {
+	At     time.Time
+	Status metadata.AttemptStatus // of the attempt; empty for decisions that make none
+	Code   metadata.Code          // why it did not succeed
+	Class  metadata.Class         // for metadata.Errored
+	Why    string
+
+	Session    string
+	Model      string
+	Usage      metadata.Usage
+	RetryAfter time.Duration
+	Duration   time.Duration
+
+	Written    *Written // for execute and revise that succeeded
+	Violations []metadata.Violation
+	Checks     []metadata.CheckResult // for check
+	Verdict    *metadata.Verdict      // for a review that succeeded
+	Work       string                 // digest of the work a review judged
+}
+
+// Written is what execute or revise left behind.
+type Written struct {
+	Digest string   // of the artifact
+	Files  []string // artifact files, as paths from the top of the repository
+	Diff   metadata.Diff
+	Report json.RawMessage
+}
+
+// Beginning is what is known when an attempt starts.
+type Beginning struct {
+	At      time.Time
+	Session string // chosen by us, or the one that goes on
+	Model   string
+	Base    string // the commit the tree is at
+}
+
+// Begin gives the record with the attempt of a decision opened. It is saved
+// before the agent starts, so that not even a kill hides that it was called.
+func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
+	run = run.Clone()
+	rec := run.Phase(d.Phase)
+	if rec.Status == metadata.PhasePending {
+		rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &b.At
+	}
+	if rec.Base == "" {
+		rec.Base = b.Base
+	}
+	run.CurrentPhase = d.Phase
+	n := len(run.Attempts) + 1
+	run.Attempts = append(run.Attempts, metadata.Attempt{
+		N: n, Phase: d.Phase, Step: d.Step(), Generation: rec.Generation, Round: rec.Round,
+		Agent: d.Agent, Model: b.Model, Session: b.Session, Resumed: d.Resume > 0,
+		Status: metadata.Started, StartedAt: b.At,
+	})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: b.At, Step: string(d.Do), Phase: d.Phase, Why: d.Why, Attempt: n})
+	return touch(run, b.At)
+}
+
+// Apply gives the record after a decision and its outcome. For a decision
+// that made an attempt, run is what Begin returned.
+func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) metadata.Run {
+	run = run.Clone()
+	if d.Final() {
+		return touch(end(run, d, o), o.At)
+	}
+	close(&run, o)
+	rec := run.Phase(d.Phase)
+	if d.Do == DoExecute || d.Do == DoRevise {
+		rec.Violations = o.Violations // review and the next revise are told
+	}
+	if o.Status == metadata.Succeeded {
+		p := plan.Phase(d.Phase)
+		switch d.Do {
+		case DoExecute, DoRevise:
+			wrote(&run, rec, p, d, o)
+		case DoCheck:
+			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
+			if p.NoReview {
+				judge(rec, p, o.At)
+			}
+		case DoReview:
+			reviewed(rec, p, o)
+		}
+	}
+	if o.Status == metadata.Cut {
+		run.Status = metadata.Interrupted
+		run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
+	}
+	return touch(run, o.At)
+}
+
+// end records that the process stops, and why.
+func end(run metadata.Run, d Decision, o Outcome) metadata.Run {
+	run.Decisions = append(run.Decisions, metadata.Decision{At: o.At, Step: string(d.Do), Phase: d.Phase, Why: d.Why})
+	if d.Do == DoFinish {
+		run.Status, run.Stop = metadata.Completed, nil
+		return run
+	}
+	run.Status = metadata.Waiting
+	if d.Do == DoFail {
+		run.Status = metadata.Failed
+	}
+	run.Stop = &metadata.Stop{Code: d.Code, Why: d.Why, Phase: d.Phase, At: o.At}
+	if rec := run.Phase(d.Phase); rec != nil {
+		run.Stop.Step = rec.CurrentStep
+	}
+	return run
+}
+
+// close completes the open attempt.
+func close(run *metadata.Run, o Outcome) {
+	a := &run.Attempts[len(run.Attempts)-1]
+	at := o.At
+	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
+	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
+	a.RetryAfter = int(o.RetryAfter.Seconds())
+	if o.Session != "" {
+		a.Session = o.Session
+	}
+	if o.Model != "" {
+		a.Model = o.Model
+	}
+	run.Cost = addUsage(run.Cost, o.Usage)
+}
+
+// wrote records new work of a phase, which nobody has judged yet.
+func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decision, o Outcome) {
+	if d.Do == DoRevise {
+		rec.RetryCount++
+	}
+	rec.Written = len(run.Attempts)
+	rec.Digest, rec.OutputFiles, rec.Diff = o.Written.Digest, o.Written.Files, &o.Written.Diff
+	if o.Written.Report != nil {
+		rec.Report = o.Written.Report
+		decisions(&run.DesignDecisions, o.Written.Report)
+	}
+	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
+	rec.CurrentStep = metadata.Review
+	if p.NoReview && len(p.Checks) == 0 {
+		complete(rec, o.At)
+	}
+}
+
+// reviewed records a verdict and what follows from it.
+func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
+	v := settle(*o.Verdict, rec.Verdict, rec.Round, !checkFails(rec))
+	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
+	rec.Round++
+	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
+	rec.Recent = append(rec.Recent, o.Work+":"+fingerprint(rec))
+	judge(rec, p, o.At)
+}
+
+// judge completes the phase if everything about it holds, sends it to revise
+// while there are revises left, and fails it otherwise.
+func judge(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
+	passes := !checkFails(rec) && (p.NoReview || rec.Verdict.Verdict != metadata.Fail)
+	switch {
+	case passes && p.ReviseAlways && rec.RetryCount == 0 && p.Revisions > 0 && len(suggestions(rec.Verdict)) > 0:
+		rec.CurrentStep = metadata.Revise
+	case passes:
+		complete(rec, at)
+	case rec.RetryCount >= p.Revisions:
+		rec.Status, rec.CurrentStep = metadata.PhaseFailed, ""
+	default:
+		rec.CurrentStep = metadata.Revise
+	}
+}
+
+func complete(rec *metadata.Phase, at time.Time) {
+	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseCompleted, "", &at
+	rec.RollbackContext = nil
+}
+
+// stepDone adds a step to the completed ones. New work makes an earlier
+// review void.
+func stepDone(done []metadata.Step, step metadata.Step) []metadata.Step {
+	kept := slices.DeleteFunc(slices.Clone(done), func(s metadata.Step) bool {
+		return s == step || (s == metadata.Review && step != metadata.Review)
+	})
+	return append(kept, step)
+}
+
+// decisions takes the three decisions of planning from a report that has them.
+func decisions(to *metadata.DesignDecisions, report json.RawMessage) {
+	var d metadata.DesignDecisions
+	if json.Unmarshal(report, &d) != nil {
+		return // the report is checked against its own schema; it need not have these fields
+	}
+	for _, f := range []struct{ to, from *string }{
+		{&to.ImplementationStrategy, &d.ImplementationStrategy},
+		{&to.TestStrategy, &d.TestStrategy},
+		{&to.TestCodeStrategy, &d.TestCodeStrategy},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
+}
+
+// fingerprint is equal for two reviews that find the same.
+func fingerprint(rec *metadata.Phase) string {
+	var parts []string
+	for _, f := range openBlockers(rec.Verdict) {
+		parts = append(parts, "F "+f.ID)
+	}
+	for _, g := range failedGates(rec.Verdict) {
+		parts = append(parts, "G "+g.Gate)
+	}
+	if checkFails(rec) {
+		for _, c := range rec.Checks.Results {
+			if !c.Pass {
+				parts = append(parts, fmt.Sprintf("C %s %d %s", c.Name, c.ExitCode, c.Output))
+			}
+		}
+	}
+	slices.Sort(parts)
+	return digest([]byte(strings.Join(parts, "\n")))[:16]
+}
+
+// circle reports whether the newest round repeats an earlier one, in the work
+// it judged or in what it found.
+func circle(recent []string) bool {
+	if len(recent) == 0 {
+		return false
+	}
+	last := recent[len(recent)-1]
+	work, found, _ := strings.Cut(last, ":")
+	for _, r := range recent[:len(recent)-1] {
+		w, f, _ := strings.Cut(r, ":")
+		if w == work || f == found {
+			return true
+		}
+	}
+	return false
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func touch(run metadata.Run, at time.Time) metadata.Run {
+	run.Revision++
+	run.UpdatedAt = at
+	return run
+}

@@ -1,0 +1,332 @@
+package phases
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Do is what a decision says to do.
+type Do string
+
+// What there is to do. The first three call an agent; Check runs the phase's
+// commands; the last three end the process.
+const (
+	DoExecute Do = Do(metadata.Execute)
+	DoReview  Do = Do(metadata.Review)
+	DoRevise  Do = Do(metadata.Revise)
+	DoCheck   Do = Do(metadata.Check)
+	DoWait    Do = "wait"
+	DoFail    Do = "fail"
+	DoFinish  Do = "finish"
+)
+
+// Decision is what the engine does next, and why. It is flat and comparable.
+type Decision struct {
+	Do     Do
+	Phase  string
+	Agent  string        // who does it: a name of the pipeline; empty without an agent
+	Resume int           // number of the attempt whose session goes on; 0 starts a fresh one
+	Again  bool          // the last call brought something unusable: the session is told what
+	Delay  time.Duration // to wait before, after an infrastructure error
+	Code   metadata.Code // why it ends, for the last three
+	Why    string
+}
+
+// Final reports whether the decision ends the process.
+func (d Decision) Final() bool { return d.Do == DoWait || d.Do == DoFail || d.Do == DoFinish }
+
+// Calls reports whether the decision calls an agent, which costs money.
+func (d Decision) Calls() bool { return d.Agent != "" }
+
+// Step returns the step of the decision, or "" for one that ends the process.
+func (d Decision) Step() metadata.Step {
+	if d.Final() {
+		return ""
+	}
+	return metadata.Step(d.Do)
+}
+
+// String prints the decision as one line of a log.
+func (d Decision) String() string {
+	if d.Phase == "" {
+		return fmt.Sprintf("%s: %s", d.Do, d.Why)
+	}
+	return fmt.Sprintf("%s %s: %s", d.Do, d.Phase, d.Why)
+}
+
+// Decide says what comes next for a run. Same arguments, same answer.
+func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
+	d := next(plan, run)
+	if d.Calls() {
+		if why := overBudget(run); why != "" {
+			return Decision{Do: DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why}
+		}
+	}
+	return d
+}
+
+// next finds the first phase that is not done and the step it needs.
+func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
+	for i := range plan.Phases {
+		p := &plan.Phases[i]
+		rec := run.Phase(p.Name)
+		if rec == nil {
+			return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: "the record does not know this phase of the pipeline"}
+		}
+		switch rec.Status {
+		case metadata.PhaseCompleted, metadata.PhaseSkipped:
+			continue
+		case metadata.PhaseFailed:
+			return failed(rec)
+		case metadata.PhasePending:
+			return attempt(plan, run, p, rec, metadata.Execute, "the phase has not begun")
+		}
+		return inProgress(plan, run, p, rec)
+	}
+	return Decision{Do: DoFinish, Code: metadata.Done, Why: "every phase is completed"}
+}
+
+// failed ends a run whose phase has no revises left.
+func failed(rec *metadata.Phase) Decision {
+	code, why := metadata.ReviewFailed, fmt.Sprintf("review still fails after %s", count(rec.RetryCount, "revise"))
+	if checkFails(rec) && rec.Verdict != nil && len(openBlockers(rec.Verdict)) == 0 {
+		code, why = metadata.CheckFailed, fmt.Sprintf("checks still fail after %s", count(rec.RetryCount, "revise"))
+	}
+	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: why}
+}
+
+func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
+	switch step := rec.CurrentStep; step {
+	case metadata.Execute:
+		why := "the phase has begun and nothing is written yet"
+		if rec.RollbackContext != nil {
+			why = "taken back: " + brief(rec.RollbackContext.Reason)
+		}
+		return attempt(plan, run, p, rec, step, why)
+	case metadata.Review:
+		if checksDue(p, rec) {
+			return Decision{Do: DoCheck, Phase: p.Name, Why: fmt.Sprintf("%s to run on the new work", count(len(p.Checks), "check"))}
+		}
+		return attempt(plan, run, p, rec, step, "the work has changed since the last review")
+	case metadata.Revise:
+		if circle(rec.Recent) {
+			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: "two rounds of review came to the same: revising again would change nothing"}
+		}
+		return attempt(plan, run, p, rec, step, whyRevise(rec))
+	}
+	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: fmt.Sprintf("the record has no step for a phase in progress (%q)", rec.CurrentStep)}
+}
+
+func whyRevise(rec *metadata.Phase) string {
+	switch {
+	case rec.RollbackContext != nil:
+		return "taken back: " + brief(rec.RollbackContext.Reason)
+	case rec.Verdict == nil || rec.Verdict.Verdict == metadata.Pass:
+		return "checks fail"
+	case rec.Verdict.Verdict == metadata.PassWithSuggestions:
+		return "the pipeline acts on suggestions once"
+	}
+	return fmt.Sprintf("review failed with %s and %s", count(len(openBlockers(rec.Verdict)), "open blocker"), count(len(failedGates(rec.Verdict)), "failed gate"))
+}
+
+// checksDue reports whether the phase's checks have not run on its newest work.
+func checksDue(p *pipelines.Phase, rec *metadata.Phase) bool {
+	return len(p.Checks) > 0 && (rec.Checks == nil || rec.Checks.Written != rec.Written)
+}
+
+// attempt decides on a step by an agent, in the light of how earlier calls
+// for the very same work ended.
+func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase, step metadata.Step, why string) Decision {
+	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
+	if step == metadata.Revise && d.Agent == agentOf(run, rec.Written) {
+		d.Resume = sessionOf(run, rec.Written)
+	}
+	tries := effort(run, rec, step)
+	if len(tries) == 0 {
+		return d
+	}
+	last := tries[len(tries)-1]
+	switch last.Status {
+	case metadata.Errored:
+		return afterError(plan, p, d, tries)
+	case metadata.Unsuccessful, metadata.Blocked:
+		return afterNothing(d, tries)
+	case metadata.Cut:
+		d.Why = "the last call was interrupted"
+		d.Agent = last.Agent
+		d.Resume = sessionOf(run, last.N)
+	}
+	return d
+}
+
+// afterNothing decides what follows a call that brought no evidence or an
+// unusable answer: the same session is asked once more, then a person is.
+func afterNothing(d Decision, tries []metadata.Attempt) Decision {
+	last := tries[len(tries)-1]
+	unusable := 0
+	for _, a := range tries {
+		if a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked {
+			unusable++
+		}
+	}
+	if unusable > 1 {
+		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: brief(last.Why)}
+	}
+	d.Agent, d.Again, d.Why = last.Agent, true, "asked once more: "+brief(last.Why)
+	if last.Session != "" {
+		d.Resume = last.N
+	}
+	return d
+}
+
+// afterError decides what follows an infrastructure error: another agent,
+// the same one later, or the end.
+func afterError(plan *pipelines.Pipeline, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
+	last := tries[len(tries)-1]
+	if last.Resumed && last.Class == metadata.Crash {
+		d.Agent, d.Resume = last.Agent, 0
+		d.Why = "the session could not be resumed; a fresh one gets the whole context"
+		return d
+	}
+	used := func(name string) int {
+		n := 0
+		for _, a := range tries {
+			if a.Agent == name && a.Status == metadata.Errored && !a.Resumed {
+				n++
+			}
+		}
+		return n
+	}
+	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && fallsBack(last.Class, used(last.Agent)) {
+		d.Agent, d.Resume = to, 0
+		d.Why = fmt.Sprintf("%s: %s; falling back to %s", last.Agent, last.Class, to)
+		return d
+	}
+	if n := used(last.Agent); n <= retries(last.Class, p.Retry.Max) {
+		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, n), time.Duration(last.RetryAfter)*time.Second)
+		d.Why = fmt.Sprintf("%s: %s; try %d of %d", last.Agent, last.Class, n+1, retries(last.Class, p.Retry.Max)+1)
+		return d
+	}
+	return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: fmt.Sprintf("%s %s: %s", d.Do, d.Phase, brief(last.Why))}
+}
+
+// fallsBack reports whether another agent takes over after n errors of a class.
+// A crash may be chance, so it gets a second try first.
+func fallsBack(c metadata.Class, n int) bool {
+	switch c {
+	case metadata.Missing, metadata.Auth, metadata.RateLimited:
+		return true
+	case metadata.Crash:
+		return n > 1
+	}
+	return false
+}
+
+// retries gives how often a class of error is tried again.
+func retries(c metadata.Class, limit int) int {
+	switch c {
+	case metadata.RateLimited, metadata.Network, metadata.Crash:
+		return limit
+	case metadata.StepTimeout, metadata.IdleTimeout:
+		return min(limit, 1) // each try may take as long as the first
+	}
+	return 0
+}
+
+// backoff gives the wait after n errors: exponential, capped, and spread by up
+// to a fifth so that runs which failed together do not come back together.
+func backoff(r pipelines.Retry, n int) time.Duration {
+	d := float64(r.Initial)
+	for range n - 1 {
+		d *= r.Factor
+	}
+	d = min(d, float64(r.Cap))
+	spread := float64((n*7919)%21) / 100
+	return time.Duration(d * (1 - spread))
+}
+
+func codeOf(c metadata.Class) metadata.Code {
+	switch c {
+	case metadata.Auth:
+		return metadata.CredentialsMissing
+	case metadata.RateLimited, metadata.Network:
+		return metadata.APIError
+	case metadata.StepTimeout, metadata.IdleTimeout:
+		return metadata.TimedOut
+	}
+	return metadata.AgentFailed
+}
+
+// effort returns the attempts already made for the work at hand: the same
+// phase, step, generation and round, since a person last gave an allowance.
+func effort(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
+	var tries []metadata.Attempt
+	for _, a := range slices.Backward(run.Attempts) {
+		if a.N <= run.AllowanceFrom || a.Phase != rec.Name || a.Generation != rec.Generation {
+			break
+		}
+		if a.Step == step && a.Round == rec.Round {
+			tries = append(tries, a)
+		}
+	}
+	slices.Reverse(tries)
+	return tries
+}
+
+// assigned returns who does a step: the pipeline's agent, or the one that
+// stands in for it while it is missing or has no valid key.
+func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
+	name := Settings(p, step).Agent
+	for range plan.Agents {
+		to := plan.Agents[name].Fallback
+		if to == "" || !down(run, name) || down(run, to) {
+			break
+		}
+		name = to
+	}
+	return name
+}
+
+// down reports whether the newest call of an agent in this allowance failed
+// in a way that the next one would, too.
+func down(run metadata.Run, agent string) bool {
+	for _, a := range slices.Backward(run.Attempts) {
+		if a.N <= run.AllowanceFrom {
+			return false
+		}
+		if a.Agent == agent && a.Status != metadata.Cut {
+			return a.Status == metadata.Errored && (a.Class == metadata.Missing || a.Class == metadata.Auth)
+		}
+	}
+	return false
+}
+
+// Settings returns how the pipeline wants a step of a phase done.
+func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
+	switch step {
+	case metadata.Review:
+		return p.Review
+	case metadata.Revise:
+		return p.Revise
+	}
+	return p.Execute
+}
+
+func agentOf(run metadata.Run, n int) string {
+	if n < 1 || n > len(run.Attempts) {
+		return ""
+	}
+	return run.Attempts[n-1].Agent
+}
+
+// sessionOf returns n if attempt n left a session to go on with, else 0.
+func sessionOf(run metadata.Run, n int) int {
+	if n < 1 || n > len(run.Attempts) || run.Attempts[n-1].Session == "" {
+		return 0
+	}
+	return n
+}

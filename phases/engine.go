@@ -1,0 +1,193 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Engine carries out a pipeline. Every field is needed unless it says
+// otherwise.
+type Engine struct {
+	Plan    *pipelines.Pipeline
+	Prompts *prompts.Set
+	Tree    Tree
+	Store   Saver
+	Checker Checker
+	Report  Reporter
+
+	// Agent gives the agent of that name in the pipeline.
+	Agent func(name string) (Agent, error)
+	// CheckReport holds a structured answer against the phase's report, in
+	// CUE; its error says everything that is wrong.
+	CheckReport func(ctx context.Context, report string, value []byte) error
+
+	Issue  prompts.Issue     // as it read when the run began
+	Frozen map[string][]byte // files of the first commit: issue, pipeline, prompts
+
+	Now   func() time.Time
+	NewID func() string // a UUID, for sessions
+	Rand  io.Reader     // for fences around untrusted text
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// ErrInterrupted is the cause of a context that was cancelled because reprise
+// was told to stop.
+var ErrInterrupted = errors.New("interrupted")
+
+// errBudget is the cause of a context that was cancelled because a limit was
+// reached in the middle of a call.
+var errBudget = errors.New("the budget is used up")
+
+// flushTime is how long an interrupted run has to save and push its state.
+// GitHub kills a cancelled job ten seconds after it told it.
+const flushTime = 5 * time.Second
+
+// Run goes on with a run until it is completed, a person is needed, or ctx is
+// cancelled. It returns the record as it was last committed; the error is
+// nil when the record says how the run ended.
+func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if run.Status != metadata.Running {
+		return run, nil
+	}
+	for {
+		d := Decide(e.Plan, run)
+		e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+		next, effects, err := e.do(ctx, run, d)
+		if err != nil {
+			return run, fmt.Errorf("%s: %w", heading(d), err)
+		}
+		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
+			next = Apply(e.Plan, next, last, Outcome{At: e.Now()})
+		}
+		if err := e.record(ctx, next, d, effects); err != nil {
+			return run, fmt.Errorf("%s: %w", heading(d), err)
+		}
+		run = next
+		e.Report.Report(Event{At: e.Now(), Run: run, Of: d, Done: &effects.outcome})
+		if run.Status != metadata.Running {
+			return run, nil
+		}
+	}
+}
+
+// Begin commits the first record of a run, before anything is spent: a branch
+// that cannot be pushed is noticed here.
+func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
+	return e.commit(ctx, run, Commit{Message: message(run, "start: "+e.Plan.Name+" pipeline", "", "", 0, 0), Files: maps.Clone(e.Frozen)})
+}
+
+// Rewind carries out a rewind that Back computed, as one commit.
+func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
+	subject := fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep)
+	return e.commit(ctx, r.Run, Commit{
+		Message: message(r.Run, subject, r.Entry.Reason, r.Entry.ToPhase, 0, 0, string(r.Entry.ToStep)),
+		Files:   r.Files, Moves: r.Moves, Paths: r.Paths,
+	})
+}
+
+// Amend commits a record that changed with no work attached, such as a retry.
+func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) error {
+	return e.commit(ctx, run, Commit{Message: message(run, subject, "", run.CurrentPhase, 0, 0)})
+}
+
+// effects is what doing a decision left to be committed.
+type effects struct {
+	outcome Outcome
+	files   map[string][]byte
+	paths   []string
+}
+
+// do carries out a decision and applies what came out of it.
+func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
+	if d.Final() {
+		o := Outcome{At: e.Now()}
+		return Apply(e.Plan, run, d, o), effects{outcome: o}, nil
+	}
+	if d.Delay > 0 {
+		if err := e.Sleep(ctx, d.Delay); err != nil {
+			o := Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: "interrupted while waiting"}
+			begun := Begin(run, d, Beginning{At: e.Now(), Base: e.Tree.Tip()})
+			return Apply(e.Plan, begun, d, o), effects{outcome: o}, nil
+		}
+	}
+	if d.Do == DoCheck {
+		return e.check(ctx, run, d)
+	}
+	return e.call(ctx, run, d)
+}
+
+// check runs the phase's commands on the work as it stands.
+func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
+	start := e.Now()
+	run = Begin(run, d, Beginning{At: start, Base: e.Tree.Tip()})
+	if err := e.Store.Save(run); err != nil {
+		return run, effects{}, err
+	}
+	o := Outcome{Status: metadata.Succeeded}
+	for _, c := range e.Plan.Phase(d.Phase).Checks {
+		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
+		if err != nil && ctx.Err() == nil {
+			return run, effects{}, fmt.Errorf("check %s: %w", c.Name, err)
+		}
+		if ctx.Err() != nil {
+			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted"}
+			break
+		}
+		o.Checks = append(o.Checks, r)
+		if !r.Pass {
+			o.Why = fmt.Sprintf("check %s exited with %d", c.Name, r.ExitCode)
+		}
+	}
+	o.At = e.Now()
+	o.Duration = o.At.Sub(start)
+	// What a check leaves behind, such as build output, is not work.
+	if err := e.Tree.Restore(context.WithoutCancel(ctx)); err != nil {
+		return run, effects{}, err
+	}
+	return Apply(e.Plan, run, d, o), effects{outcome: o}, nil
+}
+
+// record commits the record together with the work it describes.
+func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x effects) error {
+	subject := heading(d) + ": " + result(run, d, x.outcome)
+	why := x.outcome.Why
+	if d.Final() {
+		why = d.Why
+	}
+	n, cost := 0, 0.0
+	if !d.Final() {
+		n, cost = len(run.Attempts), x.outcome.Usage.USD
+	}
+	return e.commit(ctx, run, Commit{
+		Message: message(run, subject, why, d.Phase, n, cost, string(d.Do)),
+		Files:   x.files, Paths: x.paths,
+	})
+}
+
+// commit is the one place where a record is saved, committed and pushed.
+func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
+	data, err := metadata.Format(run)
+	if err != nil {
+		return fmt.Errorf("the next record would be invalid, nothing was saved: %w", err)
+	}
+	if c.Files == nil {
+		c.Files = map[string][]byte{}
+	}
+	c.Files[path.Join(Folder(run.IssueNumber), metadata.File)] = data
+	c.At = run.UpdatedAt
+	if ctx.Err() != nil {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), flushTime)
+		defer stop()
+	}
+	return e.Tree.Commit(ctx, c)
+}

@@ -1,0 +1,215 @@
+package phases
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Rewind asks to take a run back to a step of a phase.
+type Rewind struct {
+	To           string
+	Step         metadata.Step // execute, review or revise
+	From         string        // the phase it comes from; empty: where the run is
+	Reason       string
+	By           string // who asks; empty if unknown
+	CommentURL   string
+	Trigger      metadata.Trigger
+	ReviewResult string                    // path of a review to read
+	Details      *metadata.RollbackDetails // nil: counted from the stored verdict
+	At           time.Time
+}
+
+// UnknownPhase is a phase name that the pipeline does not have.
+type UnknownPhase struct {
+	Phase string
+	Known []string
+}
+
+// Error names the phase and the valid ones.
+func (e *UnknownPhase) Error() string {
+	return fmt.Sprintf("there is no phase %q in this run; its phases are %s", e.Phase, strings.Join(e.Known, ", "))
+}
+
+// Rewound is what a rewind does, whether or not it is carried out.
+type Rewound struct {
+	Run    metadata.Run
+	Entry  metadata.Rollback
+	Moves  map[string]string // artifact files that are superseded: from, to
+	Files  map[string][]byte // files to write
+	Paths  []string          // paths of the tree that were restored, to be committed with it
+	Before metadata.Run
+}
+
+// ReasonFile is the name of the file in the phase's folder that tells why it
+// was taken back.
+const ReasonFile = "ROLLBACK_REASON.md"
+
+// Back computes a rewind: the record after it, the history entry, the files
+// that move and the file that tells the reason. It changes nothing.
+func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error) {
+	if err := allowed(plan, run, rw); err != nil {
+		return Rewound{}, err
+	}
+	out := Rewound{Before: run, Moves: map[string]string{}, Files: map[string][]byte{}}
+	run = run.Clone()
+	target := run.Phase(rw.To)
+	if rw.Step == metadata.Revise && target.Written == 0 {
+		rw.Step = metadata.Execute // there is nothing to revise yet
+	}
+	fromPhase, fromStep := whereIs(plan, run)
+	if rw.From != "" {
+		fromPhase, fromStep = rw.From, run.Phase(rw.From).CurrentStep
+	}
+	if rw.Details == nil {
+		rw.Details = detailsOf(&run, fromPhase, target)
+	}
+	out.Entry = metadata.Rollback{
+		Timestamp: rw.At, FromPhase: fromPhase, FromStep: fromStep, ToPhase: rw.To, ToStep: rw.Step,
+		Reason: rw.Reason, TriggeredBy: rw.Trigger, By: rw.By, CommentURL: rw.CommentURL, ReviewResultPath: rw.ReviewResult,
+	}
+	aside := func(rec *metadata.Phase) {
+		for _, f := range rec.OutputFiles {
+			out.Moves[f] = path.Join(path.Dir(f), "superseded", fmt.Sprint(len(run.RollbackHistory)+1), path.Base(f))
+		}
+	}
+	if rw.Step == metadata.Execute {
+		aside(target)
+	}
+	takeBack(target, rw)
+	target.RollbackContext = &metadata.RollbackContext{
+		TriggeredAt: rw.At, FromPhase: fromPhase, FromStep: fromStep, Reason: rw.Reason,
+		ReviewResult: rw.ReviewResult, Details: rw.Details, By: rw.By, CommentURL: rw.CommentURL,
+	}
+	for _, rec := range later(run.Phases, rw.To) {
+		aside(rec)
+		forget(rec)
+	}
+	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
+	run.CurrentPhase, run.Status, run.Stop = rw.To, metadata.Running, nil
+	run.AllowanceFrom = len(run.Attempts)
+	run.Decisions = append(run.Decisions, metadata.Decision{At: rw.At, Step: "rewind", Phase: rw.To, Why: fmt.Sprintf("taken back to %s: %s", rw.Step, brief(rw.Reason))})
+	out.Run = touch(run, rw.At)
+	p := plan.Phase(rw.To)
+	out.Files[path.Join(Folder(run.IssueNumber), p.Folder, ReasonFile)] = []byte(reasonText(out.Entry, rw.Details))
+	return out, nil
+}
+
+func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
+	rec := run.Phase(rw.To)
+	if rec == nil || plan.Phase(rw.To) == nil {
+		return &UnknownPhase{Phase: rw.To, Known: names(plan)}
+	}
+	if rw.From != "" && run.Phase(rw.From) == nil {
+		return &UnknownPhase{Phase: rw.From, Known: names(plan)}
+	}
+	if !slices.Contains([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}, rw.Step) {
+		return fmt.Errorf("there is no step %q; the steps are execute, review, revise", rw.Step)
+	}
+	if strings.TrimSpace(rw.Reason) == "" {
+		return fmt.Errorf("a rollback needs a reason: it is what the next agent is told")
+	}
+	if rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
+	}
+	if rw.Step == metadata.Review && rec.Written == 0 {
+		return fmt.Errorf("phase %s has written nothing that could be reviewed; use the step execute", rw.To)
+	}
+	return nil
+}
+
+// takeBack puts the target phase to the step it is taken back to.
+func takeBack(rec *metadata.Phase, rw Rewind) {
+	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseInProgress, rw.Step, nil
+	rec.RetryCount, rec.Round, rec.Recent, rec.ReviewResult = 0, 0, nil, ""
+	rec.Generation++
+	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
+	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, rw.Step)])
+	if rw.Step == metadata.Execute {
+		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles = nil, nil, nil, "", nil
+	}
+}
+
+// forget makes a later phase as if it had never begun. Its attempts stay in
+// the history.
+func forget(rec *metadata.Phase) {
+	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1}
+}
+
+func later(all metadata.Phases, name string) []*metadata.Phase {
+	var out []*metadata.Phase
+	after := false
+	for i := range all {
+		if after && all[i].Status != metadata.PhaseSkipped {
+			out = append(out, &all[i])
+		}
+		after = after || all[i].Name == name
+	}
+	return out
+}
+
+// whereIs finds the phase and step a run is at: the one in progress, else the
+// newest one that ended.
+func whereIs(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
+	at, step := run.CurrentPhase, metadata.Step("")
+	for _, p := range plan.Phases {
+		rec := run.Phase(p.Name)
+		if rec == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+			continue
+		}
+		at, step = rec.Name, rec.CurrentStep
+		if step == "" && len(rec.CompletedSteps) > 0 {
+			step = rec.CompletedSteps[len(rec.CompletedSteps)-1]
+		}
+		if rec.Status == metadata.PhaseInProgress {
+			break
+		}
+	}
+	return at, step
+}
+
+// detailsOf counts what the stored verdicts say: that of the phase the run
+// comes from, else that of the target.
+func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata.RollbackDetails {
+	v := target.Verdict
+	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
+		v = rec.Verdict
+	}
+	if v == nil {
+		return nil
+	}
+	return &metadata.RollbackDetails{BlockerCount: len(openBlockers(v)), SuggestionCount: len(suggestions(v))}
+}
+
+func reasonText(e metadata.Rollback, d *metadata.RollbackDetails) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Why %s was taken back\n\n", e.ToPhase)
+	fmt.Fprintf(&b, "- From: %s %s\n- To: %s %s\n- When: %s\n", e.FromPhase, e.FromStep, e.ToPhase, e.ToStep, e.Timestamp.UTC().Format(time.RFC3339))
+	if e.By != "" {
+		fmt.Fprintf(&b, "- By: %s\n", e.By)
+	}
+	if d != nil {
+		fmt.Fprintf(&b, "- Open then: %s, %s\n", count(d.BlockerCount, "blocker"), count(d.SuggestionCount, "suggestion"))
+	}
+	if e.ReviewResultPath != "" {
+		fmt.Fprintf(&b, "- Review: %s\n", e.ReviewResultPath)
+	}
+	fmt.Fprintf(&b, "\n## Reason\n\n%s\n", strings.TrimSpace(e.Reason))
+	return b.String()
+}
+
+func names(plan *pipelines.Pipeline) []string {
+	var out []string
+	for _, p := range plan.Phases {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// Folder is the folder of a run on its branch, by the id of its issue.
+func Folder(issue string) string { return path.Join(".reprise", "issue-"+issue) }

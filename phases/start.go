@@ -1,0 +1,112 @@
+package phases
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Fresh gives the record of a run that begins.
+func Fresh(plan *pipelines.Pipeline, seed metadata.Run, at time.Time) metadata.Run {
+	run := seed.Clone()
+	run.Schema, run.Status = metadata.Schema, metadata.Running
+	run.CreatedAt, run.UpdatedAt = at, at
+	run.Revision = 1
+	run.Execution.Attempt = 1
+	run.Budget = metadata.Budget{
+		USD: plan.Budget.USD, Tokens: plan.Budget.Tokens, Attempts: plan.Budget.Attempts,
+		Seconds: int(time.Duration(plan.Budget.Time).Seconds()), IssueUSD: plan.Budget.IssueUSD,
+	}
+	run.Phases = nil
+	for _, p := range plan.Phases {
+		run.Phases = append(run.Phases, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
+	}
+	run.CurrentPhase = plan.Phases[0].Name
+	return run
+}
+
+// Start is what a process knows when it takes up a run that exists.
+type Start struct {
+	At  time.Time
+	USD float64 // allowance for what follows, renewing the budget; 0 leaves it as it was
+	// Open is the attempt that the process before had begun and never ended,
+	// as its local record shows; nil if there is none.
+	Open *metadata.Attempt
+}
+
+// TakeUp gives the record as a new process continues it. A run that was
+// stopped by an interruption or by an infrastructure error goes on. One that
+// waits for a person stays as it is, and so does one whose budget is used up
+// unless Start brings a new allowance.
+func TakeUp(run metadata.Run, s Start) metadata.Run {
+	run = run.Clone()
+	run.Execution.Attempt++
+	if s.Open != nil {
+		a := *s.Open
+		at := s.At
+		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
+		a.Why = "reprise ended before the agent did"
+		rec := run.Phase(a.Phase)
+		if rec != nil && a.N == len(run.Attempts)+1 {
+			run.Attempts = append(run.Attempts, a)
+			if rec.Status == metadata.PhasePending {
+				rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &a.StartedAt
+			}
+		}
+	}
+	if s.USD > 0 {
+		run.Budget.Since = SpentOf(run)
+		run.Budget.USD = s.USD
+		if limit := run.Cost.USD + s.USD; run.Budget.IssueUSD > 0 && run.Budget.IssueUSD < limit {
+			run.Budget.IssueUSD = limit
+		}
+	}
+	if run.Stop != nil && resumable(run.Stop.Code, s) {
+		if run.Status == metadata.Failed {
+			run.AllowanceFrom = len(run.Attempts)
+		}
+		run.Status, run.Stop = metadata.Running, nil
+	}
+	return touch(run, s.At)
+}
+
+// resumable reports whether starting again is all that a stopped run needs.
+func resumable(c metadata.Code, s Start) bool {
+	switch c {
+	case metadata.RunCancelled, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError,
+		metadata.TimedOut, metadata.PushFailed:
+		return true
+	case metadata.BudgetExceeded:
+		return s.USD > 0
+	}
+	return false
+}
+
+// Retry gives a stopped run a fresh allowance: its phase has all its revises
+// again, and calls that failed before no longer count. An error says why
+// there is nothing to retry.
+func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time) (metadata.Run, error) {
+	run = run.Clone()
+	if run.Stop == nil && run.Status != metadata.Failed {
+		return run, fmt.Errorf("the run is %s: there is nothing to retry (use rollback to take a phase back)", run.Status)
+	}
+	if phase == "" {
+		phase = run.Stop.Phase
+	}
+	rec := run.Phase(phase)
+	switch {
+	case rec == nil:
+		return run, &UnknownPhase{Phase: phase, Known: names(plan)}
+	case rec.Status == metadata.PhaseFailed:
+		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
+	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
+		return run, fmt.Errorf("phase %s is %s: take it back with rollback, and say why", phase, rec.Status)
+	}
+	rec.RetryCount, rec.Recent = 0, nil
+	run.AllowanceFrom = len(run.Attempts)
+	run.Status, run.Stop = metadata.Running, nil
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: "a person gave a fresh allowance"})
+	return touch(run, at), nil
+}

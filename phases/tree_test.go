@@ -1,0 +1,161 @@
+package phases
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// folderTree is a Tree on a plain folder: a commit is a copy of all its files.
+type folderTree struct {
+	t       *testing.T
+	dir     string
+	commits []map[string]string
+	log     []Commit
+	fail    error // of the next commit
+}
+
+func newFolderTree(t *testing.T, files map[string]string) *folderTree {
+	tree := &folderTree{t: t, dir: t.TempDir()}
+	for name, body := range files {
+		tree.write(name, body)
+	}
+	tree.commits = append(tree.commits, tree.read())
+	return tree
+}
+
+func (f *folderTree) write(name, body string) {
+	f.t.Helper()
+	name = filepath.Join(f.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *folderTree) read() map[string]string {
+	all := map[string]string{}
+	err := filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(f.dir, p)
+		if d.Type()&fs.ModeSymlink != 0 {
+			target, err := os.Readlink(p)
+			all[rel] = "-> " + target
+			return err
+		}
+		b, err := os.ReadFile(p)
+		all[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return all
+}
+
+func (f *folderTree) tip() map[string]string { return f.commits[len(f.commits)-1] }
+
+func (f *folderTree) Dir() string                   { return f.dir }
+func (f *folderTree) Tip() string                   { return fmt.Sprintf("%040x", len(f.commits)-1) }
+func (f *folderTree) Prepare(context.Context) error { return nil }
+
+func (f *folderTree) Changes(context.Context) ([]Change, error) {
+	var out []Change
+	now := f.read()
+	for name, body := range now {
+		old, had := f.tip()[name]
+		if had && old == body {
+			continue
+		}
+		kind := File
+		if strings.HasPrefix(body, "-> ") {
+			kind = Symlink
+		}
+		out = append(out, Change{Path: name, Kind: kind, New: !had})
+	}
+	for name := range f.tip() {
+		if _, has := now[name]; !has {
+			out = append(out, Change{Path: name, Kind: File, Gone: true})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+func (f *folderTree) Restore(ctx context.Context, paths ...string) error {
+	changes, _ := f.Changes(ctx)
+	for _, c := range changes {
+		if len(paths) > 0 && !slices.Contains(paths, c.Path) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(f.dir, c.Path)); err != nil {
+			return err
+		}
+		if !c.New {
+			f.write(c.Path, f.tip()[c.Path])
+		}
+	}
+	return nil
+}
+
+func (f *folderTree) Patch(ctx context.Context) ([]byte, error) {
+	changes, _ := f.Changes(ctx)
+	return fmt.Append(nil, changes), nil
+}
+
+func (f *folderTree) Diff(_ context.Context, from string) (string, metadata.Diff, error) {
+	var n int
+	if _, err := fmt.Sscanf(from, "%x", &n); err != nil {
+		return "", metadata.Diff{}, fmt.Errorf("no commit %q", from)
+	}
+	var d metadata.Diff
+	var text strings.Builder
+	for name, body := range f.read() {
+		if !strings.HasPrefix(name, ".reprise/") && f.commits[n][name] != body {
+			d.Files++
+			fmt.Fprintf(&text, "%s: %s\n", name, body)
+		}
+	}
+	return text.String(), d, nil
+}
+
+func (f *folderTree) Commit(_ context.Context, c Commit) error {
+	if f.fail != nil {
+		return f.fail
+	}
+	next := maps.Clone(f.tip())
+	for from, to := range c.Moves {
+		next[to] = next[from]
+		delete(next, from)
+		if err := os.Remove(filepath.Join(f.dir, from)); err != nil {
+			return err
+		}
+		f.write(to, next[to])
+	}
+	now := f.read()
+	for _, p := range c.Paths {
+		if body, has := now[p]; has {
+			next[p] = body
+		} else {
+			delete(next, p)
+		}
+	}
+	for name, body := range c.Files {
+		f.write(name, string(body))
+		next[name] = string(body)
+	}
+	f.commits, f.log = append(f.commits, next), append(f.log, c)
+	return nil
+}

@@ -1,0 +1,245 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// VerdictSchema is the JSON Schema of what a review returns, see
+// metadata.Verdict.
+const VerdictSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["verdict", "gates", "findings"],
+  "properties": {
+    "verdict": {"type": "string", "enum": ["pass", "pass_with_suggestions", "fail"]},
+    "gates": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["gate", "pass", "why"],
+        "properties": {
+          "gate": {"type": "string", "description": "the gate's text, word for word"},
+          "pass": {"type": "boolean"},
+          "why": {"type": "string", "description": "the evidence, with file and line where there is one"}
+        }
+      }
+    },
+    "findings": {
+      "type": "array",
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["id", "severity", "title", "problem", "impact", "solution", "status"],
+        "properties": {
+          "id": {"type": "string", "description": "short and stable, such as F1; the same in every round"},
+          "severity": {"type": "string", "enum": ["blocker", "suggestion"]},
+          "title": {"type": "string"},
+          "problem": {"type": "string"},
+          "impact": {"type": "string"},
+          "solution": {"type": "string"},
+          "file": {"type": "string"},
+          "line": {"type": "integer"},
+          "status": {"type": "string", "enum": ["new", "still_open", "fixed"]}
+        }
+      }
+    }
+  }
+}`
+
+// ParseVerdict reads a review's structured answer and holds it against the
+// gates of the phase. It returns every mistake, as sentences that the
+// reviewer can act on.
+func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []string) {
+	var v metadata.Verdict
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&v); err != nil {
+		return v, []string{"the answer is not a verdict: " + err.Error()}
+	}
+	var wrong []string
+	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
+		wrong = append(wrong, fmt.Sprintf("verdict %q is not one of pass, pass_with_suggestions, fail", v.Verdict))
+	}
+	wrong = append(wrong, matchGates(&v, gates)...)
+	wrong = append(wrong, checkFindings(v.Findings)...)
+	return v, wrong
+}
+
+// matchGates holds the answered gates against the declared ones and puts them
+// into the declared order and wording.
+func matchGates(v *metadata.Verdict, gates []string) []string {
+	var wrong []string
+	answered := map[string]metadata.Gate{}
+	for _, g := range v.Gates {
+		key := plain(g.Gate)
+		if _, twice := answered[key]; twice {
+			wrong = append(wrong, fmt.Sprintf("the gate %q is answered twice", brief(g.Gate)))
+		}
+		answered[key] = g
+	}
+	ordered := make([]metadata.Gate, 0, len(gates))
+	for _, text := range gates {
+		g, ok := answered[plain(text)]
+		if !ok {
+			wrong = append(wrong, fmt.Sprintf("the gate %q is not answered", text))
+			continue
+		}
+		delete(answered, plain(text))
+		g.Gate = text
+		ordered = append(ordered, g)
+	}
+	for _, g := range v.Gates {
+		if _, left := answered[plain(g.Gate)]; left {
+			wrong = append(wrong, fmt.Sprintf("%q is not a gate of this phase", brief(g.Gate)))
+		}
+	}
+	v.Gates = ordered
+	return wrong
+}
+
+func checkFindings(findings []metadata.Finding) []string {
+	var wrong []string
+	seen := map[string]bool{}
+	for i := range findings {
+		f := &findings[i]
+		at := fmt.Sprintf("finding %d (%q)", i+1, f.ID)
+		switch {
+		case strings.TrimSpace(f.ID) == "":
+			wrong = append(wrong, fmt.Sprintf("finding %d has no id", i+1))
+		case seen[f.ID]:
+			wrong = append(wrong, at+" has an id that another finding has")
+		}
+		seen[f.ID] = true
+		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
+			wrong = append(wrong, fmt.Sprintf("%s: severity %q is not one of blocker, suggestion", at, f.Severity))
+		}
+		if !slices.Contains([]metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed}, f.Status) {
+			wrong = append(wrong, fmt.Sprintf("%s: status %q is not one of new, still_open, fixed", at, f.Status))
+		}
+		if strings.TrimSpace(f.Title) == "" {
+			wrong = append(wrong, at+" has no title")
+		}
+		f.File, f.Line = place(f.File, f.Line)
+	}
+	return wrong
+}
+
+// place keeps a finding's file only if it is a path inside the repository.
+func place(file string, line int) (string, int) {
+	if file == "" || path.IsAbs(file) || strings.HasPrefix(path.Clean(file), "..") || strings.Contains(file, `\`) {
+		return "", 0
+	}
+	return path.Clean(file), max(line, 0)
+}
+
+// settle gives the verdict that counts, whatever word the reviewer chose: any
+// failed gate, open blocker or failed check makes it fail. From the third
+// round on a failed gate must be backed by an open blocker, so that review
+// cannot go on for ever with new taste. Blockers of the round before that the
+// review says nothing about stay open if it fails and are fixed if it passes.
+func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
+	open := openBlockers(&v)
+	failing := len(open) > 0 || !checksPass || (round < 2 && len(failedGates(&v)) > 0)
+	v.Findings = slices.Clone(v.Findings)
+	for _, old := range openBlockers(before) {
+		if slices.ContainsFunc(v.Findings, func(f metadata.Finding) bool { return f.ID == old.ID }) {
+			continue
+		}
+		old.Status = metadata.Fixed
+		if failing {
+			old.Status = metadata.StillOpen
+		}
+		v.Findings = append(v.Findings, old)
+	}
+	switch {
+	case failing:
+		v.Verdict = metadata.Fail
+	case len(failedGates(&v)) > 0 || len(suggestions(&v)) > 0:
+		v.Verdict = metadata.PassWithSuggestions
+	default:
+		v.Verdict = metadata.Pass
+	}
+	return v
+}
+
+// baseless says what is wrong with a fail that names no reason, or "".
+func baseless(v metadata.Verdict, round int, checksPass bool) string {
+	if v.Verdict != metadata.Fail || round >= 2 || !checksPass || len(openBlockers(&v)) > 0 || len(failedGates(&v)) > 0 {
+		return ""
+	}
+	return "the verdict is fail, but no gate fails and no blocker is open: name what has to change, or pass"
+}
+
+func openBlockers(v *metadata.Verdict) []metadata.Finding {
+	return pick(v, func(f metadata.Finding) bool {
+		return f.Severity == metadata.Blocker && f.Status != metadata.Fixed
+	})
+}
+
+func suggestions(v *metadata.Verdict) []metadata.Finding {
+	return pick(v, func(f metadata.Finding) bool {
+		return f.Severity == metadata.Suggestion && f.Status != metadata.Fixed
+	})
+}
+
+func pick(v *metadata.Verdict, keep func(metadata.Finding) bool) []metadata.Finding {
+	if v == nil {
+		return nil
+	}
+	var out []metadata.Finding
+	for _, f := range v.Findings {
+		if keep(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func failedGates(v *metadata.Verdict) []metadata.Gate {
+	if v == nil {
+		return nil
+	}
+	var out []metadata.Gate
+	for _, g := range v.Gates {
+		if !g.Pass {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func checkFails(rec *metadata.Phase) bool {
+	return rec.Checks != nil && rec.Checks.Written == rec.Written &&
+		slices.ContainsFunc(rec.Checks.Results, func(c metadata.CheckResult) bool { return !c.Pass })
+}
+
+// plain folds case, space and final punctuation, which reviewers do not copy
+// exactly.
+func plain(s string) string {
+	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".。")
+}
+
+// brief gives the first line of a text, cut to 200 characters.
+func brief(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return s
+}
+
+// count prints a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
