@@ -1,0 +1,159 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Error is a git command that failed. It holds no credentials.
+type Error struct {
+	Args   []string // the subcommand and what follows it
+	Stderr string   // the tail, at most 64 kB
+	Err    error
+}
+
+// Error names the subcommand and the last thing git said.
+func (e *Error) Error() string {
+	name := "git"
+	if len(e.Args) > 0 {
+		name += " " + e.Args[0]
+	}
+	if last := lastLine(e.Stderr); last != "" {
+		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", name, e.Err)
+}
+
+// Unwrap returns what the operating system said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// lastLine prefers git's own "fatal:" or "error:" line to whatever follows it.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		for _, p := range []string{"fatal: ", "error: "} {
+			if rest, ok := strings.CutPrefix(line, p); ok {
+				return rest
+			}
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// neutral are settings that hold for every git command. They win over every
+// configuration file, also over the user's own, which an agent that is not
+// contained could have written to.
+func neutral() []string {
+	return []string{
+		"-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false",
+		"-c", "core.attributesFile=/dev/null",
+		"-c", "core.excludesFile=/dev/null",
+		"-c", "core.quotePath=false",
+		"-c", "diff.ignoreSubmodules=all",
+		"-c", "submodule.recurse=false",
+		"-c", "protocol.ext.allow=never",
+		"-c", "safe.bareRepository=explicit",
+		"-c", "gc.auto=0",
+		"-c", "maintenance.auto=false",
+		// A commit must survive a power cut; one flush for all its objects.
+		"-c", "core.fsync=committed",
+		"-c", "core.fsyncMethod=batch",
+	}
+}
+
+// call is one git command.
+type call struct {
+	dir     string
+	env     []string // complete
+	args    []string // without neutral()
+	stdin   io.Reader
+	limit   int64    // bytes of output to keep; 0 means all
+	secrets []string // never to appear in an error
+}
+
+// do runs the command and returns its standard output. The process group ends
+// with ctx: asked first, so that git removes its lock files, then killed.
+func (c call) do(ctx context.Context) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append(neutral(), c.args...)...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
+	out, stderr := &head{limit: c.limit}, &tail{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // helpers that outlived git
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	text := string(stderr.data)
+	for _, s := range c.secrets {
+		text = strings.ReplaceAll(text, s, "***")
+	}
+	return out.Bytes(), &Error{Args: c.args, Stderr: text, Err: err}
+}
+
+// exitCode returns the exit status of a git command, or -1.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// stderrOf returns what the git command behind err said.
+func stderrOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Stderr
+	}
+	return ""
+}
+
+// head keeps the first bytes written to it.
+type head struct {
+	bytes.Buffer
+	limit int64
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	keep := p
+	if room := h.limit - int64(h.Len()); h.limit > 0 && int64(len(p)) > room {
+		keep = p[:max(room, 0)]
+	}
+	h.Buffer.Write(keep)
+	return len(p), nil
+}
+
+// ReadFrom hides the buffer's own, which knows no limit.
+func (h *head) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{h}, r)
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	data  []byte
+	limit int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if extra := len(t.data) - t.limit; extra > 0 {
+		t.data = append(t.data[:0], t.data[extra:]...)
+	}
+	return len(p), nil
+}

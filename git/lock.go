@@ -1,0 +1,55 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// ErrLocked is what a *Locked error is, for errors.Is.
+var ErrLocked = errors.New("another process works on this run")
+
+// Locked says who holds the folder of a run.
+type Locked struct {
+	Root string
+	PID  int // 0 if unknown
+}
+
+// Error names the process.
+func (e *Locked) Error() string {
+	return fmt.Sprintf("%s: %v (process %d): wait for it, or end it", e.Root, ErrLocked, e.PID)
+}
+
+// Is makes errors.Is(err, ErrLocked) true.
+func (e *Locked) Is(target error) bool { return target == ErrLocked }
+
+// takeLock takes the folder for this process, until the file is closed or the
+// process ends in whatever way.
+func takeLock(root string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		text, _ := os.ReadFile(f.Name())
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		f.Close()
+		return nil, &Locked{Root: root, PID: pid}
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", root, err)
+	}
+	return f, nil
+}

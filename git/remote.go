@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// remote is where the branch is pushed to, and with what.
+type remote struct {
+	name     string
+	fetch    string // URL without credentials
+	push     string // URL without credentials
+	settings []setting
+}
+
+// remote returns the remote of that name, or nil if there is none. Rewriting
+// rules (url.*.insteadOf) of the user are applied now and never again.
+func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
+	if s.get("remote."+name+".url") == "" {
+		return nil, nil
+	}
+	r := &remote{name: name, settings: s.networkSettings()}
+	for _, u := range []struct {
+		to   *string
+		args []string
+	}{
+		{&r.fetch, []string{"remote", "get-url", "--", name}},
+		{&r.push, []string{"remote", "get-url", "--push", "--", name}},
+	} {
+		out, err := s.discover(ctx, u.args...)
+		if err != nil {
+			return nil, fmt.Errorf("find the address of %s: %w", name, err)
+		}
+		first, _, _ := strings.Cut(string(out), "\n")
+		address, secret := splitCredentials(first)
+		*u.to = s.absolute(address)
+		r.settings = append(r.settings, secret...)
+	}
+	return r, nil
+}
+
+// absolute resolves a remote that is a relative path, which git reads from the
+// top of the work tree.
+func (s *Source) absolute(address string) string {
+	before, _, colon := strings.Cut(address, ":")
+	if filepath.IsAbs(address) || colon && !strings.Contains(before, "/") {
+		return address // a URL, or host:path
+	}
+	return filepath.Join(s.Dir, address)
+}
+
+// networkSettings is what the user's configuration says about the network.
+func (s *Source) networkSettings() []setting {
+	var out []setting
+	for _, c := range s.config {
+		section, _, _ := strings.Cut(c.key, ".")
+		if slices.Contains([]string{"http", "credential", "ssh", "safe"}, section) ||
+			slices.Contains([]string{"core.sshcommand", "core.askpass", "core.gitproxy"}, c.key) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// withToken returns the settings for one call with a token: it is sent to the
+// remote's own host and nowhere else. Credentials and headers of the user are
+// left out, since two of them make servers refuse the call.
+func (r *remote) withToken(token string) ([]setting, error) {
+	var out []setting
+	for _, s := range r.settings {
+		if strings.HasPrefix(s.key, "http.") && !strings.HasSuffix(s.key, ".extraheader") ||
+			strings.HasPrefix(s.key, "safe.") {
+			out = append(out, s)
+		}
+	}
+	out = append(out, setting{"http.followRedirects", "false"}) // else the header goes along
+	hosts := map[string]bool{}
+	for _, address := range []string{r.fetch, r.push} {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+			continue // a path or ssh: the token is of no use there
+		}
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
+			return nil, fmt.Errorf("%s is not encrypted: the token is not sent there, use https", address)
+		}
+		host := u.Scheme + "://" + u.Host + "/"
+		if !hosts[host] {
+			hosts[host] = true
+			out = append(out, setting{"http." + host + ".extraheader", "Authorization: Basic " + basic("x-access-token", token)})
+		}
+	}
+	return out, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func basic(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+}
+
+// splitCredentials takes user name and password out of an address, so that
+// they show in no argument and no message, and returns them as settings.
+func splitCredentials(address string) (string, []setting) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
+		return address, nil
+	}
+	user := u.User.Username()
+	password, has := u.User.Password()
+	u.User = nil
+	host := u.Scheme + "://" + u.Host + "/"
+	if has {
+		return u.String(), []setting{{"http." + host + ".extraheader", "Authorization: Basic " + basic(user, password)}}
+	}
+	return u.String(), []setting{{"credential." + strings.TrimSuffix(host, "/") + ".username", user}}
+}
+
+// ownerAndName reads owner/name from the address of a repository on GitHub or
+// a forge like it.
+func ownerAndName(address string) string {
+	path := ""
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		path = u.Path
+	} else if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") && !strings.HasPrefix(rest, "//") {
+		path = rest
+	}
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	owner, name, ok := strings.Cut(path, "/")
+	if !ok || owner == "" || name == "" || strings.Contains(name, "/") {
+		return ""
+	}
+	return path
+}

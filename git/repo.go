@@ -1,0 +1,114 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Repo is one run's branch and work tree. Its methods are not for concurrent
+// use; only one Repo in all processes can be open on one root.
+type Repo struct {
+	opt  Options
+	src  *Source
+	ref  string // refs/heads/BRANCH
+	dir  string // the run's own git directory
+	tree string
+	top  *os.Root // of tree
+	lock *os.File
+
+	remote *remote // nil: nothing is fetched or pushed
+	own    string  // what the own ref holds; "" before the first commit
+	tip    string
+	isNew  bool
+	theirs string // what the remote's branch was last seen to hold; "" for no such branch
+	users  string // what the user's branch was last seen to hold; "" for no such branch
+
+	state    map[string]entry    // what tip has in the state folder
+	stale    map[string]struct{} // paths of the state folder that the index does not show as in tip
+	dirty    bool                // the index may hold what no commit does
+	unpushed []revision          // commits of this process that the remote has not
+
+	leftover string
+	warnings []string
+}
+
+// entry is a file in a commit.
+type entry struct {
+	mode string // as git writes it, such as 100644
+	id   string // of the blob
+}
+
+// Tip returns the newest commit of the run, a full hash: for a new branch the
+// commit it starts from.
+func (r *Repo) Tip() string { return r.tip }
+
+// Tree returns the absolute path of the work tree.
+func (r *Repo) Tree() string { return r.tree }
+
+// New says whether the branch existed nowhere when it was opened.
+func (r *Repo) New() bool { return r.isNew }
+
+// Leftover returns the path of a patch of what a killed process had not
+// committed, or "" if there was nothing. It lies in the root and stays there.
+func (r *Repo) Leftover() string { return r.leftover }
+
+// Warnings returns what a person should know and nothing stopped for, each
+// said once.
+func (r *Repo) Warnings() []string { return slices.Clone(r.warnings) }
+
+func (r *Repo) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(r.warnings, text) {
+		r.warnings = append(r.warnings, text)
+	}
+}
+
+// Close gives the root free for other processes. What is in it stays.
+func (r *Repo) Close() error {
+	if r.top != nil {
+		r.top.Close()
+	}
+	if r.lock == nil {
+		return nil
+	}
+	lock := r.lock
+	r.lock = nil
+	return lock.Close()
+}
+
+// git runs a command on the run's own git directory, in the work tree.
+func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
+	return r.gitCall(ctx, call{args: args})
+}
+
+func (r *Repo) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return r.gitCall(ctx, call{args: args, stdin: reader(stdin)})
+}
+
+// gitCall adds directory and environment to c. Variables that c brings win.
+func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
+	// Nobody else writes this file. If an agent that was not contained did, it
+	// gains nothing.
+	if err := putFile(r.home("config"), []byte(r.config())); err != nil {
+		return nil, err
+	}
+	c.dir = r.tree
+	c.env = append(r.place(r.src.env.local()), c.env...)
+	return c.do(ctx)
+}
+
+// place points git at the run's own directory. GIT_COMMON_DIR keeps a planted
+// commondir file from pointing elsewhere.
+func (r *Repo) place(env []string) []string {
+	return append(env, "GIT_DIR="+r.dir, "GIT_COMMON_DIR="+r.dir, "GIT_WORK_TREE="+r.tree, "GIT_OBJECT_DIRECTORY="+r.objects())
+}
+
+// objects is where the objects of the run are written.
+func (r *Repo) objects() string {
+	if r.opt.Scratch {
+		return r.home("objects")
+	}
+	return r.src.objects()
+}

@@ -1,0 +1,188 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Source is the user's repository as it was when it was found. Its methods
+// only read. It holds no credentials that a caller can see.
+type Source struct {
+	Dir           string // top of the work tree, absolute
+	CommonDir     string // git directory that all its work trees share, absolute
+	Head          string // commit that is checked out
+	Branch        string // "" when HEAD is detached
+	DefaultBranch string // as the remote says, else main or master if there is one, else ""
+	RemoteURL     string // of origin, without credentials; "" without an origin
+	GitHub        string // owner/name from RemoteURL, whatever the host; "" if it has not that form
+	Shallow       bool
+	UserName      string // "" if not configured
+	UserEmail     string // "" if not configured
+
+	env         environ
+	config      []setting
+	defaultHead string // commit of DefaultBranch
+	sha256      bool
+}
+
+// NotARepository says that a folder cannot be worked on as a git repository.
+type NotARepository struct {
+	Dir string
+	Why string // what is wrong and what to do about it
+	Err error
+}
+
+// Error says which folder, why, and what to do.
+func (e *NotARepository) Error() string { return fmt.Sprintf("%s: %s", e.Dir, e.Why) }
+
+// Unwrap returns what git said.
+func (e *NotARepository) Unwrap() error { return e.Err }
+
+// NoCommits says that there is nothing yet that a branch could start from.
+type NoCommits struct{ Dir string }
+
+// Error says what to do.
+func (e *NoCommits) Error() string {
+	return fmt.Sprintf("%s: what is checked out has no commit yet: commit something first, "+
+		"for example git commit --allow-empty -m start", e.Dir)
+}
+
+// Find reads the repository that dir, or a folder above it, is the work tree
+// of. Errors are *NotARepository and *NoCommits where that is the matter. Call
+// it before any agent runs: what the user's configuration says about the
+// network is read here, and never again.
+func Find(ctx context.Context, dir string) (*Source, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, &NotARepository{Dir: dir, Why: "no such folder", Err: err}
+	} else if !info.IsDir() {
+		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
+	}
+	s := &Source{Dir: dir, env: takeEnviron()}
+	if err := s.locate(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.readConfig(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.findDefault(ctx); err != nil {
+		return nil, err
+	}
+	origin, err := s.remote(ctx, "origin")
+	if err != nil {
+		return nil, err
+	}
+	if origin != nil {
+		s.RemoteURL, s.GitHub = origin.push, ownerAndName(origin.push)
+	}
+	return s, nil
+}
+
+// locate asks where the repository is. Git prints one line per question, and
+// stops at the first it cannot answer.
+func (s *Source) locate(ctx context.Context) error {
+	out, err := s.discover(ctx, "rev-parse", "--path-format=absolute",
+		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
+		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	said := stderrOf(err)
+	switch {
+	case err == nil && len(lines) == 7:
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.Contains(said, "dubious ownership"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "belongs to another user, so git does not read it: " +
+			"git config --global --add safe.directory " + s.Dir}
+	case strings.Contains(said, "safe.bareRepository"), strings.Contains(said, "must be run in a work tree"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "is a bare repository, or the inside of .git: name a folder where its files are checked out"}
+	case len(lines) >= 5:
+		return &NoCommits{Dir: lines[4]}
+	case strings.Contains(said, "not a git repository"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one, or make one with git init"}
+	default:
+		return &NotARepository{Dir: s.Dir, Err: err, Why: fmt.Sprintf("git cannot read it: %v", err)}
+	}
+	s.CommonDir, s.Dir, s.Head = lines[1], lines[4], lines[5]
+	s.Shallow, s.sha256 = lines[2] == "true", lines[3] == "sha256"
+	s.Branch, _ = strings.CutPrefix(lines[6], "refs/heads/")
+	if lines[6] == "HEAD" {
+		s.Branch = ""
+	}
+	return nil
+}
+
+func (s *Source) readConfig(ctx context.Context) error {
+	out, err := s.discover(ctx, "config", "--list", "-z", "--includes")
+	if err != nil {
+		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		// An entry without a line break is a key without a value, which means true.
+		key, value, ok := strings.Cut(entry, "\n")
+		if !ok {
+			value = "true"
+		}
+		if key != "" {
+			s.config = append(s.config, setting{key, value})
+		}
+	}
+	s.UserName, s.UserEmail = s.get("user.name"), s.get("user.email")
+	return nil
+}
+
+// get returns the value of a setting that counts: the last.
+func (s *Source) get(key string) string {
+	for i := len(s.config) - 1; i >= 0; i-- {
+		if s.config[i].key == key {
+			return s.config[i].value
+		}
+	}
+	return ""
+}
+
+func (s *Source) findDefault(ctx context.Context) error {
+	const originHead = "refs/remotes/origin/HEAD"
+	out, err := s.inspect(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname) %(symref)",
+		originHead, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
+	if err != nil {
+		return fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+	}
+	found := map[string]string{} // ref to commit
+	for line := range strings.Lines(string(out)) {
+		ref, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		commit, target, _ := strings.Cut(rest, " ")
+		found[ref] = commit
+		if name, ok := strings.CutPrefix(target, "refs/remotes/origin/"); ok && ref == originHead {
+			s.DefaultBranch, s.defaultHead = name, commit
+			return nil
+		}
+	}
+	for _, name := range []string{"main", "master"} {
+		commit := cmp.Or(found["refs/heads/"+name], found["refs/remotes/origin/"+name])
+		if commit != "" {
+			s.DefaultBranch, s.defaultHead = name, commit
+			return nil
+		}
+	}
+	return nil
+}
+
+// discover runs git in the user's folder, with the user's own configuration.
+func (s *Source) discover(ctx context.Context, args ...string) ([]byte, error) {
+	return call{dir: s.Dir, env: s.env.discovery(), args: args}.do(ctx)
+}
+
+// inspect runs git on the user's git directory. It may only run commands that
+// look at refs and objects, or move the run's own branch: none of them runs
+// anything that a configuration file can name.
+func (s *Source) inspect(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	env := append(s.env.local(), "GIT_DIR="+s.CommonDir)
+	return call{dir: s.CommonDir, env: env, args: args, stdin: reader(stdin)}.do(ctx)
+}
