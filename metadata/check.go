@@ -67,9 +67,8 @@ func (c *checker) identity(r *Run) {
 		}
 	}
 	at.filled("pipeline.name", r.Pipeline.Name)
-	if !strings.HasPrefix(r.Pipeline.Digest, "sha256:") || !hex(r.Pipeline.Digest[len("sha256:"):], 64) {
-		at.bad("pipeline.digest", "%q is not \"sha256:\" and 64 hex digits", r.Pipeline.Digest)
-	}
+	at.digest("pipeline.digest", r.Pipeline.Digest)
+	at.digest("pipeline.definition", r.Pipeline.Definition)
 	if absolute(r.Pipeline.Source) {
 		at.bad("pipeline.source", "%q is an absolute path", r.Pipeline.Source)
 	}
@@ -190,6 +189,12 @@ func (at place) known(field, phase string) {
 }
 
 // commit checks the full id of a commit that may be left out.
+func (at place) digest(field, sum string) {
+	if !strings.HasPrefix(sum, "sha256:") || !hex(sum[len("sha256:"):], 64) {
+		at.bad(field, "%q is not \"sha256:\" and 64 hex digits", sum)
+	}
+}
+
 func (at place) commit(field, id string) {
 	if id != "" && !hex(id, 40) && !hex(id, 64) {
 		at.bad(field, "%q is not the full id of a commit", id)

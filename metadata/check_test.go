@@ -225,3 +225,16 @@ func TestCheckTellsAllAtOnceButNotForEver(t *testing.T) {
 		t.Errorf("%d lines for 1000 mistakes, want %d", n, mostMistakes)
 	}
 }
+
+func TestCheckTellsInTheSameOrder(t *testing.T) {
+	r := sample()
+	for _, name := range strings.Fields("h g f e d c b a") {
+		r.ExternalDocuments[name] = "/" + name
+	}
+	first := r.Check().Error()
+	for range 20 {
+		if again := r.Check().Error(); again != first {
+			t.Fatalf("once\n%s\nthen\n%s", first, again)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -91,6 +92,25 @@ func TestParseRefuses(t *testing.T) {
 				t.Error("half a record came with the error")
 			}
 		})
+	}
+}
+
+// A report that is as deep and as wide as it can be costs no more to refuse
+// than its size: looking for the place of the mistake does not go into it.
+func TestParseRefusesDepthQuickly(t *testing.T) {
+	golden, err := Format(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const depth = 5000
+	deep := strings.Repeat("[", depth) + strings.Repeat("1,", 200000) + "1" + strings.Repeat("]", depth)
+	start := time.Now()
+	_, err = Parse([]byte(strings.Replace(string(golden), `"high"`, deep, 1)), "m.json")
+	if err == nil || !strings.Contains(err.Error(), "is nested deeper than 100") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(start); took > 2*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
 

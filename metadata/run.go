@@ -110,14 +110,18 @@ type GitHubIntegration struct {
 // file as pipeline.json.
 type Pipeline struct {
 	Name   string `json:"name"`
-	Digest string `json:"digest"` // "sha256:" and 64 hex digits, of pipeline.json
-	Source string `json:"source"` // "builtin:full", or the path it was read from
+	Digest string `json:"digest"` // "sha256:" and 64 hex digits, of pipeline.json and prompts.json
+	// Definition is the same digest of pipeline and prompts as they were
+	// defined, before the command line changed anything for this run.
+	Definition string `json:"definition"`
+	Source     string `json:"source"` // "builtin:full", or the path it was read from
 }
 
 // Execution identifies the process that works on the run.
 type Execution struct {
 	ID      string `json:"id"`      // stays the same for the life of the run
 	Attempt int    `json:"attempt"` // grows by one with every start of a process on it
+	Push    bool   `json:"push"`    // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
 }
 
@@ -173,7 +177,7 @@ type Phase struct {
 	RollbackContext *RollbackContext `json:"rollback_context"`
 
 	Base       string `json:"base"`       // commit the phase started from
-	Generation int    `json:"generation"` // grows by one with every rollback to this phase
+	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
 

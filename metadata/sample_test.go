@@ -70,8 +70,8 @@ func sample() Run {
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
 		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, ProgressCommentURL: link + "#issuecomment-5"},
 		ExternalDocuments: map[string]string{"spec": "docs/spec.md", "api": "https://example.com/api"},
-		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Source: "builtin:full"},
-		Execution:         Execution{ID: "run-1", Attempt: 2, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}},
+		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"},
+		Execution:         Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}},
 		Cursor:            "IC_1",
 		Issue:             Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
 		Attempts: []Attempt{

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -58,6 +59,15 @@ func leftUSD(run metadata.Run) float64 {
 		}
 	}
 	return left
+}
+
+// secondsLeft gives how long one more call may take; 0 means there is no limit.
+func secondsLeft(run metadata.Run) time.Duration {
+	if run.Budget.Seconds == 0 {
+		return 0
+	}
+	left := run.Budget.Seconds - (SpentOf(run).Seconds - run.Budget.Since.Seconds)
+	return max(time.Duration(left)*time.Second, time.Second)
 }
 
 // with gives the run as if an attempt that is still going on had ended with

@@ -63,6 +63,11 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	if err != nil {
 		return Result{}, err
 	}
+	if left := secondsLeft(run); left > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, left, errBudget)
+		defer stop()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t.Notify = func(a Activity) {
@@ -82,6 +87,11 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
+	known := secrets(e.Secrets)
+	r.Text, r.Stderr = known.mask(r.Text), known.mask(r.Stderr)
+	if r.Structured != nil {
+		r.Structured = json.RawMessage(known.mask(string(r.Structured)))
+	}
 	return r, err
 }
 
@@ -100,7 +110,7 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		if !errors.As(callErr, &ae) {
 			return x, callErr
 		}
-		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: agentWhy(ae), RetryAfter: ae.RetryAfter}
+		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: secrets(e.Secrets).mask(agentWhy(ae)), RetryAfter: ae.RetryAfter}
 		return x, e.discard(ctx, run, d, &x)
 	}
 	changes, err := e.Tree.Changes(ctx)
@@ -116,6 +126,11 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		return x, e.weighReview(ctx, run, d, r, broke, &x)
 	}
 	x.paths = append(s.artifacts, s.tree...)
+	if where := e.leak(x.paths); where != "" {
+		x.paths = nil
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.SecretFound, where
+		return x, e.Tree.Restore(ctx)
+	}
 	return x, e.weighWriting(ctx, run, d, r, s, broke, &x)
 }
 
@@ -211,7 +226,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d Decision, x *e
 	}
 	if len(patch) > 0 {
 		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
-		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = patch
+		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = []byte(secrets(e.Secrets).mask(string(patch)))
 	}
 	return e.Tree.Restore(ctx)
 }
@@ -247,6 +262,32 @@ func (e *Engine) access(d Decision) pipelines.Access {
 		}
 	}
 	return granted
+}
+
+// leak says where a known secret stands in files that are about to be
+// committed, or "".
+func (e *Engine) leak(paths []string) string {
+	if len(e.Secrets) == 0 {
+		return ""
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return fmt.Sprintf("the work cannot be searched for secrets: %v", err)
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	for _, p := range paths {
+		data, err := root.ReadFile(filepath.FromSlash(p))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed
+		}
+		if err != nil {
+			return fmt.Sprintf("%s cannot be searched for secrets: %v", p, err)
+		}
+		if name, line := secrets(e.Secrets).find(data); name != "" {
+			return fmt.Sprintf("%s:%d has the value of %s; the changes were taken back", p, line, name)
+		}
+	}
+	return ""
 }
 
 // artifact gives the digest and size of a file of the tree. It never follows

@@ -30,6 +30,10 @@ type Engine struct {
 	// CUE; its error says everything that is wrong.
 	CheckReport func(ctx context.Context, report string, value []byte) error
 
+	// Secrets are values that must not reach the branch: text is masked, and a
+	// file that has one is not committed. May be empty.
+	Secrets []Secret
+
 	Issue  prompts.Issue     // as it read when the run began
 	Frozen map[string][]byte // files of the first commit: issue, pipeline, prompts
 
@@ -60,9 +64,15 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 	}
 	for {
 		d := Decide(e.Plan, run)
+		if ctx.Err() != nil && !d.Final() {
+			return e.interrupted(ctx, run)
+		}
 		e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
 		next, effects, err := e.do(ctx, run, d)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return e.interrupted(ctx, run)
+		case err != nil:
 			return run, fmt.Errorf("%s: %w", heading(d), err)
 		}
 		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
@@ -77,6 +87,15 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 			return run, nil
 		}
 	}
+}
+
+// interrupted records that reprise was told to stop between two steps.
+func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	next := Interrupt(run, e.Now())
+	if err := e.Amend(ctx, next, "interrupted"); err != nil {
+		return run, err
+	}
+	return next, nil
 }
 
 // Begin commits the first record of a run, before anything is spent: a branch
@@ -142,6 +161,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted"}
 			break
 		}
+		r.Output = secrets(e.Secrets).mask(r.Output)
 		o.Checks = append(o.Checks, r)
 		if !r.Pass {
 			o.Why = fmt.Sprintf("check %s exited with %d", c.Name, r.ExitCode)
@@ -184,10 +204,15 @@ func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
 	}
 	c.Files[path.Join(Folder(run.IssueNumber), metadata.File)] = data
 	c.At = run.UpdatedAt
-	if ctx.Err() != nil {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), flushTime)
-		defer stop()
-	}
+	ctx, stop := linger(ctx)
+	defer stop()
 	return e.Tree.Commit(ctx, c)
+}
+
+// linger gives a context that outlives ctx by flushTime, so that being told
+// to stop never cuts a commit in half.
+func linger(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, cancel) })
+	return longer, func() { stop(); cancel() }
 }

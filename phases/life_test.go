@@ -42,7 +42,7 @@ func testPlan() *pipelines.Pipeline {
 func freshRun(plan *pipelines.Pipeline) metadata.Run {
 	return Fresh(plan, metadata.Run{
 		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40),
-		Language: "en", WorkflowVersion: "test", Pipeline: metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
+		Language: "en", WorkflowVersion: "test", Pipeline: metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
 		Execution: metadata.Execution{ID: "run"},
 	}, t0)
 }

@@ -110,3 +110,11 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Tim
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: "a person gave a fresh allowance"})
 	return touch(run, at), nil
 }
+
+// Interrupt gives the record of a run whose process was told to stop.
+func Interrupt(run metadata.Run, at time.Time) metadata.Run {
+	run = run.Clone()
+	run.Status = metadata.Interrupted
+	run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: "reprise was told to stop", Phase: run.CurrentPhase, At: at}
+	return touch(run, at)
+}
