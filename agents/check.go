@@ -1,0 +1,61 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Check runs a phase's check in dir, supervised and in the environment of an
+// agent without keys: what it runs was written by one. A check that cannot be
+// judged, because ctx is over or there is no shell, is an error.
+func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
+	o = o.withDefaults()
+	r := metadata.CheckResult{Name: c.Name, Run: c.Run}
+	temp, err := os.MkdirTemp(o.Temp, "reprise-")
+	if err != nil {
+		return r, fmt.Errorf("check %s: %w", c.Name, err)
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
+	home := o.Home
+	if home == "" {
+		home = lookup(o.Environ, "HOME")
+	}
+	out := &excerpt{tailMax: 4000}
+	start := time.Now()
+	e, err := program{
+		// Both streams in the order they were written in.
+		argv: []string{"/bin/sh", "-c", "exec 2>&1\n" + c.Run}, dir: dir,
+		env: environ(o.Environ, commonVars(), map[string]string{
+			"HOME": home, "TMPDIR": temp, "TERM": "dumb", "NO_COLOR": "1", "CI": "true", "GIT_TERMINAL_PROMPT": "0",
+		}),
+		whole: time.Duration(c.Timeout), grace: o.Grace, linger: o.Linger,
+		line: func(line []byte) reaction {
+			_, _ = fmt.Fprintf(out, "%s\n", line) // never fails
+			return goOn
+		},
+	}.run(ctx)
+	if err != nil {
+		return r, fmt.Errorf("check %s: %w", c.Name, err)
+	}
+	r.DurationMS = time.Since(start).Milliseconds()
+	r.Output = out.String()
+	switch {
+	case e.cause == cancelled:
+		return r, fmt.Errorf("check %s: %w", c.Name, context.Cause(ctx))
+	case e.cause == timedOut:
+		r.ExitCode = -1
+		_, _ = fmt.Fprintf(out, "\nreprise: the check took longer than its %v and was ended\n", time.Duration(c.Timeout))
+		r.Output = out.String()
+	case e.state == nil:
+		r.ExitCode = -1
+	default:
+		r.ExitCode = e.state.ExitCode()
+		r.Pass = r.ExitCode == 0
+	}
+	return r, nil
+}

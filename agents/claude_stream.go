@@ -1,0 +1,253 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// claudeStream reads the events of Claude Code.
+type claudeStream struct {
+	said
+	cli      cli
+	task     phases.Task
+	messages map[string]claudeUsage // the newest usage of each message
+	word     string                 // for the newest error, as the program names it
+	delay    time.Duration          // as the service asked
+}
+
+// claudeEvent is any line of the stream; each kind fills some of it.
+type claudeEvent struct {
+	Type, Subtype string
+	Session       string `json:"session_id"`
+	Model         string
+	Message       struct {
+		ID, Model string
+		Content   []claudeBlock
+		Usage     claudeUsage
+	}
+	Word json.RawMessage `json:"error"`
+
+	// Of api_retry.
+	Status  int     `json:"error_status"`
+	DelayMS float64 `json:"retry_delay_ms"`
+
+	// Of rate_limit_event.
+	Limit struct {
+		Status   string
+		ResetsAt int64 `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+
+	// Of result.
+	IsError    bool `json:"is_error"`
+	APIStatus  int  `json:"api_error_status"`
+	Turns      int  `json:"num_turns"`
+	Result     string
+	USD        float64 `json:"total_cost_usd"`
+	Usage      claudeUsage
+	ModelUsage map[string]struct {
+		Input         int `json:"inputTokens"`
+		Output        int `json:"outputTokens"`
+		CacheRead     int `json:"cacheReadInputTokens"`
+		CacheCreation int `json:"cacheCreationInputTokens"`
+	}
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	Structured json.RawMessage `json:"structured_output"`
+	Errors     []string
+}
+
+type claudeBlock struct {
+	Type, Text, Name string
+	Input            map[string]any
+}
+
+type claudeUsage struct {
+	Input         int `json:"input_tokens"`
+	Output        int `json:"output_tokens"`
+	CacheRead     int `json:"cache_read_input_tokens"`
+	CacheCreation int `json:"cache_creation_input_tokens"`
+}
+
+// line takes one line of the stream. What is no event is left out.
+func (s *claudeStream) line(data []byte) reaction {
+	var e claudeEvent
+	if !settle(data, &e) {
+		return goOn
+	}
+	switch {
+	case e.Type == "system" && e.Subtype == "init":
+		s.result.Session, s.result.Model = e.Session, e.Model
+		s.notify("")
+	case e.Type == "system" && e.Subtype == "api_retry":
+		return s.retry(e)
+	case e.Type == "assistant":
+		s.assistant(e)
+	case e.Type == "rate_limit_event":
+		// untested: only a subscription sends these, and no recording has one.
+		if e.Limit.Status == "rejected" && e.Limit.ResetsAt > 0 {
+			s.delay = max(0, time.Until(time.Unix(e.Limit.ResetsAt, 0)))
+		}
+	case e.Type == "result":
+		return s.end(e)
+	}
+	return goOn
+}
+
+// retry hears that the program tries again. It would do so for minutes with a
+// key that is wrong and stays wrong.
+func (s *claudeStream) retry(e claudeEvent) reaction {
+	s.word = wordOf(e.Word)
+	class := serviceClass(e.Status, s.word)
+	err := s.fault(class, fmt.Errorf("the model's service refused (%s)", describe(e.Status, s.word)))
+	if class == metadata.Auth {
+		s.failed = err
+		return giveUp
+	}
+	if s.delay = time.Duration(e.DelayMS * float64(time.Millisecond)); class == metadata.RateLimited {
+		err.RetryAfter = s.delay
+	}
+	s.trouble = err
+	return goOn
+}
+
+func (s *claudeStream) assistant(e claudeEvent) {
+	if s.word = wordOf(e.Word); s.word == "" {
+		s.trouble = nil // it got over it
+		s.messages[e.Message.ID] = e.Message.Usage
+	}
+	s.result.Usage = metadata.Usage{Turns: len(s.messages), Estimated: true}
+	for _, u := range s.messages {
+		s.add(u)
+	}
+	s.result.Usage.USD, _ = s.cli.price(cmp.Or(e.Message.Model, s.result.Model), s.result.Usage)
+	for _, b := range e.Message.Content {
+		switch {
+		case b.Type == "text":
+			s.result.Text = b.Text
+			s.notify(b.Text)
+		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
+			s.result.ToolCalls++
+			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
+		}
+	}
+}
+
+func (s *claudeStream) add(u claudeUsage) {
+	s.result.Usage.InputTokens += u.Input + u.CacheCreation
+	s.result.Usage.CachedTokens += u.CacheRead
+	s.result.Usage.OutputTokens += u.Output
+}
+
+// end takes the result. Its subtype says "success" even where the service
+// refused: is_error has the last word.
+func (s *claudeStream) end(e claudeEvent) reaction {
+	r := &s.result
+	r.Session, r.Text, r.Structured = cmp.Or(e.Session, r.Session), e.Result, e.Structured
+	for _, d := range e.Denials {
+		r.Denials = append(r.Denials, d.Tool)
+	}
+	s.count(e)
+	switch {
+	case e.Subtype == "success" && e.IsError:
+		class := serviceClass(e.APIStatus, s.word)
+		s.failed = s.fault(class, errors.New(cmp.Or(oneLine(e.Result, 300), describe(e.APIStatus, s.word))))
+		if class == metadata.RateLimited {
+			s.failed.RetryAfter = s.delay
+		}
+		return isDone
+	case e.Subtype == "success":
+	case e.Subtype == "error_max_turns":
+		r.Limit = "turns"
+	case e.Subtype == "error_max_budget_usd":
+		r.Limit = "budget"
+	case e.Subtype == "error_max_structured_output_retries":
+		r.Warnings = append(r.Warnings, "claude tried several times to give a structured answer, and could not")
+	case s.task.Resume && e.Turns == 0:
+		s.failed = s.fault(metadata.Crash, &SessionGone{s.task.Session})
+		return isDone
+	default:
+		s.failed = s.fault(metadata.Crash, fmt.Errorf("it stopped with %s: %s", e.Subtype, oneLine(strings.Join(e.Errors, "; "), 300)))
+		return isDone
+	}
+	s.done = true
+	return isDone
+}
+
+// count takes the program's own figures. Where a limit ended it, the usage is
+// zero and only the figures by model are right.
+func (s *claudeStream) count(e claudeEvent) {
+	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
+		s.result.Usage.Turns = e.Turns
+		return // nothing was billed, or nothing is told: what was seen counts
+	}
+	s.result.Usage = metadata.Usage{Turns: e.Turns, USD: e.USD}
+	if e.Usage != (claudeUsage{}) {
+		s.add(e.Usage)
+		return
+	}
+	for _, m := range e.ModelUsage {
+		s.add(claudeUsage(m))
+	}
+}
+
+func (s *claudeStream) notify(text string) {
+	if s.task.Notify != nil {
+		s.task.Notify(phases.Activity{Session: s.result.Session, Text: oneLine(text, 120), Usage: s.result.Usage})
+	}
+}
+
+func (s *claudeStream) fault(class metadata.Class, err error) *phases.AgentError {
+	f := s.cli.fail(class, err)
+	switch {
+	case s.word == "billing_error":
+		f.Hint = "the account behind the key has no credit"
+	case class == metadata.Auth:
+		f.Hint = "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN, or log in once with: claude"
+	case s.word == "model_not_found":
+		f.Hint = "name a model that exists and that the key may use: models in the pipeline's agents"
+	}
+	return f
+}
+
+// wordOf reads a word that may be missing, or an object.
+func wordOf(raw json.RawMessage) (word string) {
+	settle(raw, &word)
+	return word
+}
+
+// describe names an answer of the service.
+func describe(status int, word string) string {
+	switch {
+	case status == 0 && (word == "" || word == "unknown"):
+		return "no answer"
+	case status == 0:
+		return word
+	case word == "":
+		return fmt.Sprintf("HTTP %d", status)
+	}
+	return fmt.Sprintf("HTTP %d, %s", status, word)
+}
+
+// target names what a tool is used on, with paths seen from dir.
+func target(input map[string]any, dir string) string {
+	for _, key := range []string{"file_path", "notebook_path", "path", "absolute_path", "dir_path", "pattern", "command", "url", "query", "description"} {
+		text, ok := input[key].(string)
+		if !ok || text == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, text); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,89 @@
+package agents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// codexUsage is what a session of Codex has used since it began, so also in
+// the calls before this one.
+type codexUsage struct {
+	Input  int `json:"input_tokens"` // cached ones are among them
+	Cached int `json:"cached_input_tokens"`
+	Output int `json:"output_tokens"` // reasoning is among them
+}
+
+// rollout is what the program's own record of a session knows.
+type rollout struct {
+	usage codexUsage
+	model string
+	found bool
+}
+
+// readRollout reads the program's record of a session. It alone names the
+// model, and the usage of a call that did not come to its end.
+func readRollout(home, session string) (r rollout) {
+	if session == "" || strings.ContainsAny(session, `*?[\/`) {
+		return r
+	}
+	files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*"+session+".jsonl"))
+	if len(files) == 0 {
+		return r
+	}
+	f, err := os.Open(files[len(files)-1])
+	if err != nil {
+		return r
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	r.found = true
+	eachLine(f, func(line []byte) {
+		var e struct {
+			Type    string
+			Payload struct {
+				Type, Model string
+				Info        struct {
+					Total codexUsage `json:"total_token_usage"`
+				}
+			}
+		}
+		switch settle(line, &e); {
+		case e.Type == "turn_context" && e.Payload.Model != "":
+			r.model = e.Payload.Model
+		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != codexUsage{}:
+			r.usage = e.Payload.Info.Total
+		}
+	})
+	return r
+}
+
+// settleUsage fills in what the call used and what that costs.
+func (s *codexStream) settleUsage(r *phases.Result) {
+	if s.thread == "" {
+		return // nothing was asked of the service
+	}
+	record := readRollout(s.home, s.thread)
+	if record.model != "" {
+		r.Model = record.model
+	}
+	now := record.usage
+	if s.total != nil {
+		now = *s.total
+	}
+	if s.task.Resume && s.before == (codexUsage{}) && now != (codexUsage{}) {
+		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
+	}
+	used := codexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
+	r.Usage = metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output), Estimated: true}
+	if s.done {
+		r.Usage.Turns = 1
+	}
+	var known bool
+	if r.Usage.USD, known = s.cli.price(r.Model, r.Usage); !known && r.Usage.USD > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", r.Model))
+	}
+}

@@ -1,0 +1,12 @@
+// Package agents is the door to the agent programs. An agent gets one task,
+// works on it, and says what came of it: Claude Code, Codex and Gemini are
+// programs with typed streams, "command" is any program that reads a task and
+// prints a result as JSON, and "rehearsal" is built in and needs neither key
+// nor network.
+//
+// Every program runs under supervision. It gets only the environment it needs,
+// never reprise's own tokens; it has its own session, temporary folder and
+// time limits; its output is read with bounded memory; and when a call is over,
+// every process it started is over, too. What it says about itself is read from
+// the typed events of its stream, never from prose.
+package agents

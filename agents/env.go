@@ -1,0 +1,78 @@
+package agents
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// commonVars are the variables every agent may see. A name may end in "*".
+func commonVars() []string {
+	return []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+	}
+}
+
+// withheld says why no agent may see a variable, or nothing. These hold the
+// rights of the run itself, or speak to the runner.
+func withheld(name string) string {
+	for _, p := range []string{"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"} {
+		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
+			return "an agent never sees " + p + ", they carry the rights of the run; give it a variable of another name with only what it needs"
+		}
+	}
+	for _, p := range []string{"REPRISE_*", "CLAUDECODE", "LD_*", "DYLD_*"} {
+		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
+			return "reprise keeps " + p + " for itself"
+		}
+	}
+	if name == "" || strings.ContainsAny(name, "=\x00*") {
+		return "this is not the name of a variable"
+	}
+	return ""
+}
+
+// environ builds what an agent gets to see: the variables of base that are in
+// allowed, and those of set, which win.
+func environ(base, allowed []string, set map[string]string) []string {
+	var env []string
+	for _, kv := range base {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, mine := set[name]; mine || withheld(name) != "" || !listed(allowed, name) {
+			continue
+		}
+		env = append(env, kv)
+	}
+	for name, value := range set {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+func listed(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, name)
+		return ok
+	})
+}
+
+// lookup gives the value of a variable, the last one if there are several, as
+// programs see it.
+func lookup(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// setVar changes one variable.
+func setVar(env []string, name, value string) []string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	return append(env, fmt.Sprintf("%s=%s", name, value))
+}

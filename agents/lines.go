@@ -1,0 +1,119 @@
+package agents
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxLine is how much of one line is read; the rest of it is dropped.
+const maxLine = 1 << 20
+
+// eachLine calls f with every line of r, without its end, until r ends. It
+// never stops for a line that is too long: f gets its first maxLine bytes.
+// Bytes that are not UTF-8 arrive as U+FFFD. It returns the number of lines
+// that were cut. A line is valid only during the call.
+func eachLine(r io.Reader, f func(line []byte)) (cut int) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	var long []byte // what is there of a line that does not fit the buffer
+	for {
+		line, err := b.ReadSlice('\n')
+		if full := errors.Is(err, bufio.ErrBufferFull); full || len(long) > 0 {
+			room := maxLine - len(long)
+			long = append(long, line[:min(len(line), room)]...)
+			if full && len(line) < room {
+				continue
+			}
+			if len(line) > room {
+				cut++
+			}
+			if full {
+				err = skipLine(b)
+			}
+			line = long
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			if !utf8.Valid(line) {
+				line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+			}
+			f(line)
+		}
+		if err != nil {
+			return cut
+		}
+		long = long[:0]
+	}
+}
+
+// skipLine reads to the end of a line.
+func skipLine(b *bufio.Reader) error {
+	for {
+		if _, err := b.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// excerpt keeps the head and the tail of what is written to it, at most
+// headMax and tailMax bytes, in memory of about twice that.
+type excerpt struct {
+	headMax, tailMax int
+	head, tail       []byte
+	total            int64
+}
+
+// Write never fails.
+func (e *excerpt) Write(p []byte) (int, error) {
+	n := len(p)
+	e.total += int64(n)
+	if room := e.headMax - len(e.head); room > 0 {
+		k := min(room, len(p))
+		e.head, p = append(e.head, p[:k]...), p[k:]
+	}
+	if len(p) > e.tailMax {
+		p = p[len(p)-e.tailMax:]
+	}
+	if len(e.tail)+len(p) > 2*e.tailMax {
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-e.tailMax:]...)
+	}
+	e.tail = append(e.tail, p...)
+	return n, nil
+}
+
+// String gives the text in valid UTF-8, free of control characters, and says
+// how much was left out.
+func (e *excerpt) String() string {
+	tail := e.tail[max(0, len(e.tail)-e.tailMax):]
+	gap := ""
+	if left := e.total - int64(len(e.head)+len(tail)); left > 0 {
+		gap = fmt.Sprintf("\n[%d bytes left out]\n", left)
+	}
+	return printable(string(e.head) + gap + string(tail))
+}
+
+// printable drops what could move a terminal's cursor or hide text.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// oneLine gives the start of s as one line of at most n characters.
+func oneLine(s string, n int) string {
+	if len(s) > 8*n {
+		s = s[:8*n]
+	}
+	s = strings.Join(strings.Fields(printable(s)), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// commands builds the command line.
+func commands(env environment) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "reprise",
+		Short: "Take an issue through a pipeline of phases with coding agents",
+		Long: `reprise takes an issue through a declared pipeline of phases with coding agents.
+Every phase runs execute, review, revise until its gates hold. The record of the
+run is committed to the issue's branch with the work, so a run that was killed is
+started again and goes on, and any phase can be taken back with a reason.`,
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		Args:              cobra.NoArgs,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(env.stdin)
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%w (see: %s --help)", err, c.CommandPath())
+	})
+	root.AddCommand(
+		runCommand(env), rollbackCommand(env), retryCommand(env),
+		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
+		vetCommand(env), versionCommand(env), evaluateCUE(env),
+	)
+	for _, c := range root.Commands() {
+		if c.Args == nil {
+			c.Args = noArgs
+		}
+	}
+	return root
+}
+
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument %q (see: %s --help)", c.CommandPath(), args[0], c.CommandPath())
+	}
+	return nil
+}
+
+// evaluateCUE is the child process in which CUE from a repository runs.
+func evaluateCUE(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use: evaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
+		RunE: func(*cobra.Command, []string) error {
+			if code := pipelines.Child(env.stdin, env.stdout); code != 0 {
+				return exitCode(code)
+			}
+			return nil
+		},
+	}
+}
+
+func versionCommand(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(env.stdout, "reprise", versionText())
+			return err
+		},
+	}
+}
+
+// versionText is the version a release was linked with, else the commit that
+// the go command built from.
+func versionText() string {
+	if version != "dev" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) > 12 {
+			return version + " " + s.Value[:12]
+		}
+	}
+	return version
+}
+
+// repoFlag adds the flag that names the repository.
+func repoFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
+}
+
+// issueFlag adds the flag that names the issue of a run.
+func issueFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from")
+}
+
+// pushFlag adds the flag that says whether commits go to origin. It stays nil
+// unless it is given.
+func pushFlag(c *cobra.Command, to **bool) {
+	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started, else not)", func(s string) error {
+		v, err := strconv.ParseBool(s)
+		*to = &v
+		return err
+	})
+}
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && terminal(int(f.Fd()))
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// promptsFile is the name of the file in the run's folder that has the frozen
+// prompts.
+const promptsFile = "prompts.json"
+
+// evaluateCommand is the hidden command that evaluates CUE from a repository,
+// in a process of its own with limits.
+const evaluateCommand = "evaluate-cue"
+
+// definition is a pipeline with the prompts that go with it.
+type definition struct {
+	plan  *pipelines.Pipeline
+	words *prompts.Set
+	why   string // this pipeline and no other
+	// defined is the digest of pipeline and prompts before the command line
+	// changed anything about them.
+	defined string
+}
+
+// sources says where pipelines come from: a file that was named, the default
+// branch's .github/reprise, then what is built in. The branch that agents
+// work on has no say.
+func sources(ctx context.Context, src *git.Source, pipeline string) (pipelines.Sources, string, error) {
+	eval, err := evaluator()
+	if err != nil {
+		return pipelines.Sources{}, "", err
+	}
+	s := pipelines.Sources{Evaluator: eval}
+	if src != nil {
+		if s.Repo, err = src.FS(ctx, src.DefaultBranch, ".github/reprise"); err != nil {
+			return s, "", err
+		}
+	}
+	if isPath(pipeline) {
+		s.Path, pipeline = pipeline, ""
+	}
+	return s, pipeline, nil
+}
+
+// isPath tells a file from the name of a pipeline.
+func isPath(pipeline string) bool {
+	for _, ext := range []string{".cue", ".yaml", ".yml", ".json", ".toml"} {
+		if strings.HasSuffix(pipeline, ext) {
+			return true
+		}
+	}
+	return strings.Contains(pipeline, string(os.PathSeparator)) && !strings.Contains(pipeline, "full/")
+}
+
+func evaluator() (pipelines.Evaluator, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return pipelines.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
+	}
+	return pipelines.Evaluator{Argv: []string{self, evaluateCommand}}, nil
+}
+
+// define reads the pipeline and the prompts as they are now.
+func define(ctx context.Context, src *git.Source, is issue, o opening) (definition, error) {
+	s, name, err := sources(ctx, src, o.pipeline)
+	if err != nil {
+		return definition{}, err
+	}
+	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels}, name)
+	if err != nil {
+		return definition{}, err
+	}
+	if filepath.IsAbs(plan.Source) {
+		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
+	}
+	var overrides fs.FS
+	if s.Repo != nil {
+		if overrides, err = fs.Sub(s.Repo, "prompts"); err != nil {
+			return definition{}, err
+		}
+	}
+	d := definition{plan: plan, why: why}
+	if o.language != "" {
+		plan.Language = o.language
+	}
+	if d.words, err = prompts.Load(overrides, plan.Language); err != nil {
+		return d, err
+	}
+	if _, d.defined, err = d.freeze(is); err != nil {
+		return d, err
+	}
+	if o.agent != "" {
+		replaceAgents(plan, o.agent)
+	}
+	return d, nil
+}
+
+// supported refuses what this version can check but not carry out: to pass
+// over a gate for people in silence would be worse than to stop.
+func supported(plan *pipelines.Pipeline) error {
+	if len(plan.Rules) > 0 {
+		return usagef("pipeline %s has rules, which this version checks but does not carry out yet: take them out", plan.Name)
+	}
+	for _, p := range plan.Phases {
+		if p.Approve != "" {
+			return usagef("phase %s of pipeline %s asks for an approval, which this version does not carry out yet: take it out", p.Name, plan.Name)
+		}
+	}
+	return nil
+}
+
+// replaceAgents makes one agent do all the work of a pipeline.
+func replaceAgents(plan *pipelines.Pipeline, name string) {
+	with, ok := plan.Agents[name]
+	if !ok {
+		with = pipelines.Agent{Use: name}
+	}
+	with.Fallback = ""
+	steps := func(p *pipelines.Phase) []*pipelines.Step { return []*pipelines.Step{&p.Execute, &p.Review, &p.Revise} }
+	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
+		for i := range list {
+			for _, s := range steps(&list[i]) {
+				s.Agent, s.Model = name, with.Models[s.Tier]
+			}
+		}
+	}
+	plan.Agents = map[string]pipelines.Agent{name: with}
+}
+
+// freeze gives the files that fix what a run works on and by which rules, and
+// their digest.
+func (d definition) freeze(is issue) (files map[string][]byte, digest string, err error) {
+	plan, err := pipelines.Format(d.plan)
+	if err != nil {
+		return nil, "", err
+	}
+	words, err := json.MarshalIndent(d.words.Files(), "", "  ")
+	if err != nil {
+		return nil, "", err
+	}
+	words = append(words, '\n')
+	folder := phases.Folder(is.ID)
+	return map[string][]byte{
+		path.Join(folder, phases.PipelineFile): plan,
+		path.Join(folder, promptsFile):         words,
+		path.Join(folder, phases.IssueFile):    is.markdown(),
+	}, digestOf(plan, words), nil
+}
+
+// digestOf covers the frozen pipeline and prompts.
+func digestOf(plan, words []byte) string {
+	return pipelines.Digest(append(append([]byte{}, plan...), words...))
+}
+
+// thaw reads back what freeze made, and refuses it if it is not what the
+// record says.
+func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition, issue, error) {
+	var d definition
+	is := issue{
+		ID: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Author: run.Issue.Author, Labels: run.Issue.Labels,
+	}
+	folder := phases.Folder(run.IssueNumber)
+	var files [3][]byte
+	for i, name := range []string{phases.PipelineFile, promptsFile, phases.IssueFile} {
+		data, err := read(path.Join(folder, name))
+		if err != nil {
+			return d, is, fmt.Errorf("the run's folder is not whole: %w", err)
+		}
+		files[i] = data
+	}
+	if got := digestOf(files[0], files[1]); got != run.Pipeline.Digest {
+		return d, is, fmt.Errorf("%s or %s was changed by hand on %s (the record says %s, the files give %s): restore them, or take the new definition with --refresh",
+			phases.PipelineFile, promptsFile, run.BranchName, run.Pipeline.Digest, got)
+	}
+	_, is.Body = parseKept(files[2])
+	if is.digest() != run.Issue.Digest {
+		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
+	}
+	var err error
+	if d.plan, err = pipelines.Parse(files[0]); err != nil {
+		return d, is, err
+	}
+	texts := map[string]string{}
+	if err := json.Unmarshal(files[1], &texts); err != nil {
+		return d, is, fmt.Errorf("read the frozen prompts: %w", err)
+	}
+	d.words, err = prompts.FromFiles(d.plan.Language, texts)
+	return d, is, err
+}
+
+// changedSince says that the definition of a run reads otherwise now, or "".
+func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue, preset string) (string, error) {
+	o := opening{pipeline: run.Pipeline.Name, language: run.Language}
+	if preset != "" {
+		o.pipeline += "/" + preset
+	}
+	now, err := define(ctx, src, is, o)
+	var mistakes pipelines.Errors
+	switch {
+	case errors.As(err, &mistakes):
+		return "the pipeline has mistakes now; the run keeps the one it began with", nil
+	case err != nil:
+		return "", err
+	case now.defined != run.Pipeline.Definition:
+		return "the pipeline or its prompts read otherwise now; the run keeps those it began with (--refresh takes the new ones)", nil
+	}
+	return "", nil
+}

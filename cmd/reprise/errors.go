@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// usageError is a mistake in the command line or in what it names. It ends
+// the program with exitUsage.
+type usageError struct{ err error }
+
+// Error gives the mistake.
+func (e usageError) Error() string { return e.err.Error() }
+
+// Unwrap returns the mistake.
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// explain prints an error the way people read it and gives the exit code.
+// Mistakes in pipelines and prompts are one line each, with their place.
+func explain(env environment, err error) int {
+	var mistakes pipelines.Errors
+	var words prompts.Mistakes
+	var usage usageError
+	switch {
+	case errors.As(err, &mistakes):
+		for _, m := range mistakes {
+			_, _ = fmt.Fprintln(env.stderr, m)
+		}
+		return exitUsage
+	case errors.As(err, &words):
+		for _, m := range words {
+			_, _ = fmt.Fprintln(env.stderr, m)
+		}
+		return exitUsage
+	case errors.As(err, &usage):
+		_, _ = fmt.Fprintf(env.stderr, "reprise: %v\n", err)
+		return exitUsage
+	}
+	_, _ = fmt.Fprintf(env.stderr, "reprise: %v\n", err)
+	if errors.Is(err, os.ErrPermission) {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
+	}
+	return exitFailed
+}
+
+// usage makes an error one about the command line; nil stays nil.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}

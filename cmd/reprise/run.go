@@ -1,0 +1,302 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// runOptions are the flags of run.
+type runOptions struct {
+	opening
+	dry       bool
+	json      bool
+	prompts   bool
+	verbose   bool
+	logFormat string
+}
+
+func runCommand(env environment) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run (--issue-file FILE | --issue ID)",
+		Short: "Start or continue the run of an issue",
+		Long: `Start the run of an issue, or continue it where it is.
+
+The work happens in a tree of its own on the branch reprise/issue-ID; your
+checkout, index and stash are never touched. Every step is one commit that has
+the work and the record of the run.
+
+With --dry-run the whole pipeline runs with the built-in rehearsal agent on a
+scratch copy: no model, no push, and nothing is left behind.`,
+		Example: `  reprise run --dry-run --issue-file issue.md
+  reprise run --issue-file issue.md --push
+  reprise run --issue 7`,
+		RunE: func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
+	}
+	f := c.Flags()
+	repoFlag(c, &o.repo)
+	issueFlag(c, &o.id)
+	f.StringVar(&o.file, "issue-file", "", "Markdown file with the issue; its first heading is the title")
+	f.StringVar(&o.pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
+	f.StringVar(&o.agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
+	f.StringVar(&o.language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
+	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
+	pushFlag(c, &o.push)
+	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
+	f.StringVar(&o.stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
+	f.BoolVar(&o.prompts, "show-prompts", false, "print every prompt (with --dry-run)")
+	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
+	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
+	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
+	return c
+}
+
+// check refuses flags that do not go together.
+func (o *runOptions) check() error {
+	switch {
+	case o.file == "" && o.id == "":
+		return usagef("which issue? Give --issue-file FILE to start, or --issue ID to continue")
+	case o.file != "" && o.id != "":
+		return usagef("--issue-file starts a run and --issue continues one: give one of them")
+	case o.dry && o.push != nil && *o.push:
+		return usagef("--dry-run never pushes: leave --push out")
+	case o.dry && o.file == "":
+		return usagef("--dry-run rehearses an issue from its beginning: give --issue-file FILE")
+	case o.dry && o.agent != "" && o.agent != rehearsal:
+		return usagef("--dry-run calls no model, so it takes no --agent %s", o.agent)
+	case o.prompts && !o.dry:
+		return usagef("--show-prompts goes with --dry-run; for one prompt of a run see: reprise prompt --help")
+	case o.logFormat != "text" && o.logFormat != "json":
+		return usagef("--log-format %q is not one of text, json", o.logFormat)
+	case o.usd < 0:
+		return usagef("--budget-usd %v is negative", o.usd)
+	case o.language != "" && o.language != "en" && o.language != "ja":
+		return usagef("--language %q is not one of en, ja", o.language)
+	}
+	if o.dry {
+		o.agent, o.scratch = rehearsal, true
+	}
+	return nil
+}
+
+// runRun starts or continues a run and tells how it ended.
+func runRun(ctx context.Context, env environment, o runOptions) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	w, err := openWorkspace(ctx, env, o.opening)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	opts, err := agentOptions(env, w, o.opening)
+	if err != nil {
+		return err
+	}
+	if err := w.ready(opts); err != nil {
+		return err
+	}
+	run, err := w.carryOn(ctx, env, o)
+	if err != nil {
+		return w.broke(env, o, run, err)
+	}
+	return w.tell(ctx, env, o, run)
+}
+
+// carryOn runs the engine from where the run is to where it stops.
+func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) (metadata.Run, error) {
+	screen := w.view(env, o)
+	defer screen.Close()
+	e, err := w.engine(env, o.opening, screen)
+	if err != nil {
+		return w.run, err
+	}
+	if o.prompts {
+		showPrompts(e, env.stderr)
+	}
+	run := w.run
+	if w.fresh {
+		if err := e.Begin(ctx, run); err != nil {
+			return run, err
+		}
+	} else {
+		run = phases.TakeUp(run, phases.Start{At: env.now(), USD: o.usd, Open: w.left})
+		run.Execution.Push = w.push
+		w.announce(ctx, env, run)
+	}
+	return e.Run(ctx, run)
+}
+
+// view picks how progress is shown: live on a terminal, plain lines elsewhere.
+func (w *workspace) view(env environment, o runOptions) view {
+	out := env.stdout
+	if o.json {
+		out = env.stderr
+	}
+	live := isTerminal(out) && !o.verbose && !o.prompts && o.logFormat == "text"
+	return newView(out, viewOptions{
+		Live: live, Color: wantsColor(env.getenv, isTerminal(out)), Plan: w.plan, Format: o.logFormat, Verbose: o.verbose,
+	})
+}
+
+// announce says what a person who continues a run should know.
+func (w *workspace) announce(ctx context.Context, env environment, run metadata.Run) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(env.stderr, "reprise: "+format+"\n", args...) }
+	if w.left != nil {
+		say("the process before ended in the middle of %s %s", w.left.Phase, w.left.Step)
+	}
+	if left := w.repo.Leftover(); left != "" {
+		say("what it had not committed is kept in %s", left)
+	}
+	if changed, err := changedSince(ctx, w.source, run, w.issue, w.plan.Preset); err != nil {
+		say("could not compare with the pipeline as it is now: %v", err)
+	} else if changed != "" {
+		say("%s", changed)
+	}
+}
+
+// ready says what is missing before anything is spent.
+func (w *workspace) ready(opts agents.Options) error {
+	var missing []string
+	for _, name := range w.needed() {
+		a := w.plan.Agents[name]
+		err := agents.Probe(a.Use, a, opts)
+		for seen := 0; err != nil && a.Fallback != "" && seen < len(w.plan.Agents); seen++ {
+			a = w.plan.Agents[a.Fallback]
+			err = agents.Probe(a.Use, a, opts)
+		}
+		if err != nil {
+			missing = append(missing, fmt.Sprintf("  %s: %v", name, err))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("no agent can do this work:\n%s\nInstall one of them, or try without any: --agent %s", strings.Join(missing, "\n"), rehearsal)
+}
+
+// needed lists the agents that the plan's steps name, each once.
+func (w *workspace) needed() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range w.plan.Phases {
+		for _, s := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
+			if name := phases.Settings(&p, s).Agent; !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// broke tells about an error that stopped the process. The record is as it
+// was last committed, so starting again goes on from there.
+func (w *workspace) broke(env environment, o runOptions, run metadata.Run, err error) error {
+	if o.json {
+		s := phases.Summarize(w.plan, run)
+		s.Status, s.Code, s.Error, s.Head = "failed", codeFor(err), err.Error(), w.repo.Tip()
+		if jsonErr := printJSON(env.stdout, s); jsonErr != nil {
+			err = errors.Join(err, jsonErr)
+		}
+	}
+	return fmt.Errorf("%w\nNothing finished is lost. Start again with: reprise run --issue %s", err, w.issue.ID)
+}
+
+// codeFor gives the reason code of an error that stopped the process.
+func codeFor(err error) metadata.Code {
+	var push *git.PushError
+	var moved *git.Moved
+	switch {
+	case errors.As(err, &push):
+		return metadata.PushFailed
+	case errors.As(err, &moved):
+		return metadata.RefChanged
+	}
+	return metadata.AgentFailed
+}
+
+// tell prints how the run ended and gives its exit code.
+func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run metadata.Run) error {
+	s := phases.Summarize(w.plan, run)
+	s.Head = w.repo.Tip()
+	out := env.stdout
+	if o.json {
+		if err := printJSON(env.stdout, s); err != nil {
+			return err
+		}
+		out = env.stderr
+	}
+	for _, note := range w.repo.Warnings() {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+	}
+	if o.dry {
+		if err := w.showRehearsal(ctx, out, run); err != nil {
+			return err
+		}
+	}
+	w.farewell(out, o, run, s)
+	if code := exitOf(run); code != exitDone {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// farewell says in a few lines how the run ended and what can be done now.
+func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s phases.Summary) {
+	_, _ = fmt.Fprintf(out, "\n%s: %s\n", run.IssueNumber, ending(run, s))
+	if o.dry {
+		_, _ = fmt.Fprintln(out, "Nothing was left behind. For a real run leave --dry-run out.")
+		return
+	}
+	_, _ = fmt.Fprintf(out, "Branch %s at %.12s. See it with: reprise status --issue %s\n", run.BranchName, w.repo.Tip(), run.IssueNumber)
+}
+
+// ending says how a run ended.
+func ending(run metadata.Run, s phases.Summary) string {
+	cost := fmt.Sprintf("%d attempts, %s", s.Totals.Attempts, usd(run.Cost.USD))
+	if run.Stop == nil {
+		return fmt.Sprintf("%s (%s)", run.Status, cost)
+	}
+	where := run.Stop.Phase
+	if run.Stop.Step != "" {
+		where += " " + string(run.Stop.Step)
+	}
+	return fmt.Sprintf("%s at %s: %s: %s (%s)", run.Status, where, run.Stop.Code, run.Stop.Why, cost)
+}
+
+// exitOf gives the exit code for how a run ended.
+func exitOf(run metadata.Run) int {
+	switch {
+	case run.Stop != nil && run.Stop.Code == metadata.BudgetExceeded:
+		return exitBudget
+	case run.Status == metadata.Completed:
+		return exitDone
+	case run.Status == metadata.Failed:
+		return exitFailed
+	case run.Status == metadata.Cancelled, run.Status == metadata.Interrupted:
+		return exitCancelled
+	}
+	return exitWaiting
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func terminal(fd int) bool { return term.IsTerminal(fd) }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// showOptions says how reports are printed to a terminal, or to whatever else
+// standard output is: then without colour, and nothing is cut.
+func showOptions(env environment) viewOptions {
+	o := viewOptions{Color: wantsColor(env.getenv, isTerminal(env.stdout))}
+	if f, ok := env.stdout.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			o.Width = width
+		}
+	}
+	return o
+}
+
+// report prints what the show functions say.
+type report struct {
+	printer
+	width int
+}
+
+func newReport(w io.Writer, o viewOptions) report {
+	return report{printer{w, palette(o.Color)}, o.Width}
+}
+
+// heading begins a part.
+func (r report) heading(text string) {
+	r.line("")
+	r.line("%s", r.bold(text))
+}
+
+// table prints a table, indented, each line cut to the terminal.
+func (r report) table(t *table, indent string) {
+	for _, l := range t.lines() {
+		r.line("%s", cut(indent+l, r.width))
+	}
+}
+
+// text prints text from outside line by line, indented. It is never cut.
+func (r report) text(text, indent string) {
+	for _, l := range strings.Split(strings.TrimSpace(text), "\n") {
+		r.line("%s%s", indent, flat(l))
+	}
+}
+
+// words prints a word of the record, such as in_progress, as people write it.
+func words[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// clock prints a time for people; a time that is missing as a dash.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// titled prints what the run is about.
+func (r report) titled(plan *pipelines.Pipeline, run metadata.Run) {
+	r.line("%s", r.bold(cut("#"+flat(run.IssueNumber)+" "+flat(run.IssueTitle), r.width)))
+	name := run.Pipeline.Name
+	if name == "" {
+		name = plan.Name
+	}
+	r.line("%s", r.faint(joined(" · ", "pipeline "+flat(name), "branch "+flat(run.BranchName), flat(run.PRURL))))
+}

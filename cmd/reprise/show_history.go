@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// happening is an entry of the history.
+type happening struct {
+	at    time.Time
+	cells []string
+}
+
+// showHistory prints every attempt and every rollback of a run, oldest first.
+func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
+	out := bufio.NewWriter(w)
+	defer func() { _ = out.Flush() }() // as with any other line
+	r := newReport(out, o)
+	var all []happening
+	for _, a := range run.Attempts {
+		all = append(all, happening{a.StartedAt, attemptCells(a)})
+	}
+	for _, b := range run.RollbackHistory {
+		all = append(all, happening{b.Timestamp, []string{
+			"back", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", rollbackLine(b), cut(flat(b.Reason), 200)),
+		}})
+	}
+	if len(all) == 0 {
+		r.line("nothing has happened yet")
+		return
+	}
+	slices.SortStableFunc(all, func(a, b happening) int { return a.at.Compare(b.at) })
+	t := table{align: "lrllllrrr"}
+	t.add("time", "attempt", "phase", "step", "agent", "result", "tokens", "cost", "took", "")
+	for _, h := range all {
+		t.add(append([]string{clock(h.at)}, h.cells...)...)
+	}
+	r.table(&t, "")
+}
+
+func attemptCells(a metadata.Attempt) []string {
+	agent := flat(a.Agent)
+	if model := flat(a.Model); model != "" {
+		agent += " (" + model + ")"
+	}
+	cells := []string{
+		fmt.Sprint(a.N), flat(a.Phase), flat(string(a.Step)), agent, flat(words(a.Status)),
+		"", "", took(time.Duration(a.DurationMS) * time.Millisecond), "",
+	}
+	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
+		cells[5] = tokenCount(n)
+	}
+	if a.Usage.USD > 0 {
+		cells[6] = usd(a.Usage.USD)
+	}
+	why := string(a.Class)
+	if why == "" {
+		why = string(a.Code)
+	}
+	resumed := ""
+	if a.Resumed {
+		resumed = "went on in its session"
+	}
+	cells[8] = joined("; ", joined(": ", flat(words(why)), cut(flat(a.Why), 200)), resumed)
+	return cells
+}

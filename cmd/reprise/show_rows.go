@@ -1,0 +1,177 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// row is a phase as every view shows it: the plan's phase, its record, and
+// what its attempts add up to.
+type row struct {
+	Number   int // counts from 1
+	Rec      metadata.Phase
+	Folder   string
+	Attempts int // calls of agents
+	USD      float64
+	Tokens   int
+	Took     time.Duration // of agents and checks
+}
+
+// rowsOf gives the phases of the plan in order, then those that only the
+// record knows.
+func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []row {
+	var rows []row
+	at := map[string]int{}
+	add := func(rec metadata.Phase, folder string) {
+		if _, twice := at[rec.Name]; !twice {
+			at[rec.Name] = len(rows)
+			rows = append(rows, row{Number: len(rows) + 1, Rec: rec, Folder: folder})
+		}
+	}
+	for _, p := range plan.Phases {
+		rec := metadata.Phase{Name: p.Name, Status: metadata.PhasePending}
+		if r := run.Phase(p.Name); r != nil {
+			rec = *r
+		}
+		add(rec, p.Folder)
+	}
+	for _, rec := range run.Phases {
+		add(rec, "")
+	}
+	for _, a := range run.Attempts {
+		i, ok := at[a.Phase]
+		if !ok {
+			continue
+		}
+		if a.Step != metadata.Check {
+			rows[i].Attempts++
+		}
+		rows[i].USD += a.Usage.USD
+		rows[i].Tokens += a.Usage.InputTokens + a.Usage.OutputTokens
+		rows[i].Took += time.Duration(a.DurationMS) * time.Millisecond
+	}
+	return rows
+}
+
+// round is the round of review that the phase is in, or was done with; 0
+// before it begins.
+func (r row) round() int {
+	if r.Rec.Status == metadata.PhaseInProgress {
+		return r.Rec.Round + 1
+	}
+	return r.Rec.Round
+}
+
+// rowOf finds a phase, or gives an empty row.
+func rowOf(rows []row, phase string) row {
+	for _, r := range rows {
+		if r.Rec.Name == phase {
+			return r
+		}
+	}
+	return row{}
+}
+
+// completed counts the phases that need nothing more.
+func completed(rows []row) int {
+	n := 0
+	for _, r := range rows {
+		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
+			n++
+		}
+	}
+	return n
+}
+
+// whole gives a plan to show a run with, also where there is none.
+func whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
+	if plan == nil {
+		return &pipelines.Pipeline{}
+	}
+	return plan
+}
+
+// doing says what a running run does: the attempt that is open, else what will
+// be decided next. For a run that has stopped it is where it stopped.
+func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
+	if run.Status != metadata.Running {
+		d := phases.Decision{Phase: run.CurrentPhase}
+		if run.Stop != nil {
+			d = phases.Decision{Do: phases.Do(run.Stop.Step), Phase: run.Stop.Phase, Code: run.Stop.Code, Why: run.Stop.Why}
+		}
+		return d
+	}
+	if n := len(run.Attempts); n > 0 && run.Attempts[n-1].Status == metadata.Started {
+		a := run.Attempts[n-1]
+		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent}
+	}
+	return phases.Decide(plan, run)
+}
+
+// modelOf gives the model that a decision's agent is asked for, or "" for the
+// agent's own choice.
+func modelOf(plan *pipelines.Pipeline, d phases.Decision) string {
+	p := plan.Phase(d.Phase)
+	if p == nil || d.Agent == "" {
+		return ""
+	}
+	s := phases.Settings(p, d.Step())
+	if s.Agent == d.Agent {
+		return s.Model
+	}
+	return plan.Agents[d.Agent].Models[s.Tier]
+}
+
+// openFindings gives the findings of a review that are not fixed, blockers
+// first.
+func openFindings(v *metadata.Verdict) []metadata.Finding {
+	if v == nil {
+		return nil
+	}
+	open := slices.DeleteFunc(slices.Clone(v.Findings), func(f metadata.Finding) bool { return f.Status == metadata.Fixed })
+	slices.SortStableFunc(open, func(a, b metadata.Finding) int { return rank(a.Severity) - rank(b.Severity) })
+	return open
+}
+
+func rank(s metadata.Severity) int {
+	if s == metadata.Blocker {
+		return 0
+	}
+	return 1
+}
+
+// failedChecks gives the checks that fail on the newest work.
+func failedChecks(rec metadata.Phase) []metadata.CheckResult {
+	if rec.Checks == nil || rec.Checks.Written != rec.Written {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Pass })
+}
+
+// failedGates gives the gates that did not hold at the newest review.
+func failedGates(v *metadata.Verdict) []metadata.Gate {
+	if v == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Gates), func(g metadata.Gate) bool { return g.Pass })
+}
+
+// spent says what the run has cost, beside the limit that applies.
+func spent(run metadata.Run) string {
+	used, b := run.Cost.USD-run.Budget.Since.USD, run.Budget
+	switch {
+	case b.USD > 0 && b.Since.USD > 0:
+		return usd(run.Cost.USD) + ", " + usd(used) + " of the newest " + usd(b.USD)
+	case b.USD > 0:
+		return usd(used) + " of " + usd(b.USD)
+	case b.IssueUSD > 0:
+		return usd(run.Cost.USD) + " of " + usd(b.IssueUSD)
+	}
+	return usd(run.Cost.USD)
+}
+
+func allTokens(c metadata.Cost) int { return c.InputTokens + c.OutputTokens }

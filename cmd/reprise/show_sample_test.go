@@ -1,0 +1,300 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// updateViews rewrites the files that views are compared with.
+var updateViews = flag.Bool("update", false, "rewrite golden files")
+
+// golden compares got with a file of testdata/view.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "view", name)
+	if *updateViews {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -run %s -update writes it)", err, t.Name())
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is not as it was (-was +is):\n%s", file, diff)
+	}
+}
+
+var nine = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// samplePlan is like the full pipeline: ten phases, four agents.
+func samplePlan(language string) *pipelines.Pipeline {
+	minutes := func(n int) pipelines.Duration { return pipelines.Duration(time.Duration(n) * time.Minute) }
+	step := func(agent, model string) pipelines.Step {
+		return pipelines.Step{Agent: agent, Tier: "medium", Model: model, Timeout: minutes(20), Idle: minutes(5)}
+	}
+	plan := &pipelines.Pipeline{
+		Name: "full", Description: "From planning to evaluation.", Language: language, Source: "builtin:full",
+		Select: pipelines.Select{Labels: []string{"feature", "big"}, Title: "^add"},
+		Agents: map[string]pipelines.Agent{
+			"writer":   {Use: "claude", Models: map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"}, Fallback: "second"},
+			"second":   {Use: "codex"},
+			"reviewer": {Use: "codex", Access: pipelines.AccessRead, Models: map[string]string{"medium": "gpt-5"}},
+		},
+		Budget: pipelines.Budget{USD: 10, Tokens: 5_000_000, Time: minutes(120), Attempts: 60},
+		Spare:  []pipelines.Phase{{Name: "spike", Goal: "Try the risky part first.", Folder: "x_spike", Writes: "spike.md"}},
+		Rules: []pipelines.Rule{
+			{After: "planning", When: `{report: complexity: "high"}`, Then: pipelines.Then{Insert: "spike"}},
+			{After: "implementation", When: "{diff: lines: <10}", Then: pipelines.Then{Skip: "review"}},
+			{After: "testing", When: `{verdict: "fail"}`, Then: pipelines.Then{Rollback: &pipelines.RuleRollback{To: "design", Step: "revise", Reason: "tests show a flaw"}}},
+		},
+		Presets: map[string][]string{"quick-fix": {"implementation", "documentation"}, "review-design": {"planning", "requirements", "design"}},
+		Protect: []string{"LICENSE", "vendor/**"},
+	}
+	needs := map[string][]string{
+		"requirements": {"planning"}, "design": {"requirements"}, "test_scenario": {"requirements", "design"},
+		"implementation": {"requirements", "design", "test_scenario"}, "test_implementation": {"implementation"},
+		"testing": {"test_implementation"}, "documentation": {"implementation"},
+		"report": {"requirements", "design", "implementation", "testing", "documentation"}, "evaluation": {"report"},
+	}
+	for i, name := range []string{
+		"planning", "requirements", "design", "test_scenario", "implementation", "test_implementation",
+		"testing", "documentation", "report", "evaluation",
+	} {
+		plan.Phases = append(plan.Phases, pipelines.Phase{
+			Name: name, Goal: "Write the " + strings.ReplaceAll(name, "_", " ") + ".", Needs: needs[name],
+			Folder: fmt.Sprintf("%02d_%s", i, name), Writes: name + ".md", Access: pipelines.AccessArtifacts,
+			Gates: []string{"It says what is needed", "Nothing is invented"}, Revisions: 3,
+			Retry:   pipelines.Retry{Max: 3, Initial: pipelines.Duration(time.Second), Factor: 2, Cap: minutes(1)},
+			Execute: step("writer", "sonnet"), Review: step("reviewer", "gpt-5"), Revise: step("writer", "sonnet"),
+		})
+	}
+	code := plan.Phase("implementation")
+	code.Access, code.MustChange, code.Approve = pipelines.AccessTree, true, "maintain"
+	code.Checks = []pipelines.Check{{Name: "unit", Run: "go test ./...", Timeout: minutes(10)}, {Name: "lint", Run: "go vet ./...", Timeout: minutes(2)}}
+	code.Execute.Tier, code.Execute.Model, code.Execute.Turns = "heavy", "opus", 40
+	return plan
+}
+
+// play is a run that is carried on decision by decision, without agents.
+type play struct {
+	t      testing.TB
+	plan   *pipelines.Pipeline
+	run    metadata.Run
+	at     time.Time
+	events []phases.Event
+}
+
+func newPlay(t testing.TB, language string) *play {
+	plan := samplePlan(language)
+	p := &play{t: t, plan: plan, at: nine}
+	p.run = phases.Fresh(plan, metadata.Run{
+		IssueNumber: "7", IssueTitle: "Add a --json flag to `status` (thanks @hana)", IssueURL: "https://github.com/octo/hello/issues/7",
+		Repository: "octo/hello", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: language, WorkflowVersion: "1.0.0",
+		Pipeline:  metadata.Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("1", 64), Source: "builtin:full"},
+		Execution: metadata.Execution{ID: "run-1"},
+	}, nine)
+	return p
+}
+
+// next carries out what is decided next, with the outcome given. It holds the
+// record against its own rules, so that no view is tested on impossible runs.
+func (p *play) next(o phases.Outcome) {
+	p.t.Helper()
+	d := phases.Decide(p.plan, p.run)
+	p.events = append(p.events, phases.Event{At: p.at, Run: p.run, Decision: &d})
+	if !d.Final() {
+		p.at = p.at.Add(d.Delay)
+		p.run = phases.Begin(p.run, d, phases.Beginning{At: p.at, Session: fmt.Sprintf("s%d", len(p.run.Attempts)+1), Base: strings.Repeat("b", 40), Model: modelOf(p.plan, d)})
+		p.events = append(p.events, phases.Event{At: p.at.Add(time.Second), Run: p.run, Of: d, Activity: &phases.Activity{Text: "Read " + d.Phase + ".go", Usage: metadata.Usage{InputTokens: 10, USD: 0.001}}})
+		p.at = p.at.Add(o.Duration)
+	}
+	o.At = p.at
+	p.run = phases.Apply(p.plan, p.run, d, o)
+	if last := phases.Decide(p.plan, p.run); p.run.Status == metadata.Running && last.Final() && !d.Final() {
+		p.run = phases.Apply(p.plan, p.run, last, phases.Outcome{At: p.at})
+	}
+	if err := p.run.Check(); err != nil {
+		p.t.Fatalf("the record is not valid: %v", err)
+	}
+	p.events = append(p.events, phases.Event{At: p.at, Run: p.run, Of: d, Done: &o})
+}
+
+// work is the outcome of a writing step of the phase at hand.
+func (p *play) work(files int) phases.Outcome {
+	d := phases.Decide(p.plan, p.run)
+	ph := p.plan.Phase(d.Phase)
+	return phases.Outcome{
+		Status: metadata.Succeeded, Usage: metadata.Usage{InputTokens: 9000, OutputTokens: 1500, USD: 0.11}, Duration: 72 * time.Second,
+		Model: modelOf(p.plan, d), Session: "s",
+		Written: &phases.Written{
+			Digest: fmt.Sprint("digest", len(p.run.Attempts)), Files: []string{".reprise/issue-7/" + ph.Folder + "/" + ph.Writes},
+			Diff: metadata.Diff{Files: files, Lines: 14 * files, Added: 12 * files, Deleted: 2 * files},
+		},
+	}
+}
+
+// judgement is the outcome of a review; without findings it passes.
+func (p *play) judgement(failedGate string, findings ...metadata.Finding) phases.Outcome {
+	d := phases.Decide(p.plan, p.run)
+	v := metadata.Verdict{Verdict: metadata.Pass, Findings: findings}
+	for _, g := range p.plan.Phase(d.Phase).Gates {
+		v.Gates = append(v.Gates, metadata.Gate{Gate: g, Pass: g != failedGate, Why: "see " + p.plan.Phase(d.Phase).Writes})
+	}
+	return phases.Outcome{
+		Status: metadata.Succeeded, Usage: metadata.Usage{InputTokens: 4000, OutputTokens: 300, USD: 0.04}, Duration: 31 * time.Second,
+		Verdict: &v, Work: fmt.Sprint("work", len(p.run.Attempts)), Model: "gpt-5",
+	}
+}
+
+func (p *play) checks(pass bool) phases.Outcome {
+	code := 0
+	if !pass {
+		code = 1
+	}
+	return phases.Outcome{Status: metadata.Succeeded, Duration: 4200 * time.Millisecond, Checks: []metadata.CheckResult{
+		{Name: "unit", Run: "go test ./...", Pass: pass, ExitCode: code, Output: "--- FAIL: TestJSON", DurationMS: 4000},
+		{Name: "lint", Run: "go vet ./...", Pass: true, DurationMS: 200},
+	}}
+}
+
+// passing carries on until the phase named is the one at hand.
+func (p *play) passing(until string) {
+	p.t.Helper()
+	for range 60 {
+		switch d := phases.Decide(p.plan, p.run); {
+		case p.run.Status != metadata.Running || d.Phase == until:
+			return
+		case d.Do == phases.DoCheck:
+			p.next(p.checks(true))
+		case d.Do == phases.DoReview:
+			p.next(p.judgement(""))
+		default:
+			p.next(p.work(0))
+		}
+	}
+	p.t.Fatalf("the run never came to %q", until)
+}
+
+func noPaging() metadata.Finding {
+	return metadata.Finding{
+		ID: "F1", Severity: metadata.Blocker, Title: "No paging, says @octo/api (see #12)", Problem: "Lists are whole.",
+		Impact: "Slow and large.", Solution: "Add a cursor.", File: "api/list.go", Line: 12, Status: metadata.NewFinding,
+	}
+}
+
+func shorterName() metadata.Finding {
+	return metadata.Finding{
+		ID: "F2", Severity: metadata.Suggestion, Title: "A shorter name", Problem: "`jsonOutputFlag` is long.",
+		Impact: "Harder to read.", Solution: "Call it `asJSON`.", Status: metadata.NewFinding,
+	}
+}
+
+// back takes the run back, as a person would.
+func (p *play) back(to string, step metadata.Step, reason string) phases.Rewound {
+	p.t.Helper()
+	p.at = p.at.Add(10 * time.Minute)
+	r, err := phases.Back(p.plan, p.run, phases.Rewind{
+		To: to, Step: step, Reason: reason, By: "hana", Trigger: metadata.Manual,
+		CommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3", At: p.at,
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.run = r.Run
+	return r
+}
+
+// errored is an infrastructure error.
+func errored(c metadata.Class, why string) phases.Outcome {
+	return phases.Outcome{Status: metadata.Errored, Class: c, Code: metadata.AgentFailed, Why: why, Duration: 3 * time.Second}
+}
+
+// plays are runs in the states that people ask about, by name.
+func plays(t testing.TB, language string) map[string]*play {
+	all := map[string]*play{}
+	add := func(name string, carry func(p *play)) {
+		p := newPlay(t, language)
+		carry(p)
+		all[name] = p
+	}
+	add("begun", func(*play) {})
+	add("middle", func(p *play) {
+		p.passing("design")
+		p.next(errored(metadata.RateLimited, "claude: 429"))
+		p.next(p.work(0))
+		p.next(p.judgement("It says what is needed", noPaging(), shorterName()))
+		p.next(p.work(0))
+		f := shorterName()
+		p.next(p.judgement("", f))
+		p.passing("implementation")
+		o := p.work(3)
+		o.Violations = []metadata.Violation{{Path: ".github/workflows/ci.yml", Rule: "a protected path"}}
+		p.next(o)
+		p.next(p.checks(false))
+		p.next(p.judgement("Nothing is invented", noPaging(), f))
+	})
+	add("rolledback", func(p *play) {
+		p.passing("report")
+		p.back("design", metadata.Revise, "The API must stay REST.\n\n/rollback planning is what @octo/team wrote in #12.")
+	})
+	add("stuck", func(p *play) {
+		p.passing("design")
+		p.next(p.work(0))
+		p.next(p.judgement("", noPaging()))
+		p.next(p.work(0))
+		again := noPaging()
+		again.Status = metadata.StillOpen
+		p.next(p.judgement("", again))
+	})
+	add("failed", func(p *play) {
+		p.passing("requirements")
+		p.next(p.work(0))
+		for i := range 4 {
+			f := noPaging()
+			f.ID = fmt.Sprintf("F%d", i+1)
+			p.next(p.judgement("", f))
+			if i < 3 {
+				p.next(p.work(0))
+			}
+		}
+	})
+	add("agent", func(p *play) {
+		p.next(errored(metadata.Auth, "claude: no key; set ANTHROPIC_API_KEY"))
+		p.next(errored(metadata.Auth, "codex: not logged in"))
+	})
+	add("flaky", func(p *play) {
+		p.next(p.work(0))
+		p.next(errored(metadata.Network, "codex: connection reset by peer"))
+		p.next(phases.Outcome{Status: metadata.Blocked, Code: metadata.OutputInvalid, Why: "there is no structured verdict\nit used no tool", Session: "s", Duration: time.Minute})
+		p.next(phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted", Duration: time.Second})
+	})
+	add("budget", func(p *play) {
+		p.passing("design")
+		o := p.work(0)
+		o.Usage.USD = 11
+		p.next(o)
+	})
+	add("completed", func(p *play) {
+		p.passing("evaluation")
+		p.next(p.work(0))
+		p.next(p.judgement("", shorterName()))
+		p.run.PRNumber, p.run.PRURL = 8, "https://github.com/octo/hello/pull/8"
+	})
+	return all
+}

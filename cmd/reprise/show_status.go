@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// showStatus prints where a run is, what it has used, what stands against its
+// work, and what a person can do if it does not go on by itself.
+func showStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o viewOptions) {
+	r, plan := newReport(w, o), whole(plan)
+	rows := rowsOf(plan, run)
+	r.titled(plan, run)
+	r.line("")
+	r.headline(plan, run, rows)
+	r.line("")
+	r.phases(rows, doing(plan, run).Phase)
+	r.line("")
+	s := phases.SpentOf(run)
+	r.line("%s · %s tokens · %s · %s of work", spent(run), tokenCount(s.Tokens), plural(s.Attempts, "call"), took(worked(rows)))
+	r.findings(rows)
+	r.lastRollback(run)
+}
+
+// headline says in a sentence where the run is.
+func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row) {
+	d := doing(plan, run)
+	at := rowOf(rows, d.Phase)
+	where := ""
+	if at.Number > 0 {
+		where = fmt.Sprintf("at %s (phase %d of %d)", flat(d.Phase), at.Number, len(rows))
+	}
+	switch run.Status {
+	case metadata.Running:
+		step := joined(" ", string(d.Step()), whom(flat(d.Agent), flat(modelOf(plan, d))))
+		r.line("%s", joined(", ", joined(" ", r.cyan("running"), where), step, roundText(at)))
+		r.line("%s", joined(" ", "why:", flat(d.Why)))
+	case metadata.Completed:
+		r.line("%s: %d of %s", r.green("completed"), completed(rows), plural(len(rows), "phase"))
+	default:
+		r.line("%s", joined(", ", joined(" ", r.yellow(words(run.Status)), where), flat(string(d.Do))))
+	}
+	if run.Stop != nil {
+		r.stopped(run)
+	}
+}
+
+func whom(agent, model string) string {
+	if agent == "" || model == "" {
+		return joined(" ", "by", agent)
+	}
+	return "by " + agent + " (" + model + ")"
+}
+
+func roundText(r row) string {
+	if n := r.round(); n > 1 {
+		return fmt.Sprintf("round %d", n)
+	}
+	return ""
+}
+
+// phases prints the table of the phases, with a sign before the one at hand.
+func (r report) phases(rows []row, at string) {
+	t := table{align: "lrlllrrrr"}
+	t.add("", "", "phase", "status", "step", "round", "calls", "cost", "time")
+	for _, x := range rows {
+		sign, round := statusSign(x.Rec.Status), ""
+		if x.Rec.Name == at {
+			sign = "▸"
+		}
+		if x.round() > 0 {
+			round = fmt.Sprint(x.round())
+		}
+		cells := []string{sign, fmt.Sprint(x.Number), flat(x.Rec.Name), flat(words(x.Rec.Status)), flat(string(x.Rec.CurrentStep)), round, "", "", ""}
+		if x.Attempts > 0 || x.Took > 0 {
+			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), usd(x.USD), took(x.Took)
+		}
+		t.add(cells...)
+	}
+	for i, l := range t.lines() {
+		l = cut(l, r.width)
+		if i > 0 {
+			l = tint(r.palette, rows[i-1].Rec.Status, l)
+		}
+		r.line("%s", l)
+	}
+}
+
+func worked(rows []row) time.Duration {
+	var all time.Duration
+	for _, r := range rows {
+		all += r.Took
+	}
+	return all
+}
+
+// findings prints what stands against the work of the phases that are not done.
+func (r report) findings(rows []row) {
+	t := table{}
+	for _, x := range rows {
+		if x.Rec.Status == metadata.PhaseCompleted || x.Rec.Status == metadata.PhaseSkipped {
+			continue
+		}
+		name := flat(x.Rec.Name)
+		for _, f := range openFindings(x.Rec.Verdict) {
+			t.add(name, findingLine(f))
+		}
+		for _, g := range failedGates(x.Rec.Verdict) {
+			t.add(name, joined(": ", "gate does not hold", flat(g.Gate), cut(flat(g.Why), 160)))
+		}
+		for _, c := range failedChecks(x.Rec) {
+			t.add(name, fmt.Sprintf("check %s fails (exit %d): %s", flat(c.Name), c.ExitCode, flat(c.Run)))
+		}
+		for _, v := range x.Rec.Violations {
+			t.add(name, joined(": ", "change reverted", flat(v.Path), flat(v.Rule)))
+		}
+	}
+	if len(t.rows) > 0 {
+		r.heading("Open")
+		r.table(&t, "  ")
+	}
+}
+
+func (r report) lastRollback(run metadata.Run) {
+	if len(run.RollbackHistory) == 0 {
+		return
+	}
+	last := run.RollbackHistory[len(run.RollbackHistory)-1]
+	r.heading(fmt.Sprintf("Last of %s", plural(len(run.RollbackHistory), "rollback")))
+	r.line("  %s, %s", clock(last.Timestamp), rollbackLine(last))
+	r.text(last.Reason, "    ")
+}
+
+// rollbackLine says from where to where, and who asked.
+func rollbackLine(e metadata.Rollback) string {
+	from := joined(" ", "from", flat(e.FromPhase), flat(string(e.FromStep)))
+	to := joined(" ", "to", flat(e.ToPhase), flat(string(e.ToStep)))
+	by := "by " + flat(e.By)
+	if e.By == "" {
+		by = flat(string(e.TriggeredBy))
+	}
+	return joined(", ", from+" "+to, by)
+}
+
+// artifacts gives the files a phase has written, its artifact first.
+func (r row) artifacts() []string {
+	files := slices.Clone(r.Rec.OutputFiles)
+	return slices.DeleteFunc(files, func(f string) bool { return strings.TrimSpace(f) == "" })
+}
+
+func (r report) stopped(run metadata.Run) {}

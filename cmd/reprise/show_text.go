@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// usd prints dollars: "$0.12". What is less than a cent but not nothing says so.
+func usd(v float64) string {
+	if v > 0 && v < 0.005 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+// tokenCount prints a number of tokens without the noun: "950", "1.2k", "3.4M".
+func tokenCount(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_950:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e3), ".0") + "k"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+}
+
+// took prints a duration with the two units that matter: "0.4s", "12s",
+// "3m12s", "2h05m", "3d04h".
+func took(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < 10*time.Second:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/(24*3600), s/3600%24)
+}
+
+// plural prints a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// flat makes text from outside fit for a line of a terminal or a log: no
+// escapes, no control or hidden characters, one line. The form of a workflow
+// command that counts anywhere in a line is broken.
+func flat(text string) string {
+	text, _ = prompts.Clean(text)
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "##[", "## [")
+}
+
+// cut shortens a line of plain text to a number of terminal cells. Zero or
+// less means no limit.
+func cut(text string, width int) string {
+	if width <= 0 || lipgloss.Width(text) <= width {
+		return text
+	}
+	return lipgloss.NewStyle().MaxWidth(width-1).Render(text) + "…"
+}
+
+// padded fills a text with spaces up to a number of terminal cells.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+}
+
+// palette colours text, or leaves it as it is.
+type palette bool
+
+func (p palette) paint(code, text string) string {
+	if !p || strings.TrimSpace(text) == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (p palette) bold(text string) string   { return p.paint("1", text) }
+func (p palette) faint(text string) string  { return p.paint("2", text) }
+func (p palette) red(text string) string    { return p.paint("31", text) }
+func (p palette) green(text string) string  { return p.paint("32", text) }
+func (p palette) yellow(text string) string { return p.paint("33", text) }
+func (p palette) cyan(text string) string   { return p.paint("36", text) }
+
+// printer writes lines. What cannot be written is lost: showing something
+// never stops the work.
+type printer struct {
+	w io.Writer
+	palette
+}
+
+func (p printer) line(format string, args ...any) {
+	_, _ = fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// news is one event of a run, flat. It is a line of the JSON log, and what the
+// other views make their lines from. Its texts may come from agents and
+// people: they are as they were said.
+type news struct {
+	Time   time.Time `json:"time"`
+	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further
+	Issue  string    `json:"issue"`
+	Phase  string    `json:"phase,omitempty"`
+	Number int       `json:"number,omitzero"` // of the phase, counts from 1
+	Phases int       `json:"phases"`
+	Step   string    `json:"step,omitempty"`
+	Round  int       `json:"round,omitzero"`
+	Agent  string    `json:"agent,omitempty"`
+	Model  string    `json:"model,omitempty"`
+
+	// What begins.
+	Why       string        `json:"why,omitempty"`
+	Resumed   bool          `json:"resumed,omitzero"` // in a session of an earlier attempt
+	Again     bool          `json:"again,omitzero"`   // asked once more for something usable
+	DelayMS   int64         `json:"delay_ms,omitzero"`
+	TakenBack string        `json:"taken_back,omitempty"` // the reason of a rollback that is not met yet
+	Status    string        `json:"status,omitempty"`     // of the attempt, or of the run that stopped
+	Code      metadata.Code `json:"reason_code,omitempty"`
+
+	// What ended.
+	Class      metadata.Class       `json:"class,omitempty"`
+	Files      []string             `json:"files,omitempty"`
+	Diff       *metadata.Diff       `json:"diff,omitempty"`
+	Verdict    metadata.Ruling      `json:"verdict,omitempty"`
+	Findings   []metadata.Finding   `json:"findings,omitempty"` // open ones
+	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
+	Checks     []checkNews          `json:"checks,omitempty"`
+	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
+	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
+	Tokens     int                  `json:"tokens,omitzero"`
+	USD        float64              `json:"cost_usd,omitzero"`
+	DurationMS int64                `json:"duration_ms,omitzero"`
+	Activity   string               `json:"activity,omitempty"`
+	Total      *newsTotal           `json:"total,omitempty"` // with stop
+}
+
+// checkNews is how one check ended, without its output.
+type checkNews struct {
+	Name     string `json:"name"`
+	Pass     bool   `json:"pass"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// newsTotal is what a run came to.
+type newsTotal struct {
+	Completed  int     `json:"completed"`
+	Attempts   int     `json:"attempts"`
+	Tokens     int     `json:"tokens"`
+	USD        float64 `json:"cost_usd"`
+	DurationMS int64   `json:"duration_ms"`
+}
+
+// newsOf gives what there is to tell about an event: the outcome that ends a
+// run is two news. A decision that ends the process is none, its outcome is.
+func newsOf(plan *pipelines.Pipeline, e phases.Event) []news {
+	switch {
+	case e.Decision != nil && !e.Decision.Final():
+		return []news{newsOfBegin(plan, e)}
+	case e.Activity != nil:
+		n := newsAbout(plan, e, e.Of)
+		n.Event, n.Activity = "activity", e.Activity.Text
+		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, e.Activity.Usage.USD
+		return []news{n}
+	case e.Done != nil:
+		var all []news
+		if !e.Of.Final() {
+			all = append(all, newsOfEnd(plan, e))
+		}
+		if e.Run.Status != metadata.Running {
+			all = append(all, newsOfStop(plan, e))
+		}
+		return all
+	}
+	return nil
+}
+
+// newsAbout fills in what all news of a decision have.
+func newsAbout(plan *pipelines.Pipeline, e phases.Event, d phases.Decision) news {
+	rows := rowsOf(plan, e.Run)
+	r := rowOf(rows, d.Phase)
+	return news{
+		Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: modelOf(plan, d),
+	}
+}
+
+func newsOfBegin(plan *pipelines.Pipeline, e phases.Event) news {
+	d := *e.Decision
+	n := newsAbout(plan, e, d)
+	n.Event, n.Why, n.Resumed, n.Again, n.DelayMS = "begin", d.Why, d.Resume > 0, d.Again, d.Delay.Milliseconds()
+	if rec := e.Run.Phase(d.Phase); rec != nil && rec.RollbackContext != nil && d.Do != phases.DoCheck {
+		n.TakenBack = rec.RollbackContext.Reason
+	}
+	return n
+}
+
+func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
+	o := *e.Done
+	n := newsAbout(plan, e, e.Of)
+	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, o.Why
+	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.USD
+	n.DurationMS, n.Violations = o.Duration.Milliseconds(), o.Violations
+	if o.Model != "" {
+		n.Model = o.Model
+	}
+	if o.Written != nil {
+		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
+	}
+	for _, c := range o.Checks {
+		n.Checks = append(n.Checks, checkNews{c.Name, c.Pass, c.ExitCode})
+	}
+	rec := e.Run.Phase(e.Of.Phase)
+	if rec == nil {
+		return n
+	}
+	n.PhaseIs = rec.Status
+	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && rec.Verdict != nil {
+		n.Round = max(rec.Round, 1)
+		n.Verdict, n.Findings, n.Gates = rec.Verdict.Verdict, openFindings(rec.Verdict), failedGates(rec.Verdict)
+	}
+	return n
+}
+
+// newsOfStop tells how the run ended, and what it came to.
+func newsOfStop(plan *pipelines.Pipeline, e phases.Event) news {
+	d := doing(plan, e.Run)
+	rows := rowsOf(plan, e.Run)
+	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
+	n.Event, n.Status, n.Code, n.Why, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, d.Why, 0, string(d.Do)
+	if e.Run.Status == metadata.Completed {
+		n.Phase, n.Number, n.Code = "", 0, metadata.Done
+	}
+	s := phases.SpentOf(e.Run)
+	n.Total = &newsTotal{Completed: completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: s.USD}
+	for _, r := range rows {
+		n.Total.DurationMS += r.Took.Milliseconds()
+	}
+	return n
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// plainView prints a line when a step begins, one when it ends, and under it
+// what has to change. It reads well in the log of a CI job.
+type plainView struct {
+	mu sync.Mutex
+	p  printer
+	o  viewOptions
+}
+
+// Report prints what there is to tell about e.
+func (v *plainView) Report(e phases.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, n := range newsOf(v.o.Plan, e) {
+		if n.Event == "activity" && (!v.o.Verbose || n.Activity == "") {
+			continue
+		}
+		for _, l := range plainLines(n, columnsOf(v.o.Plan), v.p.palette) {
+			v.p.line("%s", l)
+		}
+	}
+}
+
+// Close does nothing: every line is out already.
+func (v *plainView) Close() {}
+
+// columns are the widths of what stands before the text of a line.
+type columns struct{ number, phase, agent int }
+
+func columnsOf(plan *pipelines.Pipeline) columns {
+	c := columns{number: 2*len(fmt.Sprint(len(plan.Phases))) + 1}
+	for _, p := range plan.Phases {
+		c.phase = max(c.phase, lipgloss.Width(flat(p.Name)))
+	}
+	for name := range plan.Agents {
+		c.agent = max(c.agent, lipgloss.Width(flat(name)))
+	}
+	return c
+}
+
+// plainLines prints news: one line, then the details, indented.
+func plainLines(n news, c columns, p palette) []string {
+	at := p.faint(n.Time.Format("15:04:05"))
+	if n.Event == "stop" {
+		return []string{at + "  " + stopLine(n, p)}
+	}
+	number := ""
+	if n.Number > 0 {
+		number = fmt.Sprintf("%d/%d", n.Number, n.Phases)
+	}
+	head := at + "  " + strings.Join([]string{
+		strings.Repeat(" ", max(c.number-len(number), 0)) + number,
+		padded(flat(n.Phase), c.phase), padded(n.Step, len("execute")), padded(flat(n.Agent), c.agent),
+	}, "  ")
+	lines := []string{head + "  " + happened(n, p)}
+	if n.Event == "end" {
+		for _, d := range n.details() {
+			lines = append(lines, "          - "+d)
+		}
+	}
+	return lines
+}
+
+// happened is the text of a line: what begins and why, or what came out.
+func happened(n news, p palette) string {
+	switch n.Event {
+	case "begin":
+		return startLine(n, p)
+	case "activity":
+		return p.faint("… " + cut(flat(n.Activity), 200))
+	}
+	text := n.result()
+	if stats := n.stats(); stats != "" {
+		text += p.faint(" (" + stats + ")")
+	}
+	return mark(n, p) + " " + text
+}
+
+func startLine(n news, p palette) string {
+	why := cut(flat(n.Why), 300)
+	if n.TakenBack != "" {
+		taken := "taken back because: " + cut(flat(n.TakenBack), 300)
+		if strings.HasPrefix(why, "taken back: ") {
+			why = ""
+		}
+		why = joined("; ", p.yellow(taken), why)
+	}
+	verb := "starts"
+	switch {
+	case n.DelayMS > 0:
+		verb = "waits " + took(time.Duration(n.DelayMS)*time.Millisecond)
+	case n.Resumed:
+		verb = "goes on in its session"
+	}
+	return p.cyan("> ") + joined(": ", verb, why)
+}
+
+// mark shows at a glance how an attempt ended.
+func mark(n news, p palette) string {
+	good := n.Status == string(metadata.Succeeded) && n.Verdict != metadata.Fail
+	for _, c := range n.Checks {
+		good = good && c.Pass
+	}
+	switch {
+	case good:
+		return p.green("✓")
+	case n.Status == string(metadata.Succeeded):
+		return p.yellow("✗")
+	}
+	return p.red("✗")
+}
+
+// stopLine says how the run ended.
+func stopLine(n news, p palette) string {
+	t := n.Total
+	text := fmt.Sprintf("%d of %s, %s, %s tokens, %s, %s of work", t.Completed, plural(n.Phases, "phase"),
+		plural(t.Attempts, "attempt"), tokenCount(t.Tokens), usd(t.USD), took(time.Duration(t.DurationMS)*time.Millisecond))
+	if n.Status == string(metadata.Completed) {
+		return p.green("✓ completed") + ": " + text
+	}
+	ended := n.Status
+	if n.Code != "" {
+		ended += " (" + string(n.Code) + ")"
+	}
+	where := flat(joined(" ", n.Phase, n.Step))
+	if where != "" {
+		where = "at " + where
+	}
+	sign := p.yellow("! " + ended)
+	if n.Status == string(metadata.Failed) {
+		sign = p.red("✗ " + ended)
+	}
+	return joined(": ", joined(" ", sign, where), cut(flat(n.Why), 300)) + "; " + text
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// workspace is one run on this machine: its branch and tree, what it was
+// defined by, and its record.
+type workspace struct {
+	definition
+	source *git.Source
+	repo   *git.Repo
+	issue  issue
+	run    metadata.Run
+	push   bool              // every commit goes to origin
+	fresh  bool              // the run has no commit yet
+	frozen map[string][]byte // what the first commit takes along
+	left   *metadata.Attempt // begun and never ended by the process before
+	clean  func()            // removes what a dry run made
+}
+
+// opening says which run to open and how.
+type opening struct {
+	repo     string // any folder of the repository
+	id       string // of a run that exists
+	file     string // issue file, instead of id
+	pipeline string // name, name/preset or path; empty: chosen by the issue
+	language string
+	agent    string // does the work of every agent of the pipeline
+	stubs    string // file of scripted answers, for the rehearsal agent
+	usd      float64
+	push     *bool // push every commit to origin; nil: as the run was started
+	scratch  bool  // work in a temporary folder and leave nothing behind
+}
+
+// branchOf names the branch of a run.
+func branchOf(id string) string { return "reprise/issue-" + id }
+
+// openWorkspace finds the run of an issue, or prepares a new one. Nothing is
+// committed yet.
+func openWorkspace(ctx context.Context, env environment, o opening) (*workspace, error) {
+	w := &workspace{clean: func() {}}
+	var err error
+	if w.source, err = git.Find(ctx, o.repo); err != nil {
+		return nil, err
+	}
+	if o.file != "" {
+		w.issue, err = readIssue(o.file)
+	} else {
+		w.issue.ID, err = o.id, usage(metadata.CheckID(o.id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := w.openTree(ctx, env, o); err != nil {
+		w.clean()
+		return nil, err
+	}
+	if err := w.load(ctx, env, o); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// close lets go of the run.
+func (w *workspace) close() error {
+	err := w.repo.Close()
+	w.clean()
+	return err
+}
+
+// openTree opens branch and work tree.
+func (w *workspace) openTree(ctx context.Context, env environment, o opening) error {
+	root, err := rootOf(env, w.source, w.issue.ID)
+	if err != nil {
+		return err
+	}
+	opts := git.Options{Source: w.source, Root: root, Branch: branchOf(w.issue.ID), State: phases.Folder(w.issue.ID)}
+	if w.push = w.pushes(ctx, o); w.push {
+		opts.Remote = "origin"
+	}
+	if o.scratch {
+		if opts.Root, err = os.MkdirTemp("", "reprise-"); err != nil {
+			return err
+		}
+		opts.Scratch = true
+		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
+	}
+	w.left = leftOpen(opts.Root, w.issue.ID)
+	w.repo, err = git.Open(ctx, opts)
+	return err
+}
+
+// pushes says whether commits go to origin: what the command line says, else
+// what the run was started with.
+func (w *workspace) pushes(ctx context.Context, o opening) bool {
+	if o.push != nil || o.scratch {
+		return o.push != nil && *o.push
+	}
+	name := path.Join(phases.Folder(w.issue.ID), metadata.File)
+	data, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), name)
+	if err != nil {
+		return false // a new run, or one that only origin has: then --push says so
+	}
+	run, err := metadata.Parse(data, name)
+	return err == nil && run.Execution.Push // load reports what is wrong with it
+}
+
+// leftOpen finds the attempt that a killed process had begun, in the record
+// it saved beside the work. What cannot be read was not worth keeping: the
+// branch has the truth.
+func leftOpen(root, id string) *metadata.Attempt {
+	run, err := store(filepath.Join(root, "tree"), id).Load()
+	if err != nil || len(run.Attempts) == 0 {
+		return nil
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if last.Status != metadata.Started {
+		return nil
+	}
+	return &last
+}
+
+// store keeps the record beside the work, between two commits.
+func store(tree, id string) metadata.Store {
+	return metadata.Store{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id)))}
+}
+
+// rootOf gives the folder where a run lives on this machine. It is outside
+// the repository: many tools pass over what lies below ".git".
+func rootOf(env environment, src *git.Source, id string) (string, error) {
+	base := env.getenv("REPRISE_HOME")
+	if base == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
+		}
+		base = filepath.Join(cache, "reprise")
+	}
+	sum := sha256.Sum256([]byte(src.CommonDir))
+	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
+}
+
+// load reads the run from its branch, or prepares a new one.
+func (w *workspace) load(ctx context.Context, env environment, o opening) error {
+	name := path.Join(phases.Folder(w.issue.ID), metadata.File)
+	read := func(name string) ([]byte, error) { return w.repo.ReadFile(ctx, w.repo.Tip(), name) }
+	data, err := read(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && w.repo.New():
+		return w.begin(ctx, env, o)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", branchOf(w.issue.ID), name)
+	case err != nil:
+		return err
+	}
+	if w.run, err = metadata.Parse(data, branchOf(w.issue.ID)+":"+name); err != nil {
+		return fmt.Errorf("%w; the branch is left as it is", err)
+	}
+	if w.definition, w.issue, err = thaw(w.run, read); err != nil {
+		return err
+	}
+	if o.agent != "" {
+		replaceAgents(w.plan, o.agent)
+	}
+	return nil
+}
+
+// begin prepares a new run.
+func (w *workspace) begin(ctx context.Context, env environment, o opening) error {
+	if o.file == "" {
+		return usagef("there is no run for issue %s in this repository: start one with reprise run --issue-file FILE", w.issue.ID)
+	}
+	var err error
+	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
+		return err
+	}
+	if err := supported(w.plan); err != nil {
+		return err
+	}
+	var digest string
+	if w.frozen, digest, err = w.freeze(w.issue); err != nil {
+		return err
+	}
+	w.fresh = true
+	w.run = phases.Fresh(w.plan, metadata.Run{
+		IssueNumber: w.issue.ID, IssueURL: w.issue.URL, IssueTitle: w.issue.Title, Repository: w.source.GitHub,
+		WorkflowVersion: version, Language: w.plan.Language, BranchName: branchOf(w.issue.ID), BaseCommit: w.repo.Tip(),
+		Pipeline:  metadata.Pipeline{Name: w.plan.Name, Digest: digest, Definition: w.defined, Source: w.plan.Source},
+		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.push},
+		Issue:     metadata.Issue{Title: w.issue.Title, Labels: w.issue.Labels, Author: w.issue.Author, Digest: w.issue.digest()},
+	}, env.now())
+	if o.usd > 0 {
+		w.run.Budget.USD = o.usd
+	}
+	return nil
+}
+
+// engine wires the engine that carries this run on.
+func (w *workspace) engine(env environment, o opening, report phases.Reporter) (*phases.Engine, error) {
+	eval, err := evaluator()
+	if err != nil {
+		return nil, err
+	}
+	opts, err := agentOptions(env, w, o)
+	if err != nil {
+		return nil, err
+	}
+	return &phases.Engine{
+		Plan: w.plan, Prompts: w.words, Tree: tree{w.repo}, Report: report,
+		Store:   store(w.repo.Tree(), w.issue.ID),
+		Checker: opts,
+		Agent: func(name string) (phases.Agent, error) {
+			return agents.For(w.plan.Agents[name].Use, w.plan.Agents[name], opts)
+		},
+		CheckReport: eval.CheckReport,
+		Issue: prompts.Issue{
+			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
+		},
+		Frozen: w.frozen, Secrets: env.secrets(),
+		Now:    env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
+	}, nil
+}
+
+// rehearsal is the agent that needs no program, key or network.
+const rehearsal = "rehearsal"
+
+// agentOptions says what all agents of a run share.
+func agentOptions(env environment, w *workspace, o opening) (agents.Options, error) {
+	opts := agents.Options{Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name}
+	var err error
+	if o.stubs != "" {
+		opts.Stubs, err = agents.ReadStubs(o.stubs)
+	}
+	return opts, usage(err)
+}
+
+// secrets lists the values of this environment that must not reach a branch.
+func (e environment) secrets() []phases.Secret {
+	var out []phases.Secret
+	for _, kv := range e.environ {
+		name, value, _ := strings.Cut(kv, "=")
+		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"} {
+			if strings.HasSuffix(name, end) {
+				out = append(out, phases.Secret{Name: name, Value: value})
+			}
+		}
+	}
+	return out
+}
+
+// sleep waits, or returns why ctx was cancelled.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,96 @@
+package house_test
+
+import (
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDocuments(t *testing.T) {
+	for _, doc := range documents(t) {
+		for _, problem := range lint(os.DirFS(root), doc, read(t, doc)) {
+			t.Errorf("%s:%s", doc, problem)
+		}
+	}
+}
+
+func TestLint(t *testing.T) {
+	repo := fstest.MapFS{
+		"docs/other.md": {Data: []byte("# Other\n\n## Two words, `code`\n\n## Again\n\n## Again\n")},
+		"LICENSE":       {},
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"clean", "# A\n\n[x](#a) [y](other.md#two-words-code) [z](../LICENSE) [w](/docs/other.md#again-1) <https://example.com>\n\n```sh\nls\n```\n", nil},
+		{"no such file", "[x](gone.md)\n", []string{"1: the link gone.md leads nowhere"}},
+		{"no such file, by reference", "[x]\n\n[x]: gone.md\n", []string{"3: the link gone.md leads nowhere"}},
+		{"no such anchor", "# A\n[x](#b) [y](other.md#c)\n", []string{"2: the link #b leads to no heading", "2: the link other.md#c leads to no heading"}},
+		{"out of the repository", "[x](../../notes.md)\n", []string{"1: the link ../../notes.md leads out of the repository"}},
+		{"link in code", "`[x](gone.md)`\n", nil},
+		{"open fence", "# A\n\n```sh\nls\n", []string{"3: the code fence is never closed"}},
+		{"inner fence", "````md\n```sh\n````\n", nil},
+		{"fence without language", "```\nls\n```\n", []string{"1: the code fence names no language; text will do"}},
+		{"trailing space", "a \n", []string{"1: spaces at the end of the line"}},
+		{"machine", "see /" + "home/me/notes\n", []string{"1: a path that exists on one machine only"}},
+		{"no machine", "see ~/home/x and https://example.com/work/1\n", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, lint(repo, "docs/page.md", tt.text)); diff != "" {
+				t.Errorf("problems (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// lint gives what is wrong with a document, each with its line. The links are
+// followed in repo.
+func lint(repo fs.FS, doc, text string) []string {
+	p := parse(text)
+	for _, l := range p.links {
+		u, err := url.Parse(l.text)
+		if err != nil {
+			p.problem(l.line, "the link %s: %v", l.text, err)
+			continue
+		}
+		if u.Scheme != "" {
+			continue // the world outside is not ours to check
+		}
+		p.follow(repo, doc, l, u)
+	}
+	return p.problems
+}
+
+// follow checks a link into the repository. A path with a leading slash starts
+// at its top, as on GitHub.
+func (p *page) follow(repo fs.FS, doc string, l located, u *url.URL) {
+	anchors, target := p.anchors, doc
+	if u.Path != "" {
+		target = path.Join(path.Dir(doc), u.Path)
+		if strings.HasPrefix(u.Path, "/") {
+			target = path.Clean(u.Path[1:])
+		}
+		if !fs.ValidPath(target) {
+			p.problem(l.line, "the link %s leads out of the repository", l.text)
+			return
+		}
+		if _, err := fs.Stat(repo, target); err != nil {
+			p.problem(l.line, "the link %s leads nowhere", l.text)
+			return
+		}
+		if u.Fragment != "" && path.Ext(target) == ".md" {
+			data, _ := fs.ReadFile(repo, target) // it exists; if it cannot be read, it has no heading
+			anchors = parse(string(data)).anchors
+		}
+	}
+	if u.Fragment != "" && path.Ext(target) == ".md" && !anchors[u.Fragment] {
+		p.problem(l.line, "the link %s leads to no heading", l.text)
+	}
+}
