@@ -25,7 +25,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	if home == "" {
 		home = lookup(o.Environ, "HOME")
 	}
-	out := &excerpt{tailMax: 4000}
+	out := &excerpt{tailMax: 3900} // the rest of 4,000 is for what is added
 	start := time.Now()
 	e, err := program{
 		// Both streams in the order they were written in.

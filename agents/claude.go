@@ -80,9 +80,15 @@ func (a claude) prepare(c *Call) (string, error) {
 		"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS":     "1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 		"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS":     "1",
-		"DISABLE_AUTOUPDATER":                      "1",
+		// Else "@/some/file" in the text of an issue brings in that file, from
+		// anywhere, whatever the tools may read.
+		"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
+		"DISABLE_AUTOUPDATER":             "1",
 	} {
 		c.Env = setVar(c.Env, name, value)
+	}
+	if strings.HasPrefix(t.Prompt, "/") {
+		return "\n" + t.Prompt, nil // at the very start it would be taken for a command of the program
 	}
 	return t.Prompt, nil
 }

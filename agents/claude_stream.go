@@ -102,6 +102,10 @@ func (s *claudeStream) line(data []byte) reaction {
 	return goOn
 }
 
+// patience is how long a wait may be that is not worth starting over for, where
+// nothing has been done yet.
+const patience = 10 * time.Second
+
 // retry hears that the program tries again. It would do so for minutes with a
 // key that is wrong and stays wrong.
 func (s *claudeStream) retry(e claudeEvent) reaction {
@@ -116,6 +120,10 @@ func (s *claudeStream) retry(e claudeEvent) reaction {
 		err.RetryAfter = s.delay
 	}
 	s.trouble = err
+	if class == metadata.RateLimited && s.delay >= patience && len(s.messages) == 0 {
+		s.failed = err // nothing is lost yet, and somebody else may have room
+		return giveUp
+	}
 	return goOn
 }
 
@@ -124,11 +132,11 @@ func (s *claudeStream) assistant(e claudeEvent) {
 		s.trouble = nil // it got over it
 		s.messages[e.Message.ID] = e.Message.Usage
 	}
-	s.result.Usage = metadata.Usage{Turns: len(s.messages), Estimated: true}
+	s.result.Usage = metadata.Usage{Turns: len(s.messages)}
 	for _, u := range s.messages {
 		s.add(u)
 	}
-	s.result.Usage.USD, _ = s.cli.price(cmp.Or(e.Message.Model, s.result.Model), s.result.Usage)
+	s.result.Usage, _ = s.cli.priced(cmp.Or(e.Message.Model, s.result.Model), s.result.Usage)
 	for _, b := range e.Message.Content {
 		switch {
 		case b.Type == "text":

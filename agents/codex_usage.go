@@ -1,7 +1,6 @@
 package agents
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,12 +77,11 @@ func (s *codexStream) settleUsage(r *phases.Result) {
 		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
 	}
 	used := codexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
-	r.Usage = metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output), Estimated: true}
+	u := metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output)}
 	if s.done {
-		r.Usage.Turns = 1
+		u.Turns = 1
 	}
-	var known bool
-	if r.Usage.USD, known = s.cli.price(r.Model, r.Usage); !known && r.Usage.USD > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", r.Model))
-	}
+	var warning []string
+	r.Usage, warning = s.cli.priced(r.Model, u)
+	r.Warnings = append(r.Warnings, warning...)
 }

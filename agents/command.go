@@ -110,8 +110,8 @@ func (a command) read(printed []byte, r *phases.Result) error {
 	}
 	if said.Usage.USD != nil {
 		u.USD = *said.Usage.USD
-	} else if u.USD, _ = a.price("", u); u.USD > 0 {
-		u.Estimated = true
+	} else {
+		u, _ = a.priced("", u)
 	}
 	r.Text, r.Structured, r.Session, r.Limit, r.Usage = said.Text, said.Structured, said.Session, said.Limit, u
 	return nil

@@ -132,12 +132,11 @@ func toolOf(id string) string {
 }
 
 func (s *geminiStream) end(e geminiEvent) reaction {
-	u := metadata.Usage{InputTokens: max(0, e.Stats.Input-e.Stats.Cached), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output, Estimated: true}
-	var known bool
-	if u.USD, known = s.cli.price(s.result.Model, u); !known && u.USD > 0 {
-		s.result.Warnings = append(s.result.Warnings, fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", s.result.Model))
-	}
-	s.result.Usage, s.result.ToolCalls = u, e.Stats.Tools
+	u := metadata.Usage{InputTokens: max(0, e.Stats.Input-e.Stats.Cached), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
+	var warning []string
+	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
+	s.result.Warnings = append(s.result.Warnings, warning...)
+	s.result.ToolCalls = e.Stats.Tools
 	if e.Status == "success" {
 		s.done = true
 		return isDone

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,7 +17,10 @@ import (
 
 // Harden keeps other processes of the same user, such as agents, from reading
 // this one's memory and environment (/proc/PID/environ) and from tracing it.
-// It says nothing to a process of root. Call it once, before the first agent.
+// Processes of root can do both all the same. Call it once, before the first
+// agent. From then on the files of /proc/self belong to root: this process
+// itself may no longer open its own environ, mem or oom_score_adj, nor give a
+// child a user namespace, unless it is root.
 func Harden() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("closing /proc/self against the agents: %w", err)
@@ -55,30 +57,37 @@ func awaitExit(cmd *exec.Cmd) {
 func (c *child) ask()  { _ = unix.Kill(-c.pid(), unix.SIGTERM) }
 func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 
-// sweep ends the processes of a call that left its process group and outlived
-// their parents, which made them children of this process. It says how many
-// there were. Other children of this process, such as git's, are waited for
-// elsewhere: it touches none of them.
+// sweep ends the processes of a call that left its process group, and says how
+// many there were. Those that outlived their parents have become children of
+// this process and are collected here. Other children of this process, such as
+// git's, are waited for elsewhere: it touches none of them.
 func sweep(leader int, task string) (ended int) {
 	own, _ := unix.Getsid(0)
-	f := family{leader: leader, mark: []byte(markerVar + "=" + task), own: own, sessions: map[int]bool{leader: true}}
-	killed := map[int]bool{}
+	f := family{mark: []byte(markerVar + "=" + task), sessions: map[int]bool{leader: true}}
+	killed, dead := map[int]bool{}, map[int]bool{}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		found := false
-		for _, p := range children() {
+		calm := true // nothing moved while we looked, so nothing was missed
+		for _, p := range processes() {
 			switch {
-			case p.pid == leader:
-			case p.zombie():
-				if killed[p.pid] || f.left(p) {
-					found = true
+			case p.pid == leader || p.session == own:
+			case p.state == "Z":
+				calm = calm && dead[p.pid]
+				dead[p.pid] = true
+				// A child that another part of reprise has started has this
+				// process's session, or one of its own. Any other was adopted,
+				// and nobody else waits for it.
+				if p.parent == os.Getpid() && (killed[p.pid] || p.session != p.pid) {
 					_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
 				}
 			case f.has(p):
-				found, killed[p.pid], f.sessions[p.session] = true, true, true
+				calm, killed[p.pid], f.sessions[p.session] = false, true, true
 				_ = unix.Kill(p.pid, unix.SIGKILL)
+			default:
+				now, ok := stat(strconv.Itoa(p.pid))
+				calm = calm && ok && now.state != "Z"
 			}
 		}
-		if !found {
+		if calm {
 			break
 		}
 	}
@@ -87,79 +96,56 @@ func sweep(leader int, task string) (ended int) {
 
 // family knows the processes of one call.
 type family struct {
-	leader   int
 	mark     []byte
-	own      int          // session of this process
 	sessions map[int]bool // of processes known to belong to the call
 }
 
-// has says whether a living child of this process belongs to the call.
+// has says whether a process belongs to the call: to one of its sessions, or
+// by the mark in the environment it was started with.
 func (f family) has(p process) bool {
-	if p.session == f.own {
-		return false
-	}
 	if f.sessions[p.session] {
 		return true
 	}
-	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)) // gone, or not ours
+	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)) // gone, or somebody else's
 	return bytes.Contains(append([]byte{0}, env...), append(append([]byte{0}, f.mark...), 0))
 }
 
-// left says whether a dead child of this process may be laid to rest here. A
-// process that this one has started has its session, or one of its own; what
-// has neither was adopted, and nobody else waits for it.
-func (f family) left(p process) bool {
-	return p.session != f.own && p.session != p.pid
-}
-
-// process is a line of /proc/PID/stat.
+// process is a line of /proc/PID/stat. A process in state Z is dead and not
+// collected.
 type process struct {
 	pid, parent, session int
 	state                string
 }
 
-func (p process) zombie() bool { return p.state == "Z" || p.state == "X" }
-
-// children lists the children of this process.
-func children() []process {
+// processes lists all there are. The kernel's own lists of children are
+// shorter, but may leave some out while others come and go.
+func processes() []process {
 	var out []process
-	lists, _ := filepath.Glob("/proc/self/task/*/children")
-	if len(lists) == 0 {
-		return childrenByScan()
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
 	}
-	for _, list := range lists {
-		data, _ := os.ReadFile(list) // a thread that ended has none
-		for _, pid := range strings.Fields(string(data)) {
-			if p, ok := stat(pid); ok {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// childrenByScan is for kernels that do not list children.
-func childrenByScan() []process {
-	var out []process
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		if p, ok := stat(filepath.Base(dir)); ok && p.parent == os.Getpid() {
+	defer func() { _ = dir.Close() }() // opened for reading
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if p, ok := stat(name); ok {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func stat(pid string) (process, bool) {
-	data, _ := os.ReadFile("/proc/" + pid + "/stat")
-	text := string(data)
-	// The name, in parentheses, may hold anything.
-	rest := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(rest) < 4 {
-		return process{}, false
+func stat(name string) (p process, ok bool) {
+	if p.pid, _ = strconv.Atoi(name); p.pid == 0 {
+		return p, false
 	}
-	p := process{state: rest[0]}
-	p.pid, _ = strconv.Atoi(pid)
+	data, _ := os.ReadFile("/proc/" + name + "/stat")
+	// The program's name, in parentheses, may hold anything.
+	rest := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(rest) < 4 {
+		return p, false
+	}
+	p.state = rest[0]
 	p.parent, _ = strconv.Atoi(rest[1])
 	p.session, _ = strconv.Atoi(rest[3])
 	return p, true

@@ -24,12 +24,15 @@ func eachLine(r io.Reader, f func(line []byte)) (cut int) {
 	for {
 		line, err := b.ReadSlice('\n')
 		if full := errors.Is(err, bufio.ErrBufferFull); full || len(long) > 0 {
+			if long == nil {
+				long = make([]byte, 0, maxLine)
+			}
 			room := maxLine - len(long)
 			long = append(long, line[:min(len(line), room)]...)
 			if full && len(line) < room {
 				continue
 			}
-			if len(line) > room {
+			if full || len(line) > room {
 				cut++
 			}
 			if full {

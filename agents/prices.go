@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 
@@ -49,8 +50,19 @@ func priceTables() map[string]map[string]pipelines.Price {
 // variant is what a model's name may end in without changing its price.
 var variant = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|\[1m\])+$`)
 
-// price prices what an agent used, where the agent does not say itself what it
-// cost. A model that is in no table costs as much as the dearest of its agent
+// priced fills in what a usage costs, where the agent does not say so itself,
+// and gives a warning for people if that is a guess.
+func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warning []string) {
+	var known bool
+	u.USD, known = c.price(model, u)
+	u.Estimated = u.USD > 0
+	if !known && u.Estimated {
+		warning = []string{fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", model)}
+	}
+	return u, warning
+}
+
+// price finds the price of a usage. A model that is in no table costs as much as the dearest of its agent
 // (of all, for an agent without a table), and known is false.
 func (c cli) price(model string, u metadata.Usage) (usd float64, known bool) {
 	tables := priceTables()

@@ -3,12 +3,13 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Change is one path of the work tree that is not as in the tip.
@@ -89,23 +90,8 @@ func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 			return nil, fmt.Errorf("compare the work tree: %w", err)
 		}
 	}
-	out, err := r.git(ctx, "ls-files", "-t", "-s", "-z", "-m", "-d", "-o", "--exclude-standard")
+	found, err := r.codeChanges(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("compare the work tree: %w", err)
-	}
-	found := map[string]Change{}
-	var links []string
-	for _, record := range records(out) {
-		c := r.parseChange(record)
-		if under(c.Path, r.opt.State) {
-			continue // the index need not know about it
-		}
-		if c.Kind == Added && c.Type == Symlink {
-			links = append(links, c.Path)
-		}
-		found[c.Path] = c
-	}
-	if err := r.hidden(ctx, links, found); err != nil {
 		return nil, fmt.Errorf("compare the work tree: %w", err)
 	}
 	changes, err := r.stateChanges()
@@ -113,31 +99,44 @@ func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	for _, c := range found {
-		changes = append(changes, c)
+		if !under(c.Path, r.opt.State) { // the index need not know about that
+			changes = append(changes, c)
+		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil
 }
 
-// parseChange reads "? path" for a new path, and "TAG mode id stage<TAB>path"
-// for one that the index has.
-func (r *Repo) parseChange(record string) Change {
-	if name, ok := strings.CutPrefix(record, "? "); ok {
+// codeChanges asks at the same time what became of known files, and what is
+// new.
+func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
+	var known, unknown []byte
+	var err1, err2 error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		// "dirty" keeps git from running itself in repositories inside the tree.
+		known, err1 = r.git(ctx, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=dirty")
+	})
+	wg.Go(func() { unknown, err2 = r.git(ctx, "ls-files", "-z", "-o", "--exclude-standard") })
+	wg.Wait()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	var changes []Change
+	fields := records(known)
+	for ; len(fields) >= 2; fields = fields[2:] {
+		c := Change{Path: fields[1], Kind: Deleted, Was: typeOfMode(fields[0][1:7])}
+		if c.Type, c.Size = r.look(c.Path); c.Type != None {
+			c.Kind = changeKind(c.Was, c.Type)
+		}
+		changes = append(changes, c)
+	}
+	for _, name := range records(unknown) {
 		c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
 		c.Type, c.Size = r.look(c.Path)
-		return c
+		changes = append(changes, c)
 	}
-	info, name, _ := strings.Cut(record, "\t")
-	c := Change{Path: name}
-	if f := strings.Fields(info); len(f) == 4 {
-		c.Was = typeOfMode(f[1])
-	}
-	c.Type, c.Size = r.look(name)
-	c.Kind = changeKind(c.Was, c.Type)
-	if c.Type == None {
-		c.Kind = Deleted
-	}
-	return c
+	return changes, nil
 }
 
 // look says what is at a path now. A folder counts only if it is a repository
@@ -154,25 +153,4 @@ func (r *Repo) look(p string) (Type, int64) {
 		return Repository, 0
 	}
 	return None, 0
-}
-
-// hidden adds the files of folders that a symbolic link took the place of. Git
-// looks through the link, and may find files there that seem unchanged.
-func (r *Repo) hidden(ctx context.Context, links []string, found map[string]Change) error {
-	for _, link := range links {
-		if info, err := os.Stat(r.tree + "/" + link); err != nil || !info.IsDir() {
-			continue
-		}
-		out, err := r.git(ctx, "--literal-pathspecs", "ls-files", "-s", "-z", "--", link+"/")
-		if err != nil {
-			return err
-		}
-		for _, record := range records(out) {
-			info, name, _ := strings.Cut(record, "\t")
-			if !under(name, r.opt.State) {
-				found[name] = Change{Path: name, Kind: Deleted, Was: typeOfMode(info[:6])}
-			}
-		}
-	}
-	return nil
 }

@@ -168,8 +168,11 @@ func (r *Repo) statePath(p string) (op, error) {
 	if err := r.checkState(p); err != nil {
 		return op{}, err
 	}
+	if beyond(r.top, p) {
+		return op{kind: 'D', path: p}, nil
+	}
 	info, err := r.top.Lstat(p)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && beyond(r.top, p) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return op{kind: 'D', path: p}, nil
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -77,6 +78,7 @@ type call struct {
 	stdin   io.Reader
 	limit   int64    // bytes of output to keep; 0 means all
 	secrets []string // never to appear in an error
+	lock    *os.File // held open by the command as well; may be nil
 }
 
 // do runs the command and returns its standard output. The process group ends
@@ -86,11 +88,15 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
 	out, stderr := &head{limit: c.limit}, &tail{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
+	if c.lock != nil {
+		cmd.ExtraFiles = []*os.File{c.lock}
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	if err == nil {
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		// A helper that stays, such as a cache of credentials, may hold the pipes.
 		return out.Bytes(), nil
 	}
 	if cmd.Process != nil {

@@ -44,6 +44,10 @@ func (r *Repo) prepare() error {
 	if err := r.sweep(); err != nil {
 		return err
 	}
+	// What was fetched is fetched again: its objects may be gone.
+	if err := os.RemoveAll(r.home("refs", "reprise")); err != nil {
+		return err
+	}
 	// The state folder is kept byte for byte, whatever .gitattributes says.
 	raw := fmt.Sprintf("\"/%s/**\" -text !eol -ident !filter !working-tree-encoding\n", r.opt.State)
 	files := map[string]string{
@@ -96,7 +100,7 @@ func (r *Repo) sweep() error {
 			return err
 		case d.IsDir() && name == r.home("objects"):
 			return fs.SkipDir // many files, and no locks
-		case strings.HasSuffix(name, ".lock"), strings.HasPrefix(d.Name(), "fast_import_crash_"),
+		case strings.HasSuffix(name, ".lock"), strings.HasPrefix(d.Name(), "."), strings.HasPrefix(d.Name(), "fast_import_crash_"),
 			strings.HasPrefix(d.Name(), "snapshot-"):
 			if err := os.RemoveAll(name); err != nil {
 				return err

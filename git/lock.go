@@ -1,6 +1,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrLocked is what a *Locked error is, for errors.Is.
@@ -28,18 +30,26 @@ func (e *Locked) Error() string {
 func (e *Locked) Is(target error) bool { return target == ErrLocked }
 
 // takeLock takes the folder for this process, until the file is closed or the
-// process ends in whatever way.
-func takeLock(root string) (*os.File, error) {
+// process ends in whatever way. Git commands that write to the run's own
+// directory inherit the lock, so that one which outlived its process is not
+// taken by surprise: that it ends is waited for.
+func takeLock(ctx context.Context, root string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	for wait := 0; ; wait++ {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
 		text, _ := os.ReadFile(f.Name())
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		f.Close()
-		return nil, &Locked{Root: root, PID: pid}
+		if alive := syscall.Kill(pid, 0) != syscall.ESRCH; pid == 0 || alive || wait == lockTries || ctx.Err() != nil {
+			f.Close()
+			return nil, &Locked{Root: root, PID: pid}
+		}
+		time.Sleep(lockPause)
 	}
 	if err == nil {
 		err = f.Truncate(0)
@@ -53,3 +63,9 @@ func takeLock(root string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// How long a command of a dead process may go on: ten seconds.
+const (
+	lockTries = 500
+	lockPause = 20 * time.Millisecond
+)

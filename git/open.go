@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := os.MkdirAll(r.opt.Root, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(r.opt.Root)
+	lock, err := takeLock(ctx, r.opt.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,15 @@ func (r *Repo) findTip(ctx context.Context) error {
 	if r.users, err = r.usersBranch(ctx); err != nil {
 		return err
 	}
+	if err := r.forgetLost(ctx); err != nil {
+		return err
+	}
 	if r.remote != nil {
 		if err := r.fetchBranch(ctx, r.src.Shallow && r.own == "" && r.users == ""); err != nil {
 			return err
 		}
 	}
-	if err := r.forgetOwn(ctx); err != nil {
+	if err := r.forgetDeleted(); err != nil {
 		return err
 	}
 	r.tip = r.own
@@ -204,27 +207,34 @@ func (r *Repo) readOwn() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// forgetOwn drops the own ref when it no longer counts: its objects are gone,
-// or a person deleted the branch everywhere else.
-func (r *Repo) forgetOwn(ctx context.Context) error {
-	if r.own == "" || r.own == r.users || r.own == r.theirs {
+// forgetLost drops the own ref when its commit is gone, because the user's
+// repository was made anew.
+func (r *Repo) forgetLost(ctx context.Context) error {
+	if r.own == "" || r.own == r.users {
 		return nil
 	}
 	out, err := r.gitStdin(ctx, []byte(r.own+"\n"), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil {
+	if err != nil || string(out) == "commit\n" {
 		return err
 	}
-	_, err = os.Stat(r.home("published"))
-	deleted := err == nil && r.users == "" && r.theirs == ""
-	if string(out) == "commit\n" && !deleted {
+	r.warn("commit %s, which the run had got to, is not in this repository any more", r.own)
+	return r.forget()
+}
+
+// forgetDeleted drops the own ref when others could see the branch and it is
+// gone from there: a person deleted it.
+func (r *Repo) forgetDeleted() error {
+	_, err := os.Stat(r.home("published"))
+	if r.own == "" || r.users != "" || r.theirs != "" || err != nil {
 		return nil
 	}
-	r.warn("branch %s was deleted; the run starts anew (it had got to commit %s)", r.opt.Branch, r.own)
-	if _, err := r.git(ctx, "update-ref", "-d", r.ref); err != nil {
-		return err
-	}
+	r.warn("branch %s was deleted, so the run starts anew (it had got to commit %s)", r.opt.Branch, r.own)
+	return r.forget()
+}
+
+func (r *Repo) forget() error {
 	r.own = ""
-	return os.RemoveAll(r.home("published"))
+	return errors.Join(os.RemoveAll(r.home(r.ref)), os.RemoveAll(r.home("published")))
 }
 
 // follow moves tip to other if that is further on.

@@ -22,6 +22,9 @@ type remote struct {
 // remote returns the remote of that name, or nil if there is none. Rewriting
 // rules (url.*.insteadOf) of the user are applied now and never again.
 func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
+	if name == "origin" && s.origin != nil {
+		return s.origin, nil
+	}
 	if s.get("remote."+name+".url") == "" {
 		return nil, nil
 	}
@@ -66,6 +69,15 @@ func (s *Source) networkSettings() []setting {
 		}
 	}
 	return out
+}
+
+// batchMode keeps ssh from asking questions on a terminal that this program has,
+// which would wait for ever. It is for users who have set no program of their own.
+func (s *Source) batchMode() []string {
+	if s.get("core.sshcommand") != "" || len(s.env.pick("GIT_SSH", "GIT_SSH_COMMAND")) > 0 {
+		return nil
+	}
+	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
 }
 
 // withToken returns the settings for one call with a token: it is sent to the

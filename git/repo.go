@@ -2,7 +2,9 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 )
@@ -58,9 +60,11 @@ func (r *Repo) Leftover() string { return r.leftover }
 // said once.
 func (r *Repo) Warnings() []string { return slices.Clone(r.warnings) }
 
-func (r *Repo) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(r.warnings, text) {
+func (r *Repo) warn(format string, args ...any) { r.warnOf(fmt.Sprintf(format, args...)) }
+
+// warnOf takes a warning, or "" for none.
+func (r *Repo) warnOf(text string) {
+	if text != "" && !slices.Contains(r.warnings, text) {
 		r.warnings = append(r.warnings, text)
 	}
 }
@@ -89,20 +93,26 @@ func (r *Repo) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]by
 
 // gitCall adds directory and environment to c. Variables that c brings win.
 func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
-	// Nobody else writes this file. If an agent that was not contained did, it
-	// gains nothing.
-	if err := putFile(r.home("config"), []byte(r.config())); err != nil {
+	if err := r.guard(); err != nil {
 		return nil, err
 	}
-	c.dir = r.tree
+	c.dir, c.lock = r.tree, r.lock
 	c.env = append(r.place(r.src.env.local()), c.env...)
 	return c.do(ctx)
 }
 
-// place points git at the run's own directory. GIT_COMMON_DIR keeps a planted
-// commondir file from pointing elsewhere.
+// guard puts right what decides how git reads this directory: nobody else
+// writes there, and if an agent that was not contained did, it gains nothing.
+func (r *Repo) guard() error {
+	if err := os.Remove(r.home("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return putFile(r.home("config"), []byte(r.config()))
+}
+
+// place points git at the run's own directory.
 func (r *Repo) place(env []string) []string {
-	return append(env, "GIT_DIR="+r.dir, "GIT_COMMON_DIR="+r.dir, "GIT_WORK_TREE="+r.tree, "GIT_OBJECT_DIRECTORY="+r.objects())
+	return append(env, "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.tree, "GIT_OBJECT_DIRECTORY="+r.objects())
 }
 
 // objects is where the objects of the run are written.

@@ -26,6 +26,7 @@ type Source struct {
 	env         environ
 	config      []setting
 	defaultHead string // commit of DefaultBranch
+	origin      *remote
 	sha256      bool
 }
 
@@ -79,7 +80,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if origin != nil {
+	if s.origin = origin; origin != nil {
 		s.RemoteURL, s.GitHub = origin.push, ownerAndName(origin.push)
 	}
 	return s, nil

@@ -160,7 +160,7 @@ func (r *Repo) syncIndex(ctx context.Context) error {
 		if err := r.sweep(); err != nil {
 			return err
 		}
-		if _, err := r.git(ctx, "read-tree", "-m", r.tip); err != nil {
+		if _, err := r.git(ctx, "read-tree", "--reset", r.tip); err != nil {
 			return err
 		}
 		r.dirty = false

@@ -25,10 +25,7 @@ func (r *Repo) bringUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.setOwn(ctx); err != nil {
-		return err
-	}
-	return r.loadState(ctx, r.tip)
+	return r.setOwn(ctx)
 }
 
 // setOwn moves the own ref to the tip. A new branch gets none before its first
@@ -50,7 +47,7 @@ func (r *Repo) settle(ctx context.Context) (bool, error) {
 	if _, err := os.Stat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was checked out here yet
 	}
-	if _, err := r.git(ctx, "read-tree", "-m", r.own); err != nil {
+	if _, err := r.git(ctx, "read-tree", "--reset", r.own); err != nil {
 		// A damaged index holds nothing that the commit does not.
 		if e := os.Remove(r.home("index")); e != nil {
 			return false, err

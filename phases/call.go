@@ -38,6 +38,9 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 		return run, effects{}, err
 	}
 	r, err := e.ask(ctx, run, d, t)
+	if err == nil && r.Session == "" {
+		run.Attempts[len(run.Attempts)-1].Session = "" // the agent has none to go on with
+	}
 	x, err := e.weigh(context.WithoutCancel(ctx), run, d, r, err)
 	if err != nil {
 		return run, x, err

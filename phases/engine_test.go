@@ -275,7 +275,7 @@ func TestEvidence(t *testing.T) {
 			s := newStage(t, testPlan())
 			s.on("plan", metadata.Execute, func(_ context.Context, t Task) (Result, error) {
 				_ = os.RemoveAll(t.Artifact) // a second try starts anew
-				return Result{Text: "All done, everything works!", ToolCalls: 0}, test.act(t)
+				return Result{Session: t.Session, Text: "All done, everything works!"}, test.act(t)
 			})
 			run, err := s.engine.Run(t.Context(), s.run)
 			if err != nil {

@@ -89,7 +89,10 @@ func resumable(c metadata.Code, s Start) bool {
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time) (metadata.Run, error) {
 	run = run.Clone()
-	if run.Stop == nil && run.Status != metadata.Failed {
+	switch {
+	case run.Status == metadata.Running:
+		return run, fmt.Errorf("the run has not stopped: continue it with run")
+	case run.Stop == nil:
 		return run, fmt.Errorf("the run is %s: there is nothing to retry (use rollback to take a phase back)", run.Status)
 	}
 	if phase == "" {

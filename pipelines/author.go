@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -79,11 +80,9 @@ type authorRetry struct {
 // not among them.
 func newAuthor(n *node) (author, error) {
 	var a author
-	data, err := json.Marshal(n)
-	if err == nil {
-		err = json.Unmarshal(data, &a)
-	}
-	if err != nil {
+	var data bytes.Buffer
+	n.writeJSON(&data)
+	if err := json.Unmarshal(data.Bytes(), &a); err != nil {
 		return a, fmt.Errorf("%s: %w", n.file, err)
 	}
 	for i := range a.Phases {
@@ -95,9 +94,6 @@ func newAuthor(n *node) (author, error) {
 	if a.Name == "" {
 		a.Name = nameOf(n.file)
 	}
-	if len(a.Agents) == 0 {
-		a.Agents = defaultAgents()
-	}
 	return a, nil
 }
 
@@ -108,10 +104,11 @@ func nameOf(file string) string {
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// defaultAgents are those of a pipeline that names none. The reviewer is
-// another vendor's, who sees other mistakes.
-func defaultAgents() map[string]Agent {
-	return map[string]Agent{
+// addDefaultAgents adds the agents of a pipeline that names none to those of
+// the ones that build on it. The reviewer is another vendor's, who sees other
+// mistakes.
+func (a *author) addDefaultAgents() {
+	agents := map[string]Agent{
 		"writer": {
 			Use:      "claude",
 			Models:   map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"},
@@ -120,6 +117,8 @@ func defaultAgents() map[string]Agent {
 		"second":   {Use: "codex"},
 		"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
 	}
+	maps.Copy(agents, a.Agents)
+	a.Agents = agents
 }
 
 // writer is the agent that executes and revises unless a phase says otherwise;

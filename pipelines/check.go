@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -85,7 +87,7 @@ func (c *checker) list(v cue.Value, s *shape, n *node) *node {
 	}
 	elem := s.elem
 	if elem == nil {
-		elem = newShape(v.Context().CompileString("_"))
+		elem = s.child(v.Context().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
 		item := &node{place: n.place, path: fmt.Sprintf("%s[%d]", n.path, i)}
@@ -178,9 +180,14 @@ func show(v cue.Value) string {
 	case cue.ListKind:
 		return "a list"
 	}
-	text := fmt.Sprint(v)
+	text := oneLine(fmt.Sprint(v))
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "..."
 	}
 	return text
+}
+
+// oneLine keeps a message from being more than that, whatever it quotes.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

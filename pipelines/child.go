@@ -18,35 +18,51 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 		fmt.Fprintln(os.Stderr, "limit the memory:", err)
 		return 1
 	}
+	fmt.Fprintln(stdout)                    // says that the limits hold from here on
 	debug.SetMemoryLimit(maxMemory * 3 / 4) // collect more often before it gets tight
 	debug.SetGCPercent(400)
 	debug.SetMaxStack(maxMemory / 4)
 	// The parent ends this process sooner, unless it is gone itself.
 	time.AfterFunc(4*maxTime, func() { os.Exit(1) })
 
-	var req request
-	// A report or the facts may be larger than a pipeline, but not without end.
-	if err := json.NewDecoder(io.LimitReader(stdin, maxOutput)).Decode(&req); err != nil {
-		fmt.Fprintln(os.Stderr, "read the request:", err)
-		return 1
-	}
-	out, err := json.Marshal(answer(req))
-	if err == nil && len(out) > maxOutput {
-		out, err = json.Marshal(response{Failure: fmt.Sprintf("the resolved pipeline has %d bytes, expected at most %d", len(out), maxOutput)})
-	}
-	if err == nil {
-		_, err = stdout.Write(out)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "write the answer:", err)
+	if err := reply(stdin, stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
 
+// reply reads a request and writes the answer to it.
+func reply(stdin io.Reader, stdout io.Writer) error {
+	var req request
+	if err := json.NewDecoder(stdin).Decode(&req); err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	out, err := json.Marshal(answer(req))
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	if len(out) > maxOutput {
+		return fmt.Errorf("the resolved pipeline has %d bytes, expected at most %d", len(out), maxOutput)
+	}
+	if _, err = stdout.Write(out); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
 // answer does what a request asks for.
-func answer(req request) response {
-	var r response
+func answer(req request) (r response) {
+	// CUE may panic on input that nobody thought of; that is no reason for a
+	// person to see a stack trace.
+	defer func() {
+		if cause := recover(); cause != nil {
+			r = response{Failure: fmt.Sprintf("CUE cannot evaluate this: %v", cause)}
+			if len(req.Files) > 0 {
+				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: oneLine(r.Failure)}}}
+			}
+		}
+	}()
 	var err error
 	switch {
 	case req.Report != nil:

@@ -26,16 +26,29 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 			return nil
 		}
 	}
+	if err := v.Err(); err != nil {
+		c.add(n, nil, "has to be clear before there are values: %s", translate(err, "")[0].Message)
+		return nil
+	}
 	if v.IncompleteKind() != cue.StructKind {
 		c.add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", show(v))
 		return nil
 	}
-	text, err := selfContained(v)
-	if err == nil && use == "report" {
+	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
+	text := strings.TrimSpace(string(data))
+	switch {
+	case err != nil:
+	case use == "report":
 		n.schema, err = reportSchema(v.Context(), text)
+	default:
+		err = v.Context().CompileString(text).Validate()
 	}
 	if err != nil {
-		c.add(n, nil, "%v", err)
+		c.add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)
+		return nil
+	}
+	if use == "report" && string(n.schema) == "null" {
+		c.add(n, nil, "names no fields, expected at least one")
 		return nil
 	}
 	if use == "when" {
@@ -50,28 +63,16 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	return n
 }
 
-// selfContained writes v so that it means the same without the file around it.
-func selfContained(v cue.Value) (string, error) {
-	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
-	if err != nil {
-		return "", fmt.Errorf("cannot be written down: %w", err)
-	}
-	text := strings.TrimSpace(string(data))
-	if err := cuecontext.New().CompileString(text).Validate(); err != nil {
-		return "", fmt.Errorf("cannot stand without the rest of the file: %w; write it out here", err)
-	}
-	return text, nil
-}
-
-// reportSchema gives the JSON Schema of a report from its CUE text.
+// reportSchema gives the JSON Schema of a report from its CUE text; "null" if
+// it has no fields.
 func reportSchema(ctx *cue.Context, text string) (json.RawMessage, error) {
 	v, err := closedReport(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	s := jsonSchema(v)
-	if s.Properties == nil {
-		return nil, fmt.Errorf("describes no fields, expected at least one")
+	if len(s.Properties) == 0 {
+		s = nil
 	}
 	return json.Marshal(s)
 }

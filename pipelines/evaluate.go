@@ -18,6 +18,8 @@ var schemaText string
 type file struct {
 	Name string `json:"name"` // as people know it
 	Text string `json:"text"`
+
+	own bool // came with reprise
 }
 
 // maxChain is how many pipelines may build on one another.
@@ -69,6 +71,9 @@ func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 	a, err := newAuthor(whole)
 	if err != nil {
 		return nil, nil, err
+	}
+	if agents := nodes[len(nodes)-1].get("agents"); agents == nil || len(agents.names) == 0 {
+		a.addDefaultAgents()
 	}
 	c.check(whole, &a)
 	if err := c.found.orNil(); err != nil {

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,7 @@ const (
 	maxTime   = 5 * time.Second
 	maxMemory = 300 << 20 // bytes, over what the process has when it starts
 	maxInput  = 256 << 10 // bytes of all files together
-	maxOutput = 16 << 20  // bytes of the answer
+	maxOutput = 4 << 20   // bytes of the answer
 )
 
 // Evaluator evaluates CUE. The zero value does so in this process and without
@@ -81,63 +82,70 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	if err != nil {
 		return response{}, fmt.Errorf("evaluate %s: %w", what, err)
 	}
-	if e.time == 0 {
-		e.time = maxTime
+	out, err := e.run(ctx, what, in)
+	if err != nil {
+		return response{}, err
 	}
-	limited, cancel := context.WithTimeout(ctx, e.time)
+	var r response
+	if err := json.Unmarshal(out, &r); err != nil {
+		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
+	}
+	return r.settle()
+}
+
+// run has a child answer and sees to its limits.
+func (e Evaluator) run(ctx context.Context, what string, in []byte) ([]byte, error) {
+	wall := cmp.Or(e.time, maxTime)
+	limited, cancel := context.WithTimeout(ctx, wall)
 	defer cancel()
 	var stdout bytes.Buffer
-	stderr := tail{max: 4 << 10}
+	stderr := head{max: 4 << 10}
 	cmd := exec.CommandContext(limited, e.Argv[0], e.Argv[1:]...)
 	// No token or key of this process: the text that is evaluated is not ours.
 	cmd.Env = []string{"GOTRACEBACK=none"}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(in), &stdout, &stderr
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
-	if err := cmd.Run(); err != nil {
-		return response{}, e.explain(ctx, limited, what, err, stderr.String())
+	err := cmd.Run()
+	const advice = "simplify disjunctions, comprehensions and lists that grow"
+	switch {
+	case err == nil:
+		return stdout.Bytes(), nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("evaluate %s: %w", what, context.Cause(ctx))
+	case limited.Err() != nil:
+		return nil, Errors{{File: what, Message: fmt.Sprintf("evaluating it took longer than %v; %s", wall, advice)}}
+	case died(err, stdout.Len() > 0):
+		return nil, Errors{{File: what, Message: fmt.Sprintf("evaluating it took more than %d MB; %s", maxMemory>>20, advice)}}
+	default:
+		return nil, fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr.String()))
 	}
-	var r response
-	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil {
-		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
-	}
-	return r.settle()
 }
 
-// explain says why a process brought no answer.
-func (e Evaluator) explain(ctx, limited context.Context, what string, err error, stderr string) error {
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("evaluate %s: %w", what, context.Cause(ctx))
-	case limited.Err() != nil:
-		return Errors{{File: what, Message: fmt.Sprintf(
-			"evaluating it took longer than %v; simplify disjunctions, comprehensions and lists that grow", e.time)}}
-	case strings.Contains(stderr, "out of memory") || strings.Contains(stderr, "stack overflow") ||
-		strings.Contains(stderr, "cannot allocate memory"):
-		return Errors{{File: what, Message: fmt.Sprintf(
-			"evaluating it took more than %d MB; simplify disjunctions, comprehensions and lists that grow", maxMemory>>20)}}
-	default:
-		return fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr))
-	}
+// died tells whether Child had begun and then came to an end that it does not
+// give itself. That is memory: Go has no one word for being out of it. Where it
+// is noticed decides whether the process says so, breaks in the middle of
+// collecting garbage, fails to start a thread, or is killed.
+func died(err error, begun bool) bool {
+	var exit *exec.ExitError
+	return begun && errors.As(err, &exit) && exit.ExitCode() != 1
 }
 
 // settle turns what is wrong into an error.
 func (r response) settle() (response, error) {
-	switch {
-	case r.Failure != "":
+	if r.Failure != "" {
 		return r, errors.New(r.Failure)
-	default:
-		return r, r.Mistakes.orNil()
 	}
+	return r, r.Mistakes.orNil()
 }
 
-// tail keeps the start of what is written to it: the cause comes first.
-type tail struct {
+// head keeps the start of what is written to it: the cause comes first.
+type head struct {
 	bytes.Buffer
 	max int
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *head) Write(p []byte) (int, error) {
 	if room := t.max - t.Len(); room > 0 {
 		t.Buffer.Write(p[:min(room, len(p))])
 	}

@@ -29,14 +29,14 @@ type schema struct {
 
 // jsonSchema describes the values that v allows, and perhaps a few more.
 func jsonSchema(v cue.Value) *schema {
-	v = cue.Dereference(v)
 	s := &schema{Description: description(v)}
+	v = described(v)
 	if op, args := v.Expr(); op == cue.OrOp {
 		s.alternatives(args)
 		return s
 	}
-	if data, err := v.MarshalJSON(); err == nil && v.IsConcrete() && v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0 {
-		s.Type, s.Enum = typeOf(v.IncompleteKind()), []json.RawMessage{data}
+	if isAtom(v) {
+		s.alternatives([]cue.Value{v})
 		return s
 	}
 	s.Type = typeOf(v.IncompleteKind())
@@ -54,12 +54,31 @@ func jsonSchema(v cue.Value) *schema {
 	return s
 }
 
+// described looks through a name for what it stands for, and through a demand
+// on a list, such as a least length, which no list meets yet, for the list.
+func described(v cue.Value) cue.Value {
+	v = cue.Dereference(v)
+	if op, args := v.Expr(); op == cue.AndOp && v.IncompleteKind() == cue.BottomKind {
+		for _, a := range args {
+			if a = described(a); a.IncompleteKind() == cue.ListKind && a.LookupPath(cue.MakePath(cue.AnyIndex)).Exists() {
+				return a
+			}
+		}
+	}
+	return v
+}
+
+// isAtom tells whether v is one single value that has no parts.
+func isAtom(v cue.Value) bool {
+	return v.IsConcrete() && v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0
+}
+
 // alternatives are a list of values if all are such, else one schema each.
 func (s *schema) alternatives(args []cue.Value) {
 	var kinds cue.Kind
 	for _, a := range args {
 		data, err := a.MarshalJSON()
-		if err != nil || !a.IsConcrete() || a.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 {
+		if err != nil || !isAtom(a) {
 			s.Enum = nil
 			break
 		}

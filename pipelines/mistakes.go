@@ -65,7 +65,7 @@ func (c *mistakes) agents(n *node, a *author) {
 	c.fallbackLoops(n, a)
 	c.agent(n, a, a.Defaults.Agent, "defaults", "agent")
 	c.agent(n, a, a.Defaults.Reviewer, "defaults", "reviewer")
-	if a.writer() == "" {
+	if a.writer() == "" && len(names) > 0 {
 		c.add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
 	}
 }

@@ -32,7 +32,7 @@ func TestMistakes(t *testing.T) {
 				if f.Name == "want" {
 					want = i
 				} else {
-					files = append(files, file{f.Name, string(f.Data)})
+					files = append(files, file{Name: f.Name, Text: string(f.Data)})
 				}
 			}
 			if want < 0 {

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -117,18 +118,36 @@ func (n *node) clone() *node {
 	return &c
 }
 
-// MarshalJSON gives the value without its places.
-func (n *node) MarshalJSON() ([]byte, error) {
+// writeJSON writes the value without its places.
+func (n *node) writeJSON(out *bytes.Buffer) {
 	switch n.kind {
 	case list:
-		if n.items == nil {
-			return []byte("[]"), nil
+		out.WriteByte('[')
+		for i, item := range n.items {
+			if i > 0 {
+				out.WriteByte(',')
+			}
+			item.writeJSON(out)
 		}
-		return json.Marshal(n.items)
+		out.WriteByte(']')
 	case object:
-		return json.Marshal(n.fields)
+		separator := byte('{')
+		for _, name := range n.names {
+			if v := n.fields[name]; v != nil {
+				key, _ := json.Marshal(name) // a string always has a JSON form
+				out.WriteByte(separator)
+				out.Write(key)
+				out.WriteByte(':')
+				v.writeJSON(out)
+				separator = ','
+			}
+		}
+		if separator == '{' {
+			out.WriteByte('{')
+		}
+		out.WriteByte('}')
 	default:
-		return n.scalar, nil
+		out.Write(n.scalar)
 	}
 }
 
@@ -155,7 +174,7 @@ func (m *mistakes) add(n *node, keys []any, format string, args ...any) {
 			at, path = next, next.path
 		}
 	}
-	message := fmt.Sprintf(format, args...)
+	message := oneLine(fmt.Sprintf(format, args...))
 	if m.main != nil && at.file != m.main.file {
 		if ext := m.main.get("extends"); ext != nil {
 			message += fmt.Sprintf(" (%s:%d:%d: %s)", at.file, at.line, at.column, path)

@@ -9,6 +9,11 @@ import (
 func (c *mistakes) overlay(over, base *node) *node {
 	out := base.clone()
 	out.place = over.place
+	out.unset("name")
+	out.unset("extends")
+	if nameOf(over.file) != nameOf(base.file) {
+		out.unset("select") // else both would want the same issues
+	}
 	for _, name := range over.names {
 		v := over.get(name)
 		switch {

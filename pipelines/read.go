@@ -47,7 +47,7 @@ func decode(f file) (*ast.File, error) {
 	data := []byte(f.Text)
 	switch path.Ext(f.Name) {
 	case ".yaml", ".yml":
-		return yaml.Extract(f.Name, data)
+		return yaml.Extract(f.Name, []byte(yamlLines(f.Text)))
 	case ".json":
 		expr, err := json.Extract(f.Name, data)
 		return alone(expr), err
@@ -57,6 +57,12 @@ func decode(f file) (*ast.File, error) {
 	default:
 		return parser.ParseFile(f.Name, data, parser.ParseComments)
 	}
+}
+
+// yamlLines ends every line in one way. YAML knows five, and CUE's reader of
+// it, which counts only one of them, panics on the others.
+func yamlLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 }
 
 func alone(expr ast.Expr) *ast.File {
@@ -103,10 +109,10 @@ func translate(err error, name string) Errors {
 // messageOf is what happened, without path and place.
 func messageOf(e errors.Error) string {
 	if cause := errors.Unwrap(e); cause != nil {
-		return cause.Error() // what is around it only names the file
+		return oneLine(cause.Error()) // what is around it only names the file
 	}
 	format, args := e.Msg()
-	return fmt.Sprintf(format, args...)
+	return oneLine(fmt.Sprintf(format, args...))
 }
 
 // yamlLine takes file and line out of the message, where YAML's reader puts them.

@@ -20,7 +20,7 @@ type shape struct {
 
 	loaded   bool
 	fields   map[string]*shape
-	names    []string // of fields, in the schema's order
+	names    []string // of fields, sorted
 	required []string
 	patterns []pattern
 	open     bool
@@ -34,7 +34,7 @@ type pattern struct {
 }
 
 func newShape(v cue.Value) *shape {
-	return &shape{v: v, kind: v.IncompleteKind()}
+	return &shape{v: v, kind: described(v).IncompleteKind()}
 }
 
 // load reads the fields or the element of the schema.
@@ -45,7 +45,7 @@ func (s *shape) load() {
 	s.loaded = true
 	switch s.kind {
 	case cue.ListKind:
-		if elem := s.v.LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
+		if elem := described(s.v).LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
 			s.elem = s.child(elem)
 		}
 	case cue.StructKind:
@@ -104,7 +104,7 @@ func (s *shape) field(name string) *shape {
 		}
 	}
 	if s.open {
-		return newShape(s.v.Context().CompileString("_"))
+		return s.child(s.v.Context().CompileString("_"))
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
 // evaluator trusts what reprise itself brings along, and nothing else.
 func (s Sources) evaluator(files []file) (Evaluator, error) {
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name, builtinPrefix) {
+		if !f.own {
 			if len(s.Evaluator.Argv) == 0 {
 				return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", f.Name)
 			}
@@ -152,10 +152,9 @@ func (s Sources) base(files []file, missing Error) (file, error) {
 	}
 	base, err := s.find(name)
 	if err == nil && slices.Contains(files, base) {
-		base, err = findBuiltin(name)
-	}
-	if err == nil && slices.Contains(files, base) {
-		err = errors.New("it builds on itself")
+		if base, err = findBuiltin(name); err != nil || slices.Contains(files, base) {
+			err = fmt.Errorf("%q in turn builds on this one", name)
+		}
 	}
 	if err != nil {
 		missing.Message = err.Error()
@@ -193,7 +192,7 @@ func findBuiltin(name string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, oneOf(name, Builtin()))
 	}
-	return file{Name: builtinPrefix + name, Text: string(data)}, nil
+	return file{Name: builtinPrefix + name, Text: string(data), own: true}, nil
 }
 
 // readPath reads a file that somebody named by its path.

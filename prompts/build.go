@@ -1,7 +1,6 @@
 package prompts
 
 import (
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -22,15 +21,13 @@ func build(sources map[string]source, found Mistakes) (*Set, error) {
 		parsed, err := template.New(src.path).Funcs(functions()).Parse(strings.TrimSuffix(src.text, "\n"))
 		if err != nil {
 			found = append(found, mistakeOf(src.path, err))
+			// Others may call it; that it is missing is not their mistake.
+			trees[name] = &parse.Tree{Name: name, ParseName: src.path, Root: &parse.ListNode{NodeType: parse.NodeList}}
 			continue
 		}
 		found = append(found, merge(trees, sources, name, parsed)...)
 	}
-	// What does not parse would only show up again as a template that is missing.
-	if len(found) == 0 {
-		found = check(trees)
-	}
-	if len(found) == 0 {
+	if found = append(found, check(trees)...); len(found) == 0 {
 		found = s.assemble(trees)
 	}
 	if len(found) > 0 {
@@ -57,11 +54,6 @@ func merge(trees map[string]*parse.Tree, sources map[string]source, name string,
 		}
 		trees[defined] = t.Tree
 	}
-	if trees[name] == nil {
-		// A file without text has no tree of its own: it says nothing, which
-		// is how a partial is switched off.
-		trees[name] = parsed.Tree
-	}
 	return found
 }
 
@@ -69,18 +61,14 @@ func merge(trees map[string]*parse.Tree, sources map[string]source, name string,
 // much data and with little, to find what only shows when it runs.
 func (s *Set) assemble(trees map[string]*parse.Tree) Mistakes {
 	for _, name := range slices.Sorted(maps.Keys(trees)) {
-		tree := trees[name]
-		if tree == nil {
-			tree = &parse.Tree{Name: name, ParseName: name, Root: &parse.ListNode{NodeType: parse.NodeList}}
-		}
-		if _, err := s.root.AddParseTree(name, tree); err != nil {
+		if _, err := s.root.AddParseTree(name, trees[name]); err != nil {
 			return Mistakes{mistakeOf(name+".md", err)}
 		}
 	}
 	var found Mistakes
 	for _, name := range roots(trees) {
 		for _, d := range samples() {
-			if err := s.root.ExecuteTemplate(io.Discard, name, newView(d)); err != nil {
+			if err := s.root.ExecuteTemplate(&limited{}, name, newView(d)); err != nil {
 				found = append(found, mistakeOf(name+".md", err))
 				break
 			}

@@ -25,9 +25,7 @@ func check(trees map[string]*parse.Tree) Mistakes {
 func roots(trees map[string]*parse.Tree) []string {
 	called := map[string]bool{}
 	for _, tree := range trees {
-		if tree != nil {
-			calls(tree.Root, called)
-		}
+		calls(tree.Root, called)
 	}
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(trees)) {
@@ -78,7 +76,7 @@ type visit struct {
 // that is not known, of which everything is allowed.
 func (c *checker) template(name string, dot reflect.Type) {
 	tree := c.trees[name]
-	if tree == nil || c.seen[visit{name, dot}] {
+	if c.seen[visit{name, dot}] {
 		return
 	}
 	c.seen[visit{name, dot}] = true

@@ -44,11 +44,22 @@ type Removal struct {
 func Clean(text string) (clean string, removed []Removal) {
 	r := &recorder{}
 	text = cleanRunes(text, r)
-	text = cleanComments(text, r)
-	text = cleanURLs(text, r)
-	text = cleanMarkup(text, r)
+	for range maxRounds {
+		before := text
+		text = cleanComments(text, r)
+		text = cleanURLs(text, r)
+		text = cleanMarkup(text, r)
+		if text == before {
+			break
+		}
+	}
 	return text, r.list
 }
+
+// maxRounds is how often markup is cleaned, because what was taken out may
+// have kept something else from being seen as markup. One round does for all
+// but texts made to need more.
+const maxRounds = 4
 
 // maxHidden is how many characters of a title or alternative text may stay.
 const maxHidden = 60

@@ -7,6 +7,7 @@ type target struct {
 	dest   string
 	hidden string // the title, and a destination that is rather a sentence
 	end    int    // bytes read
+	vain   int    // bytes looked at beyond end
 	ok     bool
 }
 
@@ -22,14 +23,14 @@ func linkTarget(text string, crude bool) target {
 		}
 		return crudeTarget(inside, len(inside)+1)
 	}
-	t := target{end: indent(text, 0)}
-	if t.dest, t.end = destination(text, t.end); t.end < 0 {
-		return target{}
+	var t target
+	if t.dest, t.end, t.ok = destination(text, indent(text, 0)); !t.ok {
+		return t
 	}
-	t.readTitle(text)
-	if t.end = indent(text, t.end); t.end < len(text) && text[t.end] == ')' {
+	closed := t.readTitle(text)
+	t.end = indent(text, t.end)
+	if t.ok = closed && t.end < len(text) && text[t.end] == ')'; t.ok {
 		t.end++
-		t.ok = true
 	}
 	return t.sentence()
 }
@@ -41,23 +42,20 @@ func definitionTarget(text string, crude bool) target {
 		line, _, _ := strings.Cut(text, "\n")
 		return crudeTarget(line, len(line))
 	}
-	t := target{end: indent(text, 0)}
-	if t.dest, t.end = destination(text, t.end); t.end < 0 || t.dest == "" {
-		return target{}
+	var t target
+	if t.dest, t.end, t.ok = destination(text, indent(text, 0)); !t.ok || t.dest == "" {
+		return target{end: t.end}
 	}
 	bare := t
-	t.readTitle(text)
-	if t.ok = lineEnds(text, t.end); !t.ok {
-		// A title that is none leaves a definition without one, if its
-		// line ends there.
-		looked := t.end
-		if t = bare; lineEnds(text, t.end) {
-			t.ok = true
-		} else {
-			t.end = looked
-		}
+	if t.ok = t.readTitle(text) && lineEnds(text, t.end); t.ok {
+		return t.sentence()
 	}
-	return t.sentence()
+	// A title that is none leaves a definition without one, if its line ends
+	// there.
+	if bare.vain = t.end - bare.end; lineEnds(text, bare.end) {
+		return bare.sentence()
+	}
+	return target{end: t.end}
 }
 
 func lineEnds(text string, at int) bool {
@@ -71,27 +69,29 @@ func crudeTarget(inside string, end int) target {
 	if n := strings.IndexAny(inside, space); n >= 0 {
 		t.dest, t.hidden = inside[:n], inside[n:]
 	}
-	return t
+	return t.sentence()
 }
 
-// sentence treats a destination with spaces, which only <...> allows, as
-// hidden text if it is long.
+// sentence treats a destination that is none as hidden text: a long one with
+// spaces, which only <...> allows, and one with markup inside.
 func (t target) sentence() target {
-	if strings.HasPrefix(t.dest, "<") && strings.Contains(t.dest, " ") && long(t.dest) {
+	angle := strings.HasPrefix(t.dest, "<")
+	if angle && long(t.dest) && strings.Contains(t.dest, " ") || !angle && strings.Contains(t.dest, "<") {
 		t.dest, t.hidden = "#", t.dest+t.hidden
 	}
 	return t
 }
 
-// destination reads a destination at from; the end is -1 if there is none.
-func destination(text string, from int) (dest string, end int) {
+// destination reads a destination at from, if there is one. The end is how
+// far it looked.
+func destination(text string, from int) (dest string, end int, ok bool) {
 	if strings.HasPrefix(text[from:], "<") {
 		n := strings.IndexAny(text[from+1:], "<>\n")
-		if n < 0 || text[from+1+n] != '>' {
-			return "", -1
+		if n < 0 {
+			return "", len(text), false
 		}
 		end = from + 1 + n + 1
-		return text[from:end], end
+		return text[from:end], end, text[end-1] == '>'
 	}
 	depth := 0
 	for end = from; end < len(text); end++ {
@@ -99,29 +99,30 @@ func destination(text string, from int) (dest string, end int) {
 		case c == '\\' && end+1 < len(text) && text[end+1] > ' ':
 			end++
 		case c <= ' ':
-			return text[from:end], end
+			return text[from:end], end, true
 		case c == '(':
 			if depth++; depth > 32 {
-				return "", -1
+				return "", end, false
 			}
 		case c == ')':
 			if depth--; depth < 0 {
-				return text[from:end], end
+				return text[from:end], end, true
 			}
 		}
 	}
-	return text[from:], len(text)
+	return text[from:], len(text), true
 }
 
-// readTitle reads a title, if one follows the space at t.end.
-func (t *target) readTitle(text string) {
+// readTitle reads a title, if one follows the space at t.end. It returns
+// false for one that does not end.
+func (t *target) readTitle(text string) bool {
 	at := indent(text, t.end)
 	if at == t.end || at == len(text) {
-		return
+		return true
 	}
 	closer := map[byte]byte{'"': '"', '\'': '\'', '(': ')'}[text[at]]
 	if closer == 0 {
-		return
+		return true
 	}
 	for i := at + 1; i < len(text); i++ {
 		switch {
@@ -129,13 +130,14 @@ func (t *target) readTitle(text string) {
 			i++
 		case text[i] == '\n' && i+1 < len(text) && text[i+1] == '\n':
 			t.end = i // no title goes beyond its paragraph
-			return
+			return false
 		case text[i] == closer:
 			t.hidden, t.end = text[at+1:i], i+1
-			return
+			return true
 		}
 	}
 	t.end = len(text)
+	return false
 }
 
 // indent returns where the space at from ends.

@@ -34,7 +34,7 @@ type markup struct {
 	brackets []bracket
 	html     bool // in a block of HTML, which a blank line ends
 	raw      bool // after HTML that a blank line does not end
-	work     int  // bytes looked at in vain
+	work     int  // bytes that searches looked at
 
 	inner             int // where the text of the line begins, after marks of lists and quotes
 	lastTag, lastLink int // beyond these no tag and no link ends
@@ -154,26 +154,31 @@ func (m *markup) closeBracket() {
 	if !target || m.i > m.lastLink {
 		return
 	}
-	l := linkTarget(rest[1:], m.exhausted())
-	if m.found(l.ok, l.end) && long(l.hidden) {
+	crude := m.exhausted()
+	l := linkTarget(rest[1:], crude)
+	switch {
+	case !m.found(l.ok, l.end+l.vain):
+	case long(l.hidden):
 		m.r.add(HiddenText, l.hidden)
 		m.out = append(m.out, "("+l.dest+")"...)
 		m.i += 1 + l.end
+	case crude:
+		m.copy(1 + l.end) // not to be looked at once more
 	}
 }
 
 // definition deals with a link definition whose [ is at the given place in
 // its line, and reports whether it took something out.
 func (m *markup) definition(at int) bool {
-	label, _, ok := strings.Cut(m.text[at+1:min(len(m.text), at+1000)], "]:")
-	if !ok || strings.ContainsAny(label, "[") || strings.Contains(label, "\n\n") {
+	label, ok := labelOf(m.text[at+1:])
+	if !ok {
 		return false
 	}
 	from := at + 1 + len(label) + len("]:")
 	l := definitionTarget(m.text[from:], m.exhausted())
 	// The idiom [//]: # (...) is a comment whatever its length.
 	comment := l.hidden != "" && (l.dest == "#" || l.dest == "<>" || l.dest == "//")
-	if !m.found(l.ok, l.end) || !comment && !long(label) && !long(l.hidden) {
+	if !m.found(l.ok, l.end+l.vain) || !comment && !long(label) && !long(l.hidden) {
 		return false
 	}
 	m.r.add(HiddenText, strings.TrimSpace(label+" "+l.hidden))
@@ -185,8 +190,25 @@ func (m *markup) definition(at int) bool {
 	return true
 }
 
+// labelOf returns the label of a link definition, which text continues after
+// its [.
+func labelOf(text string) (label string, ok bool) {
+	text = text[:min(len(text), 1000)] // the most a label may have
+	for n := 0; ; n++ {
+		next := strings.IndexByte(text[n:], ']')
+		if next < 0 {
+			return "", false
+		}
+		if n += next; n > 0 && text[n-1] == '\\' {
+			continue
+		}
+		label = text[:n]
+		return label, strings.HasPrefix(text[n:], "]:") && !strings.Contains(label, "[") && !strings.Contains(label, "\n\n")
+	}
+}
+
 // tag deals with a tag or declaration, and reports whether it took something
-// out. What is left is a tag in any case, so that no removal brings the text
+// out. Something is left in its place, so that no removal brings the text
 // around it together to something new.
 func (m *markup) tag() bool {
 	var t htmlTag
@@ -194,32 +216,35 @@ func (m *markup) tag() bool {
 		t = parseTag(m.text[m.i:], m.exhausted())
 	}
 	if !m.found(t.ok, t.end) {
-		if m.i != m.inner || !opens(m.text[m.i:]) {
-			return false
-		}
-		// A tag that does not end hides the rest of its paragraph.
-		t = htmlTag{hidden: m.paragraph()}
-		t.end = len(t.hidden)
-		if !long(t.hidden) {
-			return false
-		}
+		return m.openTag()
 	}
 	if t.name != "" && !long(t.name) && !long(t.hidden) {
 		return false
 	}
 	m.r.add(HiddenText, head([]byte(t.name+" "+t.hidden)))
 	if t.name == "" || long(t.name) {
-		t.name = "removed"
+		m.out = append(m.out, "<…>"...)
+	} else {
+		m.out = append(m.out, "<"+t.name+t.kept+">"...)
 	}
-	m.out = append(m.out, "<"+t.name+t.kept+">"...)
 	m.i += t.end
 	return true
 }
 
-// paragraph returns the text from m.i up to the next blank line.
-func (m *markup) paragraph() string {
+// openTag deals with a tag that does not end: at the beginning of a line it
+// hides the rest of its paragraph.
+func (m *markup) openTag() bool {
+	if m.i != m.inner || !opens(m.text[m.i:]) {
+		return false
+	}
 	text, _, _ := strings.Cut(m.text[m.i:], "\n\n")
-	return text
+	if !long(text) {
+		return false
+	}
+	m.r.add(HiddenText, head([]byte(text)))
+	m.out = append(m.out, "<…"...)
+	m.i += len(text)
+	return true
 }
 
 // copy keeps the next n bytes.
@@ -228,17 +253,15 @@ func (m *markup) copy(n int) {
 	m.i += n
 }
 
-// found counts the work of a search that led to nothing; it returns ok.
+// found counts the work of a search; it returns ok.
 func (m *markup) found(ok bool, looked int) bool {
-	if !ok {
-		m.work += looked
-	}
+	m.work += looked
 	return ok
 }
 
-// exhausted reports whether so many searches led to nothing that the text was
-// made for it. From then on searches are crude, and rather take out too much.
-func (m *markup) exhausted() bool { return m.work > 4*len(m.text) }
+// exhausted reports whether searches went over the same text so often that it
+// was made for it. From then on they are crude, and rather take out too much.
+func (m *markup) exhausted() bool { return m.work > 4*len(m.text)+4096 }
 
 // long reports whether a hidden text is longer than may stay.
 func long(text string) bool {

@@ -54,7 +54,8 @@ func cut(text string) (string, int) {
 // Render returns the prompt that the template of that name makes of d: the
 // steps execute, review and revise, retry for asking once more in the same
 // session, or a template of the overrides. Values arrive as they are, except
-// that the body and the diff are cut after 50,000 characters.
+// that the body and the diff are cut after 50,000 characters. The
+// reason of a rollback is put first if the template leaves it out.
 func (s *Set) Render(name string, d Data) (string, error) {
 	if _, ok := s.files[name+".md"]; !ok {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
@@ -62,15 +63,26 @@ func (s *Set) Render(name string, d Data) (string, error) {
 	if err := checkData(d); err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)
 	}
-	var out limited
-	if err := s.root.ExecuteTemplate(&out, name, newView(d)); err != nil {
+	text, err := s.execute(name, newView(d))
+	if err == nil && name != "retry" && d.Rollback != nil && !strings.Contains(text, d.Rollback.Reason) {
+		// Whatever an own template leaves out, this has to arrive.
+		var reason string
+		reason, err = s.execute("rollback", newView(d))
+		text = reason + text
+	}
+	if err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)
 	}
-	text := strings.Trim(out.String(), "\n")
-	if strings.TrimSpace(text) == "" {
+	if text = strings.Trim(text, "\n"); strings.TrimSpace(text) == "" {
 		return "", fmt.Errorf("prompt %s: the template made no text of this task", name)
 	}
 	return text + "\n", nil
+}
+
+func (s *Set) execute(name string, v view) (string, error) {
+	var out limited
+	err := s.root.ExecuteTemplate(&out, name, v)
+	return out.String(), err
 }
 
 // checkData says what a template would have to guess, or could not protect.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +22,9 @@ func commands(env environment) *cobra.Command {
 Every phase runs execute, review, revise until its gates hold. The record of the
 run is committed to the issue's branch with the work, so a run that was killed is
 started again and goes on, and any phase can be taken back with a reason.`,
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, SuggestionsMinimumDistance: 2,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
-		Args:              cobra.NoArgs,
+		Args:              oneOfTheCommands,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetIn(env.stdin)
@@ -42,6 +44,18 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		}
 	}
 	return root
+}
+
+// oneOfTheCommands refuses what is no command, and says what was meant.
+func oneOfTheCommands(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	meant := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
 }
 
 func noArgs(c *cobra.Command, args []string) error {
@@ -107,8 +121,11 @@ func issueFlag(c *cobra.Command, to *string) {
 func pushFlag(c *cobra.Command, to **bool) {
 	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started, else not)", func(s string) error {
 		v, err := strconv.ParseBool(s)
+		if err != nil {
+			return errors.New("it is true or false")
+		}
 		*to = &v
-		return err
+		return nil
 	})
 }
 

@@ -1,10 +1,262 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
-type links struct{ Job, Branch, PullRequest, Files string }
+// links are addresses that a comment points at. Those that are empty are left
+// out.
+type links struct {
+	Job         string // of the job that works on the run
+	Branch      string
+	PullRequest string // if empty, the one that the record names
+	Files       string // what a path from the top of the repository is appended to
+}
 
-func comment(plan *pipelines.Pipeline, run metadata.Run, l links) string { return "" }
+// comment gives the one live comment of a run as Markdown, in the language of
+// the run: where it is, what it costs, what a person can do, what is open,
+// and what happened. Text from agents and people is neutral in it. It has at
+// most maxComment characters.
+func comment(plan *pipelines.Pipeline, run metadata.Run, l links) string {
+	plan = whole(plan)
+	c := commenter{
+		Catalogue: prompts.Words(run.Language), more: moreWords(run.Language),
+		plan: plan, run: run, links: l, rows: rowsOf(plan, run), now: doing(plan, run),
+	}
+	blocks := []string{
+		c.head(), c.advice(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.rollbacks(), c.machine(),
+	}
+	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
+	return limited(strings.Join(blocks, "\n\n")+"\n", maxComment, c.more.CutOff)
+}
+
+// commenter writes the parts of a comment.
+type commenter struct {
+	prompts.Catalogue
+	more  extraWords
+	plan  *pipelines.Pipeline
+	run   metadata.Run
+	links links
+	rows  []row
+	now   phases.Decision
+}
+
+// head is the marker, the headline, and the facts.
+func (c commenter) head() string {
+	id := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>-", r) && r != '-' || r <= ' ' {
+			return -1
+		}
+		return r
+	}, brief(c.run.IssueNumber, 100))
+	marker := "<!-- reprise:progress:v1 issue=" + strings.ReplaceAll(id, "--", "-") + " -->"
+	lines := []string{marker, "### " + c.headline(), ""}
+	for _, facts := range []string{c.linked(), c.facts()} {
+		if facts != "" {
+			lines = append(lines, facts, "")
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// headline says where the run is, or how it ended.
+func (c commenter) headline() string {
+	at := rowOf(c.rows, c.now.Phase)
+	where := ""
+	if at.Number > 0 {
+		step := string(c.now.Step())
+		if step == "" {
+			step = string(at.Rec.CurrentStep)
+		}
+		where = c.Headline(at.Number, len(c.rows), inline(at.Rec.Name, 60), inline(step, 20))
+		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
+		if at.round() > 1 {
+			where += " · " + c.Round(at.round())
+		}
+	}
+	if c.run.Status == metadata.Running {
+		return joined(" ", runSign(c.run.Status), where)
+	}
+	if c.run.Status == metadata.Completed {
+		where = ""
+	}
+	return joined(" ", runSign(c.run.Status), joined(" · ", capital(c.word(c.Statuses, string(c.run.Status))), where))
+}
+
+func runSign(s metadata.Status) string {
+	switch s {
+	case metadata.Running:
+		return "🔄"
+	case metadata.Completed:
+		return "✅"
+	case metadata.Failed:
+		return "❌"
+	case metadata.Cancelled:
+		return "🚫"
+	case metadata.Interrupted:
+		return "⏸️"
+	}
+	return "✋"
+}
+
+// linked are the links, in a line.
+func (c commenter) linked() string {
+	pr := c.links.PullRequest
+	if pr == "" {
+		pr = c.run.PRURL
+	}
+	branch := link(c.Branch, c.links.Branch)
+	if branch == "" && c.run.BranchName != "" {
+		branch = c.Branch + " " + code(brief(c.run.BranchName, 100))
+	}
+	return joined(" · ", link(c.Job, c.links.Job), branch, link(c.PullRequest, pr))
+}
+
+// facts are what the run has used, and who is at work.
+func (c commenter) facts() string {
+	limit, used := c.run.Budget.USD, c.run.Cost.USD-c.run.Budget.Since.USD
+	if limit == 0 {
+		limit, used = c.run.Budget.IssueUSD, c.run.Cost.USD
+	}
+	estimated := slices.ContainsFunc(c.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
+	who := ""
+	if c.run.Status == metadata.Running && c.now.Agent != "" {
+		who = named(c.Agent, code(brief(c.now.Agent, 60)))
+		if model := modelOf(c.plan, c.now); model != "" {
+			who += " · " + named(c.Model, code(brief(model, 60)))
+		}
+	}
+	elapsed := ""
+	if d := c.run.UpdatedAt.Sub(c.run.CreatedAt); d >= time.Second {
+		elapsed = named(c.Elapsed, c.Duration(d))
+	}
+	return joined(" · ", named(c.Cost, c.Spent(used, limit, estimated)), elapsed, who)
+}
+
+// advice says why the run does not go on, and what a person can do now.
+func (c commenter) advice() string {
+	reason := metadata.Done
+	if stop := c.run.Stop; stop != nil {
+		reason = stop.Code
+	} else if c.run.Status != metadata.Completed {
+		return ""
+	}
+	a := c.Codes[string(reason)]
+	if a.Meaning == "" {
+		a = c.Explain(inline(string(reason), 60))
+	}
+	if reason == metadata.AwaitingPerson && c.run.Stop.Phase != "" {
+		role := ""
+		if p := c.plan.Phase(c.run.Stop.Phase); p != nil {
+			role = inline(p.Approve, 40)
+		}
+		a.Meaning = c.WaitingFor(role, inline(c.run.Stop.Phase, 60))
+	}
+	lines := []string{"> " + a.Meaning}
+	if verbatim(reason) && c.run.Stop.Why != "" {
+		lines = append(lines, ">", "> "+code(brief(c.run.Stop.Why, 300)))
+	}
+	return strings.Join(append(lines, ">", "> "+named(c.WhatNow, a.Do)), "\n")
+}
+
+// verbatim reports whether the words of a program say more than the meaning
+// of the code does.
+func verbatim(code metadata.Code) bool {
+	return slices.Contains([]metadata.Code{
+		metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
+	}, code)
+}
+
+// takenBack says why the phase at hand was taken back, until that is met.
+func (c commenter) takenBack() string {
+	rec := rowOf(c.rows, c.now.Phase).Rec
+	if rec.RollbackContext == nil || len(c.run.RollbackHistory) == 0 {
+		return ""
+	}
+	back := rec.RollbackContext
+	for _, e := range slices.Backward(c.run.RollbackHistory) {
+		if e.ToPhase == rec.Name {
+			return quoted("↩️ **"+c.back(e)+"**", brief(back.Reason, 600))
+		}
+	}
+	return ""
+}
+
+// back is an entry of the history without its reason.
+func (c commenter) back(e metadata.Rollback) string {
+	return c.RolledBack(inline(e.FromPhase, 60), inline(e.ToPhase, 60), inline(string(e.ToStep), 20), inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
+}
+
+// word translates a word of the record.
+func (c commenter) word(words map[string]string, key string) string {
+	if w, ok := words[key]; ok {
+		return w
+	}
+	return inline(key, 40)
+}
+
+// checklist has a line for each phase.
+func (c commenter) checklist() string {
+	var lines []string
+	for _, r := range c.rows {
+		lines = append(lines, c.checked(r))
+	}
+	return c.within(12_000, lines)
+}
+
+func (c commenter) checked(r row) string {
+	box, name := "- [ ] ", inline(r.Rec.Name, 60)
+	state := ""
+	switch r.Rec.Status {
+	case metadata.PhaseCompleted:
+		box = "- [x] "
+	case metadata.PhaseSkipped:
+		box, state = "- [x] ", c.word(c.Statuses, string(r.Rec.Status))
+	case metadata.PhasePending, "":
+	case metadata.PhaseInProgress:
+		name = "**" + name + "**"
+		state = joined(", ", c.word(c.Steps, string(r.Rec.CurrentStep)), c.Round(r.round()))
+	default:
+		name = "**" + name + "**"
+		state = c.word(c.Statuses, string(r.Rec.Status))
+	}
+	used := ""
+	if r.Attempts > 0 {
+		used = joined(" · ", c.Attempts+" "+fmt.Sprint(r.Attempts), usd(r.USD))
+	}
+	return box + joined(" · ", name, state, used, c.artifacts(r))
+}
+
+// artifacts names what a phase wrote, as links where that is possible.
+func (c commenter) artifacts(r row) string {
+	var out []string
+	for i, f := range r.artifacts() {
+		if i == 3 {
+			break
+		}
+		if to := link(inline(lastOf(f), 80), fileURL(c.links.Files, f)); to != "" {
+			out = append(out, to)
+		} else {
+			out = append(out, code(brief(f, 200)))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// picture draws the pipeline.
+func (c commenter) picture() string {
+	const most = 60 // more phases cannot be read
+	if len(c.rows) == 0 || len(c.rows) > most {
+		return ""
+	}
+	return "```mermaid\n" + mermaid(c.plan, &c.run) + "```"
+}

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/agents"
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -82,7 +85,7 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	}
 	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels}, name)
 	if err != nil {
-		return definition{}, err
+		return definition{}, usage(err) // what was named, or a label or file of the repository
 	}
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
@@ -98,15 +101,31 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 		plan.Language = o.language
 	}
 	if d.words, err = prompts.Load(overrides, plan.Language); err != nil {
-		return d, err
+		return d, inRepository(err)
 	}
 	if _, d.defined, err = d.freeze(is); err != nil {
 		return d, err
 	}
 	if o.agent != "" {
-		replaceAgents(plan, o.agent)
+		err = replaceAgents(plan, o.agent)
 	}
-	return d, nil
+	return d, err
+}
+
+// inRepository gives mistakes in prompts the form of mistakes in pipelines, and
+// the path that people know the file by.
+func inRepository(err error) error {
+	var wrong prompts.Mistakes
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var out pipelines.Errors
+	for _, m := range wrong {
+		out = append(out, pipelines.Error{
+			File: path.Join(".github/reprise/prompts", m.File), Line: m.Line, Column: max(m.Column, 1), Message: m.Message,
+		})
+	}
+	return out
 }
 
 // supported refuses what this version can check but not carry out: to pass
@@ -123,11 +142,15 @@ func supported(plan *pipelines.Pipeline) error {
 	return nil
 }
 
-// replaceAgents makes one agent do all the work of a pipeline.
-func replaceAgents(plan *pipelines.Pipeline, name string) {
+// replaceAgents makes one agent do all the work of a pipeline: one that it
+// names, or one that reprise knows.
+func replaceAgents(plan *pipelines.Pipeline, name string) error {
 	with, ok := plan.Agents[name]
 	if !ok {
 		with = pipelines.Agent{Use: name}
+		if _, err := agents.For(name, with, agents.Options{}); err != nil {
+			return usagef("--agent %s: %w; pipeline %s names %s", name, err, plan.Name, strings.Join(slices.Sorted(maps.Keys(plan.Agents)), ", "))
+		}
 	}
 	with.Fallback = ""
 	steps := func(p *pipelines.Phase) []*pipelines.Step { return []*pipelines.Step{&p.Execute, &p.Review, &p.Revise} }
@@ -139,6 +162,7 @@ func replaceAgents(plan *pipelines.Pipeline, name string) {
 		}
 	}
 	plan.Agents = map[string]pipelines.Agent{name: with}
+	return nil
 }
 
 // freeze gives the files that fix what a run works on and by which rules, and
@@ -183,7 +207,7 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition,
 		files[i] = data
 	}
 	if got := digestOf(files[0], files[1]); got != run.Pipeline.Digest {
-		return d, is, fmt.Errorf("%s or %s was changed by hand on %s (the record says %s, the files give %s): restore them, or take the new definition with --refresh",
+		return d, is, fmt.Errorf("%s or %s was changed by hand on %s (the record says %s, the files give %s): restore them",
 			phases.PipelineFile, promptsFile, run.BranchName, run.Pipeline.Digest, got)
 	}
 	_, is.Body = parseKept(files[2])
@@ -204,6 +228,9 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition,
 
 // changedSince says that the definition of a run reads otherwise now, or "".
 func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue, preset string) (string, error) {
+	if !strings.HasPrefix(run.Pipeline.Source, "builtin:") && !strings.HasPrefix(run.Pipeline.Source, ".github/reprise/") {
+		return "", nil // from a file that was named, and may be anywhere
+	}
 	o := opening{pipeline: run.Pipeline.Name, language: run.Language}
 	if preset != "" {
 		o.pipeline += "/" + preset
@@ -216,7 +243,7 @@ func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is iss
 	case err != nil:
 		return "", err
 	case now.defined != run.Pipeline.Definition:
-		return "the pipeline or its prompts read otherwise now; the run keeps those it began with (--refresh takes the new ones)", nil
+		return "the pipeline or its prompts read otherwise now; the run keeps those it began with", nil
 	}
 	return "", nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,19 +27,19 @@ type recorded struct {
 
 // look reads a run without taking it: another process may be at work on it.
 func look(ctx context.Context, repo, id string) (*recorded, error) {
-	if err := metadata.CheckID(id); err != nil {
-		return nil, usageError{err}
+	if err := checkID(id); err != nil {
+		return nil, err
 	}
 	src, err := git.Find(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
 	r := &recorded{source: src}
-	name := path.Join(phases.Folder(id), metadata.File)
+	name := recordFile(id)
 	read := func(name string) ([]byte, error) { return src.ReadFile(ctx, branchOf(id), name) }
 	data, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("there is no run for issue %s in this repository%s", id, r.others(ctx))
+		return nil, noRun(ctx, src, id)
 	}
 	if err != nil {
 		return nil, err
@@ -51,17 +51,17 @@ func look(ctx context.Context, repo, id string) (*recorded, error) {
 	return r, err
 }
 
-// others names the runs there are.
-func (r *recorded) others(ctx context.Context) string {
-	branches, err := r.source.Branches(ctx, "reprise/")
+// noRun says that an issue has no run, and what there is.
+func noRun(ctx context.Context, src *git.Source, id string) error {
+	branches, err := src.Branches(ctx, "reprise/")
 	if err != nil || len(branches) == 0 {
-		return "; start one with: reprise run --issue-file FILE"
+		return usagef("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)
 	}
 	for i, b := range branches {
 		branches[i] = strings.TrimPrefix(b, "reprise/issue-")
 	}
 	slices.Sort(branches)
-	return "; there are: " + strings.Join(branches, ", ")
+	return usagef("there is no run for issue %s in this repository; there are: %s", id, strings.Join(branches, ", "))
 }
 
 func statusCommand(env environment) *cobra.Command {
@@ -211,7 +211,11 @@ func runVet(ctx context.Context, env environment, repo string, args []string, as
 		_, err := define(ctx, src, issue{ID: "none"}, opening{pipeline: name})
 		var mistakes pipelines.Errors
 		if errors.As(err, &mistakes) {
-			all = append(all, mistakes...)
+			for _, m := range mistakes {
+				if !slices.Contains(all, m) { // a prompt is used by many pipelines
+					all = append(all, m)
+				}
+			}
 		} else if err != nil {
 			return usageError{err}
 		}
@@ -231,7 +235,8 @@ func reportMistakes(env environment, all pipelines.Errors, checked int, asJSON b
 			_, _ = fmt.Fprintln(env.stdout, m)
 		}
 		if env.getenv("GITHUB_ACTIONS") == "true" {
-			_, _ = fmt.Fprintf(env.stderr, "::error file=%s,line=%d,col=%d::%s\n", property(m.File), m.Line, m.Column, data(m.Path+": "+m.Message))
+			text := strings.TrimPrefix(m.Path+": "+m.Message, ": ")
+			_, _ = fmt.Fprintf(env.stderr, "::error file=%s,line=%d,col=%d::%s\n", property(m.File), m.Line, m.Column, data(text))
 		}
 	}
 	if len(all) > 0 {
@@ -271,6 +276,12 @@ func promptCommand(env environment) *cobra.Command {
 
 // runPrompt prints a prompt as it would be sent, for the run as it stands.
 func runPrompt(ctx context.Context, env environment, o opening, phase, step string) (err error) {
+	switch {
+	case o.file == "" && o.id == "" || o.file != "" && o.id != "":
+		return usagef("which issue? Give --issue-file FILE for one that would begin, or --issue ID for a run")
+	case phase == "":
+		return usagef("which phase? Give --phase PHASE")
+	}
 	o.scratch = true
 	w, err := openWorkspace(ctx, env, o)
 	if err != nil {
@@ -281,6 +292,11 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	if err != nil {
 		return err
 	}
+	root, err := rootOf(env, w.source, w.issue.ID)
+	if err != nil {
+		return err
+	}
+	e.Tree = treeAt{tree{w.repo}, filepath.Join(root, "tree")}
 	p := w.plan.Phase(phase)
 	if p == nil {
 		return usageError{&phases.UnknownPhase{Phase: phase, Known: phaseNames(w.plan)}}
@@ -288,13 +304,26 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	if !slices.Contains([]string{"execute", "review", "revise"}, step) {
 		return usagef("there is no step %q; the steps are execute, review, revise", step)
 	}
-	d := phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.Settings(p, metadata.Step(step)).Agent}
+	d := phases.Decide(w.plan, w.run)
+	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
+		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.Settings(p, metadata.Step(step)).Agent}
+	}
 	text, err := e.Prompt(ctx, w.run, d)
 	if err == nil {
 		_, err = fmt.Fprint(env.stdout, text)
 	}
 	return err
 }
+
+// treeAt is a tree that says it is in another folder: the one in which the
+// agent would find it.
+type treeAt struct {
+	tree
+	dir string
+}
+
+// Dir is that other folder.
+func (t treeAt) Dir() string { return t.dir }
 
 func phaseNames(plan *pipelines.Pipeline) []string {
 	var out []string

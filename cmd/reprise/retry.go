@@ -35,8 +35,8 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 
 // runRetry gives a fresh allowance, commits that, and goes on.
 func runRetry(ctx context.Context, env environment, o runOptions, phase string) (err error) {
-	if o.id == "" {
-		return usagef("which issue? Give --issue ID")
+	if err := checkID(o.id); err != nil {
+		return err
 	}
 	if err := o.check(); err != nil {
 		return err

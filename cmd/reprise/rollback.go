@@ -70,41 +70,39 @@ Continue afterwards with: reprise run --issue ID`,
 // runRollback takes a run back.
 func runRollback(ctx context.Context, env environment, o rollbackOptions, reasoned bool) (err error) {
 	switch {
-	case o.id == "":
-		return usagef("which issue? Give --issue ID")
+	case checkID(o.id) != nil:
+		return checkID(o.id)
 	case o.to == "":
 		return usagef("back to which phase? Give --to-phase PHASE")
 	case given(reasoned, o.file != "", o.interactive) != 1:
 		return usagef("a rollback needs one reason, it is what the next agent is told: give --reason TEXT, --reason-file FILE or --interactive")
 	}
-	w, err := openWorkspace(ctx, env, o.opening)
+	r, w, err := o.open(ctx, env)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	reason, review, err := o.readReason(env, w)
+	if w != nil {
+		defer func() { err = errors.Join(err, w.close()) }()
+	}
+	reason, review, err := o.readReason(env, r)
 	if err != nil {
 		return err
 	}
-	rw := phases.Rewind{
+	back, err := phases.Back(r.plan, r.run, phases.Rewind{
 		To: o.to, Step: metadata.Step(o.step), From: o.from, Reason: reason, ReviewResult: review,
-		By: w.source.UserName, Trigger: metadata.Manual, At: env.now(),
-	}
-	if w.fresh {
-		return usagef("there is no run for issue %s in this repository", o.id)
-	}
-	r, err := phases.Back(w.plan, w.run, rw)
+		By: r.source.UserName, Trigger: metadata.Manual, At: env.now(),
+	})
 	if err != nil {
 		return usageError{err}
 	}
 	if o.json {
 		defer func() {
 			if err == nil {
-				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": r.Entry, "moves": r.Moves})
+				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": back.Entry, "moves": back.Moves})
 			}
 		}()
 	} else {
-		showRewound(env.stdout, w.plan, r)
+		showRewound(env.stdout, r.plan, back)
 	}
 	if o.dry {
 		_, _ = fmt.Fprintln(env.stderr, "Dry run: nothing was changed.")
@@ -113,7 +111,21 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	if ok, err := o.confirmed(env); err != nil || !ok {
 		return err
 	}
-	return w.rewind(ctx, env, o, r)
+	return w.rewind(ctx, env, o, back)
+}
+
+// open takes the run, or for a dry run only looks at it: then there is no
+// workspace.
+func (o rollbackOptions) open(ctx context.Context, env environment) (*recorded, *workspace, error) {
+	if o.dry {
+		r, err := look(ctx, o.repo, o.id)
+		return r, nil, err
+	}
+	w, err := openWorkspace(ctx, env, o.opening)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &recorded{definition: w.definition, source: w.source, issue: w.issue, run: w.run}, w, nil
 }
 
 // rewind commits the rollback, and after it the restored code where asked.
@@ -145,14 +157,18 @@ func (w *workspace) restore(ctx context.Context, r *phases.Rewound) error {
 	return err
 }
 
-// endOf finds the newest commit of a phase: the tree as the phase left it.
+// endOf finds the newest commit in which a step of a phase ended: the tree as
+// the phase left it. Other commits, such as that of a rollback, only name the
+// phase.
 func (w *workspace) endOf(ctx context.Context, phase string) (string, error) {
 	log, err := w.repo.Log(ctx, w.run.BaseCommit)
 	if err != nil {
 		return "", err
 	}
 	for _, c := range log {
-		if slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Phase", Value: phase}) {
+		of := slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Phase", Value: phase})
+		step := slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Attempt" })
+		if of && step {
 			return c.Commit, nil
 		}
 	}
@@ -178,10 +194,10 @@ func (o rollbackOptions) confirmed(env environment) (bool, error) {
 
 // readReason gives the reason, and the path of the review it came from if it
 // came from one.
-func (o rollbackOptions) readReason(env environment, w *workspace) (reason, review string, err error) {
+func (o rollbackOptions) readReason(env environment, r *recorded) (reason, review string, err error) {
 	switch {
 	case o.file != "":
-		return o.readReasonFile(env, w)
+		return o.readReasonFile(env, r)
 	case o.interactive:
 		_, _ = fmt.Fprintln(env.stderr, "Why is the run taken back? End with Ctrl-D.")
 		data, err := io.ReadAll(io.LimitReader(env.stdin, 4*maxReason+1))
@@ -209,7 +225,7 @@ func checkReason(reason string) error {
 
 // readReasonFile reads a reason from a regular file. One inside the
 // repository must not be reached through a symbolic link.
-func (o rollbackOptions) readReasonFile(env environment, w *workspace) (string, string, error) {
+func (o rollbackOptions) readReasonFile(env environment, r *recorded) (string, string, error) {
 	info, err := os.Lstat(o.file)
 	if err != nil {
 		return "", "", usagef("reason file: %w", err)
@@ -229,7 +245,10 @@ func (o rollbackOptions) readReasonFile(env environment, w *workspace) (string, 
 		return "", "", err
 	}
 	reason := strings.TrimSpace(string(data))
-	rel := insideRun(w, full)
+	rel, err := r.insideRun(env, full)
+	if err != nil {
+		return "", "", err
+	}
 	if rel == "" {
 		_, _ = fmt.Fprintf(env.stderr, "reprise: %s lies outside the run's folder; its text becomes part of the branch\n", o.file)
 	}
@@ -238,14 +257,18 @@ func (o rollbackOptions) readReasonFile(env environment, w *workspace) (string, 
 
 // insideRun gives the path of a file below the run's folder, as the branch
 // has it, or "".
-func insideRun(w *workspace, full string) string {
-	for _, top := range []string{w.repo.Tree(), w.source.Dir} {
+func (r *recorded) insideRun(env environment, full string) (string, error) {
+	root, err := rootOf(env, r.source, r.issue.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, top := range []string{filepath.Join(root, "tree"), r.source.Dir} {
 		rel, err := filepath.Rel(top, full)
-		if err == nil && strings.HasPrefix(filepath.ToSlash(rel), phases.Folder(w.issue.ID)+"/") {
-			return filepath.ToSlash(rel)
+		if err == nil && strings.HasPrefix(filepath.ToSlash(rel), phases.Folder(r.issue.ID)+"/") {
+			return filepath.ToSlash(rel), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // given counts what is true.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -154,6 +155,9 @@ func (w *workspace) view(env environment, o runOptions) view {
 // announce says what a person who continues a run should know.
 func (w *workspace) announce(ctx context.Context, env environment, run metadata.Run) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(env.stderr, "reprise: "+format+"\n", args...) }
+	for _, what := range w.ignored {
+		say("%s", what)
+	}
 	if w.left != nil {
 		say("the process before ended in the middle of %s %s", w.left.Phase, w.left.Step)
 	}
@@ -171,20 +175,38 @@ func (w *workspace) announce(ctx context.Context, env environment, run metadata.
 func (w *workspace) ready(opts agents.Options) error {
 	var missing []string
 	for _, name := range w.needed() {
-		a := w.plan.Agents[name]
-		err := agents.Probe(a.Use, a, opts)
-		for seen := 0; err != nil && a.Fallback != "" && seen < len(w.plan.Agents); seen++ {
-			a = w.plan.Agents[a.Fallback]
-			err = agents.Probe(a.Use, a, opts)
-		}
-		if err != nil {
-			missing = append(missing, fmt.Sprintf("  %s: %v", name, err))
-		}
+		missing = append(missing, w.missing(name, opts)...)
 	}
 	if len(missing) == 0 {
 		return nil
 	}
+	slices.Sort(missing)
+	missing = slices.Compact(missing)
 	return fmt.Errorf("no agent can do this work:\n%s\nInstall one of them, or try without any: --agent %s", strings.Join(missing, "\n"), rehearsal)
+}
+
+// missing says why neither an agent nor those that stand in for it are there;
+// nothing if one is.
+func (w *workspace) missing(name string, opts agents.Options) []string {
+	var why []string
+	a := w.plan.Agents[name]
+	for range w.plan.Agents { // vet has refused fallbacks that go in a circle
+		err := agents.Probe(a.Use, a, opts)
+		if err == nil {
+			return nil
+		}
+		line := fmt.Sprintf("  %s: %v", name, err)
+		var ae *phases.AgentError
+		if errors.As(err, &ae) && ae.Hint != "" {
+			line += "; " + ae.Hint
+		}
+		why = append(why, line)
+		if a.Fallback == "" {
+			break
+		}
+		name, a = a.Fallback, w.plan.Agents[a.Fallback]
+	}
+	return why
 }
 
 // needed lists the agents that the plan's steps name, each once.
@@ -233,11 +255,13 @@ func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run
 	s := phases.Summarize(w.plan, run)
 	s.Head = w.repo.Tip()
 	out := env.stdout
+	if o.json || o.logFormat == "json" {
+		out = env.stderr // standard output is for programs
+	}
 	if o.json {
 		if err := printJSON(env.stdout, s); err != nil {
 			return err
 		}
-		out = env.stderr
 	}
 	for _, note := range w.repo.Warnings() {
 		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)

@@ -40,10 +40,10 @@ func (r report) heading(text string) {
 	r.line("%s", r.bold(text))
 }
 
-// table prints a table, indented, each line cut to the terminal.
+// table prints a table, indented. It is never cut.
 func (r report) table(t *table, indent string) {
 	for _, l := range t.lines() {
-		r.line("%s", cut(indent+l, r.width))
+		r.line("%s%s", indent, l)
 	}
 }
 
@@ -55,7 +55,7 @@ func (r report) text(text, indent string) {
 }
 
 // words prints a word of the record, such as in_progress, as people write it.
-func words[S ~string](s S) string { return strings.ReplaceAll(string(s), "_", " ") }
+func words[S ~string](s S) string { return flat(strings.ReplaceAll(string(s), "_", " ")) }
 
 // clock prints a time for people; a time that is missing as a dash.
 func clock(t time.Time) string {

@@ -27,7 +27,7 @@ func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 	}
 	for _, b := range run.RollbackHistory {
 		all = append(all, happening{b.Timestamp, []string{
-			"back", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", rollbackLine(b), cut(flat(b.Reason), 200)),
+			"<-", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", "back "+goalLine(b), cut(flat(b.Reason), 200)),
 		}})
 	}
 	if len(all) == 0 {
@@ -49,7 +49,7 @@ func attemptCells(a metadata.Attempt) []string {
 		agent += " (" + model + ")"
 	}
 	cells := []string{
-		fmt.Sprint(a.N), flat(a.Phase), flat(string(a.Step)), agent, flat(words(a.Status)),
+		fmt.Sprint(a.N), flat(a.Phase), flat(string(a.Step)), agent, words(a.Status),
 		"", "", took(time.Duration(a.DurationMS) * time.Millisecond), "",
 	}
 	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
@@ -66,6 +66,6 @@ func attemptCells(a metadata.Attempt) []string {
 	if a.Resumed {
 		resumed = "went on in its session"
 	}
-	cells[8] = joined("; ", joined(": ", flat(words(why)), cut(flat(a.Why), 200)), resumed)
+	cells[8] = joined("; ", joined(": ", words(why), cut(flat(a.Why), 200)), resumed)
 	return cells
 }

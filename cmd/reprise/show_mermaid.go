@@ -40,7 +40,7 @@ func mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
 	}
 	for _, back := range wayBack(record) {
 		if from, to := ids[back.from], ids[back.to]; from != "" && to != "" && from != to {
-			fmt.Fprintf(&b, "  %s -. \"%d\" .-> %s\n", from, back.n, to)
+			fmt.Fprintf(&b, "  %s -. \"↩ %d\" .-> %s\n", from, back.n, to)
 		}
 	}
 	if run != nil {

@@ -54,7 +54,7 @@ func (r report) beforeAndAfter(before, after []row) {
 
 // whereText says where a phase stands.
 func whereText(p metadata.Phase) string {
-	return joined(", ", flat(words(p.Status)), flat(string(p.CurrentStep)),
+	return joined(", ", words(p.Status), flat(string(p.CurrentStep)),
 		when(p.RetryCount > 0, plural(p.RetryCount, "revise")), prefixed("review: ", words(p.ReviewResult)))
 }
 

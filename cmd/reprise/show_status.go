@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // showStatus prints where a run is, what it has used, what stands against its
@@ -21,7 +22,7 @@ func showStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o viewO
 	r.line("")
 	r.headline(plan, run, rows)
 	r.line("")
-	r.phases(rows, doing(plan, run).Phase)
+	r.phases(rows, run.Status != metadata.Completed, doing(plan, run).Phase)
 	r.line("")
 	s := phases.SpentOf(run)
 	r.line("%s · %s tokens · %s · %s of work", spent(run), tokenCount(s.Tokens), plural(s.Attempts, "call"), took(worked(rows)))
@@ -39,7 +40,7 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := joined(" ", string(d.Step()), whom(flat(d.Agent), flat(modelOf(plan, d))))
+		step := joined(" ", flat(string(d.Step())), whom(flat(d.Agent), flat(modelOf(plan, d))))
 		r.line("%s", joined(", ", joined(" ", r.cyan("running"), where), step, roundText(at)))
 		r.line("%s", joined(" ", "why:", flat(d.Why)))
 	case metadata.Completed:
@@ -66,19 +67,20 @@ func roundText(r row) string {
 	return ""
 }
 
-// phases prints the table of the phases, with a sign before the one at hand.
-func (r report) phases(rows []row, at string) {
+// phases prints the table of the phases, with a sign before the one at hand if
+// there is one.
+func (r report) phases(rows []row, marked bool, at string) {
 	t := table{align: "lrlllrrrr"}
 	t.add("", "", "phase", "status", "step", "round", "calls", "cost", "time")
 	for _, x := range rows {
 		sign, round := statusSign(x.Rec.Status), ""
-		if x.Rec.Name == at {
+		if marked && x.Rec.Name == at {
 			sign = "▸"
 		}
 		if x.round() > 0 {
 			round = fmt.Sprint(x.round())
 		}
-		cells := []string{sign, fmt.Sprint(x.Number), flat(x.Rec.Name), flat(words(x.Rec.Status)), flat(string(x.Rec.CurrentStep)), round, "", "", ""}
+		cells := []string{sign, fmt.Sprint(x.Number), flat(x.Rec.Name), words(x.Rec.Status), flat(string(x.Rec.CurrentStep)), round, "", "", ""}
 		if x.Attempts > 0 || x.Took > 0 {
 			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), usd(x.USD), took(x.Took)
 		}
@@ -140,13 +142,16 @@ func (r report) lastRollback(run metadata.Run) {
 
 // rollbackLine says from where to where, and who asked.
 func rollbackLine(e metadata.Rollback) string {
-	from := joined(" ", "from", flat(e.FromPhase), flat(string(e.FromStep)))
-	to := joined(" ", "to", flat(e.ToPhase), flat(string(e.ToStep)))
+	return joined(" ", "from", flat(e.FromPhase), flat(string(e.FromStep)), goalLine(e))
+}
+
+// goalLine says where to, and who asked.
+func goalLine(e metadata.Rollback) string {
 	by := "by " + flat(e.By)
 	if e.By == "" {
 		by = flat(string(e.TriggeredBy))
 	}
-	return joined(", ", from+" "+to, by)
+	return joined(", ", joined(" ", "to", flat(e.ToPhase), flat(string(e.ToStep))), by)
 }
 
 // artifacts gives the files a phase has written, its artifact first.
@@ -155,4 +160,37 @@ func (r row) artifacts() []string {
 	return slices.DeleteFunc(files, func(f string) bool { return strings.TrimSpace(f) == "" })
 }
 
-func (r report) stopped(run metadata.Run) {}
+// stopped says why the run does not go on, and which commands take it further.
+func (r report) stopped(run metadata.Run) {
+	stop := *run.Stop
+	why := flat(stop.Why)
+	if why == "" {
+		why = flat(prompts.Words("en").Explain(string(stop.Code)).Meaning)
+	}
+	r.line("%s", joined(": ", flat(string(stop.Code)), why))
+	r.line("")
+	r.line("What to do:")
+	for _, l := range wayOut(run) {
+		r.line("  %s", l)
+	}
+}
+
+// wayOut gives the commands that help a stopped run, the likeliest first.
+func wayOut(run metadata.Run) []string {
+	id, phase := flat(run.IssueNumber), flat(run.Stop.Phase)
+	if phase == "" {
+		phase = "PHASE"
+	}
+	again := "reprise run --issue " + id
+	retry := "reprise retry --issue " + id
+	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
+	switch run.Stop.Code {
+	case metadata.BudgetExceeded:
+		return []string{again + " --budget-usd N"}
+	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed:
+		return []string{back, retry}
+	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:
+		return []string{retry, back}
+	}
+	return []string{again}
+}

@@ -4,9 +4,11 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -16,6 +18,7 @@ import (
 type liveView struct {
 	mu      sync.Mutex
 	screen  screen // without what only the terminal knows
+	width   *atomic.Int64
 	program *tea.Program
 	done    chan struct{}
 	once    sync.Once
@@ -24,9 +27,9 @@ type liveView struct {
 // newLiveView starts to draw. Without input the terminal stays as it is, so
 // Ctrl-C still is a signal, and without a signal handler it is the program's.
 func newLiveView(w io.Writer, o viewOptions) *liveView {
-	s := screen{viewOptions: o}
-	v := &liveView{screen: s, done: make(chan struct{})}
-	v.program = tea.NewProgram(liveModel{s}, tea.WithOutput(w), tea.WithInput(nil),
+	v := &liveView{screen: screen{viewOptions: o}, width: &atomic.Int64{}, done: make(chan struct{})}
+	v.width.Store(int64(o.Width))
+	v.program = tea.NewProgram(liveModel{v.screen, v.width}, tea.WithOutput(w), tea.WithInput(nil),
 		tea.WithoutSignalHandler(), tea.WithoutBracketedPaste(), tea.WithFPS(20))
 	go func() {
 		defer close(v.done)
@@ -42,6 +45,9 @@ func (v *liveView) Report(e phases.Event) {
 	lines := v.screen.take(e)
 	v.program.Send(v.screen)
 	if len(lines) > 0 {
+		if width := int(v.width.Load()); width > 0 { // the library does not clear behind lines that wrap by themselves
+			lines = []string{lipgloss.NewStyle().Width(width).Render(strings.Join(lines, "\n"))}
+		}
 		// Sent here, and not as a command of the model, so that a Close that
 		// follows cannot overtake it.
 		v.program.Send(tea.Println(strings.Join(lines, "\n"))())
@@ -64,7 +70,10 @@ type (
 )
 
 // liveModel connects a screen to the library that draws it.
-type liveModel struct{ screen }
+type liveModel struct {
+	screen
+	width *atomic.Int64 // of the terminal, for what is printed above
+}
 
 // Init starts the clock.
 func (m liveModel) Init() tea.Cmd { return tick() }
@@ -77,6 +86,7 @@ func (m liveModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.screen = msg
 	case tea.WindowSizeMsg:
 		m.Width, m.Height = msg.Width, msg.Height
+		m.width.Store(int64(msg.Width))
 	case ticked:
 		m.Now = time.Time(msg)
 		m.Frame++

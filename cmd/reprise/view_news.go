@@ -68,7 +68,7 @@ type newsTotal struct {
 // newsOf gives what there is to tell about an event: the outcome that ends a
 // run is two news. A decision that ends the process is none, its outcome is.
 func newsOf(plan *pipelines.Pipeline, e phases.Event) []news {
-	switch {
+	switch plan = whole(plan); {
 	case e.Decision != nil && !e.Decision.Final():
 		return []news{newsOfBegin(plan, e)}
 	case e.Activity != nil:

@@ -64,7 +64,7 @@ func plainLines(n news, c columns, p palette) []string {
 	}
 	head := at + "  " + strings.Join([]string{
 		strings.Repeat(" ", max(c.number-len(number), 0)) + number,
-		padded(flat(n.Phase), c.phase), padded(n.Step, len("execute")), padded(flat(n.Agent), c.agent),
+		padded(flat(n.Phase), c.phase), padded(flat(n.Step), len("execute")), padded(flat(n.Agent), c.agent),
 	}, "  ")
 	lines := []string{head + "  " + happened(n, p)}
 	if n.Event == "end" {
@@ -132,9 +132,9 @@ func stopLine(n news, p palette) string {
 	if n.Status == string(metadata.Completed) {
 		return p.green("✓ completed") + ": " + text
 	}
-	ended := n.Status
+	ended := flat(n.Status)
 	if n.Code != "" {
-		ended += " (" + string(n.Code) + ")"
+		ended += " (" + flat(string(n.Code)) + ")"
 	}
 	where := flat(joined(" ", n.Phase, n.Step))
 	if where != "" {

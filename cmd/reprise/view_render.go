@@ -72,7 +72,7 @@ func (s *screen) past(n news) []string {
 		return []string{stopLine(n, palette(s.Color))}
 	}
 	p := palette(s.Color)
-	lines := []string{p.faint(joined(" ", flat(n.Phase), n.Step)) + " " + happened(n, p)}
+	lines := []string{p.faint(joined(" ", flat(n.Phase), flat(n.Step))) + " " + happened(n, p)}
 	if n.Event == "end" {
 		for _, d := range n.details() {
 			lines = append(lines, "  - "+d)
@@ -88,7 +88,7 @@ func render(s screen) string {
 	rows := rowsOf(whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
-	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below)-1)...)
+	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
 		if width > 0 && lipgloss.Width(l) > width {
@@ -130,18 +130,24 @@ func (s screen) phaseLines(rows []row, p palette, room int) []string {
 	if s.Height == 0 || len(lines) <= room {
 		return lines
 	}
-	room = max(room-2, 1)
+	notes := room >= 3 // of what is left out
+	if notes {
+		room -= 2
+	}
+	room = min(max(room, 0), len(rows))
 	first := 0
 	for first < len(rows)-room && (rows[first].Rec.Status == metadata.PhaseCompleted || rows[first].Rec.Status == metadata.PhaseSkipped) {
 		first++
 	}
-	first = max(first-1, 0)
-	last := min(first+room, len(rows))
+	if first > 0 && room > 1 {
+		first-- // one that is done shows where the run comes from
+	}
+	last := first + room
 	shown := lines[first:last:last]
-	if first > 0 {
+	if notes && first > 0 {
 		shown = append([]string{p.faint(fmt.Sprintf("  %d before", first))}, shown...)
 	}
-	if left := len(rows) - last; left > 0 {
+	if left := len(rows) - last; notes && left > 0 {
 		shown = append(shown, p.faint(fmt.Sprintf("  %d more", left)))
 	}
 	return shown
@@ -154,11 +160,14 @@ func (s screen) phaseCells(r row) []string {
 	}
 	cells := []string{sign + " " + flat(r.Rec.Name), "", "", "", ""}
 	if r.Attempts > 0 {
-		cells[1], cells[2], cells[3] = plural(r.Attempts, "call"), usd(r.USD), took(r.Took)
+		cells[2], cells[3] = usd(r.USD), took(r.Took)
+		if s.Width == 0 || s.Width >= 60 {
+			cells[1] = plural(r.Attempts, "call")
+		}
 	}
 	switch {
 	case r.Rec.Status == metadata.PhaseSkipped || r.Rec.Status == metadata.PhaseFailed:
-		cells[4] = string(r.Rec.Status)
+		cells[4] = words(r.Rec.Status)
 	case r.Rec.Status == metadata.PhaseInProgress && r.Rec.RollbackContext != nil:
 		cells[4] = "taken back"
 	case r.round() > 1:
@@ -181,7 +190,7 @@ func (s screen) under(p palette) []string {
 		who = "reprise" // it runs checks itself
 	}
 	elapsed := s.Now.Sub(s.Since)
-	line := joined(" · ", joined(" ", s.spinner(), flat(n.Phase), n.Step), took(elapsed.Truncate(time.Second)), who)
+	line := joined(" · ", joined(" ", s.spinner(), flat(n.Phase), flat(n.Step)), took(elapsed.Truncate(time.Second)), who)
 	if wait := time.Duration(n.DelayMS)*time.Millisecond - elapsed; wait > 0 {
 		line += " · waits " + took(wait.Truncate(time.Second)+time.Second)
 	}

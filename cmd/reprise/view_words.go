@@ -16,7 +16,7 @@ func (n news) result() string {
 	case n.Status != string(metadata.Succeeded):
 		return n.trouble()
 	case n.Verdict != "":
-		parts = append(parts, strings.ReplaceAll(string(n.Verdict), "_", " "), n.found())
+		parts = append(parts, words(n.Verdict), n.found())
 	case len(n.Checks) > 0:
 		for _, c := range n.Checks {
 			if c.Pass {
@@ -31,7 +31,7 @@ func (n news) result() string {
 	if n.PhaseIs == metadata.PhaseCompleted || n.PhaseIs == metadata.PhaseFailed {
 		parts = append(parts, "phase "+string(n.PhaseIs))
 	}
-	return joined(", ", parts...)
+	return flat(joined(", ", parts...))
 }
 
 // trouble says why an attempt did not succeed.
@@ -43,7 +43,7 @@ func (n news) trouble() string {
 	if n.Status == string(metadata.Cut) {
 		what = "interrupted"
 	}
-	what = strings.ReplaceAll(what, "_", " ")
+	what = words(what)
 	if why := flat(strings.Join(strings.Split(strings.TrimSpace(n.Why), "\n"), "; ")); why != what {
 		return joined(": ", what, cut(why, 200))
 	}
@@ -119,7 +119,7 @@ func (n news) details() []string {
 
 // findingLine is a finding by its title and place.
 func findingLine(f metadata.Finding) string {
-	line := joined(" ", string(f.Severity), flat(f.ID), flat(f.Title))
+	line := flat(joined(" ", string(f.Severity), f.ID, f.Title))
 	if f.Status == metadata.StillOpen {
 		line += ", still open"
 	}

@@ -36,6 +36,8 @@ type workspace struct {
 	frozen map[string][]byte // what the first commit takes along
 	left   *metadata.Attempt // begun and never ended by the process before
 	clean  func()            // removes what a dry run made
+
+	ignored []string // what was asked for, and a run that has begun does not change
 }
 
 // opening says which run to open and how.
@@ -55,6 +57,20 @@ type opening struct {
 // branchOf names the branch of a run.
 func branchOf(id string) string { return "reprise/issue-" + id }
 
+// checkID says what is wrong with the id of an issue in the command line.
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return usagef("which issue? Give --issue ID")
+	case metadata.CheckID(id) != nil:
+		return usagef("--issue %.80q: an id is a number, or a name of at most 64 small letters, digits, dots, dashes and _", id)
+	}
+	return nil
+}
+
+// recordFile is the path of a run's record on its branch.
+func recordFile(id string) string { return path.Join(phases.Folder(id), metadata.File) }
+
 // openWorkspace finds the run of an issue, or prepares a new one. Nothing is
 // committed yet.
 func openWorkspace(ctx context.Context, env environment, o opening) (*workspace, error) {
@@ -66,7 +82,7 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 	if o.file != "" {
 		w.issue, err = readIssue(o.file)
 	} else {
-		w.issue.ID, err = o.id, usage(metadata.CheckID(o.id))
+		w.issue.ID, err = o.id, checkID(o.id)
 	}
 	if err != nil {
 		return nil, err
@@ -81,8 +97,11 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 	return w, nil
 }
 
-// close lets go of the run.
+// close lets go of the run. One that never had a commit leaves no folder.
 func (w *workspace) close() error {
+	if w.repo.New() {
+		_ = os.RemoveAll(filepath.Dir(w.repo.Tree())) // what is left does not get in the way of a next start
+	}
 	err := w.repo.Close()
 	w.clean()
 	return err
@@ -103,6 +122,14 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 			return err
 		}
 		opts.Scratch = true
+		if o.file != "" {
+			// A branch that nobody has: a dry run begins at the beginning, also
+			// where there is a run of this issue.
+			opts.Branch = filepath.Base(opts.Root)
+		}
+		if _, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), recordFile(w.issue.ID)); err == nil && o.file == "" {
+			opts.Base = branchOf(w.issue.ID) // perhaps only origin has the branch
+		}
 		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
 	w.left = leftOpen(opts.Root, w.issue.ID)
@@ -116,7 +143,7 @@ func (w *workspace) pushes(ctx context.Context, o opening) bool {
 	if o.push != nil || o.scratch {
 		return o.push != nil && *o.push
 	}
-	name := path.Join(phases.Folder(w.issue.ID), metadata.File)
+	name := recordFile(w.issue.ID)
 	data, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), name)
 	if err != nil {
 		return false // a new run, or one that only origin has: then --push says so
@@ -162,11 +189,11 @@ func rootOf(env environment, src *git.Source, id string) (string, error) {
 
 // load reads the run from its branch, or prepares a new one.
 func (w *workspace) load(ctx context.Context, env environment, o opening) error {
-	name := path.Join(phases.Folder(w.issue.ID), metadata.File)
+	name := recordFile(w.issue.ID)
 	read := func(name string) ([]byte, error) { return w.repo.ReadFile(ctx, w.repo.Tip(), name) }
 	data, err := read(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && w.repo.New():
+	case w.repo.New() && (errors.Is(err, fs.ErrNotExist) || o.scratch && o.file != ""):
 		return w.begin(ctx, env, o)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", branchOf(w.issue.ID), name)
@@ -176,19 +203,40 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	if w.run, err = metadata.Parse(data, branchOf(w.issue.ID)+":"+name); err != nil {
 		return fmt.Errorf("%w; the branch is left as it is", err)
 	}
+	given := w.issue
 	if w.definition, w.issue, err = thaw(w.run, read); err != nil {
 		return err
 	}
+	w.ignored = w.without(o, given)
 	if o.agent != "" {
-		replaceAgents(w.plan, o.agent)
+		return replaceAgents(w.plan, o.agent)
 	}
 	return nil
+}
+
+// without says what of the command line has no effect on a run that has begun.
+func (w *workspace) without(o opening, given issue) []string {
+	var out []string
+	has := w.plan.Name
+	if w.plan.Preset != "" {
+		has += "/" + w.plan.Preset
+	}
+	if o.pipeline != "" && o.pipeline != has && filepath.Base(o.pipeline) != path.Base(w.plan.Source) {
+		out = append(out, fmt.Sprintf("the run keeps pipeline %s, with which it began; --pipeline %s has no effect", has, o.pipeline))
+	}
+	if o.language != "" && o.language != w.run.Language {
+		out = append(out, fmt.Sprintf("the run keeps language %s, with which it began; --language %s has no effect", w.run.Language, o.language))
+	}
+	if o.file != "" && (given.digest() != w.run.Issue.Digest || given.Title != w.run.IssueTitle) {
+		out = append(out, fmt.Sprintf("%s reads otherwise now; the run keeps the issue as it read when it began", o.file))
+	}
+	return out
 }
 
 // begin prepares a new run.
 func (w *workspace) begin(ctx context.Context, env environment, o opening) error {
 	if o.file == "" {
-		return usagef("there is no run for issue %s in this repository: start one with reprise run --issue-file FILE", w.issue.ID)
+		return noRun(ctx, w.source, w.issue.ID)
 	}
 	var err error
 	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
@@ -237,7 +285,7 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
 		},
 		Frozen: w.frozen, Secrets: env.secrets(),
-		Now:    env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
+		Now: env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
 	}, nil
 }
 

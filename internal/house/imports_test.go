@@ -20,14 +20,14 @@ const module = "github.com/reprise-ci/reprise/"
 // itself. A name without a dot is a room of ours, "*" is anything. What stands
 // under an allowed path is allowed too.
 var rooms = map[string][]string{
-	"metadata":           {"github.com/google/renameio", "golang.org/x/sys"},
+	"metadata":           {"github.com/google/renameio", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"prompts":            {},
-	"git":                {"golang.org/x/sys"},
+	"git":                {"github.com/google/renameio", "golang.org/x/sys"},
 	"pipelines":          {"cuelang.org/go", "golang.org/x/sys"},
 	"phases":             {"metadata", "pipelines", "prompts"},
 	"agents":             {"phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "gopkg.in/yaml.v3", "github.com/landlock-lsm/go-landlock"},
 	"github":             {"github.com/google/go-github", "github.com/hashicorp/go-retryablehttp"},
-	"cmd/reprise":        {"metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "golang.org/x/term", "gopkg.in/yaml.v3"},
+	"cmd/reprise":        {"metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/google/uuid", "golang.org/x/term", "gopkg.in/yaml.v3"},
 	"internal/house":     {"*"},
 	"internal/e2e":       {"*"},
 	"internal/benchmark": {"*"},

@@ -1,0 +1,226 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+func agentOf(command ...string) pipelines.Agent { return pipelines.Agent{Command: command} }
+
+// do rehearses the bench's task as another step.
+func (b *bench) do(step metadata.Step, round int) phases.Result {
+	b.t.Helper()
+	b.task.Step, b.task.Round = step, round
+	b.task.Attempt++
+	r, fault := b.run("rehearsal")
+	if fault != nil {
+		b.t.Fatal(fault)
+	}
+	return r
+}
+
+func verdictOf(t *testing.T, r phases.Result) (v metadata.Verdict) {
+	t.Helper()
+	if err := json.Unmarshal(r.Structured, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A rehearsal fails its first review once, and the revise shows what it was
+// told. Every call is made by an agent of its own, as after a restart.
+func TestRehearsal(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		t.Run(language, func(t *testing.T) {
+			b := newBench(t)
+			b.opts.FirstPhase = "planning"
+			b.task.Language, b.task.Gates, b.task.Access = language, []string{"It is right", "It is small"}, pipelines.AccessTree
+			wrote := b.do(metadata.Execute, 0)
+			first := b.read(b.task.Artifact)
+			for _, part := range []string{"# Add a greeting", "## It is right", "A plan."} {
+				if !strings.Contains(first, part) {
+					t.Errorf("the artifact lacks %q:\n%s", part, first)
+				}
+			}
+			if got := b.read(filepath.Join(b.dir, "rehearsal", "planning.txt")); got != "planning: execute, 2\n" {
+				t.Errorf("scratch file %q", got)
+			}
+			if wrote.Usage.USD <= 0 || !wrote.Usage.Estimated || wrote.ToolCalls != 2 {
+				t.Errorf("result %+v", wrote)
+			}
+			v := verdictOf(t, b.do(metadata.Review, 0))
+			if v.Verdict != metadata.Fail || v.Gates[0].Pass || !v.Gates[1].Pass || len(v.Findings) != 1 || v.Findings[0].Status != metadata.NewFinding {
+				t.Errorf("first verdict %+v", v)
+			}
+			if again := verdictOf(t, b.do(metadata.Review, 0)); !cmp.Equal(v, again) {
+				t.Errorf("the same review says another thing: %+v", again)
+			}
+			b.do(metadata.Revise, 1)
+			if got := b.read(b.task.Artifact); got == first || !strings.Contains(got, v.Findings[0].ID) {
+				t.Errorf("the revise shows nothing of finding %s:\n%s", v.Findings[0].ID, got)
+			}
+			v = verdictOf(t, b.do(metadata.Review, 1))
+			if v.Verdict != metadata.Pass || len(v.Findings) != 1 || v.Findings[0].Status != metadata.Fixed {
+				t.Errorf("second verdict %+v", v)
+			}
+			b.task.Phase = "design"
+			if v = verdictOf(t, b.do(metadata.Review, 0)); v.Verdict != metadata.Pass || len(v.Findings) != 0 || len(v.Gates) != 2 {
+				t.Errorf("verdict of another phase %+v", v)
+			}
+		})
+	}
+}
+
+func TestRehearsalShowsTheReasonOfARollback(t *testing.T) {
+	b := newBench(t)
+	for prompt, want := range map[string]string{
+		"# Taken back\n\nocto took the run back.\n\n<<<R-77 reason\nthe API must\nstay REST\nR-77>>>\n\nMeeting this": "> the API must\n> stay REST\n",
+		"# 差し戻し\n\nocto が差し戻した。\n\n<<<R-77 reason\nRESTのままにする\nR-77>>>\n":                                             "> RESTのままにする\n",
+		"# Rules\n\nNo block.\n\n<<<R-77 issue\nnot a reason\nR-77>>>\n":                                              "",
+	} {
+		b.task.Prompt = prompt
+		b.do(metadata.Revise, 0)
+		got := b.read(b.task.Artifact)
+		if !strings.Contains(got, want) || strings.Contains(got, "not a reason") || strings.Contains(got, "> ") != (want != "") {
+			t.Errorf("%q: the artifact reads\n%s", prompt, got)
+		}
+	}
+}
+
+func TestRehearsalWithoutTheRightToWrite(t *testing.T) {
+	b := newBench(t)
+	b.task.Access = pipelines.AccessRead
+	r := b.do(metadata.Execute, 0)
+	if _, err := os.Stat(b.task.Artifact); err == nil || !strings.HasPrefix(r.Text, "# Add a greeting") {
+		t.Errorf("text %q, artifact there: %v", r.Text, err == nil)
+	}
+}
+
+func TestRehearsalTakesItsTime(t *testing.T) {
+	b := newBench(t)
+	b.opts.Pace = 30 * time.Millisecond
+	began := time.Now()
+	b.do(metadata.Execute, 0)
+	if took := time.Since(began); took < b.opts.Pace {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func TestInstances(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"object","required":["a","d"],"properties":{"a":{"type":"string","pattern":"^(low|medium|high)$"},"b":{"type":"string"},"d":{"type":"array","items":{"type":"string"}}}}`: `{"a":"low","d":[]}`,
+		`{"type":"string"}`:                                        `"rehearsal"`,
+		`{"type":"string","minLength":12}`:                         `"rehearsalxxx"`,
+		`{"type":"string","pattern":"^[A-Z]{2}-\\d+$"}`:            `"AA-0"`,
+		`{"type":"string","pattern":"^.+@(a|b)\\.(com)?$"}`:        `"x@a."`,
+		`{"type":"array","minItems":2,"items":{"enum":["x","y"]}}`: `["x","x"]`,
+		`{"type":"integer","minimum":3}`:                           `3`,
+		`{"type":"integer","maximum":-2}`:                          `-2`,
+		`{"type":"number","exclusiveMinimum":1}`:                   `2`,
+		`{"type":"integer","minimum":-5,"maximum":-3}`:             `-3`,
+		`{"type":["null","boolean"]}`:                              `false`,
+		`{"const":{"k":1}}`:                                        `{"k":1}`,
+		`{"anyOf":[{"type":"null"},{"type":"string"}]}`:            `null`,
+		`{"properties":{"a":{"type":"null"}},"required":["a"]}`:    `{"a":null}`,
+	} {
+		got, err := instance(json.RawMessage(schema))
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s (%v), want %s", schema, got, err, want)
+		}
+	}
+	if _, err := instance(json.RawMessage(`nonsense`)); err == nil {
+		t.Error("no error for what is no schema")
+	}
+}
+
+func TestStubs(t *testing.T) {
+	b := newBench(t)
+	file := filepath.Join(t.TempDir(), "stubs.yaml")
+	b.write(file, `
+planning/execute/1:
+  text: Thought about it.
+  artifact: "# Mine\n"
+  files: {docs/plan.md: hello}
+  report: {complexity: low}
+  usage: {input_tokens: 10, output_tokens: 5, cost_usd: 0.5}
+planning/execute/2:
+  error: {class: rate_limited, message: slow down, retry_after: 30s}
+planning/execute:
+  limit: turns
+planning/review/1:
+  sleep: 20ms
+  verdict: {verdict: fail, gates: [], findings: [{id: F9, severity: blocker, title: Bad}]}
+`)
+	stubs, err := ReadStubs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.opts.Stubs = stubs
+	r := b.do(metadata.Execute, 0)
+	if r.Text != "Thought about it." || string(r.Structured) != `{"complexity":"low"}` || r.Usage.USD != 0.5 || b.read(b.task.Artifact) != "# Mine\n" || b.read(filepath.Join(b.dir, "docs", "plan.md")) != "hello" {
+		t.Errorf("first call: %+v", r)
+	}
+	_, fault := b.run("rehearsal")
+	if fault == nil || fault.Class != metadata.RateLimited || fault.RetryAfter != 30*time.Second || fault.Error() != "rehearsal: slow down" {
+		t.Errorf("second call: %+v", fault)
+	}
+	if r = b.do(metadata.Execute, 0); r.Limit != "turns" {
+		t.Errorf("third call: %+v", r)
+	}
+	if v := verdictOf(t, b.do(metadata.Review, 0)); v.Verdict != metadata.Fail || v.Findings[0].ID != "F9" {
+		t.Errorf("review: %+v", v)
+	}
+	if v := verdictOf(t, b.do(metadata.Review, 0)); v.Verdict != metadata.Pass {
+		t.Errorf("a review that is not scripted: %+v", v)
+	}
+}
+
+func TestStubsDoNotLeaveTheTree(t *testing.T) {
+	b := newBench(t)
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(b.dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	b.opts.Stubs = &Stubs{seen: map[string]int{}, calls: map[string]stub{"planning/execute": {Files: map[string]string{"out/x": "x"}}}}
+	_, fault := b.run("rehearsal")
+	if _, err := os.Stat(filepath.Join(outside, "x")); err == nil || fault == nil {
+		t.Errorf("error %v; a file was written through a link: %v", fault, err == nil)
+	}
+}
+
+func TestStubMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"planning/execute: {tex: x}":                          "field tex not found",
+		"planning: {}":                                        "a key is PHASE/STEP or PHASE/STEP/N",
+		"planning/fly: {}":                                    "a key is PHASE/STEP",
+		"planning/review/0: {}":                               "N counts from 1",
+		"planning/review/1x: {}":                              "N counts from 1",
+		"planning/execute: {error: {class: tired}}":           `there is no error class "tired"`,
+		"planning/execute: {sleep: long}":                     `"long" is no duration`,
+		"planning/execute: {limit: time}":                     "limit may be",
+		"planning/execute: {files: {../x: y}}":                "../x is not below the work tree",
+		"planning/execute: {report: {a: 1}, verdict: {b: 2}}": "a report or a verdict",
+	} {
+		file := filepath.Join(t.TempDir(), "stubs.yaml")
+		if err := put(file, text); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadStubs(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: error %v, want it to say %q", text, err, want)
+		}
+	}
+	if _, err := ReadStubs("no/such/file"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

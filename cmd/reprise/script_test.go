@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be the program itself, too: for scripts, and
+// as the child process that evaluates CUE.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == evaluateCommand {
+		serveEvaluation()
+	}
+	testscript.Main(m, map[string]func(){"reprise": main})
+}
+
+// serveEvaluation is the program as its own child. The race detector waits a
+// second at the end of a process unless the environment, which the parent
+// keeps from its child, says otherwise.
+func serveEvaluation() {
+	if os.Getenv("GORACE") == "" {
+		self, err := os.Executable()
+		if err == nil {
+			err = syscall.Exec(self, os.Args, append(os.Environ(), noRaceWait))
+		}
+		fmt.Fprintln(os.Stderr, "starting over:", err)
+		os.Exit(1)
+	}
+	main()
+}
+
+const noRaceWait = "GORACE=atexit_sleep_ms=0"
+
+// The scripts run the program as people do: with real git, a repository of
+// their own and a bare one as its origin.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", Setup: func(e *testscript.Env) error { return world(e) }, Cmds: scriptCommands(),
+		RequireUniqueNames: true,
+	})
+}
+
+// world lays out what every script finds:
+//
+//	$WORK/7.md          an issue
+//	$WORK/project       a repository, where the script begins
+//	$WORK/origin.git    its origin
+//	$WORK/bin           first in the PATH; its files are programs
+//	$WORK/home          HOME
+//	$WORK/runs          REPRISE_HOME
+//
+// Files of the script are there before and stay as they are.
+func world(e *testscript.Env) error {
+	work := func(names ...string) string { return filepath.Join(append([]string{e.WorkDir}, names...)...) }
+	if err := lay("testdata/world", e.WorkDir); err != nil {
+		return err
+	}
+	programs, err := filepath.Glob(work("bin", "*"))
+	if err != nil {
+		return err
+	}
+	for _, p := range programs {
+		if err := os.Chmod(p, 0o755); err != nil {
+			return err
+		}
+	}
+	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
+	if err := os.MkdirAll(work("home"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(work("home", ".gitconfig"), []byte(config), 0o644); err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"HOME": work("home"), "REPRISE_HOME": work("runs"), "PATH": work("bin") + string(os.PathListSeparator) + e.Getenv("PATH"),
+		"GIT_CONFIG_GLOBAL": work("home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
+		"GORACE": "atexit_sleep_ms=0", "NO_COLOR": "1", "CI": "", "GITHUB_ACTIONS": "",
+	} {
+		e.Setenv(name, value)
+	}
+	e.Cd = work("project")
+	return repository(e.Vars, work("project"), work("origin.git"))
+}
+
+// repository makes a folder a repository with one commit, and an origin of it.
+func repository(env []string, dir, origin string) error {
+	for _, args := range [][]string{
+		{"init", "--quiet", dir},
+		{"-C", dir, "add", "--all"},
+		{"-C", dir, "commit", "--quiet", "--message=start"},
+		{"clone", "--quiet", "--bare", dir, origin},
+		{"-C", dir, "remote", "add", "origin", origin},
+	} {
+		c := exec.Command("git", args...)
+		c.Env = env
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// lay copies a folder, but for what is there already.
+func lay(from, to string) error {
+	root := os.DirFS(from)
+	return walkFiles(root, func(name string, data []byte) error {
+		file := filepath.Join(to, filepath.FromSlash(name))
+		if _, err := os.Lstat(file); err == nil {
+			return nil
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(file, data, 0o644)
+	})
+}

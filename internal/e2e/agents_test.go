@@ -1,0 +1,283 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/reprise-ci/reprise/agents"
+	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// agent is an agent of this place.
+func (p *place) agent(use string) phases.Agent {
+	p.t.Helper()
+	a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: p.environ()})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
+// task is a task at this place, in the work tree of a run.
+func (p *place) task(access pipelines.Access) phases.Task {
+	return phases.Task{
+		Issue: "7", Title: "A demo", Phase: "planning", Step: metadata.Execute, Attempt: 1,
+		Prompt: "Write the plan.", Dir: p.repo, Artifact: p.artifact(), Access: access,
+		Session: uuid.NewString(), Timeout: time.Minute, Idle: 30 * time.Second,
+	}
+}
+
+// artifact is the path of the task's artifact, in a folder that is there.
+func (p *place) artifact() string {
+	p.t.Helper()
+	dir := filepath.Join(p.repo, ".reprise", "issue-7", "00_planning")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	return filepath.Join(dir, "planning.md")
+}
+
+// do carries out a task that has to end without an error.
+func (p *place) do(use string, t phases.Task) phases.Result {
+	p.t.Helper()
+	r, err := p.agent(use).Run(p.t.Context(), t)
+	if err != nil {
+		p.t.Fatalf("%v\nresult: %+v", err, r)
+	}
+	return r
+}
+
+// fail carries out a task that has to end with an error of that class, and
+// soon: the programs themselves would go on trying for minutes.
+func (p *place) fail(use string, t phases.Task, want metadata.Class) *phases.AgentError {
+	p.t.Helper()
+	began := time.Now()
+	r, err := p.agent(use).Run(p.t.Context(), t)
+	var ae *phases.AgentError
+	if !errors.As(err, &ae) || ae.Class != want {
+		p.t.Fatalf("error %v (%+v), want class %s\nresult: %+v", err, ae, want, r)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		p.t.Errorf("it took %v to notice", took)
+	}
+	return ae
+}
+
+// each runs a test for both agents, beside the other tests.
+func each(t *testing.T, test func(t *testing.T, use string)) {
+	t.Parallel()
+	for _, use := range []string{"claude", "codex"} {
+		t.Run(use, func(t *testing.T) { test(t, use) })
+	}
+}
+
+// perCall is what one request costs at the scripted model, in the terms of the
+// record: what is written to a cache counts as input.
+var perCall = metadata.Usage{InputTokens: 1200, CachedTokens: 500, OutputTokens: 50}
+
+func wantUsage(t *testing.T, got metadata.Usage, calls int) {
+	t.Helper()
+	want := metadata.Usage{InputTokens: calls * perCall.InputTokens, CachedTokens: calls * perCall.CachedTokens, OutputTokens: calls * perCall.OutputTokens}
+	plain := metadata.Usage{InputTokens: got.InputTokens, CachedTokens: got.CachedTokens, OutputTokens: got.OutputTokens}
+	if d := cmp.Diff(want, plain); d != "" {
+		t.Errorf("usage of %d requests (-want +got):\n%s", calls, d)
+	}
+	if got.USD <= 0 {
+		t.Errorf("it cost %v US dollars, want more than nothing", got.USD)
+	}
+}
+
+func TestWritesTheArtifact(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done.")))
+		var seen []phases.Activity
+		task := p.task(pipelines.AccessArtifacts)
+		task.Notify = func(a phases.Activity) { seen = append(seen, a) }
+		r := p.do(use, task)
+		if got := p.read(task.Artifact); strings.TrimSpace(got) != "# Plan" {
+			t.Errorf("the artifact reads %q", got)
+		}
+		if r.Text != "Done." || r.ToolCalls != 1 || len(r.Denials) != 0 || r.Session == "" || r.Model == "" {
+			t.Errorf("result %+v", r)
+		}
+		wantUsage(t, r.Usage, 2)
+		if len(seen) == 0 || !strings.Contains(fmt.Sprint(seen), r.Session) {
+			t.Errorf("notified of %+v, want the session and what the agent does", seen)
+		}
+	})
+}
+
+// The verdict of reviews is what every run depends on: both programs must take
+// its schema, and give back what passes as a verdict.
+func TestGivesATypedVerdict(t *testing.T) {
+	gates := []string{"The cause is named"}
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(func(r m.Request) m.Reply { return m.Answer(verdict(r, gates, false)) })
+		task := p.task(pipelines.AccessRead)
+		task.Step, task.Schema = metadata.Review, json.RawMessage(phases.VerdictSchema)
+		r := p.do(use, task)
+		v, wrong := phases.ParseVerdict(r.Structured, gates)
+		if len(wrong) > 0 || v.Verdict != metadata.Fail || len(v.Findings) != 1 || v.Findings[0].Title != finding {
+			t.Errorf("%s\nis %+v, with mistakes %q", r.Structured, v, wrong)
+		}
+	})
+}
+
+func TestProseIsNoStructuredAnswer(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(m.Always(m.Say("All is well, I think.")))
+		task := p.task(pipelines.AccessRead)
+		task.Step, task.Schema = metadata.Review, json.RawMessage(phases.VerdictSchema)
+		if r := p.do(use, task); r.Structured != nil || r.Text != "All is well, I think." {
+			t.Errorf("structured %s, text %q", r.Structured, r.Text)
+		}
+	})
+}
+
+func TestServiceErrors(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reply m.Reply
+		class metadata.Class
+	}{
+		"key":   {m.Fail(401), metadata.Auth},
+		"limit": {m.RateLimit(30), metadata.RateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, use string) {
+				p := newPlace(t)
+				p.says(m.Always(test.reply))
+				task := p.task(pipelines.AccessArtifacts)
+				task.Idle = 8 * time.Second // long enough to see why there is no answer
+				ae := p.fail(use, task, test.class)
+				if ae.Agent == "" || test.class == metadata.Auth && ae.Hint == "" {
+					t.Errorf("error %+v, want the agent's name and a hint", ae)
+				}
+				if use == "claude" && test.class == metadata.RateLimited && ae.RetryAfter != 30*time.Second {
+					t.Errorf("come back after %v, want 30s", ae.RetryAfter)
+				}
+			})
+		})
+	}
+}
+
+// One error on the way is the program's own business.
+func TestGoesOnAfterAPassingError(t *testing.T) {
+	t.Parallel()
+	for name, reply := range map[string]m.Reply{"server error": m.Fail(500), "cut stream": m.Cut("I will now")} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, use string) {
+				p := newPlace(t)
+				p.says(m.Turns(reply, m.Say("Done.")))
+				if r := p.do(use, p.task(pipelines.AccessArtifacts)); r.Text != "Done." {
+					t.Errorf("result %+v", r)
+				}
+			})
+		})
+	}
+}
+
+func TestStreamsThatAlwaysBreakOff(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(m.Always(m.Cut("I will now")))
+		p.fail(use, p.task(pipelines.AccessArtifacts), metadata.Network)
+	})
+}
+
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	for class, limits := range map[metadata.Class][2]time.Duration{
+		metadata.IdleTimeout: {time.Minute, 3 * time.Second},
+		metadata.StepTimeout: {3 * time.Second, time.Minute},
+	} {
+		t.Run(string(class), func(t *testing.T) {
+			each(t, func(t *testing.T, use string) {
+				p := newPlace(t)
+				p.says(m.Always(m.Hang()))
+				task := p.task(pipelines.AccessArtifacts)
+				task.Timeout, task.Idle = limits[0], limits[1]
+				p.fail(use, task, class)
+			})
+		})
+	}
+}
+
+func TestIsCancelled(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		p.says(func(m.Request) m.Reply { cancel(); return m.Hang() })
+		began := time.Now()
+		_, err := p.agent(use).Run(ctx, p.task(pipelines.AccessArtifacts))
+		if err == nil || time.Since(began) > 20*time.Second {
+			t.Errorf("error %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestStopsAtTheTurnLimit(t *testing.T) {
+	p := newPlace(t)
+	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done.")))
+	task := p.task(pipelines.AccessArtifacts)
+	task.Turns = 1
+	if r := p.do("claude", task); r.Limit != "turns" || p.read(task.Artifact) != "# Plan\n" {
+		t.Errorf("limit %q, artifact %q", r.Limit, p.read(task.Artifact))
+	}
+}
+
+func TestStopsAtTheBudget(t *testing.T) {
+	p := newPlace(t)
+	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done.")))
+	task := p.task(pipelines.AccessArtifacts)
+	task.BudgetUSD = 0.0001
+	r := p.do("claude", task)
+	if r.Limit != "budget" {
+		t.Errorf("limit %q", r.Limit)
+	}
+	wantUsage(t, r.Usage, 1)
+}
+
+// Going on with a session costs only what is new, whatever the program counts.
+func TestGoesOnWithASession(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done."), m.Say("Better.")))
+		task := p.task(pipelines.AccessArtifacts)
+		task.Prompt = "Write the first plan."
+		first := p.do(use, task)
+		task.Prompt, task.Session, task.Resume, task.Step = "Name the cause.", first.Session, true, metadata.Revise
+		second := p.do(use, task)
+		requests := p.model.Requests()
+		got := requests[len(requests)-1].Prompts()
+		if len(got) != 2 || !strings.Contains(got[0], "Write the first plan.") || !strings.Contains(got[1], "Name the cause.") {
+			t.Errorf("the model was told %q", got)
+		}
+		if second.Session != first.Session || second.Text != "Better." {
+			t.Errorf("session %s, then %+v", first.Session, second)
+		}
+		wantUsage(t, second.Usage, 1)
+		if want := first.Usage.USD / 2; math.Abs(second.Usage.USD-want) > want/100 {
+			t.Errorf("one more request cost $%v after two for $%v, want $%v", second.Usage.USD, first.Usage.USD, want)
+		}
+	})
+}

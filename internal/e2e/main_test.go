@@ -1,0 +1,85 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// programs is where npm puts the agent programs. REPRISE_E2E_PROGRAMS names
+// another folder, to try other versions of them.
+var programs string
+
+// binary builds reprise, once, and gives its path. The tests of the agents
+// alone do without.
+var binary = sync.OnceValues(build)
+
+// scratch is a folder that is gone after the tests.
+var scratch string
+
+func TestMain(m *testing.M) {
+	code := 1
+	if err := prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+	} else {
+		setParallel()
+		code = m.Run()
+	}
+	os.RemoveAll(scratch)
+	os.Exit(code)
+}
+
+// prepare makes sure that what the tests are about is there.
+func prepare() error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	programs = filepath.Join(here, "node_modules", ".bin")
+	if other := os.Getenv("REPRISE_E2E_PROGRAMS"); other != "" {
+		programs = other
+	}
+	for _, name := range []string{"claude", "codex"} {
+		if out, err := exec.Command(filepath.Join(programs, name), "--version").CombinedOutput(); err != nil {
+			return fmt.Errorf("%s does not run: %w %s\nthese tests drive the real programs; install them with: npm ci --prefix internal/e2e", name, err, out)
+		}
+	}
+	// Not below the usual temporary folder: codex keeps that writable in every
+	// sandbox, so a forbidden write there would prove nothing.
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	scratch, err = os.MkdirTemp(cache, "reprise-e2e-")
+	return err
+}
+
+func build() (string, error) {
+	path := filepath.Join(scratch, "reprise")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/reprise-ci/reprise/cmd/reprise").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build reprise: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// setParallel lets more tests run at once than there are processors, unless
+// the command line says how many: most of their time they wait.
+func setParallel() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	}
+}

@@ -1,0 +1,39 @@
+package modelserver
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// event is one server-sent event: a JSON object with its type.
+type event map[string]any
+
+func sendEvents(w http.ResponseWriter, events []event) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	for _, e := range events {
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], mustJSON(e))
+	}
+	w.(http.Flusher).Flush()
+}
+
+// hold returns when the client has gone or the server is closed.
+func (s *Server) hold(r *http.Request) {
+	select {
+	case <-r.Context().Done():
+	case <-s.closed:
+	}
+}
+
+// pause lets d pass, and says whether the client is still there.
+func (s *Server) pause(r *http.Request, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-r.Context().Done():
+	case <-s.closed:
+	}
+	return false
+}

@@ -1,0 +1,172 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
+)
+
+// place is where one test happens: a model, a repository with a bare origin,
+// and a home that nobody else uses.
+type place struct {
+	t     *testing.T
+	model *modelserver.Server
+	root  string // holds the rest
+	repo  string // a clone of origin with one commit on main
+	home  string
+
+	mu     sync.Mutex
+	script modelserver.Script // what the model says, see says
+}
+
+// newPlace makes a place for a test, which then runs beside others.
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	t.Parallel()
+	root, err := os.MkdirTemp(scratch, "place-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, root: root, repo: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
+	p.model = modelserver.Start(func(r modelserver.Request) modelserver.Reply {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.script(r)
+	})
+	t.Cleanup(func() {
+		if asked := p.model.Refused(); len(asked) > 0 {
+			t.Errorf("the agent asked for what the model does not serve: %q", asked)
+		}
+		p.model.Close()
+		os.RemoveAll(root)
+	})
+	p.write("home/.gitconfig", "[user]\n\tname = Tester\n\temail = tester@example.com\n[init]\n\tdefaultBranch = main\n")
+	p.git(root, "init", "--quiet", "--bare", "origin.git")
+	p.git(root, "clone", "--quiet", "origin.git", "repo")
+	p.write("repo/README.md", "# Demo\n")
+	p.write("repo/main.go", "package main\n\nfunc main() {}\n")
+	p.git(p.repo, "add", ".")
+	p.git(p.repo, "commit", "--quiet", "-m", "Start")
+	p.git(p.repo, "push", "--quiet", "origin", "main")
+	return p
+}
+
+// says sets the script of the model, before it is asked for the first time or
+// while nobody asks.
+func (p *place) says(script modelserver.Script) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.script = script
+}
+
+// environ is what a process sees at this place: the model as the only service
+// in the world, and a token that no agent may ever see.
+func (p *place) environ() []string {
+	return []string{
+		"PATH=" + programs + ":" + os.Getenv("PATH"),
+		"HOME=" + p.home,
+		"REPRISE_HOME=" + filepath.Join(p.root, "runs"),
+		"LANG=C.UTF-8",
+		"ANTHROPIC_BASE_URL=" + p.model.URL,
+		"ANTHROPIC_API_KEY=test-key",
+		"OPENAI_BASE_URL=" + p.model.URL + "/v1",
+		"OPENAI_API_KEY=test-key",
+		"GITHUB_TOKEN=" + canary,
+		"ACTIONS_RUNTIME_TOKEN=" + canary,
+	}
+}
+
+// canary stands for a secret: it must not turn up anywhere.
+const canary = "canary-5d41402abc4b"
+
+// write makes a file, given by its path from the root of the place.
+func (p *place) write(name, content string) {
+	p.t.Helper()
+	name = filepath.Join(p.root, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// read gives a file's content, or "" if there is none.
+func (p *place) read(name string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// git runs git and gives what it printed.
+func (p *place) git(dir string, args ...string) string {
+	p.t.Helper()
+	out := p.exec(dir, "git", args...)
+	if out.code != 0 {
+		p.t.Fatalf("git %s: exit code %d\n%s", strings.Join(args, " "), out.code, out.stderr)
+	}
+	return strings.TrimSpace(out.stdout)
+}
+
+// reprise runs the program in the repository.
+func (p *place) reprise(args ...string) output {
+	p.t.Helper()
+	return p.begin(args...).wait()
+}
+
+// begin starts the program in the repository.
+func (p *place) begin(args ...string) *process {
+	p.t.Helper()
+	path, err := binary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.launch(p.repo, path, args...)
+}
+
+func (p *place) exec(dir, name string, args ...string) output {
+	p.t.Helper()
+	return p.launch(dir, name, args...).wait()
+}
+
+// process is a program that was started.
+type process struct {
+	cmd            *exec.Cmd
+	stdout, stderr bytes.Buffer
+}
+
+// output is what a process left. The code is -1 if a signal ended it.
+type output struct {
+	code           int
+	stdout, stderr string
+}
+
+func (p *place) launch(dir, name string, args ...string) *process {
+	p.t.Helper()
+	c := &process{cmd: exec.CommandContext(p.t.Context(), name, args...)}
+	c.cmd.WaitDelay = time.Second // an agent that outlives its parent may hold on to the pipes
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, p.environ(), &c.stdout, &c.stderr
+	if err := c.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// wait gives what is left when the process has ended.
+func (c *process) wait() output {
+	c.cmd.Wait() // the exit code tells how it ended
+	return output{c.cmd.ProcessState.ExitCode(), c.stdout.String(), c.stderr.String()}
+}

@@ -1,0 +1,143 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
+)
+
+// worker is a model that does what reprise's prompts ask of it: it writes the
+// artifact it is told to, changes the tree where it may, and gives the
+// structured answer that is wanted.
+type worker struct {
+	// fail is how many of its reviews fail before the first one passes.
+	fail int
+	// change, if not empty, is a shell command for phases that may change the
+	// tree; it runs in the tree.
+	change string
+
+	reviews int
+}
+
+// script makes a model of the worker.
+func (w *worker) script() modelserver.Script {
+	return func(r modelserver.Request) modelserver.Reply {
+		if isReview(r) {
+			w.reviews++
+			return modelserver.Answer(verdict(r, gatesOf(r), w.reviews > w.fail))
+		}
+		return w.next(r)
+	}
+}
+
+// artifact finds the path of the file that a prompt asks for.
+var artifact = regexp.MustCompile("(?:in|document,|whole file) `(/[^`]+/\\.reprise/[^`]+\\.md)`")
+
+// next is the next turn of execute or revise.
+func (w *worker) next(r modelserver.Request) modelserver.Reply {
+	path := artifact.FindStringSubmatch(r.Prompt())
+	if path == nil {
+		return modelserver.Say("I see no file to write.")
+	}
+	turns := []modelserver.Reply{modelserver.Write(path[1], fmt.Sprintf("# Report\n\nAs asked in prompt %d, request %d.\n", len(r.Prompts()), r.N))}
+	if r.API == modelserver.Messages {
+		// Claude Code refuses to write over a file it has not read.
+		turns = append([]modelserver.Reply{modelserver.Tool("Read", map[string]string{"file_path": path[1]})}, turns...)
+	}
+	if w.change != "" && strings.Contains(r.Prompt(), "The change itself, in the tree") {
+		turns = append(turns, modelserver.Run(w.change))
+	}
+	if done := len(r.Results()); done < len(turns) {
+		return turns[done]
+	}
+	if r.Schema != nil {
+		return modelserver.Answer(sample(r.Schema))
+	}
+	return modelserver.Say("Done.")
+}
+
+// isReview tells a review by the verdict it has to give.
+func isReview(r modelserver.Request) bool {
+	return strings.Contains(string(r.Schema), `"pass_with_suggestions"`)
+}
+
+// gatesOf finds the gates that a review is asked about.
+func gatesOf(r modelserver.Request) (gates []string) {
+	_, list, _ := strings.Cut(r.Prompt(), "Answer each gate below")
+	for _, line := range strings.Split(list, "\n")[1:] {
+		gate, ok := strings.CutPrefix(line, "  - ")
+		if !ok {
+			break
+		}
+		gates = append(gates, gate)
+	}
+	return gates
+}
+
+// verdict is the answer of a review to a request.
+func verdict(r modelserver.Request, gates []string, pass bool) map[string]any {
+	ruling, answered, findings := "pass", []any{}, []any{}
+	for i, g := range gates {
+		answered = append(answered, map[string]any{"gate": g, "pass": pass || i > 0, "why": "seen in main.go:3"})
+	}
+	if !pass {
+		ruling = "fail"
+		f := map[string]any{
+			"id": "F1", "severity": "blocker", "title": finding, "problem": "It says nothing of the cause.",
+			"impact": "Nobody can follow it.", "solution": "Name the cause.", "status": "new"}
+		if r.API == modelserver.Responses { // whose schemas want every property, and take null for one there is not
+			f["file"], f["line"] = nil, nil
+		}
+		findings = append(findings, f)
+	}
+	return map[string]any{"verdict": ruling, "gates": answered, "findings": findings}
+}
+
+// finding is the title of what a failed review finds.
+const finding = "The cause is missing"
+
+// sample gives a value that a JSON Schema allows, for the kinds of schema that
+// reprise makes.
+func sample(raw json.RawMessage) any {
+	var s struct {
+		Type       any
+		Enum       []any
+		Pattern    string
+		Minimum    float64
+		Properties map[string]json.RawMessage
+		AnyOf      []json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil
+	}
+	kind := s.Type
+	if all, ok := kind.([]any); ok && len(all) > 0 {
+		kind = all[0]
+	}
+	switch {
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case len(s.AnyOf) > 0:
+		return sample(s.AnyOf[0])
+	case kind == "object":
+		v := map[string]any{}
+		for name, p := range s.Properties {
+			v[name] = sample(p)
+		}
+		return v
+	case kind == "array":
+		return []any{}
+	case kind == "integer", kind == "number":
+		return s.Minimum
+	case kind == "boolean":
+		return false
+	case s.Pattern != "":
+		return strings.Split(strings.Trim(s.Pattern, "^$()"), "|")[0]
+	}
+	return "a word"
+}

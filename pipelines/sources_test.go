@@ -1,0 +1,216 @@
+package pipelines
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// repo is a folder .github/reprise with pipelines by file name.
+func repo(t *testing.T, files map[string]string) Sources {
+	t.Helper()
+	s := Sources{Repo: fstest.MapFS{}, Evaluator: child(t)}
+	for name, text := range files {
+		s.Repo.(fstest.MapFS)["pipelines/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return s
+}
+
+func TestLoadFinds(t *testing.T) {
+	s := repo(t, map[string]string{
+		"fix.yaml":  "phases: [{name: a, goal: x}]",
+		"both.cue":  `phases: [{name: "cue", goal: "x"}]`,
+		"both.yaml": "phases: [{name: yaml, goal: x}]",
+		"toml.toml": "[[phases]]\nname = \"a\"\ngoal = \"x\"\nreport = \"n: int\"\n",
+		"json.json": `{"phases": [{"name": "a", "goal": "x", "report": "n: int"}]}`,
+		"README.md": "no pipeline",
+	})
+	for name, want := range map[string]string{
+		"fix":     ".github/reprise/pipelines/fix.yaml: a",
+		"both":    ".github/reprise/pipelines/both.cue: cue",
+		"toml":    ".github/reprise/pipelines/toml.toml: a",
+		"json":    ".github/reprise/pipelines/json.json: a",
+		"feature": "builtin:feature: analyze implement review",
+		"fxi":     `no pipeline "fxi", did you mean "fix"?`,
+		"README":  `no pipeline "README", expected one of audit, both, feature, fix, full, json, refactor, skill, test, toml`,
+		"../fix":  `no pipeline "..", expected one of audit, both, feature, fix, full, json, refactor, skill, test, toml`,
+		"":        `no pipeline "", expected one of audit, both, feature, fix, full, json, refactor, skill, test, toml`,
+
+		"full/quick-fix": "builtin:full: planning implementation documentation report",
+		"full/quickfix":  `pipeline "full" has no preset "quickfix", did you mean "quick-fix"?`,
+	} {
+		p, err := Load(t.Context(), s, name)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = p.Source + ": " + strings.Join(names(p.Phases), " ")
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", name, got, want)
+		}
+	}
+	got, err := s.Names()
+	want := []string{"both", "fix", "json", "toml", "feature", "refactor", "test", "audit", "skill", "full"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("names: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestLoadPath(t *testing.T) {
+	dir := t.TempDir()
+	good := filepath.Join(dir, "mine.cue")
+	if err := os.WriteFile(good, []byte(`extends: "fix", drop: ["analyze"]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(dir, "pipe.cue")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Load(t.Context(), Sources{Path: good, Evaluator: child(t)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != "mine" || p.Source != good || len(p.Phases) != 1 || p.Phases[0].Needs != nil {
+		t.Errorf("got %+v", p)
+	}
+	for name, want := range map[string]string{
+		pipe:                         "not a regular file",
+		filepath.Join(dir, "no.cue"): "no such file",
+		filepath.Join(dir, "x.txt"):  "expected a name that ends in .cue, .yaml, .yml, .json, .toml",
+	} {
+		if _, err := Load(t.Context(), Sources{Path: name, Evaluator: child(t)}, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+	if _, err := Load(t.Context(), Sources{Path: good}, ""); err == nil || !strings.Contains(err.Error(), "no process to do it in") {
+		t.Errorf("without a child: %v", err)
+	}
+}
+
+func TestExtends(t *testing.T) {
+	s := repo(t, map[string]string{
+		"full.cue": `extends: "full"
+replace: [
+	{name: "design", access: "tree", gates: ["It is short"]},
+	{name: "testing", checks: [{name: "tests", run: "make test"}]},
+]
+insert: [
+	{after: "design", phase: {name: "threats", goal: "Think.", needs: ["design"]}},
+	{before: "planning", phase: {name: "triage", goal: "Look."}},
+]
+drop: ["documentation", "evaluation"]
+agents: {writer: {use: "gemini"}}
+budget: usd: 3
+presets: {"short": ["triage", "planning"]}
+protect: ["LICENSE"]
+`,
+		"strict.yaml": `extends: full
+language: ja
+defaults: {revisions: 1}
+drop: [triage]
+protect: [deploy/**]
+`,
+		"a.cue":    `extends: "b"`,
+		"b.cue":    `extends: "a"`,
+		"c.cue":    "name: \"c\"\nextends: \"fulll\"",
+		"self.cue": `extends: "self"`,
+		"e1.cue":   `extends: "e2"`, "e2.cue": `extends: "e3"`, "e3.cue": `extends: "e4"`, "e4.cue": `extends: "e5"`, "e5.cue": `extends: "e6"`, "e6.cue": `extends: "fix"`,
+	})
+	p, err := Load(t.Context(), s, "strict")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"planning", "requirements", "design", "threats", "test_scenario", "implementation",
+		"test_implementation", "testing", "report"}
+	if diff := cmp.Diff(want, names(p.Phases)); diff != "" {
+		t.Errorf("phases (-want +got):\n%s", diff)
+	}
+	design := p.Phase("design")
+	base := load(t, "full").Phase("design")
+	if design.Access != AccessTree || design.Goal != base.Goal || len(design.Gates) != 1 || design.Report != base.Report {
+		t.Errorf("design: got %+v", design)
+	}
+	if got := p.Phase("testing").Checks; len(got) != 1 || got[0].Timeout != Duration(10*time.Minute) {
+		t.Errorf("checks: got %+v", got)
+	}
+	if got := p.Phase("report").Needs; cmp.Diff([]string{"requirements", "design", "implementation", "testing"}, got) != "" {
+		t.Errorf("report needs %v", got)
+	}
+	if _, ok := p.Presets["finalize"]; !ok || len(p.Presets["finalize"]) != 2 || p.Presets["short"][0] != "planning" {
+		t.Errorf("presets: got %v", p.Presets)
+	}
+	wantBudget := Budget{USD: 3, Time: Duration(5 * time.Hour), Attempts: 150}
+	if p.Budget != wantBudget || p.Language != "ja" || design.Revisions != 1 || p.Name != "strict" {
+		t.Errorf("budget %+v, language %q, revisions %d, name %q", p.Budget, p.Language, design.Revisions, p.Name)
+	}
+	if got := p.Agents["writer"]; got.Use != "gemini" || got.Models != nil || p.Agents["reviewer"].Use != "codex" {
+		t.Errorf("agents: got %+v", p.Agents)
+	}
+	if diff := cmp.Diff([]string{"LICENSE", "deploy/**"}, p.Protect); diff != "" {
+		t.Errorf("protect (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]string{
+		"a":    ".github/reprise/pipelines/b.cue:1:10: extends: \"a\" in turn builds on this one",
+		"c":    ".github/reprise/pipelines/c.cue:2:10: extends: no pipeline \"fulll\", did you mean \"full\"?",
+		"self": ".github/reprise/pipelines/self.cue:1:10: extends: \"self\" in turn builds on this one",
+		"e1":   ".github/reprise/pipelines/e5.cue:1:10: extends: more than 5 pipelines build on one another",
+	} {
+		_, err := Load(t.Context(), s, name)
+		var mistakes Errors
+		if !errors.As(err, &mistakes) || err.Error() != want {
+			t.Errorf("%s:\ngot:  %v\nwant: %s", name, err, want)
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	s := repo(t, map[string]string{
+		"docs.cue":  `select: {labels: ["Documentation"], title: "^docs?:"}, phases: [{name: "a", goal: "x"}]`,
+		"zebra.cue": `select: {labels: ["bug"], type: "Chore"}, phases: [{name: "a", goal: "x"}]`,
+	})
+	for name, test := range map[string]struct {
+		issue Issue
+		named string
+		want  string
+	}{
+		"named":            {Issue{Labels: []string{"reprise:fix"}}, "audit", `audit: "audit" was named`},
+		"named preset":     {Issue{}, "full/testing", `full: "full/testing" was named`},
+		"label":            {Issue{Labels: []string{"bug", "reprise:Skill"}}, "", `skill: the issue has the label "reprise:skill"`},
+		"label, preset":    {Issue{Labels: []string{"reprise:full/prototype"}}, "", `full: the issue has the label "reprise:full/prototype"`},
+		"repository first": {Issue{Labels: []string{"Bug"}}, "", `zebra: the issue has the label "Bug", which "zebra" selects`},
+		"title":            {Issue{Title: "Docs: typo"}, "", `docs: the issue's title matches "^docs?:", which "docs" selects`},
+		"type":             {Issue{Type: "chore"}, "", `zebra: the issue is of type "chore", which "zebra" selects`},
+		"built in":         {Issue{Title: "fix the door"}, "", `fix: the issue's title matches "^(fix|bug)\\b", which "fix" selects`},
+		"enhancement":      {Issue{Labels: []string{"enhancement"}}, "", `feature: the issue has the label "enhancement", which "feature" selects`},
+		"nothing":          {Issue{Title: "prefix of it"}, "", `full: no other pipeline selects this issue`},
+		"two labels":       {Issue{Labels: []string{"reprise:fix", "reprise:audit"}}, "", "the labels reprise:audit and reprise:fix each name a pipeline; keep one of them"},
+		"bad label":        {Issue{Labels: []string{"reprise:fulll"}}, "", `label "reprise:fulll": no pipeline "fulll", did you mean "full"?`},
+		"trigger label":    {Issue{Labels: []string{"reprise"}}, "", `full: no other pipeline selects this issue`},
+	} {
+		p, why, err := Choose(t.Context(), s, test.issue, test.named)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = p.Name + ": " + why
+		}
+		if got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+	bad := repo(t, map[string]string{"bad.cue": "phases: 5"})
+	if _, _, err := Choose(t.Context(), bad, Issue{}, "fix"); err != nil {
+		t.Errorf("a mistake in another pipeline than the named one: %v", err)
+	}
+	if _, _, err := Choose(t.Context(), bad, Issue{}, ""); err == nil {
+		t.Error("a mistake in a pipeline that has to be asked: no error")
+	}
+}

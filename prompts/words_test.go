@@ -1,0 +1,162 @@
+package prompts
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// texts returns every text of a catalogue by the path of its field.
+func (c Catalogue) texts() map[string]string {
+	texts := map[string]string{}
+	var walk func(path string, v reflect.Value)
+	walk = func(path string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			texts[path] = v.String()
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+		case reflect.Map:
+			for _, key := range v.MapKeys() {
+				walk(path+"["+key.String()+"]", v.MapIndex(key))
+			}
+		}
+	}
+	walk("", reflect.ValueOf(c))
+	return texts
+}
+
+func TestLanguagesSayTheSame(t *testing.T) {
+	placeholder := regexp.MustCompile(`\{\w+\}|` + "`[^`]+`")
+	en, ja := Words("en").texts(), Words("ja").texts()
+	if d := cmp.Diff(slices.Sorted(maps.Keys(en)), slices.Sorted(maps.Keys(ja))); d != "" {
+		t.Errorf("keys (-en +ja):\n%s", d)
+	}
+	for key, text := range en {
+		if text == "" || ja[key] == "" {
+			t.Errorf("%s: en %q, ja %q: want both", key, text, ja[key])
+		}
+		in := func(text string) []string {
+			found := placeholder.FindAllString(text, -1)
+			slices.Sort(found)
+			return slices.Compact(found)
+		}
+		if d := cmp.Diff(in(text), in(ja[key])); d != "" {
+			t.Errorf("%s: placeholders and commands (-en +ja):\n%s", key, d)
+		}
+	}
+}
+
+func TestWordsAreInTheirLanguage(t *testing.T) {
+	for key, text := range Words("en").texts() {
+		if foreign("en", text) != "" {
+			t.Errorf("en %s: %q", key, foreign("en", text))
+		}
+	}
+	for key, text := range Words("ja").texts() {
+		if foreign("ja", text) != "" {
+			t.Errorf("ja %s: %q", key, foreign("ja", text))
+		}
+	}
+}
+
+// Whoever adds a reason code to the record must say what it means.
+func TestEveryCodeIsExplained(t *testing.T) {
+	codes := constants(t, "../metadata/verdict.go", "Code")
+	if len(codes) < 20 {
+		t.Fatalf("found %d codes: %q", len(codes), codes)
+	}
+	for _, language := range Languages() {
+		c := Words(language)
+		if d := cmp.Diff(codes, slices.Sorted(maps.Keys(c.Codes))); d != "" {
+			t.Errorf("%s: codes (-record +catalogue):\n%s", language, d)
+		}
+	}
+	for _, typ := range []string{"Status", "PhaseStatus", "AttemptStatus"} {
+		for _, status := range constants(t, "../metadata/run.go", typ) {
+			if Words("en").Statuses[status] == "" {
+				t.Errorf("no word for the status %q of type %s", status, typ)
+			}
+		}
+	}
+	for _, kind := range Kinds() {
+		if Words("en").Kinds[string(kind)] == "" {
+			t.Errorf("no word for the kind %q", kind)
+		}
+	}
+}
+
+// constants returns the values of all string constants of a type in a file.
+func constants(t *testing.T, file, typ string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) == 0 {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == typ {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		return true
+	})
+	slices.Sort(values)
+	return values
+}
+
+func TestCatalogue(t *testing.T) {
+	en, ja := Words("en"), Words("ja")
+	for _, tt := range []struct{ got, want string }{
+		{en.Headline(2, 10, "design", "review"), "Phase 2 of 10: design, review"},
+		{ja.Headline(2, 10, "design", "review"), "フェーズ 2/10: design、レビュー"},
+		{en.Headline(1, 1, "{m}", "{phase}"), "Phase 1 of 1: {m}, {phase}"},
+		{en.Round(3), "round 3"},
+		{ja.Round(3), "3 回目"},
+		{en.Spent(1.234, 10, false), "$1.23 of $10.00"},
+		{en.Spent(0.5, 0, true), "about $0.50"},
+		{ja.Spent(1.2, 10, true), "約 $1.20(予算 $10.00)"},
+		{en.Tokens(1200, 34), "1200 tokens in, 34 out"},
+		{en.Duration(12400 * time.Millisecond), "12 s"},
+		{en.Duration(250 * time.Second), "4 min 10 s"},
+		{ja.Duration(250 * time.Second), "4分10秒"},
+		{en.Duration(3*time.Hour + 125*time.Second), "3 h 2 min"},
+		{en.Duration(-time.Second), "0 s"},
+		{en.OpenFindings(2, 1), "Open: blockers 2, suggestions 1"},
+		{en.RolledBack("report", "design", "revise", "hana", false), "Taken back from report to design (revise) by hana"},
+		{en.RolledBack("report", "design", "revise", "", false), "Taken back from report to design (revise)"},
+		{ja.RolledBack("report", "design", "revise", "hana", true), "パイプラインが report から design(修正)へ差し戻し"},
+		{en.WaitingFor("maintain", "design"), "design waits for a person with the role maintain"},
+		{ja.WaitingFor("", "design"), "design は人の対応を待っています"},
+		{en.Explain("stuck").Meaning, "Two rounds in a row had the same outcome."},
+		{en.Explain("new_code").Meaning, "The run stopped with the code new_code."},
+		{Words("fr").Language, "en"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
+		}
+	}
+	_, removed := Clean("a\u200bb<!-- {count} -->")
+	want := []string{"zero-width characters: 1, the first: {200B}", "HTML comments: 1, the first: {3C}{21}-- {7B}count{7D} --{3E}"}
+	if d := cmp.Diff(want, en.RemovedFrom(removed)); d != "" {
+		t.Errorf("RemovedFrom (-want +got):\n%s", d)
+	}
+}
