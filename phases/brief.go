@@ -75,7 +75,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d Decision) (prompt
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(e.access(d)), Artifact: e.abs(run, p), Dir: e.Tree.Dir(), Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Rollback: rollbackOf(rec),
+		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
 		Feedback: feedbackOf(run, rec, d), Documents: e.documents(run, p), Resumed: d.Resume > 0,
 	}
 	data.Issue.Path = filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(Folder(run.IssueNumber), IssueFile)))
@@ -112,13 +112,19 @@ func (e *Engine) documents(run metadata.Run, p *pipelines.Phase) []prompts.Docum
 	return out
 }
 
-func rollbackOf(rec *metadata.Phase) *prompts.Rollback {
+func rollbackOf(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 	c := rec.RollbackContext
 	if c == nil {
 		return nil
 	}
+	automatic := false
+	for _, entry := range run.RollbackHistory {
+		if entry.ToPhase == rec.Name {
+			automatic = entry.TriggeredBy == metadata.Automatic
+		}
+	}
 	r := &prompts.Rollback{
-		FromPhase: c.FromPhase, FromStep: string(c.FromStep), By: c.By, Reason: c.Reason,
+		Automatic: automatic, FromPhase: c.FromPhase, FromStep: string(c.FromStep), By: c.By, Reason: c.Reason,
 		ReviewResult: c.ReviewResult, Blockers: -1, Suggestions: -1,
 	}
 	if c.Details != nil {

@@ -145,6 +145,9 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	w := Written{}
 	var missing []string
 	artifact := path.Join(e.folder(run, p), p.Writes)
+	if err := e.dictated(d, artifact, r.Text, x); err != nil {
+		return err
+	}
 	sum, size, err := e.artifact(artifact)
 	switch {
 	case err != nil:
@@ -179,6 +182,25 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	}
 	w.Digest, w.Files = sum, e.files(run, p, s)
 	x.outcome.Status, x.outcome.Written = metadata.Succeeded, &w
+	return nil
+}
+
+// dictated writes the last words of an agent that may not write itself as
+// the artifact: its prompt has told it so.
+func (e *Engine) dictated(d Decision, artifact, text string, x *effects) error {
+	if a := e.access(d); a != pipelines.AccessNone && a != pipelines.AccessRead || strings.TrimSpace(text) == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what was written is closed
+	data := []byte(strings.TrimSpace(text) + "\n")
+	if err := root.WriteFile(filepath.FromSlash(artifact), data, 0o644); err != nil {
+		return fmt.Errorf("%s: %w", artifact, err)
+	}
+	x.files[artifact] = data
 	return nil
 }
 

@@ -497,3 +497,18 @@ func TestASecretIsNeverCommitted(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAgentThatMayNotWriteDictates(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Access = pipelines.AccessRead
+	s := newStage(t, plan)
+	s.on("plan", metadata.Execute, func(context.Context, Task) (Result, error) {
+		return Result{Text: "# The plan\n\nDo it."}, nil
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
+		t.Errorf("the artifact is %q", got)
+	}
+}

@@ -339,7 +339,7 @@ func TestBack(t *testing.T) {
 			if e.FromPhase != "tell" || e.FromStep != metadata.Review || e.ToStep != step {
 				t.Errorf("the history entry is %+v", e)
 			}
-			if got := rollbackOf(rec); got == nil || got.Reason != "keep the API" {
+			if got := rollbackOf(r.Run, rec); got == nil || got.Reason != "keep the API" {
 				t.Errorf("the next prompt gets %+v, want the reason", got)
 			}
 		})
@@ -495,7 +495,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 	if len(r.Run.RollbackHistory) != len(run.RollbackHistory)+1 {
 		rt.Fatalf("the history did not grow")
 	}
-	if d := Decide(plan, r.Run); d.Phase != to || rollbackOf(r.Run.Phase(d.Phase)) == nil {
+	if d := Decide(plan, r.Run); d.Phase != to || rollbackOf(r.Run, r.Run.Phase(d.Phase)) == nil {
 		rt.Fatalf("after a rollback to %s decided %q: the reason would not arrive", to, show(d))
 	}
 	return r.Run

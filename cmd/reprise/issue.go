@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // issue is what a run works on.
@@ -79,6 +80,17 @@ func readIssue(name string) (issue, error) {
 	return is, nil
 }
 
+// clean takes out of the issue what people who read it do not see, and says
+// what that was.
+func (i *issue) clean() []prompts.Removal {
+	var title, body []prompts.Removal
+	i.Title, title = prompts.Clean(i.Title)
+	i.Body, body = prompts.Clean(i.Body)
+	i.Body = strings.TrimSpace(i.Body)
+	return append(title, body...)
+}
+
+// digest is that of the body.
 func (i issue) digest() string {
 	sum := sha256.Sum256([]byte(i.Body))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -109,9 +121,19 @@ func cutFrontMatter(text string) (frontMatter, string, error) {
 	dec := yaml.NewDecoder(strings.NewReader(block))
 	dec.KnownFields(true)
 	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
-		return front, "", fmt.Errorf("%w (known: number, title, labels, author, url)", err)
+		return front, "", fmt.Errorf("%s (known: number, title, labels, author, url)", yamlMistake(err))
 	}
 	return front, body, nil
+}
+
+// yamlMistake gives an error of the YAML library without its Go types.
+func yamlMistake(err error) string {
+	text := err.Error()
+	var types *yaml.TypeError
+	if errors.As(err, &types) {
+		text = strings.Join(types.Errors, "; ")
+	}
+	return strings.ReplaceAll(text, " in type main.frontMatter", "")
 }
 
 var headingLine = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)

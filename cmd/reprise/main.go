@@ -35,7 +35,7 @@ func main() {
 	}()
 	os.Exit(run(ctx, os.Args[1:], environment{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		environ: os.Environ(), now: func() time.Time { return time.Now().UTC() },
+		environ: os.Environ(), now: func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) },
 	}))
 }
 

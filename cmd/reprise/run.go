@@ -129,6 +129,7 @@ func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) 
 	}
 	run := w.run
 	if w.fresh {
+		w.introduce(env)
 		if err := e.Begin(ctx, run); err != nil {
 			return run, err
 		}
@@ -150,6 +151,14 @@ func (w *workspace) view(env environment, o runOptions) view {
 	return newView(out, viewOptions{
 		Live: live, Color: wantsColor(env.getenv, isTerminal(out)), Plan: w.plan, Format: o.logFormat, Verbose: o.verbose,
 	})
+}
+
+// introduce says what a run begins with.
+func (w *workspace) introduce(env environment) {
+	_, _ = fmt.Fprintf(env.stderr, "reprise: pipeline %s: %s\n", w.plan.Name, w.why)
+	for _, r := range w.removed {
+		_, _ = fmt.Fprintf(env.stderr, "reprise: taken out of the issue, because people do not see it: %d %s, such as %q\n", r.Count, strings.ReplaceAll(string(r.Kind), "_", " "), r.Sample)
+	}
 }
 
 // announce says what a person who continues a run should know.
@@ -280,7 +289,7 @@ func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run
 
 // farewell says in a few lines how the run ended and what can be done now.
 func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s phases.Summary) {
-	_, _ = fmt.Fprintf(out, "\n%s: %s\n", run.IssueNumber, ending(run, s))
+	_, _ = fmt.Fprintf(out, "\nIssue %s: %s\n", run.IssueNumber, ending(run, s))
 	if o.dry {
 		_, _ = fmt.Fprintln(out, "Nothing was left behind. For a real run leave --dry-run out.")
 		return

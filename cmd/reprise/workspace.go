@@ -35,7 +35,9 @@ type workspace struct {
 	fresh  bool              // the run has no commit yet
 	frozen map[string][]byte // what the first commit takes along
 	left   *metadata.Attempt // begun and never ended by the process before
-	clean  func()            // removes what a dry run made
+	// removed is what the issue hid from people and was taken out.
+	removed []prompts.Removal
+	clean   func() // removes what a dry run made
 
 	ignored []string // what was asked for, and a run that has begun does not change
 }
@@ -238,6 +240,7 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 	if o.file == "" {
 		return noRun(ctx, w.source, w.issue.ID)
 	}
+	w.removed = w.issue.clean()
 	var err error
 	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
 		return err
