@@ -79,12 +79,11 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d Decision) (prompt
 		Feedback: feedbackOf(run, rec, d), Documents: e.documents(run, p), Resumed: d.Resume > 0,
 	}
 	data.Issue.Path = filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(Folder(run.IssueNumber), IssueFile)))
-	if p.Access == pipelines.AccessTree && rec.Base != "" && d.Do != DoExecute {
-		diff, _, err := e.Tree.Diff(ctx, rec.Base)
-		if err != nil {
+	if d.Do != DoExecute {
+		var err error
+		if data.Diff, _, err = e.diff(ctx, p, rec); err != nil {
 			return data, err
 		}
-		data.Diff = diff
 	}
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil

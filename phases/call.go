@@ -157,8 +157,7 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	case sum == rec.Digest && (d.Do == DoExecute || len(s.tree) == 0):
 		missing = append(missing, fmt.Sprintf("%s is unchanged", artifact))
 	}
-	_, w.Diff, err = e.Tree.Diff(ctx, rec.Base)
-	if err != nil {
+	if _, w.Diff, err = e.diff(ctx, p, rec); err != nil {
 		return err
 	}
 	if p.MustChange && d.Do == DoExecute && rec.Generation == 0 && w.Diff.Files == 0 {
@@ -225,13 +224,22 @@ func (e *Engine) weighReview(ctx context.Context, run metadata.Run, d Decision, 
 		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.OutputInvalid, strings.Join(wrong, "\n")
 		return nil
 	}
-	diff, _, err := e.Tree.Diff(ctx, rec.Base)
+	diff, _, err := e.diff(ctx, p, rec)
 	if err != nil {
 		return err
 	}
 	x.outcome.Status, x.outcome.Verdict = metadata.Succeeded, &v
 	x.outcome.Work = digest([]byte(rec.Digest + diff))[:16]
 	return nil
+}
+
+// diff gives what changed in the code since the phase began. A phase that
+// cannot change code is not compared: looking would cost more than its record.
+func (e *Engine) diff(ctx context.Context, p *pipelines.Phase, rec *metadata.Phase) (string, metadata.Diff, error) {
+	if p.Access != pipelines.AccessTree || rec.Base == "" {
+		return "", metadata.Diff{}, nil
+	}
+	return e.Tree.Diff(ctx, rec.Base)
 }
 
 // discard keeps what a broken call changed as a patch beside the artifacts,

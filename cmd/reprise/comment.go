@@ -109,15 +109,19 @@ func runSign(s metadata.Status) string {
 
 // linked are the links, in a line.
 func (c commenter) linked() string {
-	pr := c.links.PullRequest
-	if pr == "" {
-		pr = c.run.PRURL
-	}
 	branch := link(c.Branch, c.links.Branch)
 	if branch == "" && c.run.BranchName != "" {
 		branch = c.Branch + " " + code(brief(c.run.BranchName, 100))
 	}
-	return joined(" · ", link(c.Job, c.links.Job), branch, link(c.PullRequest, pr))
+	return joined(" · ", link(c.Job, c.links.Job), branch, link(c.PullRequest, c.pullRequest()))
+}
+
+// pullRequest is the address of the pull request, or "".
+func (c commenter) pullRequest() string {
+	if c.links.PullRequest != "" {
+		return c.links.PullRequest
+	}
+	return c.run.PRURL
 }
 
 // facts are what the run has used, and who is at work.
@@ -160,11 +164,17 @@ func (c commenter) advice() string {
 		}
 		a.Meaning = c.WaitingFor(role, inline(c.run.Stop.Phase, 60))
 	}
+	if reason == metadata.Done && c.pullRequest() == "" {
+		a.Do = "" // it is about the pull request
+	}
 	lines := []string{"> " + a.Meaning}
 	if verbatim(reason) && c.run.Stop.Why != "" {
 		lines = append(lines, ">", "> "+code(brief(c.run.Stop.Why, 300)))
 	}
-	return strings.Join(append(lines, ">", "> "+named(c.WhatNow, a.Do)), "\n")
+	if a.Do != "" {
+		lines = append(lines, ">", "> "+named(c.WhatNow, a.Do))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // verbatim reports whether the words of a program say more than the meaning

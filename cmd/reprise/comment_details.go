@@ -99,7 +99,7 @@ func (c commenter) machine() string {
 		Schema: 1, Issue: brief(c.run.IssueNumber, 100), Revision: c.run.Revision, Status: c.run.Status, Pipeline: brief(c.run.Pipeline.Name, 100),
 		Phase: brief(c.now.Phase, 100), Step: string(c.now.Step()), Agent: brief(c.now.Agent, 100), Branch: brief(c.run.BranchName, 200), PullRequest: c.run.PRNumber,
 		USD: cents(c.run.Cost.USD), BudgetUSD: c.run.Budget.USD, Tokens: allTokens(c.run.Cost), Attempts: phases.SpentOf(c.run).Attempts,
-		Rollbacks: len(c.run.RollbackHistory), Updated: c.run.UpdatedAt.UTC(),
+		Rollbacks: len(c.run.RollbackHistory), Updated: c.run.UpdatedAt.UTC().Truncate(time.Second),
 	}
 	if c.run.Stop != nil {
 		s.Code = c.run.Stop.Code

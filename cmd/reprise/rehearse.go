@@ -12,7 +12,7 @@ import (
 // showRehearsal prints what a dry run would have left behind: the commits and
 // the comment.
 func (w *workspace) showRehearsal(ctx context.Context, out io.Writer, run metadata.Run) error {
-	log, err := w.repo.Log(ctx, run.BaseCommit)
+	log, err := w.repo.Log(context.WithoutCancel(ctx), run.BaseCommit)
 	if err != nil {
 		return err
 	}

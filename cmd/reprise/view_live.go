@@ -50,7 +50,7 @@ func (v *liveView) Report(e phases.Event) {
 		}
 		// Sent here, and not as a command of the model, so that a Close that
 		// follows cannot overtake it.
-		v.program.Send(tea.Println(strings.Join(lines, "\n"))())
+		v.program.Send(tea.Println(toMargin + strings.Join(lines, "\n"))())
 	}
 }
 
@@ -101,10 +101,14 @@ func (m liveModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // when it ends, so that one is left empty.
 func (m liveModel) View() string {
 	if m.Closed {
-		return render(m.screen) + "\n"
+		return toMargin + render(m.screen) + "\n"
 	}
-	return render(m.screen)
+	return toMargin + render(m.screen)
 }
+
+// toMargin begins what is drawn at the left, also where the terminal has just
+// shown ^C.
+const toMargin = "\r"
 
 func tick() tea.Cmd {
 	return tea.Tick(100*time.Millisecond, func(t time.Time) tea.Msg { return ticked(t) })
