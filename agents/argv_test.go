@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -134,11 +135,15 @@ func TestCodexArguments(t *testing.T) {
 		{"artifacts", pipelines.AccessArtifacts, false, nil, artifacts, nil, []string{"-"}},
 		{"tree", pipelines.AccessTree, false, nil, []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}, nil, []string{"-"}},
 		{"tree, contained", pipelines.AccessTree, true, nil, []string{"--sandbox", "danger-full-access"}, nil, []string{"-"}},
-		{"all options", pipelines.AccessRead, false, func(b *bench) {
-			b.opts.Environ = append(b.opts.Environ, `OPENAI_BASE_URL=http://x/"v1`)
-			b.task.Model, b.task.Resume, b.task.Schema = "gpt-5", true, json.RawMessage(`{"type":"object"}`)
-		}, []string{"--sandbox", "read-only"}, []string{"-m", "gpt-5"},
-			[]string{"-c", `openai_base_url="http://x/\"v1"`, "--output-schema", "TEMP/schema.json", "resume", "SESSION", "-"}},
+		{
+			"all options", pipelines.AccessRead, false, func(b *bench) {
+				b.opts.Environ = append(b.opts.Environ, `OPENAI_BASE_URL=http://x/"v1`)
+				b.task.Model, b.task.Resume, b.task.Schema = "gpt-5", true, json.RawMessage(`{"type":"object"}`)
+			},
+			[]string{"--sandbox", "read-only"},
+			[]string{"-m", "gpt-5"},
+			[]string{"-c", `openai_base_url="http://x/\"v1"`, "--output-schema", "TEMP/schema.json", "resume", "SESSION", "-"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -219,6 +224,35 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 	b.opts.Temp = "/proc/self" // nothing can be made there
 	if _, err := b.agent("claude").Run(t.Context(), b.task); err == nil || !strings.Contains(err.Error(), "making a temporary folder") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestNoWorkTree(t *testing.T) {
+	b := newBench(t)
+	b.install("claude", "say nothing")
+	b.task.Dir += "/gone"
+	if _, err := b.agent("claude").Run(t.Context(), b.task); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "the work tree") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A command that the program runs may be silent for almost as long as the
+// program itself.
+func TestClaudeCutsLongCommandsItself(t *testing.T) {
+	b := newBench(t)
+	b.task.Idle = 5 * time.Minute
+	if c, err := b.start("claude", pipelines.Agent{}); err != nil || lookup(c.Env, "BASH_MAX_TIMEOUT_MS") != "270000" {
+		t.Errorf("error %v, limit %q", err, lookup(c.Env, "BASH_MAX_TIMEOUT_MS"))
+	}
+}
+
+// A prompt is text, also where it looks like a command of the program.
+func TestClaudePromptIsText(t *testing.T) {
+	for prompt, want := range map[string]string{"/compact now": "\n/compact now", "# Task": "# Task", "": ""} {
+		got, err := claude{newCLI("claude", pipelines.Agent{}, Options{})}.prepare(&Call{Task: phases.Task{Prompt: prompt}})
+		if err != nil || got != want {
+			t.Errorf("%q: %q (%v), want %q", prompt, got, err, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -86,6 +87,11 @@ func (a claude) prepare(c *Call) (string, error) {
 		"DISABLE_AUTOUPDATER":             "1",
 	} {
 		c.Env = setVar(c.Env, name, value)
+	}
+	if longest := (t.Idle - 30*time.Second).Milliseconds(); longest > 0 {
+		// A command that says nothing for longer than the idle limit is cut by
+		// the program, which then goes on, and not by us with all its work.
+		c.Env = setVar(c.Env, "BASH_MAX_TIMEOUT_MS", strconv.FormatInt(longest, 10))
 	}
 	if strings.HasPrefix(t.Prompt, "/") {
 		return "\n" + t.Prompt, nil // at the very start it would be taken for a command of the program

@@ -55,6 +55,9 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if err != nil {
 		return phases.Result{}, err
 	}
+	if _, err := os.Stat(t.Dir); err != nil {
+		return phases.Result{}, fmt.Errorf("%s: the work tree: %w", c.name, err)
+	}
 	temp, err := os.MkdirTemp(c.opts.Temp, "reprise-")
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))

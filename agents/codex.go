@@ -96,8 +96,8 @@ func (a codex) schema(c *Call, s *codexStream) error {
 }
 
 // codexSandbox says what commands of the model may write, and that they may
-// not reach the network. Around everything, inside something stronger, nothing
-// of this is needed.
+// not reach the network. It is left off where something stronger is around
+// reprise.
 func codexSandbox(t phases.Task, contained bool) []string {
 	switch {
 	case t.Access == pipelines.AccessNone:

@@ -63,13 +63,14 @@ func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 // git's, are waited for elsewhere: it touches none of them.
 func sweep(leader int, task string) (ended int) {
 	own, _ := unix.Getsid(0)
+	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
 	f := family{mark: []byte(markerVar + "=" + task), sessions: map[int]bool{leader: true}}
 	killed, dead := map[int]bool{}, map[int]bool{}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		calm := true // nothing moved while we looked, so nothing was missed
 		for _, p := range processes() {
 			switch {
-			case p.pid == leader || p.session == own:
+			case p.pid == leader || p.session == own || p.start < since.start:
 			case p.state == "Z":
 				calm = calm && dead[p.pid]
 				dead[p.pid] = true
@@ -115,6 +116,7 @@ func (f family) has(p process) bool {
 type process struct {
 	pid, parent, session int
 	state                string
+	start                int // in ticks since the machine started
 }
 
 // processes lists all there are. The kernel's own lists of children are
@@ -142,11 +144,12 @@ func stat(name string) (p process, ok bool) {
 	data, _ := os.ReadFile("/proc/" + name + "/stat")
 	// The program's name, in parentheses, may hold anything.
 	rest := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	if len(rest) < 4 {
+	if len(rest) < 20 {
 		return p, false
 	}
 	p.state = rest[0]
 	p.parent, _ = strconv.Atoi(rest[1])
 	p.session, _ = strconv.Atoi(rest[3])
+	p.start, _ = strconv.Atoi(rest[19])
 	return p, true
 }

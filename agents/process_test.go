@@ -264,9 +264,33 @@ func TestParallelCalls(t *testing.T) {
 func BenchmarkFlood(bm *testing.B) {
 	b := newBench(bm)
 	b.install("claude", "flood", "stdout", "5000")
+	b.task.Timeout = 10 * time.Minute
 	for bm.Loop() {
 		grew := growth(func() { b.run("claude") })
 		bm.ReportMetric(float64(grew)/(1<<20), "MB-memory")
 	}
 	bm.SetBytes(5000 << 20)
+}
+
+// BenchmarkCall is the cost of supervising a program that ends at once.
+func BenchmarkCall(bm *testing.B) {
+	b := newBench(bm)
+	p := program{
+		argv: []string{"/bin/true"}, env: b.opts.Environ, dir: b.dir, grace: time.Second, linger: time.Second,
+		line: func([]byte) reaction { return goOn },
+	}
+	for bm.Loop() {
+		if _, err := p.run(bm.Context()); err != nil {
+			bm.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSpawn is the least that can do: the same without supervision.
+func BenchmarkSpawn(bm *testing.B) {
+	for bm.Loop() {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			bm.Fatal(err)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -107,6 +108,14 @@ func TestRehearsalWithoutTheRightToWrite(t *testing.T) {
 	}
 }
 
+func TestRehearsalAnswersASchema(t *testing.T) {
+	b := newBench(t)
+	b.task.Schema = json.RawMessage(`{"type":"object","required":["complexity"],"properties":{"complexity":{"type":"string","pattern":"^(low|high)$"}}}`)
+	if r := b.do(metadata.Execute, 0); string(r.Structured) != `{"complexity":"low"}` {
+		t.Errorf("structured %s", r.Structured)
+	}
+}
+
 func TestRehearsalTakesItsTime(t *testing.T) {
 	b := newBench(t)
 	b.opts.Pace = 30 * time.Millisecond
@@ -114,6 +123,23 @@ func TestRehearsalTakesItsTime(t *testing.T) {
 	b.do(metadata.Execute, 0)
 	if took := time.Since(began); took < b.opts.Pace {
 		t.Errorf("it took %v", took)
+	}
+}
+
+func TestRehearsalIsCancelled(t *testing.T) {
+	b := newBench(t)
+	b.opts.Pace = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := b.agent("rehearsal").Run(ctx, b.task)
+	var fault *phases.AgentError
+	if !errors.As(err, &fault) || fault.Class != metadata.StepTimeout {
+		t.Errorf("error %v, want class timeout", err)
+	}
+	cancelled, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err = b.agent("rehearsal").Run(cancelled, b.task); !errors.As(err, &fault) || fault.Class != metadata.Signal {
+		t.Errorf("error %v, want class signal", err)
 	}
 }
 

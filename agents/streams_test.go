@@ -228,12 +228,24 @@ func TestCodexUsageOfASession(t *testing.T) {
 		model  string
 		warns  bool
 	}{
-		{"resumed", true, count("1") + count("2"), `{"type":"turn.completed","usage":{"input_tokens":5000,"cached_input_tokens":500,"output_tokens":50}}`, []string{"play", "0"},
-			metadata.Usage{InputTokens: 2700, CachedTokens: 300, OutputTokens: 30, Turns: 1, Estimated: true, USD: (2700*1.75 + 300*0.175 + 30*14) / 1e6}, "gpt-5.2-codex", false},
-		{"resumed without a record", true, "", `{"type":"turn.completed","usage":{"input_tokens":5000,"cached_input_tokens":500,"output_tokens":50}}`, []string{"play", "0"},
-			metadata.Usage{InputTokens: 4500, CachedTokens: 500, OutputTokens: 50, Turns: 1, Estimated: true, USD: (4500*2 + 500*0.5 + 50*14) / 1e6}, "", true},
-		{"cut", false, count("3"), ``, []string{"play then hang"},
-			metadata.Usage{InputTokens: 2700, CachedTokens: 300, OutputTokens: 30, Estimated: true, USD: (2700*1.75 + 300*0.175 + 30*14) / 1e6}, "gpt-5.2-codex", false},
+		{
+			"resumed", true, count("1") + count("2"), `{"type":"turn.completed","usage":{"input_tokens":5000,"cached_input_tokens":500,"output_tokens":50}}`,
+			[]string{"play", "0"},
+			metadata.Usage{InputTokens: 2700, CachedTokens: 300, OutputTokens: 30, Turns: 1, Estimated: true, USD: (2700*1.75 + 300*0.175 + 30*14) / 1e6},
+			"gpt-5.2-codex", false,
+		},
+		{
+			"resumed without a record", true, "", `{"type":"turn.completed","usage":{"input_tokens":5000,"cached_input_tokens":500,"output_tokens":50}}`,
+			[]string{"play", "0"},
+			metadata.Usage{InputTokens: 4500, CachedTokens: 500, OutputTokens: 50, Turns: 1, Estimated: true, USD: (4500*2 + 500*0.5 + 50*14) / 1e6},
+			"", true,
+		},
+		{
+			"cut", false, count("3"), ``,
+			[]string{"play then hang"},
+			metadata.Usage{InputTokens: 2700, CachedTokens: 300, OutputTokens: 30, Estimated: true, USD: (2700*1.75 + 300*0.175 + 30*14) / 1e6},
+			"gpt-5.2-codex", false,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -330,5 +342,47 @@ func TestPrices(t *testing.T) {
 		if usd != tt.usd || known != tt.known {
 			t.Errorf("%s %s: %v (known %v), want %v (%v)", tt.agent, tt.model, usd, known, tt.usd, tt.known)
 		}
+	}
+}
+
+// Each kind of work an agent does is counted and told.
+func TestCodexItems(t *testing.T) {
+	b := newBench(t)
+	b.write(filepath.Join(b.dir, "stream"), `{"type":"thread.started","thread_id":"s"}
+not an event
+{"type":"item.started","item":{"type":"command_execution","command":"go test ./...","status":"in_progress"}}
+{"type":"item.completed","item":{"type":"command_execution","command":"go test ./...","status":"completed"}}
+{"type":"item.started","item":{"type":"file_change","changes":[{"path":"`+b.dir+`/a.go","kind":"add"},{"path":"b.go","kind":"update"}]}}
+{"type":"item.completed","item":{"type":"file_change","changes":[{"path":"a.go","kind":"add"}],"status":"completed"}}
+{"type":"item.started","item":{"type":"mcp_tool_call","server":"docs","tool":"find"}}
+{"type":"item.completed","item":{"type":"mcp_tool_call","server":"docs","tool":"find","status":"completed"}}
+{"type":"item.completed","item":{"type":"command_execution","command":"sudo x","status":"declined"}}
+{"type":"item.completed","item":{"type":"reasoning","text":"Hm."}}
+{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}
+{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}
+`)
+	b.install("codex", "play", filepath.Join(b.dir, "stream"), "0")
+	var texts []string
+	b.task.Notify = func(a phases.Activity) { texts = append(texts, a.Session+": "+a.Text) }
+	r, fault := b.run("codex")
+	if fault != nil || r.ToolCalls != 4 || r.Text != "Done." || !cmp.Equal(r.Denials, []string{"command_execution"}) {
+		t.Errorf("result %+v, error %v", r, fault)
+	}
+	if diff := cmp.Diff([]string{"s: ", "s: go test ./...", "s: edit a.go b.go", "s: docs find", "s: Done."}, texts); diff != "" {
+		t.Errorf("activities (-want +got):\n%s", diff)
+	}
+}
+
+func TestGeminiActivities(t *testing.T) {
+	b := newBench(t)
+	var texts []string
+	b.task.Notify = func(a phases.Activity) { texts = append(texts, a.Text) }
+	b.task.Dir = "/home/runner/work/demo/demo"
+	s := geminiStream{cli: newCLI("gemini", pipelines.Agent{}, b.opts), task: b.task}
+	for line := range strings.Lines(b.read(recording(t, "gemini-write"))) {
+		s.line([]byte(line))
+	}
+	if diff := cmp.Diff([]string{"", "write_file art/g.md", "Done."}, texts); diff != "" {
+		t.Errorf("activities (-want +got):\n%s", diff)
 	}
 }
