@@ -31,7 +31,7 @@ type Task struct {
 	Language string           `json:"language"`
 	Prompt   string           `json:"prompt"`
 	Dir      string           `json:"dir"`      // absolute path of the work tree
-	Artifact string           `json:"artifact"` // absolute path of the file to write; empty for a review
+	Artifact string           `json:"artifact"` // absolute path of the file to write, or for a review to judge
 	Access   pipelines.Access `json:"access"`
 	// Schema is the JSON Schema of the structured answer; nil asks for none.
 	Schema json.RawMessage `json:"schema,omitempty"`
