@@ -227,7 +227,8 @@ type Attempt struct {
 	Agent      string        `json:"agent,omitempty"` // name in the pipeline
 	Model      string        `json:"model,omitempty"`
 	Session    string        `json:"session,omitempty"`
-	Resumed    bool          `json:"resumed,omitzero"` // it went on with a session of an earlier attempt
+	Confirmed  bool          `json:"session_confirmed,omitzero"` // the agent has named the session: it can be gone on with
+	Resumed    bool          `json:"resumed,omitzero"`           // it went on with a session of an earlier attempt
 	Status     AttemptStatus `json:"status"`
 	Code       Code          `json:"code,omitempty"`  // why it did not succeed
 	Class      Class         `json:"class,omitempty"` // of an infrastructure error

@@ -83,7 +83,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	close(&run, o)
 	rec := run.Phase(d.Phase)
 	if d.Do == DoExecute || d.Do == DoRevise {
-		rec.Violations = o.Violations // review and the next revise are told
+		rec.Violations = fewest(o.Violations) // the next revise is told
 	}
 	if o.Status == metadata.Succeeded {
 		p := plan.Phase(d.Phase)
@@ -131,9 +131,7 @@ func close(run *metadata.Run, o Outcome) {
 	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
-	if o.Session != "" {
-		a.Session = o.Session
-	}
+	a.Session, a.Confirmed = o.Session, o.Session != ""
 	if o.Model != "" {
 		a.Model = o.Model
 	}
@@ -198,6 +196,16 @@ func stepDone(done []metadata.Step, step metadata.Step) []metadata.Step {
 	return append(kept, step)
 }
 
+// fewest keeps as many violations as a prompt and a record can bear.
+func fewest(all []metadata.Violation) []metadata.Violation {
+	const most = 50
+	if len(all) <= most {
+		return all
+	}
+	more := metadata.Violation{Path: fmt.Sprintf("%d more", len(all)-most), Rule: "not listed here"}
+	return append(slices.Clone(all[:most]), more)
+}
+
 // decisions takes the three decisions of planning from a report that has them.
 func decisions(to *metadata.DesignDecisions, report json.RawMessage) {
 	var d metadata.DesignDecisions
@@ -219,7 +227,7 @@ func decisions(to *metadata.DesignDecisions, report json.RawMessage) {
 func fingerprint(rec *metadata.Phase) string {
 	var parts []string
 	for _, f := range openBlockers(rec.Verdict) {
-		parts = append(parts, "F "+f.ID)
+		parts = append(parts, "F "+f.ID+" "+f.Title+" "+f.Problem)
 	}
 	for _, g := range failedGates(rec.Verdict) {
 		parts = append(parts, "G "+g.Gate)

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -10,10 +11,11 @@ import (
 
 // Change is one path that differs from the last commit.
 type Change struct {
-	Path string // from the top of the repository, with slashes
+	Path string // from the top of the repository, with slashes; may hold any byte but zero
 	Kind Kind
-	New  bool // the last commit does not have it
-	Gone bool // the tree does not have it
+	New  bool  // the last commit does not have it
+	Gone bool  // the tree does not have it
+	Size int64 // in bytes, as it is in the tree
 }
 
 // Kind is what a changed path is.
@@ -36,10 +38,18 @@ type boundary struct {
 	protect []string
 }
 
+// The most that a changed file may have, in bytes.
+const (
+	maxArtifact = 4 << 20
+	maxFile     = 32 << 20
+)
+
 // sorted is a set of changes by what becomes of them.
 type sorted struct {
 	artifacts  []string
 	tree       []string
+	present    []string // artifacts and tree without what was removed
+	undo       []string // paths of the violations, as git knows them
 	violations []metadata.Violation
 }
 
@@ -54,14 +64,27 @@ func (b boundary) sort(changes []Change) sorted {
 		rule := b.rule(c)
 		switch {
 		case rule != "":
-			s.violations = append(s.violations, metadata.Violation{Path: c.Path, Rule: rule})
+			s.undo = append(s.undo, c.Path)
+			s.violations = append(s.violations, metadata.Violation{Path: printable(c.Path), Rule: rule})
+			continue
 		case b.artifact(c.Path):
 			s.artifacts = append(s.artifacts, c.Path)
 		default:
 			s.tree = append(s.tree, c.Path)
 		}
+		if !c.Gone {
+			s.present = append(s.present, c.Path)
+		}
 	}
 	return s
+}
+
+// printable gives a path as a person can read it, on one line.
+func printable(p string) string {
+	if metadata.CheckPath(p) != nil {
+		return strconv.QuoteToASCII(p)
+	}
+	return p
 }
 
 func (b boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
@@ -77,6 +100,10 @@ func (b boundary) rule(c Change) string {
 		return "symbolic links cannot be added or changed"
 	case c.Kind == Other:
 		return "only files can be kept"
+	case metadata.CheckPath(c.Path) != nil:
+		return "its name cannot be kept"
+	case !c.Gone && c.Size > maxFile, !c.Gone && b.artifact(c.Path) && c.Size > maxArtifact:
+		return "too large to be kept"
 	case b.artifact(c.Path):
 		if b.ours(c.Path) {
 			return "this file is written by reprise"
@@ -95,7 +122,7 @@ func (b boundary) rule(c Change) string {
 // ours reports whether a path in the phase's folder belongs to reprise.
 func (b boundary) ours(p string) bool {
 	rest := strings.TrimPrefix(p, b.folder+"/")
-	return rest == ReviewFile || rest == ReasonFile || strings.HasPrefix(rest, "superseded/") || path.Ext(rest) == ".patch"
+	return rest == ReviewFile || rest == ReasonFile || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
 }
 
 // Protected reports whether agents may never change a path: what steers the

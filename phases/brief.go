@@ -140,7 +140,7 @@ func feedbackOf(run metadata.Run, rec *metadata.Phase, d Decision) *prompts.Feed
 			f.Gates = append(f.Gates, prompts.Gate{Gate: g.Gate, Why: g.Why})
 		}
 		for _, x := range rec.Verdict.Findings {
-			if x.Status != metadata.Fixed {
+			if x.Status != metadata.Fixed || d.Do == DoReview { // a reviewer has to know which ids are taken
 				f.Findings = append(f.Findings, prompts.Finding{
 					ID: x.ID, Severity: string(x.Severity), Title: x.Title, Problem: x.Problem, Impact: x.Impact,
 					Solution: x.Solution, File: x.File, Line: x.Line, Status: string(x.Status),

@@ -19,6 +19,9 @@ import (
 // the newest review said.
 const ReviewFile = "review.md"
 
+// saveEvery is how often the cost of a call under way is saved.
+const saveEvery = 2 * time.Second
+
 // call lets an agent do a step and turns what it brought into an outcome.
 func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
 	p := e.Plan.Phase(d.Phase)
@@ -37,11 +40,9 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 	if err := os.MkdirAll(filepath.Join(e.Tree.Dir(), filepath.FromSlash(e.folder(run, p))), 0o755); err != nil {
 		return run, effects{}, err
 	}
+	before, _, _ := e.artifact(path.Join(e.folder(run, p), p.Writes)) // "" if there is none
 	r, err := e.ask(ctx, run, d, t)
-	if err == nil && r.Session == "" {
-		run.Attempts[len(run.Attempts)-1].Session = "" // the agent has none to go on with
-	}
-	x, err := e.weigh(context.WithoutCancel(ctx), run, d, r, err)
+	x, err := e.weigh(context.WithoutCancel(ctx), run, d, r, before, err)
 	if err != nil {
 		return run, x, err
 	}
@@ -66,6 +67,8 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	if err != nil {
 		return Result{}, err
 	}
+	known := secrets(e.Secrets)
+	run = run.Clone() // what Notify keeps up to date; the caller's stays as it is
 	if left := secondsLeft(run); left > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, left, errBudget)
@@ -73,24 +76,35 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	saved := e.Now()
 	t.Notify = func(a Activity) {
 		if overBudget(with(run, a.Usage)) != "" {
 			cancel(errBudget)
 		}
-		if a.Session != "" && a.Session != run.Attempts[len(run.Attempts)-1].Session {
-			run.Attempts[len(run.Attempts)-1].Session = a.Session
+		// What a kill must not hide: the session, and now and then the cost.
+		open := &run.Attempts[len(run.Attempts)-1]
+		news := a.Session != "" && !open.Confirmed
+		if a.Session != "" {
+			open.Session, open.Confirmed = a.Session, true
+		}
+		open.Usage = a.Usage
+		if now := e.Now(); news || now.Sub(saved) > saveEvery {
+			saved = now
 			run.Revision++
 			if err := e.Store.Save(run); err != nil {
 				cancel(fmt.Errorf("saving the session: %w", err))
 			}
 		}
+		a.Text = known.mask(a.Text)
 		e.Report.Report(Event{At: e.Now(), Run: run, Of: d, Activity: &a})
 	}
 	r, err := agent.Run(ctx, t)
+	if err != nil && !run.Attempts[len(run.Attempts)-1].Confirmed {
+		r.Session = "" // it ended before it had one
+	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	known := secrets(e.Secrets)
 	r.Text, r.Stderr = known.mask(r.Text), known.mask(r.Stderr)
 	if r.Structured != nil {
 		r.Structured = json.RawMessage(known.mask(string(r.Structured)))
@@ -100,7 +114,8 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 
 // weigh decides what a call came to, from what it left in the tree and what
 // it returned, not from what it says about itself.
-func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Result, callErr error) (effects, error) {
+// before is the digest of the artifact before the call.
+func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Result, before string, callErr error) (effects, error) {
 	x := effects{files: map[string][]byte{}}
 	broke := errors.Is(callErr, errBudget) || r.Limit == "budget"
 	switch {
@@ -121,32 +136,37 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		return x, err
 	}
 	s := e.boundary(run, d).sort(changes)
-	if err := e.undo(ctx, s.violations); err != nil {
-		return x, err
+	if len(s.undo) > 0 {
+		if err := e.Tree.Restore(ctx, s.undo...); err != nil {
+			return x, err
+		}
 	}
 	x.outcome.Violations = s.violations
 	if d.Do == DoReview {
 		return x, e.weighReview(ctx, run, d, r, broke, &x)
 	}
 	x.paths = append(s.artifacts, s.tree...)
-	if where := e.leak(x.paths); where != "" {
+	if where := e.leak(s.present); where != "" {
 		x.paths = nil
 		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.SecretFound, where
 		return x, e.Tree.Restore(ctx)
 	}
-	return x, e.weighWriting(ctx, run, d, r, s, broke, &x)
+	return x, e.weighWriting(ctx, run, d, r, s, before, broke, &x)
 }
 
 // weighWriting holds the work of execute or revise against the evidence that
 // the phase asks for. Work that does not suffice is kept all the same: the
 // next call goes on from there.
-func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision, r Result, s sorted, broke bool, x *effects) error {
+func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision, r Result, s sorted, before string, broke bool, x *effects) error {
 	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
 	w := Written{}
 	var missing []string
 	artifact := path.Join(e.folder(run, p), p.Writes)
-	if err := e.dictated(d, artifact, r.Text, x); err != nil {
-		return err
+	again := lastTry(run, rec, d)
+	if again != metadata.OutputInvalid { // else the document is there, and this answer is the report
+		if err := e.dictated(d, artifact, r, x); err != nil {
+			return err
+		}
 	}
 	sum, size, err := e.artifact(artifact)
 	switch {
@@ -154,13 +174,14 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 		missing = append(missing, err.Error())
 	case size == 0:
 		missing = append(missing, fmt.Sprintf("%s is empty", artifact))
-	case sum == rec.Digest && (d.Do == DoExecute || len(s.tree) == 0):
+	case sum == rec.Digest && len(s.tree) == 0,
+		d.Do == DoExecute && sum == before && again != metadata.OutputInvalid && again != metadata.BudgetExceeded && (!d.Again || len(s.tree) == 0):
 		missing = append(missing, fmt.Sprintf("%s is unchanged", artifact))
 	}
 	if _, w.Diff, err = e.diff(ctx, p, rec); err != nil {
 		return err
 	}
-	if p.MustChange && d.Do == DoExecute && rec.Generation == 0 && w.Diff.Files == 0 {
+	if p.MustChange && !e.differs(ctx, run, rec, w.Diff) {
 		missing = append(missing, "nothing in the repository was changed, and this phase has to change something")
 	}
 	code := metadata.NoProgress
@@ -186,8 +207,9 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 
 // dictated writes the last words of an agent that may not write itself as
 // the artifact: its prompt has told it so.
-func (e *Engine) dictated(d Decision, artifact, text string, x *effects) error {
-	if a := e.access(d); a != pipelines.AccessNone && a != pipelines.AccessRead || strings.TrimSpace(text) == "" {
+func (e *Engine) dictated(d Decision, artifact string, r Result, x *effects) error {
+	text := document(r)
+	if a := e.access(d); a != pipelines.AccessNone && a != pipelines.AccessRead || text == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())
@@ -195,12 +217,48 @@ func (e *Engine) dictated(d Decision, artifact, text string, x *effects) error {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what was written is closed
-	data := []byte(strings.TrimSpace(text) + "\n")
+	if err := root.MkdirAll(filepath.FromSlash(path.Dir(artifact)), 0o755); err != nil {
+		return fmt.Errorf("%s: %w", artifact, err)
+	}
+	data := []byte(text + "\n")
 	if err := root.WriteFile(filepath.FromSlash(artifact), data, 0o644); err != nil {
 		return fmt.Errorf("%s: %w", artifact, err)
 	}
 	x.files[artifact] = data
 	return nil
+}
+
+// document gives the last words without the report that may end them.
+func document(r Result) string {
+	text := strings.TrimSpace(r.Text)
+	if json.Valid([]byte(text)) {
+		return ""
+	}
+	if before, after, ok := cutLast(text, "```json\n"); ok && json.Valid([]byte(strings.TrimSuffix(after, "```"))) {
+		text = strings.TrimSpace(before)
+	}
+	return text
+}
+
+// lastTry gives the code of the call before this one, for the same work, if
+// this one asks once more.
+func lastTry(run metadata.Run, rec *metadata.Phase, d Decision) metadata.Code {
+	tries := effort(run, rec, d.Step()) // the last is the call itself
+	if !d.Again || len(tries) < 2 {
+		return ""
+	}
+	return tries[len(tries)-2].Code
+}
+
+// differs reports whether a phase that has to change the code did so: in its
+// first generation since it began, later since the run began, because code is
+// kept over a rollback.
+func (e *Engine) differs(ctx context.Context, run metadata.Run, rec *metadata.Phase, since metadata.Diff) bool {
+	if since.Files > 0 || rec.Generation == 0 {
+		return since.Files > 0
+	}
+	_, all, err := e.Tree.Diff(ctx, run.BaseCommit)
+	return err == nil && all.Files > 0
 }
 
 // weighReview reads the verdict.
@@ -262,17 +320,6 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d Decision, x *e
 		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = []byte(secrets(e.Secrets).mask(string(patch)))
 	}
 	return e.Tree.Restore(ctx)
-}
-
-func (e *Engine) undo(ctx context.Context, violations []metadata.Violation) error {
-	if len(violations) == 0 {
-		return nil
-	}
-	var paths []string
-	for _, v := range violations {
-		paths = append(paths, v.Path)
-	}
-	return e.Tree.Restore(ctx, paths...)
 }
 
 func (e *Engine) boundary(run metadata.Run, d Decision) boundary {

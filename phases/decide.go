@@ -62,7 +62,11 @@ func (d Decision) String() string {
 func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	d := next(plan, run)
 	if d.Calls() {
-		if why := overBudget(run); why != "" {
+		why := overBudget(run)
+		if left := secondsLeft(run); why == "" && left > 0 && d.Delay > left {
+			why = fmt.Sprintf("the next try has to wait %v, longer than the budget has time left", d.Delay.Round(time.Second))
+		}
+		if why != "" {
 			return Decision{Do: DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why}
 		}
 	}
@@ -93,7 +97,7 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 // failed ends a run whose phase has no revises left.
 func failed(rec *metadata.Phase) Decision {
 	code, why := metadata.ReviewFailed, fmt.Sprintf("review still fails after %s", count(rec.RetryCount, "revise"))
-	if checkFails(rec) && rec.Verdict != nil && len(openBlockers(rec.Verdict)) == 0 {
+	if checkFails(rec) && len(openBlockers(rec.Verdict)) == 0 {
 		code, why = metadata.CheckFailed, fmt.Sprintf("checks still fail after %s", count(rec.RetryCount, "revise"))
 	}
 	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: why}
@@ -142,34 +146,38 @@ func checksDue(p *pipelines.Phase, rec *metadata.Phase) bool {
 // for the very same work ended.
 func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase, step metadata.Step, why string) Decision {
 	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
-	if step == metadata.Revise && d.Agent == agentOf(run, rec.Written) {
-		d.Resume = sessionOf(run, rec.Written)
+	if step == metadata.Revise {
+		d.Resume = sessionOf(run, rec.Written, d.Agent)
 	}
 	tries := effort(run, rec, step)
 	if len(tries) == 0 {
 		return d
 	}
 	last := tries[len(tries)-1]
+	if _, known := plan.Agents[last.Agent]; !known {
+		return d // the command line has put others in its place since
+	}
 	switch last.Status {
 	case metadata.Errored:
 		return afterError(plan, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
-		return afterNothing(d, tries)
+		return afterNothing(run, d, tries)
 	case metadata.Cut:
 		d.Why = "the last call was interrupted"
 		d.Agent = last.Agent
-		d.Resume = sessionOf(run, last.N)
+		d.Resume = sessionOf(run, last.N, d.Agent)
 	}
 	return d
 }
 
 // afterNothing decides what follows a call that brought no evidence or an
 // unusable answer: the same session is asked once more, then a person is.
-func afterNothing(d Decision, tries []metadata.Attempt) Decision {
+func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decision {
 	last := tries[len(tries)-1]
 	unusable := 0
 	for _, a := range tries {
-		if a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked {
+		// A call that the budget cut short says nothing about the agent.
+		if (a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked) && a.Code != metadata.BudgetExceeded {
 			unusable++
 		}
 	}
@@ -177,9 +185,7 @@ func afterNothing(d Decision, tries []metadata.Attempt) Decision {
 		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: brief(last.Why)}
 	}
 	d.Agent, d.Again, d.Why = last.Agent, true, "asked once more: "+brief(last.Why)
-	if last.Session != "" {
-		d.Resume = last.N
-	}
+	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
 }
 
@@ -195,7 +201,8 @@ func afterError(plan *pipelines.Pipeline, p *pipelines.Phase, d Decision, tries 
 	used := func(name string) int {
 		n := 0
 		for _, a := range tries {
-			if a.Agent == name && a.Status == metadata.Errored && !a.Resumed {
+			gone := a.Resumed && a.Class == metadata.Crash // only the session was, see above
+			if a.Agent == name && a.Status == metadata.Errored && !gone {
 				n++
 			}
 		}
@@ -207,6 +214,9 @@ func afterError(plan *pipelines.Pipeline, p *pipelines.Phase, d Decision, tries 
 		return d
 	}
 	if n := used(last.Agent); n <= retries(last.Class, p.Retry.Max) {
+		if d.Agent != last.Agent {
+			d.Resume = 0
+		}
 		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, n), time.Duration(last.RetryAfter)*time.Second)
 		d.Why = fmt.Sprintf("%s: %s; try %d of %d", last.Agent, last.Class, n+1, retries(last.Class, p.Retry.Max)+1)
 		return d
@@ -316,16 +326,13 @@ func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
 	return p.Execute
 }
 
-func agentOf(run metadata.Run, n int) string {
+// sessionOf returns n if attempt n left a session that this agent can go on
+// with, else 0.
+func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
-		return ""
+		return 0
 	}
-	return run.Attempts[n-1].Agent
-}
-
-// sessionOf returns n if attempt n left a session to go on with, else 0.
-func sessionOf(run metadata.Run, n int) int {
-	if n < 1 || n > len(run.Attempts) || run.Attempts[n-1].Session == "" {
+	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed {
 		return 0
 	}
 	return n

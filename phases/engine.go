@@ -78,7 +78,12 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
 			next = Apply(e.Plan, next, last, Outcome{At: e.Now()})
 		}
-		if err := e.record(ctx, next, d, effects); err != nil {
+		err = e.record(ctx, next, d, effects)
+		var kept *NotPushed
+		if errors.As(err, &kept) {
+			return next, fmt.Errorf("%s: %w", heading(d), err)
+		}
+		if err != nil {
 			return run, fmt.Errorf("%s: %w", heading(d), err)
 		}
 		run = next
@@ -106,6 +111,11 @@ func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
 
 // Rewind carries out a rewind that Back computed, as one commit.
 func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
+	for from := range r.Moves {
+		if _, _, err := e.artifact(from); err != nil {
+			delete(r.Moves, from) // a later call has removed it
+		}
+	}
 	subject := fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep)
 	return e.commit(ctx, r.Run, Commit{
 		Message: message(r.Run, subject, r.Entry.Reason, r.Entry.ToPhase, 0, 0, string(r.Entry.ToStep)),
@@ -203,6 +213,12 @@ func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
 		c.Files = map[string][]byte{}
 	}
 	c.Files[path.Join(Folder(run.IssueNumber), metadata.File)] = data
+	for name, body := range c.Files {
+		if found, line := secrets(e.Secrets).find(body); found != "" {
+			return fmt.Errorf("%s: %s:%d would have the value of %s; nothing was committed", metadata.SecretFound, name, line, found)
+		}
+	}
+	c.Message = secrets(e.Secrets).mask(c.Message)
 	c.At = run.UpdatedAt
 	ctx, stop := linger(ctx)
 	defer stop()

@@ -63,6 +63,9 @@ func play(t tester, plan *pipelines.Pipeline, run metadata.Run, d Decision, o Ou
 		legal(t, before, run)
 	}
 	o.At = at.Add(time.Second)
+	if !d.Final() && d.Agent != "" {
+		o.Session = run.Attempts[len(run.Attempts)-1].Session
+	}
 	next := Apply(plan, run, d, o)
 	legal(t, run, next)
 	return next
@@ -296,7 +299,16 @@ func TestTakeUpAfterAKill(t *testing.T) {
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
 	killed := Begin(run, Decide(plan, run), Beginning{At: run.UpdatedAt, Session: "s-open"})
 	open := killed.Attempts[len(killed.Attempts)-1]
-	next := TakeUp(run, Start{At: run.UpdatedAt, Open: &open})
+	open.Confirmed = true
+	open.Usage.USD = 0.5
+	next := Absorb(run, []metadata.Attempt{open}, run.UpdatedAt)
+	if next.Cost.USD != run.Cost.USD+0.5 {
+		t.Errorf("the cost is %v, want what the killed call had used in it", next.Cost.USD)
+	}
+	if again := Absorb(next, []metadata.Attempt{open}, run.UpdatedAt); len(again.Attempts) != len(next.Attempts) {
+		t.Error("the same attempt was taken in twice")
+	}
+	next = TakeUp(next, Start{At: run.UpdatedAt})
 	legal(t, run, next)
 	if a := next.Attempts[len(next.Attempts)-1]; a.Status != metadata.Cut || a.Session != "s-open" {
 		t.Errorf("the open attempt became %+v, want it interrupted, with its session", a)
@@ -327,7 +339,7 @@ func TestBack(t *testing.T) {
 			}
 			for _, name := range []string{"code", "tell"} {
 				rec := r.Run.Phase(name)
-				want := metadata.Phase{Name: name, Status: metadata.PhasePending, Generation: rec.Generation}
+				want := metadata.Phase{Name: name, Status: metadata.PhasePending, Generation: rec.Generation, Base: strings.Repeat("b", 40)}
 				if diff := cmp.Diff(want, *rec); diff != "" {
 					t.Errorf("%s is not as if it had never begun:\n%s", name, diff)
 				}

@@ -29,6 +29,16 @@ type Tree interface {
 	Commit(ctx context.Context, c Commit) error
 }
 
+// NotPushed is the error of a commit that was made here and did not get any
+// further: it is part of the run, and pushed with the next one.
+type NotPushed struct{ Err error }
+
+// Error says what kept it.
+func (e *NotPushed) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotPushed) Unwrap() error { return e.Err }
+
 // Commit is what goes into one commit.
 type Commit struct {
 	Message string

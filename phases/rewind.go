@@ -21,6 +21,7 @@ type Rewind struct {
 	CommentURL   string
 	Trigger      metadata.Trigger
 	ReviewResult string                    // path of a review to read
+	Restore      bool                      // the code goes back, too
 	Details      *metadata.RollbackDetails // nil: counted from the stored verdict
 	At           time.Time
 }
@@ -74,8 +75,10 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 		Reason: rw.Reason, TriggeredBy: rw.Trigger, By: rw.By, CommentURL: rw.CommentURL, ReviewResultPath: rw.ReviewResult,
 	}
 	aside := func(rec *metadata.Phase) {
+		folder := path.Join(Folder(run.IssueNumber), plan.Phase(rec.Name).Folder)
 		for _, f := range rec.OutputFiles {
-			out.Moves[f] = path.Join(path.Dir(f), "superseded", fmt.Sprint(len(run.RollbackHistory)+1), path.Base(f))
+			rest := strings.TrimPrefix(f, folder+"/")
+			out.Moves[f] = path.Join(folder, "superseded", fmt.Sprint(len(run.RollbackHistory)+1), rest)
 		}
 	}
 	if rw.Step == metadata.Execute {
@@ -88,7 +91,7 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	}
 	for _, rec := range later(run.Phases, rw.To) {
 		aside(rec)
-		forget(rec)
+		forget(rec, rw.Restore)
 	}
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = rw.To, metadata.Running, nil
@@ -117,6 +120,9 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	if rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
 		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
 	}
+	if rw.Step == metadata.Review && plan.Phase(rw.To).NoReview {
+		return fmt.Errorf("phase %s has no review; use the step execute or revise", rw.To)
+	}
 	if rw.Step == metadata.Review && rec.Written == 0 {
 		return fmt.Errorf("phase %s has written nothing that could be reviewed; use the step execute", rw.To)
 	}
@@ -130,15 +136,23 @@ func takeBack(rec *metadata.Phase, rw Rewind) {
 	rec.Generation++
 	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
 	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, rw.Step)])
+	rec.Violations = nil
 	if rw.Step == metadata.Execute {
-		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles = nil, nil, nil, "", nil
+		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
 	}
 }
 
 // forget makes a later phase as if it had never begun. Its attempts stay in
 // the history.
-func forget(rec *metadata.Phase) {
-	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1}
+//
+// Where the code stays, so does the commit the phase started from: its work
+// is still to be seen by whoever reviews it.
+func forget(rec *metadata.Phase, restored bool) {
+	base := rec.Base
+	if restored {
+		base = ""
+	}
+	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base}
 }
 
 func later(all metadata.Phases, name string) []*metadata.Phase {

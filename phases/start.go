@@ -31,9 +31,6 @@ func Fresh(plan *pipelines.Pipeline, seed metadata.Run, at time.Time) metadata.R
 type Start struct {
 	At  time.Time
 	USD float64 // allowance for what follows, renewing the budget; 0 leaves it as it was
-	// Open is the attempt that the process before had begun and never ended,
-	// as its local record shows; nil if there is none.
-	Open *metadata.Attempt
 }
 
 // TakeUp gives the record as a new process continues it. A run that was
@@ -43,19 +40,6 @@ type Start struct {
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = run.Clone()
 	run.Execution.Attempt++
-	if s.Open != nil {
-		a := *s.Open
-		at := s.At
-		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
-		a.Why = "reprise ended before the agent did"
-		rec := run.Phase(a.Phase)
-		if rec != nil && a.N == len(run.Attempts)+1 {
-			run.Attempts = append(run.Attempts, a)
-			if rec.Status == metadata.PhasePending {
-				rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &a.StartedAt
-			}
-		}
-	}
 	if s.USD > 0 {
 		run.Budget.Since = SpentOf(run)
 		run.Budget.USD = s.USD
@@ -70,6 +54,31 @@ func TakeUp(run metadata.Run, s Start) metadata.Run {
 		run.Status, run.Stop = metadata.Running, nil
 	}
 	return touch(run, s.At)
+}
+
+// Absorb gives the record with the attempts that processes before had begun
+// on this machine and never committed: they cost something, and their sessions
+// may be gone on with. What does not follow on the record is left out.
+func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.Run {
+	run = run.Clone()
+	for _, a := range local {
+		rec := run.Phase(a.Phase)
+		if rec == nil || a.N != len(run.Attempts)+1 || a.Generation != rec.Generation {
+			continue
+		}
+		if a.Status == metadata.Started {
+			end := at
+			a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &end
+			a.Why = "reprise ended before the agent did"
+		}
+		run.Attempts = append(run.Attempts, a)
+		run.Cost = addUsage(run.Cost, a.Usage)
+		if rec.Status == metadata.PhasePending {
+			start := a.StartedAt
+			rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &start
+		}
+	}
+	return run
 }
 
 // resumable reports whether starting again is all that a stopped run needs.

@@ -10,8 +10,8 @@ import (
 // Summary is the result of a run as one JSON value. It is there however the
 // run ended.
 type Summary struct {
-	Status   string        `json:"status"` // success, partial_success, failed, waiting or cancelled
-	Code     metadata.Code `json:"reason_code"`
+	Status   string        `json:"status"` // success, partial_success, failed, waiting, cancelled, or running
+	Code     metadata.Code `json:"reason_code,omitempty"`
 	Issue    string        `json:"issue"`
 	Pipeline string        `json:"pipeline"`
 	Branch   string        `json:"branch"`
@@ -56,9 +56,12 @@ type Totals struct {
 // Summarize gives the result of a run.
 func Summarize(plan *pipelines.Pipeline, run metadata.Run) Summary {
 	s := Summary{
-		Status: statusOf(run), Code: metadata.Done, Issue: run.IssueNumber, Pipeline: plan.Name, Branch: run.BranchName,
+		Status: statusOf(run), Issue: run.IssueNumber, Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: run.CurrentPhase, Steps: []StepSummary{}, Start: run.CreatedAt, End: run.UpdatedAt,
 		Totals: Totals{Cost: run.Cost, Attempts: len(run.Attempts), Rollbacks: len(run.RollbackHistory)},
+	}
+	if run.Status == metadata.Completed {
+		s.Code = metadata.Done
 	}
 	if run.Stop != nil {
 		s.Code, s.Error = run.Stop.Code, run.Stop.Why
@@ -93,6 +96,8 @@ func statusOf(run metadata.Run) string {
 		return "failed"
 	case metadata.Cancelled, metadata.Interrupted:
 		return "cancelled"
+	case metadata.Running:
+		return "running"
 	}
 	return "waiting"
 }

@@ -134,10 +134,10 @@ func checkFindings(findings []metadata.Finding) []string {
 
 // place keeps a finding's file only if it is a path inside the repository.
 func place(file string, line int) (string, int) {
-	if file == "" || path.IsAbs(file) || strings.HasPrefix(path.Clean(file), "..") || strings.Contains(file, `\`) {
+	if file = path.Clean(file); metadata.CheckPath(file) != nil {
 		return "", 0
 	}
-	return path.Clean(file), max(line, 0)
+	return file, max(line, 0)
 }
 
 // settle gives the verdict that counts, whatever word the reviewer chose: any
