@@ -97,15 +97,15 @@ func splitStat(out []byte) (DiffStat, []byte) {
 var ErrTooLarge = errors.New("the patch is too large")
 
 // Patch returns everything uncommitted, new and binary files included, in a
-// form that git apply takes, of at most max bytes. The largest files are left
+// form that git apply takes, of at most limit bytes. The largest files are left
 // out, and named at the top, if they would not fit; if what is left is still
 // too large the error is ErrTooLarge. Nothing uncommitted gives no bytes.
-func (r *Repo) Patch(ctx context.Context, max int64) ([]byte, error) {
+func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	changes, err := r.Changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	keep, left := fit(changes, max)
+	keep, left := fit(changes, limit)
 	snap, err := r.snapshot(ctx, keep)
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
@@ -115,21 +115,21 @@ func (r *Repo) Patch(ctx context.Context, max int64) ([]byte, error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := r.gitCall(ctx, call{env: snap.env, limit: max + 1,
+	out, err := r.gitCall(ctx, call{env: snap.env, limit: limit + 1,
 		args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}
 	b.Write(out)
-	if int64(b.Len()) > max {
+	if int64(b.Len()) > limit {
 		return nil, ErrTooLarge
 	}
 	return b.Bytes(), nil
 }
 
 // fit leaves out what cannot be in a patch, and the largest files until the
-// rest together has at most max bytes.
-func fit(changes []Change, max int64) (keep, left []Change) {
+// rest together has at most limit bytes.
+func fit(changes []Change, limit int64) (keep, left []Change) {
 	var size int64
 	for _, c := range changes {
 		if c.Type == Repository || c.Type == Other {
@@ -140,7 +140,7 @@ func fit(changes []Change, max int64) (keep, left []Change) {
 		}
 	}
 	slices.SortStableFunc(keep, func(a, b Change) int { return cmp.Compare(a.Size, b.Size) })
-	for size > max && len(keep) > 0 {
+	for size > limit && len(keep) > 0 {
 		last := keep[len(keep)-1]
 		keep, left = keep[:len(keep)-1], append(left, last)
 		size -= last.Size

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -45,7 +46,11 @@ func (r *Repo) prepare() error {
 		return err
 	}
 	// What was fetched is fetched again: its objects may be gone.
-	if err := os.RemoveAll(r.home("refs", "reprise")); err != nil {
+	err := os.RemoveAll(r.home("refs", "reprise"))
+	if errors.Is(err, syscall.ENOTEMPTY) { // a fetch that outlived its process wrote there just now
+		err = os.RemoveAll(r.home("refs", "reprise"))
+	}
+	if err != nil {
 		return err
 	}
 	// The state folder is kept byte for byte, whatever .gitattributes says.

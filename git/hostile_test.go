@@ -20,11 +20,12 @@ func newTrap(t testing.TB) trap {
 	return trap{dir: dir, log: filepath.Join(dir, "sprung")}
 }
 
-// program returns the path of a program that notes name.
+// program returns the path of a program that notes name, and in a
+// filter hands on what it is given, so that git goes on to the next trap.
 func (p trap) program(t testing.TB, name string) string {
 	t.Helper()
 	file := filepath.Join(p.dir, "run-"+strings.ReplaceAll(name, "/", "-"))
-	write(t, file, fmt.Sprintf("#!/bin/sh\necho %s >> %s\nexit 1\n", name, p.log))
+	write(t, file, fmt.Sprintf("#!/bin/sh\necho %s >> %s\ncase $0 in *-clean|*-smudge) cat;; esac\n", name, p.log))
 	must(t, os.Chmod(file, 0o755))
 	return file
 }
@@ -127,8 +128,6 @@ func (p trap) config(t testing.TB, where string) string {
 	receivepack = %[26]s
 	uploadpack = %[27]s
 	vcs = ext
-[extensions]
-	partialClone = origin
 [protocol "ext"]
 	allow = always
 [trailer "Reprise-Issue"]
@@ -209,7 +208,7 @@ var plants = map[string]func(t *testing.T, p trap, r *Repo){
 	// What follows takes an agent that is not contained.
 	"the run's own git directory": func(t *testing.T, p trap, r *Repo) {
 		p.repository(t, filepath.Join(p.dir, "elsewhere"), "commondir")
-		write(t, r.home("config"), p.config(t, "home"))
+		write(t, r.home("config"), p.config(t, "home")+"[extensions]\n\tpartialClone = origin\n")
 		write(t, r.home("config.worktree"), p.config(t, "worktreeconfig"))
 		write(t, r.home("commondir"), filepath.Join(p.dir, "elsewhere")+"\n")
 		p.hooks(t, r.home("hooks"))
@@ -217,7 +216,7 @@ var plants = map[string]func(t *testing.T, p trap, r *Repo){
 		write(t, r.Tree()+"/x.bin", "x")
 	},
 	"the user's git directory": func(t *testing.T, p trap, r *Repo) {
-		write(t, r.src.CommonDir+"/config", p.config(t, "user"))
+		write(t, r.src.CommonDir+"/config", p.config(t, "user")+"[extensions]\n\tpartialClone = origin\n")
 		write(t, r.src.CommonDir+"/info/attributes", evilAttributes)
 		p.hooks(t, r.src.CommonDir+"/hooks")
 		write(t, r.Tree()+"/.gitattributes", evilAttributes)
@@ -286,8 +285,8 @@ func TestAgentCannotRunCodeInEngine(t *testing.T) {
 			if name == usersOwn {
 				home := realTemp(t)
 				t.Setenv("HOME", home)
-				write(t, home+"/gitconfig", read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
-				t.Setenv("GIT_CONFIG_GLOBAL", home+"/gitconfig")
+				write(t, home+"/.gitconfig", read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
+				t.Setenv("GIT_CONFIG_GLOBAL", home+"/.gitconfig")
 			} else {
 				t.Parallel()
 			}
@@ -343,7 +342,7 @@ func TestTrapsAreLive(t *testing.T) {
 		plants[name](t, p, r)
 		write(t, r.Tree()+"/dir/one.txt", "changed")
 		write(t, r.Tree()+"/a.txt", "changed")
-		for _, args := range [][]string{{"status"}, {"diff"}, {"add", "a.txt"}, {"add", "-A"}, {"commit", "-m", "x"}, {"commit", "--no-verify", "--no-gpg-sign", "-m", "x"},
+		for _, args := range [][]string{{"status"}, {"diff"}, {"diff", "--no-ext-diff"}, {"add", "a.txt"}, {"add", "-A"}, {"commit", "-m", "x"}, {"commit", "--no-verify", "--no-gpg-sign", "-m", "x"},
 			{"push", "origin", "HEAD"}, {"fetch", "origin"}, {"checkout", "-f", "HEAD"}, {"ls-files"}, {"fast-import"},
 			{"-C", "dir", "status"}, {"-C", "nested", "status"}, {"-C", "sub", "status"}, {"-C", "barerepo", "branch", "x"}} {
 			call := call{dir: r.Tree(), env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), args: args}
@@ -353,7 +352,8 @@ func TestTrapsAreLive(t *testing.T) {
 			live[s] = true
 		}
 	}
-	if len(live) < 12 {
+	t.Logf("%d traps work: %v", len(live), live)
+	if len(live) < 30 {
 		t.Errorf("only %d traps work: %v", len(live), live)
 	}
 }

@@ -64,6 +64,12 @@ func takeLock(ctx context.Context, root string) (*os.File, error) {
 	return f, nil
 }
 
+// freeLock gives the folder free at once, also if a child that this process is
+// just starting has a copy of the file.
+func freeLock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // How long a command of a dead process may go on: ten seconds.
 const (
 	lockTries = 500

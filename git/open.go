@@ -19,12 +19,24 @@ type Options struct {
 	Base   string // branch or full hash that a new branch starts from; "" means what is checked out
 	State  string // the state folder, from the top of the repository, such as .reprise/issue-7
 
+	// Scrap is a file whose uncommitted content is not worth a patch when it is
+	// all that a killed process left behind.
+	Scrap string
+
 	Remote  string // name of the remote to push to, such as origin; "" neither fetches nor pushes
 	Scratch bool   // try only: nothing of the user's repository or of the remote is written
 
 	// Token, if not nil, returns a token for the remote, asked for before each
 	// call. It is used in place of the user's own credentials.
 	Token func(context.Context) (string, error)
+
+	// TakeTheirs goes on from where the branch went elsewhere, if that cannot be
+	// joined with what is here, and gives up the commits that are only here.
+	TakeTheirs bool
+
+	// Locked, if not nil, is called once the run's folder belongs to this
+	// process, before anything in its tree is looked at.
+	Locked func()
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
 }
@@ -68,6 +80,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r.lock = lock
+	if o.Locked != nil {
+		o.Locked()
+	}
 	if err := r.open(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -258,8 +273,12 @@ func (r *Repo) follow(ctx context.Context, other, where string) error {
 	if err != nil || behind {
 		return err
 	}
-	return &Moved{Branch: r.opt.Branch, Ours: r.tip, Theirs: other, Where: where,
-		Why: "neither contains the other; decide which one counts, and delete or reset the other"}
+	if r.opt.TakeTheirs {
+		r.warn("commit %s was given up for %s, which is on %s", r.tip, short(other), where)
+		r.tip = other
+		return nil
+	}
+	return &Moved{Branch: r.opt.Branch, Ours: r.tip, Theirs: other, Where: where, Why: "neither contains the other"}
 }
 
 // contains says whether commit old is in the history of commit tip.

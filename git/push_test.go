@@ -405,3 +405,26 @@ func TestSHA256(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A clone without the contents of old files has all that a run from its newest
+// commit needs.
+func TestBloblessClone(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	write(t, user+"/a.txt", "newer")
+	sh(t, user, "commit", "-qam", "newer")
+	bare := withRemote(t, user)
+	sh(t, bare, "config", "uploadpack.allowFilter", "true")
+	clone := filepath.Join(realTemp(t), "user")
+	sh(t, user, "clone", "-q", "--filter=blob:none", "file://"+bare, clone)
+	r := openRun(t, clone, pushing)
+	write(t, r.Tree()+"/a.txt", "changed")
+	id := commit(t, r, "{1}", "a.txt")
+	if sh(t, bare, "rev-parse", branch) != id || changed(t, r) != nil {
+		t.Error("not pushed, or not clean")
+	}
+	r.Close()
+	if r = openRun(t, clone, pushing); r.Tip() != id {
+		t.Errorf("tip %s", r.Tip())
+	}
+}

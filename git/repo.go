@@ -79,7 +79,7 @@ func (r *Repo) Close() error {
 	}
 	lock := r.lock
 	r.lock = nil
-	return lock.Close()
+	return freeLock(lock)
 }
 
 // git runs a command on the run's own git directory, in the work tree.

@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -183,5 +184,34 @@ func TestFindIgnoresVariablesOfAHook(t *testing.T) {
 	s, err := Find(t.Context(), user)
 	if err != nil || s.Dir != user {
 		t.Errorf("got %v, %v", s, err)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"p/a.cue": "a", "p/deep/b.md": "b", "other": "x"})
+	must(t, os.Symlink("/etc/passwd", user+"/p/link"))
+	sh(t, user, "add", "-A")
+	sh(t, user, "commit", "-qm", "link")
+	s, err := Find(t.Context(), user)
+	must(t, err)
+	folder, err := s.FS(t.Context(), "main", "p")
+	must(t, err)
+	got := map[string]string{}
+	must(t, fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			data, e := fs.ReadFile(folder, name)
+			got[name], err = string(data), e
+		}
+		return err
+	}))
+	if diff := cmp.Diff(map[string]string{"a.cue": "a", "deep/b.md": "b"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if none, err := s.FS(t.Context(), "main", "none"); none != nil || err != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+	if _, err := s.FS(t.Context(), "nowhere", "p"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
 }

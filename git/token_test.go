@@ -93,7 +93,7 @@ func TestTokenGoesToTheRemoteOnly(t *testing.T) {
 	defer evil.Close()
 	home := realTemp(t)
 	t.Setenv("HOME", home)
-	global := home + "/gitconfig"
+	global := home + "/.gitconfig"
 	write(t, global, read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
 

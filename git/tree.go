@@ -66,6 +66,9 @@ func (r *Repo) settle(ctx context.Context) (bool, error) {
 	if err != nil || len(changes) == 0 {
 		return err == nil, err
 	}
+	if len(changes) == 1 && changes[0].Path == r.opt.Scrap {
+		return false, nil
+	}
 	return false, r.keepLeftover(ctx)
 }
 

@@ -156,6 +156,9 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata
 
 // check runs the phase's commands on the work as it stands.
 func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, effects{}, err
+	}
 	start := e.Now()
 	run = Begin(run, d, Beginning{At: start, Base: e.Tree.Tip()})
 	if err := e.Store.Save(run); err != nil {

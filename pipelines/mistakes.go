@@ -135,7 +135,7 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 
 // badArtifact says why a name cannot be that of an artifact, or "".
 func badArtifact(name string) string {
-	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "rollback_reason.md"}
+	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "rollback_reason.md", "superseded"}
 	switch {
 	case name == "":
 		return ""
@@ -149,7 +149,7 @@ func badArtifact(name string) string {
 		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
 	case len(name) > 100:
 		return "is too long, expected at most 100 bytes"
-	case slices.Contains(reserved, strings.ToLower(name)):
+	case slices.Contains(reserved, strings.ToLower(name)), strings.HasPrefix(name, "attempt-") && strings.HasSuffix(name, ".patch"):
 		return "is a name that reprise uses itself; choose another"
 	}
 	return ""

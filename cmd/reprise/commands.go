@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
-		vetCommand(env), versionCommand(env), evaluateCUE(env),
+		vetCommand(env), versionCommand(env), evaluateCUE(env), enterSandbox(env),
 	)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
@@ -119,7 +118,7 @@ func issueFlag(c *cobra.Command, to *string) {
 // pushFlag adds the flag that says whether commits go to origin. It stays nil
 // unless it is given.
 func pushFlag(c *cobra.Command, to **bool) {
-	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started, else not)", func(s string) error {
+	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
 		v, err := strconv.ParseBool(s)
 		if err != nil {
 			return errors.New("it is true or false")
@@ -131,6 +130,6 @@ func pushFlag(c *cobra.Command, to **bool) {
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && terminal(int(f.Fd()))
 }

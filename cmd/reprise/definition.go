@@ -49,7 +49,7 @@ func sources(ctx context.Context, src *git.Source, pipeline string) (pipelines.S
 	}
 	s := pipelines.Sources{Evaluator: eval}
 	if src != nil {
-		if s.Repo, err = src.FS(ctx, src.DefaultBranch, ".github/reprise"); err != nil {
+		if s.Repo, err = src.FS(ctx, trusted(src), ".github/reprise"); err != nil {
 			return s, "", err
 		}
 	}
@@ -59,14 +59,22 @@ func sources(ctx context.Context, src *git.Source, pipeline string) (pipelines.S
 	return s, pipeline, nil
 }
 
-// isPath tells a file from the name of a pipeline.
-func isPath(pipeline string) bool {
-	for _, ext := range []string{".cue", ".yaml", ".yml", ".json", ".toml"} {
-		if strings.HasSuffix(pipeline, ext) {
-			return true
-		}
+// trusted is the commit whose .github/reprise counts: that of the default
+// branch, or where nothing tells which that is, what is checked out.
+func trusted(src *git.Source) string {
+	if src.DefaultBranch != "" {
+		return src.DefaultBranch
 	}
-	return strings.Contains(pipeline, string(os.PathSeparator)) && !strings.Contains(pipeline, "full/")
+	return src.Head
+}
+
+// isPath tells a file from a name, or a name with a preset behind a slash.
+func isPath(pipeline string) bool {
+	switch filepath.Ext(pipeline) {
+	case ".cue", ".yaml", ".yml", ".json", ".toml":
+		return true
+	}
+	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
 }
 
 func evaluator() (pipelines.Evaluator, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -43,6 +44,9 @@ func explain(env environment, err error) int {
 		return exitUsage
 	}
 	_, _ = fmt.Fprintf(env.stderr, "reprise: %v\n", err)
+	if moved := new(git.Moved); errors.As(err, &moved) {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: to go on from there, and give up the commits that are only here, run it with --take-theirs")
+	}
 	if errors.Is(err, os.ErrPermission) {
 		_, _ = fmt.Fprintln(env.stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
 	}

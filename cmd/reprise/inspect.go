@@ -296,7 +296,7 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	if err != nil {
 		return err
 	}
-	e.Tree = treeAt{tree{w.repo}, filepath.Join(root, "tree")}
+	e.Tree = treeAt{tree{w.repo, w.plan.Protect}, filepath.Join(root, "tree")}
 	p := w.plan.Phase(phase)
 	if p == nil {
 		return usageError{&phases.UnknownPhase{Phase: phase, Known: phaseNames(w.plan)}}

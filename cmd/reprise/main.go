@@ -29,14 +29,49 @@ func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	// Somebody who stops listening, as in "reprise run | head", stops no work.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		stop(phases.ErrInterrupted)
+		<-signals // asked twice: what is under way is left as it is
+		os.Exit(exitCancelled)
 	}()
 	os.Exit(run(ctx, os.Args[1:], environment{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		stdin: interruptible{os.Stdin, ctx}, stdout: os.Stdout, stderr: os.Stderr,
 		environ: os.Environ(), now: func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) },
 	}))
+}
+
+// interruptible is a file whose reader does not wait any longer once the
+// program was told to stop.
+type interruptible struct {
+	*os.File
+	ctx context.Context
+}
+
+// Read reads from the file, or fails with the cause for which the program
+// stops. What the file gives after that is lost.
+func (f interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	own := make([]byte, len(p)) // p is the caller's again when it returns
+	go func() {
+		n, err := f.File.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return copy(p, own[:r.n]), r.err
+	case <-f.ctx.Done():
+		return 0, context.Cause(f.ctx)
+	}
 }
 
 // environment is everything the program takes from the process it runs in.
@@ -66,10 +101,14 @@ func run(ctx context.Context, args []string, env environment) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	if err != nil {
-		return explain(env, err)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(context.Cause(ctx), phases.ErrInterrupted):
+		_ = explain(env, err)
+		return exitCancelled
 	}
-	return exitDone
+	return explain(env, err)
 }
 
 // exitCode ends a command that has already said everything.

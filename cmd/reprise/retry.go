@@ -27,6 +27,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	f.StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
 	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
 	pushFlag(c, &o.push)
+	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
 	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
@@ -37,6 +38,9 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 func runRetry(ctx context.Context, env environment, o runOptions, phase string) (err error) {
 	if err := checkID(o.id); err != nil {
 		return err
+	}
+	if o.json {
+		defer func() { err = alwaysJSON(env, err) }()
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -65,8 +69,5 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 		return err
 	}
 	w.run = run
-	if run, err = w.carryOn(ctx, env, o); err != nil {
-		return w.broke(env, o, run, err)
-	}
-	return w.tell(ctx, env, o, run)
+	return w.finish(ctx, env, o)
 }

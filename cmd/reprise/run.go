@@ -31,7 +31,7 @@ type runOptions struct {
 func runCommand(env environment) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run (--issue-file FILE | --issue ID)",
+		Use:   "run (--issue-file FILE | --issue-url URL | --issue ID)",
 		Short: "Start or continue the run of an issue",
 		Long: `Start the run of an issue, or continue it where it is.
 
@@ -39,10 +39,15 @@ The work happens in a tree of its own on the branch reprise/issue-ID; your
 checkout, index and stash are never touched. Every step is one commit that has
 the work and the record of the run.
 
+An issue comes from a file, or from GitHub: by its address, or by its number if
+origin is there. What is private needs a token in GITHUB_TOKEN. A run of an issue
+on GitHub pushes its branch to origin unless --push=false says otherwise.
+
 With --dry-run the whole pipeline runs with the built-in rehearsal agent on a
 scratch copy: no model, no push, and nothing is left behind.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
   reprise run --issue-file issue.md --push
+  reprise run --issue-url https://github.com/OWNER/REPO/issues/7
   reprise run --issue 7`,
 		RunE: func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
 	}
@@ -50,11 +55,14 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	repoFlag(c, &o.repo)
 	issueFlag(c, &o.id)
 	f.StringVar(&o.file, "issue-file", "", "Markdown file with the issue; its first heading is the title")
+	f.StringVar(&o.url, "issue-url", "", "address of the issue on GitHub")
 	f.StringVar(&o.pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
 	f.StringVar(&o.agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
 	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
 	pushFlag(c, &o.push)
+	sandboxFlag(c, &o.sandbox)
+	f.BoolVar(&o.theirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
 	f.StringVar(&o.stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
 	f.BoolVar(&o.prompts, "show-prompts", false, "print every prompt (with --dry-run)")
@@ -67,14 +75,12 @@ scratch copy: no model, no push, and nothing is left behind.`,
 // check refuses flags that do not go together.
 func (o *runOptions) check() error {
 	switch {
-	case o.file == "" && o.id == "":
-		return usagef("which issue? Give --issue-file FILE to start, or --issue ID to continue")
-	case o.file != "" && o.id != "":
-		return usagef("--issue-file starts a run and --issue continues one: give one of them")
+	case o.file == "" && o.url == "" && o.id == "":
+		return usagef("which issue? Give --issue-file FILE or --issue-url URL to start, or --issue ID to continue")
+	case given(o.file != "", o.url != "", o.id != "") > 1:
+		return usagef("--issue-file, --issue-url and --issue each name an issue: give one of them")
 	case o.dry && o.push != nil && *o.push:
 		return usagef("--dry-run never pushes: leave --push out")
-	case o.dry && o.file == "":
-		return usagef("--dry-run rehearses an issue from its beginning: give --issue-file FILE")
 	case o.dry && o.agent != "" && o.agent != rehearsal:
 		return usagef("--dry-run calls no model, so it takes no --agent %s", o.agent)
 	case o.prompts && !o.dry:
@@ -94,30 +100,70 @@ func (o *runOptions) check() error {
 
 // runRun starts or continues a run and tells how it ended.
 func runRun(ctx context.Context, env environment, o runOptions) (err error) {
+	if o.json {
+		defer func() { err = alwaysJSON(env, err) }()
+	}
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.online = o.file == ""
 	w, err := openWorkspace(ctx, env, o.opening)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	opts, err := agentOptions(env, w, o.opening)
-	if err != nil {
-		return err
+	if !w.fresh {
+		w.run = phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
 	}
-	if err := w.ready(opts); err != nil {
-		return err
+	return w.finish(ctx, env, o)
+}
+
+// finish carries the run on and tells how it ended.
+func (w *workspace) finish(ctx context.Context, env environment, o runOptions) error {
+	if w.run.Status == metadata.Running {
+		opts, err := agentOptions(env, w, o.opening)
+		if err != nil {
+			return err
+		}
+		if err := w.ready(opts); err != nil {
+			return err
+		}
 	}
 	run, err := w.carryOn(ctx, env, o)
 	if err != nil {
-		return w.broke(env, o, run, err)
+		return w.broke(run, err)
 	}
 	return w.tell(ctx, env, o, run)
 }
 
+// broken is an error that stopped a run, with the result so far.
+type broken struct {
+	error
+	so phases.Summary
+}
+
+// Unwrap returns the error.
+func (b broken) Unwrap() error { return b.error }
+
+// alwaysJSON prints a result also where an error kept the run from giving one.
+func alwaysJSON(env environment, err error) error {
+	var code exitCode
+	var b broken
+	switch {
+	case err == nil, errors.As(err, &code):
+		return err // it has been printed
+	case errors.As(err, &b):
+	default:
+		b.so = phases.Summary{Status: "failed", Code: codeFor(err), Steps: []phases.StepSummary{}, Start: env.now(), End: env.now(), Error: err.Error()}
+	}
+	return errors.Join(err, printJSON(env.stdout, b.so))
+}
+
 // carryOn runs the engine from where the run is to where it stops.
 func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) (metadata.Run, error) {
+	if err := agents.Harden(); err != nil {
+		_, _ = fmt.Fprintln(env.stderr, "reprise:", err)
+	}
 	screen := w.view(env, o)
 	defer screen.Close()
 	e, err := w.engine(env, o.opening, screen)
@@ -134,7 +180,6 @@ func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) 
 			return run, err
 		}
 	} else {
-		run = phases.TakeUp(run, phases.Start{At: env.now(), USD: o.usd, Open: w.left})
 		run.Execution.Push = w.push
 		w.announce(ctx, env, run)
 	}
@@ -224,6 +269,9 @@ func (w *workspace) needed() []string {
 	seen := map[string]bool{}
 	for _, p := range w.plan.Phases {
 		for _, s := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
+			if s == metadata.Review && p.NoReview {
+				continue
+			}
 			if name := phases.Settings(&p, s).Agent; !seen[name] {
 				seen[name] = true
 				out = append(out, name)
@@ -233,17 +281,18 @@ func (w *workspace) needed() []string {
 	return out
 }
 
-// broke tells about an error that stopped the process. The record is as it
+// broke says what stopped the process, and how to go on. The record is as it
 // was last committed, so starting again goes on from there.
-func (w *workspace) broke(env environment, o runOptions, run metadata.Run, err error) error {
-	if o.json {
-		s := phases.Summarize(w.plan, run)
-		s.Status, s.Code, s.Error, s.Head = "failed", codeFor(err), err.Error(), w.repo.Tip()
-		if jsonErr := printJSON(env.stdout, s); jsonErr != nil {
-			err = errors.Join(err, jsonErr)
-		}
+func (w *workspace) broke(run metadata.Run, err error) error {
+	so := phases.Summarize(w.plan, run)
+	so.Status, so.Code, so.Head = "failed", codeFor(err), w.repo.Tip()
+	way := " Start again with: reprise run --issue " + w.issue.ID
+	if moved := new(git.Moved); errors.As(err, &moved) {
+		way = "" // that alone would not help, see explain
 	}
-	return fmt.Errorf("%w\nNothing finished is lost. Start again with: reprise run --issue %s", err, w.issue.ID)
+	err = fmt.Errorf("%w\nNothing finished is lost.%s", err, way)
+	so.Error = err.Error()
+	return broken{err, so}
 }
 
 // codeFor gives the reason code of an error that stopped the process.

@@ -34,11 +34,16 @@ type workspace struct {
 	push   bool              // every commit goes to origin
 	fresh  bool              // the run has no commit yet
 	frozen map[string][]byte // what the first commit takes along
+	local  *metadata.Run     // what the process before had saved and not committed
 	left   *metadata.Attempt // begun and never ended by the process before
 	// removed is what the issue hid from people and was taken out.
 	removed []prompts.Removal
 	clean   func() // removes what a dry run made
 
+	there   *reference // where the issue can be read if it has no run; nil: nowhere
+	nowhere string     // why that is so
+
+	told    bool     // that there is no sandbox
 	ignored []string // what was asked for, and a run that has begun does not change
 }
 
@@ -47,14 +52,21 @@ type opening struct {
 	repo     string // any folder of the repository
 	id       string // of a run that exists
 	file     string // issue file, instead of id
+	url      string // address of the issue on GitHub, instead of id
+	online   bool   // an issue that has no run is read from GitHub
 	pipeline string // name, name/preset or path; empty: chosen by the issue
 	language string
 	agent    string // does the work of every agent of the pipeline
 	stubs    string // file of scripted answers, for the rehearsal agent
+	sandbox  string // required, best-effort or off; empty: best-effort
 	usd      float64
 	push     *bool // push every commit to origin; nil: as the run was started
+	theirs   bool  // go on from where the branch went elsewhere
 	scratch  bool  // work in a temporary folder and leave nothing behind
 }
+
+// anew says to begin at the beginning, also where there is a run of this issue.
+func (o opening) anew() bool { return o.scratch && (o.file != "" || o.online) }
 
 // branchOf names the branch of a run.
 func branchOf(id string) string { return "reprise/issue-" + id }
@@ -84,10 +96,13 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 	if o.file != "" {
 		w.issue, err = readIssue(o.file)
 	} else {
-		w.issue.ID, err = o.id, checkID(o.id)
+		w.issue.ID, w.there, w.nowhere, err = o.find(env, w.source)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case o.anew() && o.file == "" && w.there == nil:
+		return nil, usagef("--dry-run rehearses an issue from its beginning: give --issue-file FILE (issue %s cannot be read from GitHub: %s)", w.issue.ID, w.nowhere)
 	}
 	if err := w.openTree(ctx, env, o); err != nil {
 		w.clean()
@@ -115,7 +130,7 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 	if err != nil {
 		return err
 	}
-	opts := git.Options{Source: w.source, Root: root, Branch: branchOf(w.issue.ID), State: phases.Folder(w.issue.ID)}
+	opts := git.Options{Source: w.source, Root: root, Branch: branchOf(w.issue.ID), State: phases.Folder(w.issue.ID), TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID)}
 	if w.push = w.pushes(ctx, o); w.push {
 		opts.Remote = "origin"
 	}
@@ -124,17 +139,15 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 			return err
 		}
 		opts.Scratch = true
-		if o.file != "" {
-			// A branch that nobody has: a dry run begins at the beginning, also
-			// where there is a run of this issue.
-			opts.Branch = filepath.Base(opts.Root)
+		if o.anew() {
+			opts.Branch = filepath.Base(opts.Root) // one that nobody has
 		}
-		if _, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), recordFile(w.issue.ID)); err == nil && o.file == "" {
+		if _, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), recordFile(w.issue.ID)); err == nil && !o.anew() {
 			opts.Base = branchOf(w.issue.ID) // perhaps only origin has the branch
 		}
 		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
-	w.left = leftOpen(opts.Root, w.issue.ID)
+	w.local = saved(opts.Root, w.issue.ID)
 	w.repo, err = git.Open(ctx, opts)
 	return err
 }
@@ -148,25 +161,35 @@ func (w *workspace) pushes(ctx context.Context, o opening) bool {
 	name := recordFile(w.issue.ID)
 	data, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), name)
 	if err != nil {
-		return false // a new run, or one that only origin has: then --push says so
+		// A new run, or one that only origin has. People follow an issue on
+		// GitHub there; for a file, --push says so.
+		return w.there != nil && w.source.RemoteURL != ""
 	}
 	run, err := metadata.Parse(data, name)
 	return err == nil && run.Execution.Push // load reports what is wrong with it
 }
 
-// leftOpen finds the attempt that a killed process had begun, in the record
-// it saved beside the work. What cannot be read was not worth keeping: the
-// branch has the truth.
-func leftOpen(root, id string) *metadata.Attempt {
+// saved gives the record that a process before this one kept beside the work,
+// or nil. What cannot be read was not worth keeping: the branch has the truth.
+func saved(root, id string) *metadata.Run {
 	run, err := store(filepath.Join(root, "tree"), id).Load()
-	if err != nil || len(run.Attempts) == 0 {
+	if err != nil {
 		return nil
 	}
-	last := run.Attempts[len(run.Attempts)-1]
-	if last.Status != metadata.Started {
-		return nil
+	return &run
+}
+
+// absorb takes in the attempts that were begun on this machine and never
+// committed.
+func (w *workspace) absorb(at time.Time) {
+	if w.local == nil || w.local.Execution.ID != w.run.Execution.ID || len(w.local.Attempts) <= len(w.run.Attempts) {
+		return
 	}
-	return &last
+	before := len(w.run.Attempts)
+	w.run = phases.Absorb(w.run, w.local.Attempts[before:], at)
+	if n := len(w.run.Attempts); n > before {
+		w.left = &w.run.Attempts[n-1]
+	}
 }
 
 // store keeps the record beside the work, between two commits.
@@ -195,7 +218,9 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	read := func(name string) ([]byte, error) { return w.repo.ReadFile(ctx, w.repo.Tip(), name) }
 	data, err := read(name)
 	switch {
-	case w.repo.New() && (errors.Is(err, fs.ErrNotExist) || o.scratch && o.file != ""):
+	case w.repo.New() && (errors.Is(err, fs.ErrNotExist) || o.anew() || !o.scratch):
+		// The commit it starts from may hold a run of the same issue that was
+		// merged long ago.
 		return w.begin(ctx, env, o)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", branchOf(w.issue.ID), name)
@@ -209,7 +234,11 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	if w.definition, w.issue, err = thaw(w.run, read); err != nil {
 		return err
 	}
+	given.clean()
 	w.ignored = w.without(o, given)
+	if !o.scratch {
+		w.absorb(env.now())
+	}
 	if o.agent != "" {
 		return replaceAgents(w.plan, o.agent)
 	}
@@ -232,16 +261,27 @@ func (w *workspace) without(o opening, given issue) []string {
 	if o.file != "" && (given.digest() != w.run.Issue.Digest || given.Title != w.run.IssueTitle) {
 		out = append(out, fmt.Sprintf("%s reads otherwise now; the run keeps the issue as it read when it began", o.file))
 	}
+	if r := w.there; o.url != "" && !strings.HasSuffix(strings.ToLower(w.run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.repository(), r.number))) {
+		out = append(out, fmt.Sprintf("the run of issue %s did not begin with %s; it keeps the issue it began with", w.issue.ID, o.url))
+	}
 	return out
 }
 
 // begin prepares a new run.
 func (w *workspace) begin(ctx context.Context, env environment, o opening) error {
-	if o.file == "" {
+	var err error
+	switch {
+	case o.file != "":
+	case w.there != nil:
+		if w.issue, err = w.there.read(ctx, env); err != nil {
+			return err
+		}
+	case o.online:
+		return usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, w.source, w.issue.ID), w.nowhere)
+	default:
 		return noRun(ctx, w.source, w.issue.ID)
 	}
 	w.removed = w.issue.clean()
-	var err error
 	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
 		return err
 	}
@@ -253,8 +293,12 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 		return err
 	}
 	w.fresh = true
+	repository := w.source.GitHub
+	if repository == "" && w.there != nil {
+		repository = w.there.repository()
+	}
 	w.run = phases.Fresh(w.plan, metadata.Run{
-		IssueNumber: w.issue.ID, IssueURL: w.issue.URL, IssueTitle: w.issue.Title, Repository: w.source.GitHub,
+		IssueNumber: w.issue.ID, IssueURL: w.issue.URL, IssueTitle: w.issue.Title, Repository: repository,
 		WorkflowVersion: version, Language: w.plan.Language, BranchName: branchOf(w.issue.ID), BaseCommit: w.repo.Tip(),
 		Pipeline:  metadata.Pipeline{Name: w.plan.Name, Digest: digest, Definition: w.defined, Source: w.plan.Source},
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.push},
@@ -277,7 +321,7 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 		return nil, err
 	}
 	return &phases.Engine{
-		Plan: w.plan, Prompts: w.words, Tree: tree{w.repo}, Report: report,
+		Plan: w.plan, Prompts: w.words, Tree: tree{w.repo, w.plan.Protect}, Report: report,
 		Store:   store(w.repo.Tree(), w.issue.ID),
 		Checker: opts,
 		Agent: func(name string) (phases.Agent, error) {
@@ -300,9 +344,11 @@ func agentOptions(env environment, w *workspace, o opening) (agents.Options, err
 	opts := agents.Options{Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name}
 	var err error
 	if o.stubs != "" {
-		opts.Stubs, err = agents.ReadStubs(o.stubs)
+		if opts.Stubs, err = agents.ReadStubs(o.stubs); err != nil {
+			return opts, usage(err)
+		}
 	}
-	return opts, usage(err)
+	return w.contain(env, o.sandbox, opts)
 }
 
 // secrets lists the values of this environment that must not reach a branch.
