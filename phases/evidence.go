@@ -1,0 +1,163 @@
+package phases
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// dictated writes the last words of an agent that may not write itself as
+// the artifact: its prompt has told it so.
+func (e *Engine) dictated(d Decision, artifact string, r Result, x *effects) error {
+	text := document(r)
+	if a := e.access(d); a != pipelines.AccessNone && a != pipelines.AccessRead || text == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what was written is closed
+	if err := root.MkdirAll(filepath.FromSlash(path.Dir(artifact)), 0o755); err != nil {
+		return fmt.Errorf("%s: %w", artifact, err)
+	}
+	data := []byte(text + "\n")
+	if err := root.WriteFile(filepath.FromSlash(artifact), data, 0o644); err != nil {
+		return fmt.Errorf("%s: %w", artifact, err)
+	}
+	x.files[artifact] = data
+	return nil
+}
+
+// document gives the last words without the report that may end them.
+func document(r Result) string {
+	text := strings.TrimSpace(r.Text)
+	if json.Valid([]byte(text)) {
+		return ""
+	}
+	if before, after, ok := cutLast(text, "```json\n"); ok && json.Valid([]byte(strings.TrimSuffix(after, "```"))) {
+		text = strings.TrimSpace(before)
+	}
+	return text
+}
+
+// artifact gives the digest and size of a file of the tree. It never follows
+// a link out of the tree.
+func (e *Engine) artifact(name string) (string, int, error) {
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	if info, err := root.Lstat(filepath.FromSlash(name)); err != nil {
+		return "", 0, fmt.Errorf("%s was not written", name)
+	} else if !info.Mode().IsRegular() {
+		return "", 0, fmt.Errorf("%s is not a regular file", name)
+	}
+	data, err := root.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		return "", 0, fmt.Errorf("%s cannot be read: %w", name, err)
+	}
+	return digest(data), len(strings.TrimSpace(string(data))), nil
+}
+
+// files lists the artifact files of the phase after a writing step.
+func (e *Engine) files(run metadata.Run, p *pipelines.Phase, s sorted) []string {
+	all := append([]string{path.Join(e.folder(run, p), p.Writes)}, run.Phase(p.Name).OutputFiles...)
+	all = append(all, s.artifacts...)
+	var out []string
+	seen := map[string]bool{}
+	for _, f := range all {
+		if _, _, err := e.artifact(f); err == nil && !seen[f] {
+			seen[f] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// leak says where a known secret stands in files that are about to be
+// committed, or "".
+func (e *Engine) leak(paths []string) string {
+	if len(e.Secrets) == 0 {
+		return ""
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return fmt.Sprintf("the work cannot be searched for secrets: %v", err)
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	for _, p := range paths {
+		data, err := root.ReadFile(filepath.FromSlash(p))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed
+		}
+		if err != nil {
+			return fmt.Sprintf("%s cannot be searched for secrets: %v", p, err)
+		}
+		if name, line := secrets(e.Secrets).find(data); name != "" {
+			return fmt.Sprintf("%s:%d has the value of %s; the changes were taken back", p, line, name)
+		}
+	}
+	return ""
+}
+
+// structured gives the structured answer: the typed one, else the last fenced
+// JSON block of the text.
+func structured(r Result) json.RawMessage {
+	if len(r.Structured) > 0 {
+		return r.Structured
+	}
+	_, after, ok := cutLast(r.Text, "```json\n")
+	if !ok {
+		return nil
+	}
+	body, _, ok := strings.Cut(after, "\n```")
+	if !ok || !json.Valid([]byte(body)) {
+		return nil
+	}
+	return json.RawMessage(body)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// circumstances names what may explain why a call brought nothing.
+func circumstances(r Result) []string {
+	var out []string
+	if r.Limit != "" {
+		out = append(out, "it reached its limit of "+r.Limit)
+	}
+	if len(r.Denials) > 0 {
+		out = append(out, "it was refused: "+strings.Join(r.Denials, ", "))
+	}
+	if r.ToolCalls == 0 {
+		out = append(out, "it used no tool")
+	}
+	return out
+}
+
+func agentWhy(ae *AgentError) string {
+	why := ae.Error()
+	if ae.Hint != "" {
+		why += "; " + ae.Hint
+	}
+	if tail := strings.TrimSpace(ae.Stderr); tail != "" {
+		if r := []rune(tail); len(r) > 1000 {
+			tail = "…" + string(r[len(r)-1000:])
+		}
+		why += "\n" + tail
+	}
+	return why
+}

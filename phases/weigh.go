@@ -1,0 +1,200 @@
+package phases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// weigh decides what a call came to, from what it left in the tree and what
+// it returned, not from what it says about itself.
+// before is the digest of the artifact before the call.
+func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Result, before string, callErr error) (effects, error) {
+	x := effects{files: map[string][]byte{}}
+	broke := errors.Is(callErr, errBudget) || r.Limit == "budget"
+	switch {
+	case callErr == nil, broke:
+	case errors.Is(callErr, context.Canceled), errors.Is(callErr, ErrInterrupted):
+		x.outcome = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "reprise was told to stop"}
+		return x, e.discard(ctx, run, d, &x)
+	default:
+		var ae *AgentError
+		if !errors.As(callErr, &ae) {
+			return x, callErr
+		}
+		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: secrets(e.Secrets).mask(agentWhy(ae)), RetryAfter: ae.RetryAfter}
+		return x, e.discard(ctx, run, d, &x)
+	}
+	changes, err := e.Tree.Changes(ctx)
+	if err != nil {
+		return x, err
+	}
+	s := e.boundary(run, d).sort(changes)
+	if len(s.undo) > 0 {
+		if err := e.Tree.Restore(ctx, s.undo...); err != nil {
+			return x, err
+		}
+	}
+	x.outcome.Violations = s.violations
+	if d.Do == DoReview {
+		return x, e.weighReview(ctx, run, d, r, broke, &x)
+	}
+	x.paths = append(s.artifacts, s.tree...)
+	if where := e.leak(s.present); where != "" {
+		x.paths = nil
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.SecretFound, where
+		return x, e.Tree.Restore(ctx)
+	}
+	return x, e.weighWriting(ctx, run, d, r, s, before, broke, &x)
+}
+
+// weighWriting holds the work of execute or revise against the evidence that
+// the phase asks for. Work that does not suffice is kept all the same: the
+// next call goes on from there.
+func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision, r Result, s sorted, before string, broke bool, x *effects) error {
+	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	w := Written{}
+	var missing []string
+	artifact := path.Join(e.folder(run, p), p.Writes)
+	again := lastTry(run, rec, d)
+	if again != metadata.OutputInvalid { // else the document is there, and this answer is the report
+		if err := e.dictated(d, artifact, r, x); err != nil {
+			return err
+		}
+	}
+	sum, size, err := e.artifact(artifact)
+	switch {
+	case err != nil:
+		missing = append(missing, err.Error())
+	case size == 0:
+		missing = append(missing, fmt.Sprintf("%s is empty", artifact))
+	case sum == rec.Digest && len(s.tree) == 0,
+		d.Do == DoExecute && sum == before && again != metadata.OutputInvalid && again != metadata.BudgetExceeded && (!d.Again || len(s.tree) == 0):
+		missing = append(missing, fmt.Sprintf("%s is unchanged", artifact))
+	}
+	if _, w.Diff, err = e.diff(ctx, p, rec); err != nil {
+		return err
+	}
+	if p.MustChange && !e.differs(ctx, run, rec, w.Diff) {
+		missing = append(missing, "nothing in the repository was changed, and this phase has to change something")
+	}
+	code := metadata.NoProgress
+	if len(missing) == 0 && p.Report != "" {
+		if wrong := e.report(ctx, p, r); wrong != "" {
+			missing, code = append(missing, wrong), metadata.OutputInvalid
+		}
+		w.Report = structured(r)
+	}
+	if broke {
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, "the budget was used up during the call"
+		return nil
+	}
+	if len(missing) > 0 {
+		x.outcome.Status, x.outcome.Code = metadata.Unsuccessful, code
+		x.outcome.Why = strings.Join(append(missing, circumstances(r)...), "\n")
+		return nil
+	}
+	w.Digest, w.Files = sum, e.files(run, p, s)
+	x.outcome.Status, x.outcome.Written = metadata.Succeeded, &w
+	return nil
+}
+
+// weighReview reads the verdict.
+func (e *Engine) weighReview(ctx context.Context, run metadata.Run, d Decision, r Result, broke bool, x *effects) error {
+	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	if broke {
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, "the budget was used up during the call"
+		return nil
+	}
+	answer := structured(r)
+	if answer == nil {
+		x.outcome.Status, x.outcome.Code = metadata.Blocked, metadata.OutputInvalid
+		x.outcome.Why = strings.Join(append([]string{"there is no structured verdict in the answer"}, circumstances(r)...), "\n")
+		return nil
+	}
+	v, wrong := ParseVerdict(answer, p.Gates)
+	if why := baseless(v, rec.Round, !checkFails(rec)); why != "" {
+		wrong = append(wrong, why)
+	}
+	if len(wrong) > 0 {
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.OutputInvalid, strings.Join(wrong, "\n")
+		return nil
+	}
+	diff, _, err := e.diff(ctx, p, rec)
+	if err != nil {
+		return err
+	}
+	x.outcome.Status, x.outcome.Verdict = metadata.Succeeded, &v
+	x.outcome.Work = digest([]byte(rec.Digest + diff))[:16]
+	return nil
+}
+
+// discard keeps what a broken call changed as a patch beside the artifacts,
+// and takes the tree back to the last commit.
+func (e *Engine) discard(ctx context.Context, run metadata.Run, d Decision, x *effects) error {
+	changes, err := e.Tree.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	s := boundary{access: pipelines.AccessTree, state: Folder(run.IssueNumber), folder: e.folder(run, e.Plan.Phase(d.Phase))}.sort(changes)
+	if len(s.artifacts)+len(s.tree)+len(s.violations) == 0 {
+		return nil
+	}
+	patch, err := e.Tree.Patch(ctx)
+	if err != nil {
+		return err
+	}
+	if len(patch) > 0 {
+		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
+		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = []byte(secrets(e.Secrets).mask(string(patch)))
+	}
+	return e.Tree.Restore(ctx)
+}
+
+// diff gives what changed in the code since the phase began. A phase that
+// cannot change code is not compared: looking would cost more than its record.
+func (e *Engine) diff(ctx context.Context, p *pipelines.Phase, rec *metadata.Phase) (string, metadata.Diff, error) {
+	if p.Access != pipelines.AccessTree || rec.Base == "" {
+		return "", metadata.Diff{}, nil
+	}
+	return e.Tree.Diff(ctx, rec.Base)
+}
+
+// differs reports whether a phase that has to change the code did so: in its
+// first generation since it began, later since the run began, because code is
+// kept over a rollback.
+func (e *Engine) differs(ctx context.Context, run metadata.Run, rec *metadata.Phase, since metadata.Diff) bool {
+	if since.Files > 0 || rec.Generation == 0 {
+		return since.Files > 0
+	}
+	_, all, err := e.Tree.Diff(ctx, run.BaseCommit)
+	return err == nil && all.Files > 0
+}
+
+// report checks the structured answer of execute or revise, and says what is
+// wrong with it.
+func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) string {
+	answer := structured(r)
+	if answer == nil {
+		return "there is no structured report in the answer"
+	}
+	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
+		return "the report does not fit: " + err.Error()
+	}
+	return ""
+}
+
+// lastTry gives the code of the call before this one, for the same work, if
+// this one asks once more.
+func lastTry(run metadata.Run, rec *metadata.Phase, d Decision) metadata.Code {
+	tries := effort(run, rec, d.Step()) // the last is the call itself
+	if !d.Again || len(tries) < 2 {
+		return ""
+	}
+	return tries[len(tries)-2].Code
+}
