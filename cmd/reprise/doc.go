@@ -26,6 +26,9 @@
 // Package git is the door to the branch and its work tree. It keeps a git
 // directory of its own, so that nothing an agent wrote into git is ever run.
 //
+// Package github is the door to GitHub, where issues come from. It keeps the
+// token from every other host, and knows what may be asked twice and when.
+//
 // This command wires them: workspace.go puts the pieces of one run together,
 // run.go and its neighbours are the commands, view.go and comment.go show a
 // run, and errors.go turns any error into what people see.

@@ -42,51 +42,49 @@ const noRaceWait = "GORACE=atexit_sleep_ms=0"
 // their own and a bare one as its origin.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", Setup: func(e *testscript.Env) error { return world(e) }, Cmds: scriptCommands(),
-		RequireUniqueNames: true,
+		Dir: "testdata/script", Cmds: scriptCommands(), RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			vars, err := world(e.WorkDir)
+			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+			return err
+		},
 	})
 }
 
-// world lays out what every script finds:
+// world lays out what a test finds in its folder:
 //
-//	$WORK/7.md          an issue
-//	$WORK/project       a repository, where the script begins
-//	$WORK/origin.git    its origin
-//	$WORK/bin           first in the PATH; its files are programs
-//	$WORK/home          HOME
-//	$WORK/runs          REPRISE_HOME
+//	7.md          an issue
+//	project       a repository
+//	origin.git    its origin
+//	bin           first in the PATH; its files are programs
+//	home          HOME
+//	runs          REPRISE_HOME, not there yet
+//	tmp           TMPDIR
 //
-// Files of the script are there before and stay as they are.
-func world(e *testscript.Env) error {
-	work := func(names ...string) string { return filepath.Join(append([]string{e.WorkDir}, names...)...) }
-	if err := lay("testdata/world", e.WorkDir); err != nil {
-		return err
+// Files that are there stay as they are. It returns the environment for it.
+func world(dir string) ([]string, error) {
+	work := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
+	if err := lay("testdata/world", dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(work("tmp"), 0o755); err != nil {
+		return nil, err
 	}
 	programs, err := filepath.Glob(work("bin", "*"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, p := range programs {
 		if err := os.Chmod(p, 0o755); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n"
-	if err := os.MkdirAll(work("home"), 0o755); err != nil {
-		return err
+	vars := []string{
+		"PATH=" + work("bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + work("home"),
+		"REPRISE_HOME=" + work("runs"), "GIT_CONFIG_GLOBAL=" + work("home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
+		"TMPDIR=" + work("tmp"), noRaceWait, "NO_COLOR=1", "CI=", "GITHUB_ACTIONS=",
 	}
-	if err := os.WriteFile(work("home", ".gitconfig"), []byte(config), 0o644); err != nil {
-		return err
-	}
-	for name, value := range map[string]string{
-		"HOME": work("home"), "REPRISE_HOME": work("runs"), "PATH": work("bin") + string(os.PathListSeparator) + e.Getenv("PATH"),
-		"GIT_CONFIG_GLOBAL": work("home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1",
-		"GORACE": "atexit_sleep_ms=0", "NO_COLOR": "1", "CI": "", "GITHUB_ACTIONS": "",
-	} {
-		e.Setenv(name, value)
-	}
-	e.Cd = work("project")
-	return repository(e.Vars, work("project"), work("origin.git"))
+	return vars, repository(append(os.Environ(), vars...), work("project"), work("origin.git"))
 }
 
 // repository makes a folder a repository with one commit, and an origin of it.

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// stand is a folder with everything that a run needs, see world.
+type stand struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{t: t, dir: t.TempDir()}
+	vars, err := world(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(os.Environ(), vars...)
+	return s
+}
+
+func (s *stand) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *stand) write(name, text string) {
+	s.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(s.path(name), []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// life is one process of the program.
+type life struct {
+	cmd  *exec.Cmd
+	said bytes.Buffer // on both streams
+	over chan struct{}
+}
+
+// start starts the program in a session of its own.
+func (s *stand) start(args ...string) *life {
+	s.t.Helper()
+	l := &life{cmd: exec.Command(program(s.t), args...), over: make(chan struct{})}
+	l.cmd.Dir, l.cmd.Env = s.path("project"), s.env
+	l.cmd.Stdout, l.cmd.Stderr = &l.said, &l.said
+	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	l.cmd.WaitDelay = 10 * time.Second // for what it may have left behind, which holds its output
+	if err := l.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	go func() {
+		defer close(l.over)
+		_ = l.cmd.Wait() // the state tells how it ended
+	}()
+	return l
+}
+
+// program is the test binary under its other name.
+func program(t *testing.T) string {
+	t.Helper()
+	name, err := exec.LookPath("reprise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// code waits for the end of a process and gives its exit code, -1 if it was
+// killed.
+func (l *life) code() int {
+	<-l.over
+	return l.cmd.ProcessState.ExitCode()
+}
+
+// kill ends a process without a word: it alone, or with everything it started.
+func (l *life) kill(all bool) {
+	pids := []int{l.cmd.Process.Pid}
+	if all {
+		pids = append(pids, session(l.cmd.Process.Pid)...)
+	}
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may be over already
+	}
+	<-l.over
+}
+
+// session lists the processes of a session, but for those that are at work in
+// origin: in earnest that is another machine.
+func session(id int) []int {
+	var pids []int
+	processes, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range processes {
+		text, _ := os.ReadFile(filepath.Join(dir, "stat"))
+		_, rest, _ := strings.Cut(string(text), ") ") // state, parent, group, session
+		where, _ := os.Readlink(filepath.Join(dir, "cwd"))
+		f := strings.Fields(rest)
+		if len(f) > 3 && f[3] == strconv.Itoa(id) && filepath.Base(where) != "origin.git" {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// run runs the program to its end, which has to come with that exit code.
+func (s *stand) run(code int, args ...string) string {
+	s.t.Helper()
+	l := s.start(args...)
+	if got := l.code(); got != code {
+		s.t.Fatalf("reprise %s: exit code %d, want %d\n%s", strings.Join(args, " "), got, code, l.said.String())
+	}
+	return l.said.String()
+}
+
+// origin gives the newest commit of a run on origin, or "".
+func (s *stand) origin(id string) string {
+	out, err := gitIn(s.path("origin.git"), "rev-parse", "--verify", "--quiet", "refs/heads/"+branchOf(id))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(out)
+}
+
+// holds checks the branch of a run on origin, commit by commit, and that it
+// still has the commits that were there once.
+func (s *stand) holds(id string, once ...string) metadata.Run {
+	s.t.Helper()
+	run, err := audit(s.path("origin.git"), branchOf(id))
+	if err != nil {
+		s.t.Fatalf("issue %s: %v", id, err)
+	}
+	for _, commit := range once {
+		if _, err := gitIn(s.path("origin.git"), "merge-base", "--is-ancestor", commit, branchOf(id)); err != nil {
+			s.t.Errorf("issue %s: commit %s is lost: %v", id, commit, err)
+		}
+	}
+	if out, err := gitIn(s.path("project"), "--no-optional-locks", "status", "--porcelain"); err != nil || out != "" {
+		s.t.Errorf("the user's checkout has changed: %q, %v", out, err)
+	}
+	return run
+}
+
+// chance gives random numbers; a failing test says how to get the same.
+func chance(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// fourPhases has every kind of step; agents take long enough to be killed.
+const fourPhases = `
+agents: worker: use: "rehearsal"
+phases: [
+	{name: "plan", goal: "Plan.", gates: ["It is planned"]},
+	{name: "build", goal: "Build.", access: "tree", checks: [{name: "builds", run: "sleep 0.02"}]},
+	{name: "test", goal: "Test.", access: "tree", review: false},
+	{name: "tell", goal: "Tell.", gates: ["It is told"]},
+]
+`
+
+const slowly = `
+plan/execute: {sleep: 30ms}
+plan/review: {sleep: 20ms}
+plan/revise: {sleep: 30ms}
+build/execute: {sleep: 30ms}
+test/execute: {sleep: 30ms}
+`
+
+// A process that is killed, wherever it is, leaves a branch that tells the
+// truth, and starting again goes on without doing anything twice.
+func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	const enough = 40
+	s, dice := newStand(t), chance(t)
+	s.write("four.cue", fourPhases)
+	s.write("slowly.yaml", slowly)
+	flags := []string{"--pipeline", "../four.cue", "--stubs", "../slowly.yaml", "--push"}
+	began := time.Now()
+	s.run(0, append([]string{"run", "--issue-file", "../7.md"}, flags...)...)
+	whole := time.Since(began)
+	kills, lives := 0, 0
+	for issue := 8; kills < enough; issue++ {
+		id := strconv.Itoa(issue)
+		s.write(id+".md", "# Say hello\n")
+		var tips []string
+		for ended := false; !ended; lives++ {
+			l := s.start(append([]string{"run", "--issue-file", "../" + id + ".md"}, flags...)...)
+			pause := time.Duration(dice.Int64N(int64(whole) / 3))
+			if kills >= enough {
+				pause = time.Hour
+			}
+			select {
+			case <-l.over:
+				if ended = l.code() == 0; !ended {
+					t.Fatalf("issue %s, life %d: exit code %d\n%s", id, lives, l.code(), l.said.String())
+				}
+			case <-time.After(pause):
+				l.kill(dice.IntN(2) == 0)
+				kills++
+			}
+			if tip := s.origin(id); tip != "" {
+				tips = append(tips, tip)
+			}
+		}
+		run := s.holds(id, tips...)
+		if run.Status != metadata.Completed {
+			t.Errorf("issue %s is %s: %+v", id, run.Status, run.Stop)
+		}
+		if got := done(run); got != "plan execute, plan review, plan revise, plan review, build execute, build check, build review, test execute, tell execute, tell review" {
+			t.Errorf("issue %s did %s", id, got)
+		}
+	}
+	t.Logf("%d kills in %v, %d lives; one run takes %v", kills, time.Since(began), lives, whole)
+}
+
+// done lists the steps that succeeded.
+func done(run metadata.Run) string {
+	var steps []string
+	for _, a := range run.Attempts {
+		if a.Status == metadata.Succeeded {
+			steps = append(steps, a.Phase+" "+string(a.Step))
+		}
+	}
+	return strings.Join(steps, ", ")
+}
+
+// A rollback that is killed has happened, with its reason, or has not.
+func TestKilledInRollback(t *testing.T) {
+	t.Parallel()
+	s, dice := newStand(t), chance(t)
+	s.write("one.cue", `agents: worker: use: "rehearsal", phases: [{name: "build", goal: "Build.", access: "tree", review: false}]`)
+	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../one.cue", "--push")
+	rollback := func(reason string) []string {
+		return []string{"rollback", "--issue", "7", "--to-phase", "build", "--restore", "--reason", reason}
+	}
+	began := time.Now()
+	s.run(0, rollback("the first")...)
+	whole := time.Since(began)
+	before := s.holds("7")
+	for i := range 8 {
+		tip, reason := s.origin("7"), fmt.Sprintf("reason %d", i)
+		l := s.start(rollback(reason)...)
+		time.Sleep(time.Duration(dice.Int64N(int64(whole))))
+		l.kill(i%2 == 0)
+		s.run(0, "run", "--issue", "7")
+		after := s.holds("7", tip)
+		if after.Status != metadata.Completed {
+			t.Fatalf("the run is %s: %+v", after.Status, after.Stop)
+		}
+		switch n := len(after.RollbackHistory) - len(before.RollbackHistory); {
+		case n == 1 && after.RollbackHistory[len(after.RollbackHistory)-1].Reason == reason:
+		case n != 0:
+			t.Fatalf("%d rollbacks came of one: %+v", n, after.RollbackHistory)
+		}
+		before = after
+	}
+}
+
+// A process that is told to stop says so on the branch within five seconds,
+// and starting again repeats only the step it was at.
+func TestToldToStop(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		signal syscall.Signal
+		group  bool // as a terminal does it, to everything in the foreground
+	}{
+		{"interrupted", syscall.SIGINT, false},
+		{"interrupted at a terminal", syscall.SIGINT, true},
+		{"terminated", syscall.SIGTERM, false},
+		{"left by its terminal", syscall.SIGHUP, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			s.write("own.cue", `
+agents: own: {use: "command", command: ["sh", "-c", "`+waits+`"]}
+phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Build.", access: "tree", review: false}]
+`)
+			l := s.start("run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
+			s.await(l, "home/working")
+			pid := l.cmd.Process.Pid
+			if test.group {
+				pid = -pid
+			}
+			told := time.Now()
+			if err := syscall.Kill(pid, test.signal); err != nil {
+				t.Fatal(err)
+			}
+			code := l.code()
+			if took := time.Since(told); code != exitCancelled || took > 5*time.Second {
+				t.Errorf("exit code %d after %v, want %d within 5 s\n%s", code, took, exitCancelled, l.said.String())
+			}
+			if run := s.holds("7"); run.Status != metadata.Interrupted || len(run.Attempts) != 2 || run.Attempts[1].Status != metadata.Cut {
+				t.Errorf("the run is %s with %+v", run.Status, run.Attempts)
+			}
+			s.write("home/go-on", "")
+			s.run(0, "run", "--issue", "7", "--sandbox", "off")
+			if got := done(s.holds("7")); got != "plan execute, build execute" {
+				t.Errorf("did %s", got)
+			}
+		})
+	}
+}
+
+// waits is an agent that hangs in build until it may go on.
+const waits = `if [ $REPRISE_PHASE = build ] && ! [ -e $HOME/go-on ]; then touch $HOME/working; sleep 300; fi; echo done >$REPRISE_ARTIFACT`
+
+// await waits until a running process has made a file.
+func (s *stand) await(l *life, name string) {
+	s.t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(s.path(name)); err == nil {
+			return
+		}
+		select {
+		case <-l.over:
+			s.t.Fatalf("it ended before %s was there:\n%s", name, l.said.String())
+		default:
+		}
+	}
+	s.t.Fatalf("%s has not come", name)
+}
+
+// Wherever it is when it is told to stop, it ends soon and in order.
+func TestToldToStopAnywhere(t *testing.T) {
+	t.Parallel()
+	s, dice := newStand(t), chance(t)
+	s.write("four.cue", fourPhases)
+	s.write("slowly.yaml", slowly)
+	start := func() *life {
+		return s.start("run", "--issue-file", "../7.md", "--pipeline", "../four.cue", "--stubs", "../slowly.yaml", "--push")
+	}
+	var codes []int
+	for lives := 0; lives < 30 && (len(codes) == 0 || codes[len(codes)-1] != 0); lives++ {
+		l := start()
+		time.Sleep(time.Duration(dice.IntN(600)) * time.Millisecond)
+		told := time.Now()
+		_ = l.cmd.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[lives%2]) // it may be over already
+		code := l.code()
+		codes = append(codes, code)
+		if code == -1 && l.said.Len() == 0 {
+			continue // it had not even begun to listen
+		}
+		if took := time.Since(told); code != exitCancelled && code != exitDone || took > 5*time.Second {
+			t.Fatalf("life %d: exit code %d after %v\n%s", lives, code, took, l.said.String())
+		}
+		if code == exitDone {
+			break
+		}
+		if s.origin("7") != "" {
+			s.holds("7")
+		}
+	}
+	if codes[len(codes)-1] != 0 {
+		s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../four.cue", "--push")
+	}
+	if run := s.holds("7"); run.Status != metadata.Completed {
+		t.Errorf("the run is %s: %+v", run.Status, run.Stop)
+	}
+}

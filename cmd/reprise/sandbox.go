@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/agents"
+)
+
+// sandboxCommand is the hidden command that restricts itself and then becomes
+// an agent's program.
+const sandboxCommand = "sandboxed"
+
+func enterSandbox(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use: sandboxCommand + " -- PROGRAM [ARGUMENT...]", Hidden: true, Short: "Become a program within limits (for reprise itself)",
+		Args: cobra.ArbitraryArgs, DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] != "--" {
+				args = []string{"--"}
+			}
+			return usage(agents.Enter(args[1:], env.environ))
+		},
+	}
+}
+
+// sandboxFlag adds the flag that says how much depends on the sandbox.
+func sandboxFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "sandbox", string(agents.BestEffort), "keep agents and checks from all but their work: required, best-effort or off")
+}
+
+// contain puts what the run starts into the sandbox, and says once if there is
+// none.
+func (w *workspace) contain(env environment, how string, opts agents.Options) (agents.Options, error) {
+	self, err := ownFile()
+	if err != nil {
+		return opts, err
+	}
+	opts, note, err := opts.Contain(cmp.Or(agents.Containment(how), agents.BestEffort), agents.Sandbox{
+		Helper:  []string{self, sandboxCommand, "--"},
+		State:   filepath.Join(filepath.Dir(w.repo.Tree()), "homes"),
+		Objects: w.objects(),
+	})
+	if note != "" && !w.told {
+		w.told = true
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+	}
+	return opts, usage(err)
+}
+
+// objects lists the folders of git objects that the .git of the work tree
+// borrows: those of the user's repository, or of a rehearsal's own.
+func (w *workspace) objects() []string {
+	return []string{filepath.Join(w.source.CommonDir, "objects"), filepath.Join(filepath.Dir(w.repo.Tree()), "git", "objects")}
+}
+
+// ownFile is the file of this program: as it was called, if that leads to it,
+// since a program with several names goes by the name.
+func ownFile() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding the program's own file: %w", err)
+	}
+	named, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return self, nil
+	}
+	a, err1 := os.Stat(named)
+	b, err2 := os.Stat(self)
+	if err1 != nil || err2 != nil || !os.SameFile(a, b) {
+		return self, nil
+	}
+	return filepath.Abs(named)
+}
