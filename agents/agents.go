@@ -31,11 +31,13 @@ type Options struct {
 	// Linger is the time a program has to end by itself after it has given its
 	// result; 0 stands for 5 s.
 	Linger time.Duration
-	// Contained says that something around reprise limits what agents may do,
-	// so that Codex need not nest its own sandbox in it.
+	// Contained says that something else limits what agents may do, so that
+	// Codex need not nest its own sandbox in it. Contain sets it.
 	Contained bool
-	// Sandbox, if not nil, may change what is about to be started.
+	// Sandbox, if not nil, may change what is about to be started. Contain sets
+	// it.
 	Sandbox func(Call) (Call, error)
+	box     *Sandbox // gives programs homes of their own; nil: they have the user's
 	// Transcript, if not nil, is given what a program printed, once its call
 	// is over: valid UTF-8, head and tail, at most about 500 kB.
 	Transcript func(t phases.Task, text string)
@@ -56,6 +58,7 @@ type Call struct {
 	Env  []string // all that the program gets to see
 	Dir  string
 	Home string
+	User string // the user's home, which is Home unless there is a sandbox
 	Temp string // folder for this call alone, removed after it
 }
 

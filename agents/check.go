@@ -25,14 +25,26 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	if home == "" {
 		home = lookup(o.Environ, "HOME")
 	}
+	// Both streams in the order they were written in.
+	call := Call{Argv: []string{"/bin/sh", "-c", "exec 2>&1\n" + c.Run}, Dir: dir, Home: home, User: home, Temp: temp}
+	call.Task.Dir, call.Task.Access = dir, pipelines.AccessTree
+	call.Env = environ(o.Environ, commonVars(), map[string]string{
+		"HOME": home, "TMPDIR": temp, "TERM": "dumb", "NO_COLOR": "1", "CI": "true", "GIT_TERMINAL_PROMPT": "0",
+	})
+	leave, err := o.moveIn(&call, "check")
+	if err != nil {
+		return r, fmt.Errorf("check %s: %w", c.Name, err)
+	}
+	defer leave()
+	if o.Sandbox != nil {
+		if call, err = o.Sandbox(call); err != nil {
+			return r, fmt.Errorf("check %s: sandbox: %w", c.Name, err)
+		}
+	}
 	out := &excerpt{tailMax: 3900} // the rest of 4,000 is for what is added
 	start := time.Now()
 	e, err := program{
-		// Both streams in the order they were written in.
-		argv: []string{"/bin/sh", "-c", "exec 2>&1\n" + c.Run}, dir: dir,
-		env: environ(o.Environ, commonVars(), map[string]string{
-			"HOME": home, "TMPDIR": temp, "TERM": "dumb", "NO_COLOR": "1", "CI": "true", "GIT_TERMINAL_PROMPT": "0",
-		}),
+		argv: call.Argv, env: call.Env, dir: dir,
 		whole: time.Duration(c.Timeout), grace: o.Grace, linger: o.Linger,
 		line: func(line []byte) reaction {
 			_, _ = fmt.Fprintf(out, "%s\n", line) // never fails

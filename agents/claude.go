@@ -85,6 +85,7 @@ func (a claude) prepare(c *Call) (string, error) {
 		// anywhere, whatever the tools may read.
 		"CLAUDE_CODE_DISABLE_ATTACHMENTS": "1",
 		"DISABLE_AUTOUPDATER":             "1",
+		"CLAUDE_CODE_TMPDIR":              c.Temp, // else it is a folder all calls share
 	} {
 		c.Env = setVar(c.Env, name, value)
 	}

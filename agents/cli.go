@@ -68,7 +68,13 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if c.opts.Home != "" {
 		call.Home = c.opts.Home
 	}
+	call.User = call.Home
 	call.Env = c.environ(call)
+	leave, err := c.opts.moveIn(call, c.name)
+	if err != nil {
+		return phases.Result{}, c.fail(classOf(err), err)
+	}
+	defer leave()
 	stdin, err := prepare(call)
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), err)

@@ -104,7 +104,8 @@ func fakes() map[string]func(args []string) int {
 			fmt.Println(strings.Replace(goodResult, "Done.", "e\xfff", 1))
 			return 0
 		},
-		"say nothing": func([]string) int { return 0 },
+		"enter the sandbox": enterSandbox,
+		"say nothing":       func([]string) int { return 0 },
 		"result, then exit status 1": func([]string) int {
 			fmt.Println(goodResult)
 			return 1

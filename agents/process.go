@@ -16,6 +16,10 @@ import (
 // leave the session of their program are found by it.
 const markerVar = "REPRISE_TASK"
 
+// treeVar is there as well, and names the folder the call works in, so that
+// another reprise can tell what an earlier one left running.
+const treeVar = "REPRISE_TREE"
+
 // program is a program to run once under supervision.
 type program struct {
 	argv  []string // the first is an absolute path
@@ -66,7 +70,7 @@ const (
 // An error means that it did not start.
 func (p program) run(ctx context.Context) (ending, error) {
 	task := uuid.NewString()
-	cmd := &exec.Cmd{Path: p.argv[0], Args: p.argv, Dir: p.dir, Env: setVar(p.env, markerVar, task), SysProcAttr: apart()}
+	cmd := &exec.Cmd{Path: p.argv[0], Args: p.argv, Dir: p.dir, Env: setVar(setVar(p.env, markerVar, task), treeVar, p.dir), SysProcAttr: apart()}
 	pipes, err := connect(cmd)
 	if err != nil {
 		return ending{}, err
@@ -142,14 +146,22 @@ func (p program) watch(ctx context.Context, c *child, beat *pulse, reactions <-c
 	}
 }
 
+// hurry is the grace of a program whose caller was itself told to stop: what
+// is left of its own time is for saving the work.
+const hurry = 2 * time.Second
+
 // stop ends what is still there of the program, and says how many processes
 // were left behind outside of its group.
 func (p program) stop(c *child, why cause, task string) int {
 	if why != exited {
 		c.ask()
+		grace := p.grace
+		if why == cancelled {
+			grace = min(grace, hurry)
+		}
 		select {
 		case <-c.exited:
-		case <-time.After(p.grace):
+		case <-time.After(grace):
 		}
 	}
 	c.kill()

@@ -207,7 +207,7 @@ func reasonText(e metadata.Rollback, d *metadata.RollbackDetails) string {
 	if e.By != "" {
 		fmt.Fprintf(&b, "- By: %s\n", e.By)
 	}
-	if d != nil {
+	if d != nil && d.BlockerCount+d.SuggestionCount > 0 {
 		fmt.Fprintf(&b, "- Open then: %s, %s\n", count(d.BlockerCount, "blocker"), count(d.SuggestionCount, "suggestion"))
 	}
 	if e.ReviewResultPath != "" {

@@ -175,7 +175,7 @@ func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) 
 	}
 	run := w.run
 	if w.fresh {
-		w.introduce(env)
+		w.introduce(env, o.opening)
 		if err := e.Begin(ctx, run); err != nil {
 			return run, err
 		}
@@ -199,8 +199,10 @@ func (w *workspace) view(env environment, o runOptions) view {
 }
 
 // introduce says what a run begins with.
-func (w *workspace) introduce(env environment) {
-	_, _ = fmt.Fprintf(env.stderr, "reprise: pipeline %s: %s\n", w.plan.Name, w.why)
+func (w *workspace) introduce(env environment, o opening) {
+	if o.pipeline == "" {
+		_, _ = fmt.Fprintf(env.stderr, "reprise: pipeline %s: %s\n", w.plan.Name, w.why)
+	}
 	for _, r := range w.removed {
 		_, _ = fmt.Fprintf(env.stderr, "reprise: taken out of the issue, because people do not see it: %d %s, such as %q\n", r.Count, strings.ReplaceAll(string(r.Kind), "_", " "), r.Sample)
 	}
@@ -344,6 +346,9 @@ func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s ph
 		return
 	}
 	_, _ = fmt.Fprintf(out, "Branch %s at %.12s. See it with: reprise status --issue %s\n", run.BranchName, w.repo.Tip(), run.IssueNumber)
+	if run.Status == metadata.Completed {
+		_, _ = fmt.Fprintf(out, "Merge it, or take a phase back: reprise rollback --issue %s --to-phase PHASE --reason TEXT\n", run.IssueNumber)
+	}
 }
 
 // ending says how a run ended.

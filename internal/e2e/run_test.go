@@ -224,6 +224,37 @@ func TestObedientModelStaysInTheTree(t *testing.T) {
 	})
 }
 
+// Checks run in the sandbox as well, and build tools work there.
+func TestChecksRunInTheSandbox(t *testing.T) {
+	p := newPlace(t)
+	p.write("repo/go.mod", "module demo\n\ngo 1.24\n")
+	p.write("repo/main_test.go", "package main\n\nimport \"testing\"\n\nfunc TestIt(t *testing.T) {}\n")
+	p.git(p.repo, "add", ".")
+	p.git(p.repo, "commit", "--quiet", "-m", "Test")
+	p.write("home/.netrc", canary)
+	p.write("checked.cue", `name: "checked"
+agents: {writer: {use: "claude"}}
+defaults: {agent: "writer", reviewer: "writer"}
+phases: [{
+	name: "implement", goal: "Say hello.", writes: "implementation.md", access: "tree", gates: ["It says hello"]
+	checks: [{name: "unit", run: "go test ./..."}, {name: "contained", run: "! cat `+filepath.Join(p.home, ".netrc")+`"}]
+}]
+`)
+	p.write("issue.md", issueText)
+	p.says((&worker{change: changes}).script())
+	p.want(0, p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../checked.cue", "--push", "--sandbox", "required"))
+	checks := p.record().Phases[0].Checks
+	if checks == nil || len(checks.Results) != 2 {
+		t.Fatalf("checks %+v, want two", checks)
+	}
+	for _, c := range checks.Results {
+		if !c.Pass {
+			t.Errorf("check %s: %s", c.Name, c.Output)
+		}
+	}
+	p.noCanary()
+}
+
 // What is protected does not get onto the branch, whoever wrote it.
 func TestProtectedFilesAreNotPushed(t *testing.T) {
 	each(t, func(t *testing.T, use string) {

@@ -1,0 +1,221 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// login is a file of the user's that a program needs in its own home.
+type login struct {
+	from  string // the user's file
+	to    string // its path in the home
+	renew bool   // what the program makes of it is the user's as well
+	data  []byte // as it was copied; nil if it was not
+}
+
+// logins lists the files of an agent: its login, and the settings that decide
+// how it reaches its service.
+func logins(agent, home string, env []string) []login {
+	var out []login
+	add := func(from, to, renewed string, others ...string) {
+		if renewed != "" {
+			others = append(others, renewed)
+		}
+		for _, name := range others {
+			out = append(out, login{from: filepath.Join(from, name), to: filepath.Join(to, name), renew: name == renewed})
+		}
+	}
+	either := func(name, other string) string {
+		if v := lookup(env, name); v != "" {
+			return v
+		}
+		return filepath.Join(home, other)
+	}
+	switch agent {
+	case "claude":
+		add(either("CLAUDE_CONFIG_DIR", ".claude"), ".claude", ".credentials.json", "settings.json", "CLAUDE.md")
+		if lookup(env, "CLAUDE_CODE_USE_BEDROCK") != "" {
+			add(filepath.Join(home, ".aws"), ".aws", "", "config", "credentials")
+		}
+		if lookup(env, "CLAUDE_CODE_USE_VERTEX") != "" {
+			add(filepath.Join(home, ".config/gcloud"), ".config/gcloud", "", "application_default_credentials.json")
+		}
+	case "codex":
+		add(either("CODEX_HOME", ".codex"), ".codex", "auth.json", "config.toml", "AGENTS.md")
+	case "gemini":
+		add(filepath.Join(either("GEMINI_CLI_HOME", ""), ".gemini"), ".gemini", "oauth_creds.json", "settings.json", "google_accounts.json")
+	}
+	return out
+}
+
+// ownHome is the home of one program at one access level.
+type ownHome struct {
+	dir   string
+	root  *os.Root // a program that had the home may have laid links in it
+	files []login
+}
+
+// environ points a program to its home, and to what it may use of the user's:
+// programs installed in the user's home, and Go modules already downloaded.
+// What the pipeline lets through for the agent stays as it is.
+func (h *ownHome) environ(env []string, user string) []string {
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"} {
+		env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+	}
+	env = setVar(env, "HOME", h.dir)
+	more := map[string]string{"GOFLAGS": "-modcacherw"} // else nobody but root could clear the home
+	for name, dir := range tools() {
+		if dir = filepath.Join(user, dir); exists(dir) {
+			more[name] = dir
+		}
+	}
+	if dir := moduleCache(user); exists(dir) {
+		more["GOPROXY"] = "file://" + dir + ",https://proxy.golang.org,direct"
+	}
+	for name, value := range more {
+		if lookup(env, name) == "" {
+			env = setVar(env, name, value)
+		}
+	}
+	return env
+}
+
+// tools lists where programs that install programs keep them, below the user's
+// home, and the variables that say so.
+func tools() map[string]string {
+	return map[string]string{
+		"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv", "RBENV_ROOT": ".rbenv", "NVM_DIR": ".nvm",
+		"VOLTA_HOME": ".volta", "ASDF_DATA_DIR": ".asdf", "MISE_DATA_DIR": ".local/share/mise",
+	}
+}
+
+// moduleCache is where Go keeps the modules it has downloaded.
+func moduleCache(user string) string { return filepath.Join(user, "go/pkg/mod/cache/download") }
+
+// home prepares the home of a program for a call. Its close has to be called.
+func (s Sandbox) home(agent string, access pipelines.Access, user string, env []string) (*ownHome, error) {
+	h := &ownHome{dir: filepath.Join(s.State, agent+"-"+string(access)), files: logins(agent, user, env)}
+	err := h.fill()
+	if err != nil { // what is in the way was put there by the program: it starts anew
+		h.close()
+		if err = errors.Join(os.RemoveAll(h.dir), h.fill()); err != nil {
+			h.close()
+			return nil, fmt.Errorf("making a home for %s: %w", agent, err)
+		}
+	}
+	return h, nil
+}
+
+// moveIn gives a call a home of its own, if there is a sandbox. The function it
+// returns is called after the call.
+func (o Options) moveIn(c *Call, agent string) (leave func(), err error) {
+	if o.box == nil {
+		return func() {}, nil
+	}
+	h, err := o.box.home(agent, c.Task.Access, c.User, o.Environ)
+	if err != nil {
+		return nil, err
+	}
+	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	return h.close, nil
+}
+
+// fill makes the folder and copies the logins in. What the user does not have
+// does not stay, whoever put it there.
+func (h *ownHome) fill() (err error) {
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		return err
+	}
+	if h.root, err = os.OpenRoot(h.dir); err != nil {
+		return err
+	}
+	for i, f := range h.files {
+		data, err := os.ReadFile(f.from)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if now, err := h.read(f.to); data != nil && err == nil && bytes.Equal(now, data) {
+			h.files[i].data = data
+			continue // another call may be reading it
+		}
+		if err := h.root.RemoveAll(f.to); err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		if err := h.root.MkdirAll(filepath.Dir(f.to), 0o700); err != nil {
+			return err
+		}
+		if err := h.root.WriteFile(f.to, data, 0o600); err != nil {
+			return err
+		}
+		h.files[i].data = data
+	}
+	return nil
+}
+
+// close gives a renewed login back to the user, unless the user's own has
+// changed as well. One that cannot be written back is renewed again next time.
+func (h *ownHome) close() {
+	if h.root == nil {
+		return
+	}
+	for _, f := range h.files {
+		if !f.renew || f.data == nil {
+			continue
+		}
+		now, err := h.read(f.to)
+		if err != nil || bytes.Equal(now, f.data) || !json.Valid(now) {
+			continue
+		}
+		if user, err := os.ReadFile(f.from); err == nil && bytes.Equal(user, f.data) {
+			replace(f.from, now)
+		}
+	}
+	_ = h.root.Close() // everything is written
+}
+
+// read reads a small file that a program may have replaced by anything.
+func (h *ownHome) read(name string) ([]byte, error) {
+	f, err := h.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file (%w)", name, err)
+	}
+	return io.ReadAll(io.LimitReader(f, 1<<20))
+}
+
+// replace puts a file in the place of another, whole or not at all.
+func replace(file string, data []byte) {
+	file, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), ".reprise-*") // only its owner can read it
+	if err != nil {
+		return
+	}
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+}

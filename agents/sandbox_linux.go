@@ -1,0 +1,120 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// leastABI is the first version of Landlock that also guards a file against
+// being cut to nothing.
+const leastABI = 3
+
+// landlocked says why this system has no sandbox, or nothing.
+func landlocked() error {
+	v, err := ll.LandlockGetABIVersion()
+	switch {
+	case err != nil:
+		return fmt.Errorf("this kernel has no Landlock, or it is switched off: %w", err)
+	case v < leastABI:
+		return fmt.Errorf("the Landlock of this kernel is too old (version %d, and %d is needed)", v, leastABI)
+	}
+	return nil
+}
+
+// Enter turns this process into the program argv within the limits that Contain
+// has put into environ. It returns only with an error, and then the program has
+// not been started.
+func Enter(argv, environ []string) error {
+	var p policy
+	text := lookup(environ, policyVar)
+	if text == "" || len(argv) == 0 {
+		return errors.New("this is for reprise itself: it starts agents in their sandbox")
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return fmt.Errorf("sandbox: reading its limits: %w", err)
+	}
+	runtime.LockOSThread() // rights are a thread's, and this one starts the program
+	if err := errors.Join(landlocked(), dropRights(), p.restrict()); err != nil {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	environ = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, policyVar+"=") })
+	if err := syscall.Exec(argv[0], argv, environ); err != nil {
+		return fmt.Errorf("sandbox: starting %s: %w", argv[0], err)
+	}
+	return nil // unreachable: it is another program now
+}
+
+// dropRights takes from root what no build needs: with the rest, root looks
+// into processes and disks past every limit on files. Others have none of it.
+func dropRights() error {
+	keep := []uintptr{
+		unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID,
+		unix.CAP_KILL, unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE,
+	}
+	for right := uintptr(0); ; right++ {
+		held, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, right, 0, 0, 0)
+		if err != nil {
+			return nil // that was the last one
+		}
+		if held == 0 || slices.Contains(keep, right) {
+			continue
+		}
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil && os.Geteuid() == 0 {
+			return fmt.Errorf("dropping right %d of root: %w", right, err)
+		}
+	}
+}
+
+// What may be done to files and folders. Whoever may make device files reads
+// the disk, so nobody may.
+const (
+	reading       landlock.AccessFSSet = ll.AccessFSExecute | ll.AccessFSReadFile
+	writing                            = reading | ll.AccessFSWriteFile | ll.AccessFSTruncate
+	control                            = writing | ll.AccessFSIoctlDev
+	readingFolder                      = reading | ll.AccessFSReadDir
+	writingFolder                      = writing | ll.AccessFSReadDir | ll.AccessFSRemoveDir | ll.AccessFSRemoveFile | ll.AccessFSMakeDir | ll.AccessFSMakeReg |
+		ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeSym | ll.AccessFSRefer
+	controlFolder = writingFolder | ll.AccessFSIoctlDev
+)
+
+// restrict puts the limits on this process, for good. The network is left
+// alone. Newer kernels than the least keep more: device control, signals,
+// sockets.
+func (p policy) restrict() error {
+	all := landlock.V11
+	all.HandledAccessNet = 0
+	var rules []landlock.Rule
+	add := func(paths []string, file, folder landlock.AccessFSSet) error {
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // gone in the meantime
+			}
+			if err != nil {
+				return err
+			}
+			access := file
+			if info.IsDir() {
+				access = folder
+			}
+			rules = append(rules, landlock.PathAccess(access, path))
+		}
+		return nil
+	}
+	err := errors.Join(add(p.Read, reading, readingFolder), add(p.Write, writing, writingFolder), add(p.Devices, control, controlFolder))
+	if err != nil {
+		return err
+	}
+	return all.BestEffort().Restrict(rules...)
+}
