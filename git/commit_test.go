@@ -72,7 +72,8 @@ func TestMoves(t *testing.T) {
 	write(t, r.Tree()+"/"+state+"/02_design/notes with space.md", "two")
 	write(t, r.Tree()+"/"+state+"/single.md", "three")
 	commit(t, r, "{1}", allPaths(t, r)...)
-	id, err := r.Commit(t.Context(), Commit{Message: "back", Time: noon,
+	id, err := r.Commit(t.Context(), Commit{
+		Message: "back", Time: noon,
 		Moves: map[string]string{
 			state + "/02_design": state + "/superseded/1/02_design",
 			state + "/single.md": state + "/superseded/1/single.md",
@@ -80,8 +81,10 @@ func TestMoves(t *testing.T) {
 		Files: map[string][]byte{state + "/02_design/ROLLBACK_REASON.md": []byte("because")},
 	})
 	must(t, err)
-	want := strings.Join([]string{state + "/02_design/ROLLBACK_REASON.md", record, state + "/superseded/1/02_design/design.md",
-		state + "/superseded/1/02_design/notes with space.md", state + "/superseded/1/single.md"}, "\n")
+	want := strings.Join([]string{
+		state + "/02_design/ROLLBACK_REASON.md", record, state + "/superseded/1/02_design/design.md",
+		state + "/superseded/1/02_design/notes with space.md", state + "/superseded/1/single.md",
+	}, "\n")
 	if diff := cmp.Diff(want, sh(t, r.src.Dir, "ls-tree", "-r", "--name-only", id)); diff != "" {
 		t.Error(diff)
 	}
@@ -160,8 +163,10 @@ func TestCommitFailsWhole(t *testing.T) {
 	write(t, r.Tree()+"/.gitattributes", "bad.txt working-tree-encoding=UTF-16\n")
 	write(t, r.Tree()+"/bad.txt", "odd")
 	before := changed(t, r)
-	if id, err := r.Commit(t.Context(), Commit{Message: "m", Time: noon, Files: map[string][]byte{record: []byte("{2}")},
-		Paths: []string{"a.txt", ".gitattributes", "bad.txt"}}); err == nil || id != "" {
+	if id, err := r.Commit(t.Context(), Commit{
+		Message: "m", Time: noon, Files: map[string][]byte{record: []byte("{2}")},
+		Paths: []string{"a.txt", ".gitattributes", "bad.txt"},
+	}); err == nil || id != "" {
 		t.Fatalf("got %q, %v", id, err)
 	}
 	if diff := cmp.Diff(before, changed(t, r)); diff != "" {
@@ -285,9 +290,11 @@ func TestLog(t *testing.T) {
 	got, err := r.Log(t.Context(), start)
 	must(t, err)
 	entry := func(id, parent, n string) LogEntry {
-		return LogEntry{Commit: id, Parents: []string{parent}, Time: noon, Name: "Ada", Email: "ada@example.com",
+		return LogEntry{
+			Commit: id, Parents: []string{parent}, Time: noon, Name: "Ada", Email: "ada@example.com",
 			Subject: "step " + n, Body: "Reprise-Issue: 7\nReprise-Step: execute",
-			Trailers: []Trailer{{"Reprise-Issue", "7"}, {"Reprise-Step", "execute"}}}
+			Trailers: []Trailer{{"Reprise-Issue", "7"}, {"Reprise-Step", "execute"}},
+		}
 	}
 	if diff := cmp.Diff([]LogEntry{entry(second, first, "{2}"), entry(first, start, "{1}")}, got); diff != "" {
 		t.Error(diff)

@@ -115,8 +115,10 @@ func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := r.gitCall(ctx, call{env: snap.env, limit: limit + 1,
-		args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip)})
+	out, err := r.gitCall(ctx, call{
+		env: snap.env, limit: limit + 1,
+		args: append(diffArgs(), "--cached", "--binary", "--no-renames", r.tip),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}

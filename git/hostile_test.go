@@ -44,9 +44,11 @@ func (p trap) sprung(t testing.TB) []string {
 	return slices.Compact(names)
 }
 
-var hookNames = []string{"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
+var hookNames = []string{
+	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
 	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push",
-	"pre-rebase", "pre-receive", "prepare-commit-msg", "proc-receive", "push-to-checkout", "reference-transaction", "sendemail-validate", "update"}
+	"pre-rebase", "pre-receive", "prepare-commit-msg", "proc-receive", "push-to-checkout", "reference-transaction", "sendemail-validate", "update",
+}
 
 // hooks fills a folder with every hook git knows.
 func (p trap) hooks(t testing.TB, dir string) {
@@ -342,9 +344,24 @@ func TestTrapsAreLive(t *testing.T) {
 		plants[name](t, p, r)
 		write(t, r.Tree()+"/dir/one.txt", "changed")
 		write(t, r.Tree()+"/a.txt", "changed")
-		for _, args := range [][]string{{"status"}, {"diff"}, {"diff", "--no-ext-diff"}, {"add", "a.txt"}, {"add", "-A"}, {"commit", "-m", "x"}, {"commit", "--no-verify", "--no-gpg-sign", "-m", "x"},
-			{"push", "origin", "HEAD"}, {"fetch", "origin"}, {"checkout", "-f", "HEAD"}, {"ls-files"}, {"fast-import"},
-			{"-C", "dir", "status"}, {"-C", "nested", "status"}, {"-C", "sub", "status"}, {"-C", "barerepo", "branch", "x"}} {
+		for _, args := range [][]string{
+			{"status"},
+			{"diff"},
+			{"diff", "--no-ext-diff"},
+			{"add", "a.txt"},
+			{"add", "-A"},
+			{"commit", "-m", "x"},
+			{"commit", "--no-verify", "--no-gpg-sign", "-m", "x"},
+			{"push", "origin", "HEAD"},
+			{"fetch", "origin"},
+			{"checkout", "-f", "HEAD"},
+			{"ls-files"},
+			{"fast-import"},
+			{"-C", "dir", "status"},
+			{"-C", "nested", "status"},
+			{"-C", "sub", "status"},
+			{"-C", "barerepo", "branch", "x"},
+		} {
 			call := call{dir: r.Tree(), env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), args: args}
 			_ = plain(t, call)
 		}

@@ -38,8 +38,10 @@ func commitForever(ctx context.Context) error {
 		if err := os.WriteFile(filepath.Join(r.Tree(), "new-"+string(text)), text, 0o644); err != nil {
 			return err
 		}
-		if _, err := r.Commit(ctx, Commit{Message: "n " + string(text), Files: map[string][]byte{record: text},
-			Paths: []string{"code.txt", "new-" + string(text)}, Time: noon}); err != nil {
+		if _, err := r.Commit(ctx, Commit{
+			Message: "n " + string(text), Files: map[string][]byte{record: text},
+			Paths: []string{"code.txt", "new-" + string(text)}, Time: noon,
+		}); err != nil {
 			return err
 		}
 		fmt.Println(n)

@@ -142,8 +142,10 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 // raced says whether the remote refused because somebody else was at the same
 // branch at the same moment.
 func raced(why string) bool {
-	for _, text := range []string{"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
-		"fetch first", "non-fast-forward", "stale info"} {
+	for _, text := range []string{
+		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
+		"fetch first", "non-fast-forward", "stale info",
+	} {
 		if strings.Contains(why, text) {
 			return true
 		}

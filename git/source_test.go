@@ -30,10 +30,14 @@ func TestFind(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s, err := Find(t.Context(), tc.dir)
 			must(t, err)
-			got := Source{Dir: s.Dir, CommonDir: s.CommonDir, Head: s.Head, Branch: s.Branch, DefaultBranch: s.DefaultBranch,
-				RemoteURL: s.RemoteURL, GitHub: s.GitHub, Shallow: s.Shallow, UserName: s.UserName, UserEmail: s.UserEmail}
-			want := Source{Dir: tc.top, CommonDir: filepath.Join(user, ".git"), Head: head, Branch: tc.branch, DefaultBranch: "main",
-				RemoteURL: "https://example.com/acme/widget.git", GitHub: "acme/widget", UserName: "Ada", UserEmail: "ada@example.com"}
+			got := Source{
+				Dir: s.Dir, CommonDir: s.CommonDir, Head: s.Head, Branch: s.Branch, DefaultBranch: s.DefaultBranch,
+				RemoteURL: s.RemoteURL, GitHub: s.GitHub, Shallow: s.Shallow, UserName: s.UserName, UserEmail: s.UserEmail,
+			}
+			want := Source{
+				Dir: tc.top, CommonDir: filepath.Join(user, ".git"), Head: head, Branch: tc.branch, DefaultBranch: "main",
+				RemoteURL: "https://example.com/acme/widget.git", GitHub: "acme/widget", UserName: "Ada", UserEmail: "ada@example.com",
+			}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Source{})); diff != "" {
 				t.Error(diff)
 			}

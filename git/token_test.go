@@ -36,8 +36,10 @@ func newGitServer(t *testing.T, want string) *gitServer {
 	git, err := exec.LookPath("git")
 	must(t, err)
 	s := &gitServer{root: realTemp(t), want: want}
-	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Dir: s.root,
-		Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x"}}
+	backend := &cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Dir: s.root,
+		Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x"},
+	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		s.note(req)
 		if req.Header.Get("Authorization") != s.want {

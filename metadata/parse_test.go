@@ -67,10 +67,14 @@ func TestParseRefuses(t *testing.T) {
 		"left out but needed": {with(`  "language": "en",`, ``), "{", `language: "" is not one of en, ja`},
 		"null is empty":       {with(`"completed_steps": []`, `"completed_steps": null`), "", ""},
 		"other zone":          {with(`"at": "2026-01-31T12:09:00Z"`, `"at": "2026-01-31T12:09:00+00:00"`), `"at": "2026-01-31T12:09:00+`, "stop.at: "},
-		"two mistakes": {strings.NewReplacer(`"turns": 3`, `"turns": -3`, `"reprise/issue-7"`, `"-x"`).Replace(file), `"branch_name"`,
-			"branch_name: \"-x\" begins with '-'\nm.json:"},
-		"deep report": {with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 200)+strings.Repeat("]", 200)), `"report"`,
-			"phases.planning.report: is nested deeper than 100"},
+		"two mistakes": {
+			strings.NewReplacer(`"turns": 3`, `"turns": -3`, `"reprise/issue-7"`, `"-x"`).Replace(file), `"branch_name"`,
+			"branch_name: \"-x\" begins with '-'\nm.json:",
+		},
+		"deep report": {
+			with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 200)+strings.Repeat("]", 200)), `"report"`,
+			"phases.planning.report: is nested deeper than 100",
+		},
 		"very deep":   {with(`"complexity": "high"`, `"x": `+strings.Repeat("[", 1e6)), "", "exceeded max depth"},
 		"deep at top": {strings.Repeat("[", 1e6), "", "exceeded max depth"},
 	} {

@@ -65,8 +65,10 @@ func TestLoadRefuses(t *testing.T) {
 		"a pipe":    {func(name, _ string) error { return syscall.Mkfifo(name, 0o644) }, "is not a regular file"},
 		"a symlink": {func(name, elsewhere string) error { return os.Symlink(elsewhere, name) }, "is a symbolic link"},
 		"hard link": {func(name, elsewhere string) error { return os.Link(elsewhere, name) }, "is a hard link"},
-		"a terabyte": {func(name, _ string) error { return errors.Join(write(name, nil), os.Truncate(name, 1<<40)) },
-			"has 1099511627776 bytes, more than the 67108864 that a run can need"},
+		"a terabyte": {
+			func(name, _ string) error { return errors.Join(write(name, nil), os.Truncate(name, 1<<40)) },
+			"has 1099511627776 bytes, more than the 67108864 that a run can need",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Store{Dir: t.TempDir()}

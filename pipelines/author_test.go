@@ -25,8 +25,10 @@ func TestDefaults(t *testing.T) {
 		Name:     "mine",
 		Language: "en",
 		Agents: map[string]Agent{
-			"writer": {Use: "claude", Fallback: "second",
-				Models: map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"}},
+			"writer": {
+				Use: "claude", Fallback: "second",
+				Models: map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"},
+			},
 			"second":   {Use: "codex"},
 			"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
 		},
@@ -54,22 +56,38 @@ func TestSteps(t *testing.T) {
 		want       steps
 	}{
 		"another vendor reviews": {agents, "", steps{"writer medium sonnet", "third medium ", "writer medium sonnet"}},
-		"the only agent reviews itself": {`agents: {one: {use: "claude"}}, `, "",
-			steps{"one medium ", "one medium ", "one medium "}},
-		"two of one vendor": {`agents: {writer: {use: "claude"}, b: {use: "claude"}}, `, "",
-			steps{"writer medium ", "b medium ", "writer medium "}},
-		"an agent of the phase": {agents, `agent: "third", tier: "heavy"`,
-			steps{"third heavy ", "other heavy ", "third heavy "}},
-		"revise follows execute": {agents, `steps: execute: {agent: "other", model: "m"}`,
-			steps{"other medium m", "third medium ", "other medium "}},
-		"a model for those who write": {agents, `model: "m"`,
-			steps{"writer medium m", "third medium ", "writer medium m"}},
-		"each step by itself": {agents, `tier: "heavy", steps: {review: {agent: "writer", tier: "medium"}, revise: tier: "light"}`,
-			steps{"writer heavy opus", "writer medium sonnet", "writer light "}},
-		"defaults": {agents + `defaults: {agent: "other", reviewer: "writer", tier: "heavy"}, `, "",
-			steps{"other heavy ", "writer heavy opus", "other heavy "}},
-		"the agent called reviewer writes": {"", `agent: "reviewer"`,
-			steps{"reviewer medium ", "writer medium sonnet", "reviewer medium "}},
+		"the only agent reviews itself": {
+			`agents: {one: {use: "claude"}}, `, "",
+			steps{"one medium ", "one medium ", "one medium "},
+		},
+		"two of one vendor": {
+			`agents: {writer: {use: "claude"}, b: {use: "claude"}}, `, "",
+			steps{"writer medium ", "b medium ", "writer medium "},
+		},
+		"an agent of the phase": {
+			agents, `agent: "third", tier: "heavy"`,
+			steps{"third heavy ", "other heavy ", "third heavy "},
+		},
+		"revise follows execute": {
+			agents, `steps: execute: {agent: "other", model: "m"}`,
+			steps{"other medium m", "third medium ", "other medium "},
+		},
+		"a model for those who write": {
+			agents, `model: "m"`,
+			steps{"writer medium m", "third medium ", "writer medium m"},
+		},
+		"each step by itself": {
+			agents, `tier: "heavy", steps: {review: {agent: "writer", tier: "medium"}, revise: tier: "light"}`,
+			steps{"writer heavy opus", "writer medium sonnet", "writer light "},
+		},
+		"defaults": {
+			agents + `defaults: {agent: "other", reviewer: "writer", tier: "heavy"}, `, "",
+			steps{"other heavy ", "writer heavy opus", "other heavy "},
+		},
+		"the agent called reviewer writes": {
+			"", `agent: "reviewer"`,
+			steps{"reviewer medium ", "writer medium sonnet", "reviewer medium "},
+		},
 	} {
 		p := resolve(t, test.top+`phases: [{name: "a", goal: "x", `+test.phase+`}]`)
 		show := func(s Step) string { return s.Agent + " " + s.Tier + " " + s.Model }
@@ -114,19 +132,27 @@ protect: ["LICENSE", "deploy/**"]
 		Budget: Budget{Tokens: 5_000_000, Attempts: 7, IssueUSD: 2.5},
 		Prices: map[string]Price{"m": {Input: 1, Cached: 1, Output: 2}, "n": {Input: 1, Output: 2}},
 		Phases: []Phase{
-			{Name: "a", Goal: "x", Folder: "00_a", Writes: "x.txt", Access: AccessTree, MustChange: true,
+			{
+				Name: "a", Goal: "x", Folder: "00_a", Writes: "x.txt", Access: AccessTree, MustChange: true,
 				Checks: []Check{{Name: "c", Run: "make", Timeout: minutes(1)}}, Approve: "maintain",
 				NoReview: true, ReviseAlways: true,
 				Retry:   Retry{Max: 0, Initial: 2 * second, Factor: 1.5, Cap: minutes(5)},
-				Execute: execute, Review: a, Revise: revise},
-			{Name: "b", Goal: "y", Needs: []string{"a"}, Folder: "01_b", Writes: "b.md", Access: AccessArtifacts,
+				Execute: execute, Review: a, Revise: revise,
+			},
+			{
+				Name: "b", Goal: "y", Needs: []string{"a"}, Folder: "01_b", Writes: "b.md", Access: AccessArtifacts,
 				Report: "{\n\tn: int\n}", ReportSchema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`),
-				Retry: retry, Execute: plain, Review: plain, Revise: plain},
+				Retry: retry, Execute: plain, Review: plain, Revise: plain,
+			},
 		},
-		Spare: []Phase{{Name: "s", Goal: "z", Folder: "02_s", Writes: "s.md", Access: AccessArtifacts,
-			Retry: retry, Execute: plain, Review: plain, Revise: plain}},
-		Rules: []Rule{{After: "b", When: "{\n\treport: {\n\t\tn: >5\n\t}\n}",
-			Then: Then{Rollback: &RuleRollback{To: "a", Step: "revise", Reason: "too many"}}}},
+		Spare: []Phase{{
+			Name: "s", Goal: "z", Folder: "02_s", Writes: "s.md", Access: AccessArtifacts,
+			Retry: retry, Execute: plain, Review: plain, Revise: plain,
+		}},
+		Rules: []Rule{{
+			After: "b", When: "{\n\treport: {\n\t\tn: >5\n\t}\n}",
+			Then: Then{Rollback: &RuleRollback{To: "a", Step: "revise", Reason: "too many"}},
+		}},
 		Presets: map[string][]string{"one": {"a"}},
 		Protect: []string{"LICENSE", "deploy/**"},
 		Source:  "mine.cue",

@@ -20,8 +20,10 @@ func load(t testing.TB, name string) *Pipeline {
 
 func TestBuiltinPhases(t *testing.T) {
 	want := map[string][]string{
-		"full": {"planning", "requirements", "design", "test_scenario", "implementation",
-			"test_implementation", "testing", "documentation", "report", "evaluation"},
+		"full": {
+			"planning", "requirements", "design", "test_scenario", "implementation",
+			"test_implementation", "testing", "documentation", "report", "evaluation",
+		},
 		"feature":  {"analyze", "implement", "review"},
 		"fix":      {"analyze", "implement"},
 		"refactor": {"implement"},
@@ -100,8 +102,10 @@ func TestFullFoldersAndNeeds(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	full := load(t, "full")
-	want := []string{"analysis-design", "finalize", "full-test", "implementation", "prototype", "quick-fix",
-		"review-design", "review-requirements", "review-test-scenario", "testing"}
+	want := []string{
+		"analysis-design", "finalize", "full-test", "implementation", "prototype", "quick-fix",
+		"review-design", "review-requirements", "review-test-scenario", "testing",
+	}
 	if diff := cmp.Diff(want, sortedKeys(full.Presets)); diff != "" {
 		t.Fatalf("presets (-want +got):\n%s", diff)
 	}

@@ -138,10 +138,14 @@ func typeOf(k cue.Kind) any {
 		kind cue.Kind
 		name string
 	}{
-		{cue.StructKind, "object"}, {cue.ListKind, "array"},
-		{cue.StringKind, "string"}, {cue.BytesKind, "string"},
-		{cue.FloatKind, "number"}, {cue.IntKind, "integer"},
-		{cue.BoolKind, "boolean"}, {cue.NullKind, "null"},
+		{cue.StructKind, "object"},
+		{cue.ListKind, "array"},
+		{cue.StringKind, "string"},
+		{cue.BytesKind, "string"},
+		{cue.FloatKind, "number"},
+		{cue.IntKind, "integer"},
+		{cue.BoolKind, "boolean"},
+		{cue.NullKind, "null"},
 	} {
 		if k&t.kind != 0 && !slices.Contains(names, t.name) {
 			names = append(names, t.name)

@@ -77,8 +77,10 @@ func foreign(tree *ast.File, name string) Errors {
 		from := strings.Trim(imp.Path.Value, `"`)
 		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
 			p := imp.Pos()
-			found = append(found, Error{File: name, Line: p.Line(), Column: p.Column(),
-				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings"})
+			found = append(found, Error{
+				File: name, Line: p.Line(), Column: p.Column(),
+				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings",
+			})
 		}
 	}
 	return found

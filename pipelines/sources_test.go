@@ -128,8 +128,10 @@ protect: [deploy/**]
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"planning", "requirements", "design", "threats", "test_scenario", "implementation",
-		"test_implementation", "testing", "report"}
+	want := []string{
+		"planning", "requirements", "design", "threats", "test_scenario", "implementation",
+		"test_implementation", "testing", "report",
+	}
 	if diff := cmp.Diff(want, names(p.Phases)); diff != "" {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}

@@ -56,7 +56,8 @@ func feedback() *Feedback {
 func mustLoad(t interface {
 	Helper()
 	Fatal(...any)
-}, language string) *Set {
+}, language string,
+) *Set {
 	t.Helper()
 	s, err := Load(nil, language)
 	if err != nil {

@@ -55,8 +55,13 @@ func measure(only string) error {
 		name string
 		do   func() error
 	}{
-		{"steps", b.steps}, {"start", b.start}, {"vet", b.vet}, {"commit", b.commits},
-		{"prompts", b.prompts}, {"memory", b.memory}, {"restart", b.restart},
+		{"steps", b.steps},
+		{"start", b.start},
+		{"vet", b.vet},
+		{"commit", b.commits},
+		{"prompts", b.prompts},
+		{"memory", b.memory},
+		{"restart", b.restart},
 	}
 	for _, p := range parts {
 		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {

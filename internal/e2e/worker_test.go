@@ -89,7 +89,8 @@ func verdict(r modelserver.Request, gates []string, pass bool) map[string]any {
 		ruling = "fail"
 		f := map[string]any{
 			"id": "F1", "severity": "blocker", "title": finding, "problem": "It says nothing of the cause.",
-			"impact": "Nobody can follow it.", "solution": "Name the cause.", "status": "new"}
+			"impact": "Nobody can follow it.", "solution": "Name the cause.", "status": "new",
+		}
 		if r.API == modelserver.Responses { // whose schemas want every property, and take null for one there is not
 			f["file"], f["line"] = nil, nil
 		}

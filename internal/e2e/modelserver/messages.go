@@ -92,8 +92,10 @@ func (p messages) events(r Request, reply Reply) []event {
 		events = append(events, blockEvents(i, c)...)
 	}
 	return append(events,
-		event{"type": "message_delta", "delta": map[string]any{"stop_reason": m["stop_reason"], "stop_sequence": nil},
-			"usage": map[string]int{"output_tokens": output}},
+		event{
+			"type": "message_delta", "delta": map[string]any{"stop_reason": m["stop_reason"], "stop_sequence": nil},
+			"usage": map[string]int{"output_tokens": output},
+		},
 		event{"type": "message_stop"})
 }
 
@@ -116,14 +118,18 @@ func (messages) whole(r Request, reply Reply) any {
 	if len(uses) > 0 {
 		content, stop = append(content, uses...), "tool_use"
 	}
-	return map[string]any{"id": fmt.Sprintf("msg_%d", len(r.Messages)), "type": "message", "role": "assistant",
+	return map[string]any{
+		"id": fmt.Sprintf("msg_%d", len(r.Messages)), "type": "message", "role": "assistant",
 		"model": r.Model, "content": content, "stop_reason": stop, "stop_sequence": nil,
-		"usage": usage(reply.usage(), reply.usage().Output)}
+		"usage": usage(reply.usage(), reply.usage().Output),
+	}
 }
 
 func usage(u Usage, output int) map[string]int {
-	return map[string]int{"input_tokens": u.Input, "cache_read_input_tokens": u.CacheRead,
-		"cache_creation_input_tokens": u.CacheWrite, "output_tokens": output}
+	return map[string]int{
+		"input_tokens": u.Input, "cache_read_input_tokens": u.CacheRead,
+		"cache_creation_input_tokens": u.CacheWrite, "output_tokens": output,
+	}
 }
 
 // blockEvents streams a block of content.
@@ -169,8 +175,10 @@ func (c Call) claude(r Request) (string, json.RawMessage) {
 }
 
 func (messages) failure(status int, message string) any {
-	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
-		404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error"}[status]
+	kind := map[int]string{
+		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
+		404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
+	}[status]
 	if kind == "" {
 		kind = "api_error"
 	}

@@ -47,8 +47,10 @@ func (responses) read(body []byte, h http.Header) (Request, error) {
 	if err := json.Unmarshal(body, &b); err != nil {
 		return Request{}, fmt.Errorf("read the request: %w", err)
 	}
-	r := Request{API: Responses, Stream: b.Stream, Model: b.Model, Session: h.Get("Session-Id"), System: b.Instructions,
-		Schema: b.Text.Format.Schema, Tools: toolNames(b.Tools)}
+	r := Request{
+		API: Responses, Stream: b.Stream, Model: b.Model, Session: h.Get("Session-Id"), System: b.Instructions,
+		Schema: b.Text.Format.Schema, Tools: toolNames(b.Tools),
+	}
 	for _, it := range b.Input {
 		switch it.Type {
 		case "additional_tools":
@@ -125,15 +127,18 @@ func (responses) whole(r Request, reply Reply) any {
 	}
 	output := []event{}
 	if text != "" {
-		output = append(output, event{"type": "message", "id": fmt.Sprintf("msg_%d", len(r.Messages)), "role": "assistant",
-			"content": []any{map[string]any{"type": "output_text", "text": text}}})
+		output = append(output, event{
+			"type": "message", "id": fmt.Sprintf("msg_%d", len(r.Messages)), "role": "assistant",
+			"content": []any{map[string]any{"type": "output_text", "text": text}},
+		})
 	}
 	u := reply.usage()
 	input := u.Input + u.CacheRead + u.CacheWrite // this protocol counts cached tokens as input, too
 	return map[string]any{"id": fmt.Sprintf("resp_%d", len(r.Messages)), "output": append(output, calls...), "usage": map[string]any{
 		"input_tokens": input, "input_tokens_details": map[string]int{"cached_tokens": u.CacheRead},
 		"output_tokens": u.Output, "output_tokens_details": map[string]int{"reasoning_tokens": 0},
-		"total_tokens": input + u.Output}}
+		"total_tokens": input + u.Output,
+	}}
 }
 
 // codex is the call as one of the tools that codex offers, which differ by

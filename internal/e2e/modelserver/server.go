@@ -152,7 +152,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	s.refused = append(s.refused, r.Method+" "+r.URL.Path)
 	sendJSON(w, http.StatusNotFound, map[string]any{"error": map[string]string{
-		"type": "not_found_error", "message": fmt.Sprintf("no %s %s here", r.Method, r.URL.Path)}})
+		"type": "not_found_error", "message": fmt.Sprintf("no %s %s here", r.Method, r.URL.Path),
+	}})
 }
 
 func countTokens(w http.ResponseWriter, r *http.Request) {

@@ -109,28 +109,50 @@ func TestAnswersInStreams(t *testing.T) {
 		want             string // somewhere in the events
 		kinds            string
 	}{
-		{"claude says", "/v1/messages", claudeAsks, Say("Done."), `"text":"ne."`,
-			"message_start content_block_start content_block_delta content_block_delta content_block_stop message_delta message_stop"},
-		{"claude writes", "/v1/messages", claudeAsks, Write("/p", "<x>"), `{\"content\":\"<x>\",\"file_path\":\"/p\"}`,
-			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop"},
-		{"claude speaks and edits", "/v1/messages", claudeAsks, Say("So:").And(Edit("/p", "a", "b")), `\"new_string\":\"b\"`,
-			"message_start content_block_start content_block_delta content_block_delta content_block_stop content_block_start content_block_delta content_block_stop message_delta message_stop"},
-		{"claude answers", "/v1/messages", claudeAsks, Answer(map[string]int{"n": 1}), `"name":"StructuredOutput"`,
-			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop"},
-		{"claude uses", "/v1/messages", claudeAsks, Tool("Read", map[string]string{"file_path": "/q"}), `"name":"Read"`,
-			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop"},
-		{"claude costs", "/v1/messages", claudeAsks, Say("x").Costing(Usage{Input: 7, CacheRead: 3, Output: 9}), `"cache_read_input_tokens":3`,
-			"message_start content_block_start content_block_delta content_block_delta content_block_stop message_delta message_stop"},
-		{"codex says", "/v1/responses", codexAsks, Say("Done."), `"text":"Done."`,
-			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed"},
-		{"codex writes", "/v1/responses", codexAsks, Write("/d/p", "it's"), `mkdir -p '/d' && cat > '/d/p'`,
-			"response.created response.output_item.done response.completed"},
-		{"codex edits", "/v1/responses", codexAsks, Edit("/p", "a", "b"), `*** Update File: /p\n@@\n-a\n+b\n*** End Patch`,
-			"response.created response.output_item.done response.completed"},
-		{"codex answers", "/v1/responses", codexAsks, Answer(map[string]int{"n": 1}), `"text":"{\"n\":1}"`,
-			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed"},
-		{"codex costs", "/v1/responses", codexAsks, Say("x").Costing(Usage{Input: 7, CacheRead: 3, Output: 9}), `"input_tokens":10`,
-			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed"},
+		{
+			"claude says", "/v1/messages", claudeAsks, Say("Done."), `"text":"ne."`,
+			"message_start content_block_start content_block_delta content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"claude writes", "/v1/messages", claudeAsks, Write("/p", "<x>"), `{\"content\":\"<x>\",\"file_path\":\"/p\"}`,
+			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"claude speaks and edits", "/v1/messages", claudeAsks, Say("So:").And(Edit("/p", "a", "b")), `\"new_string\":\"b\"`,
+			"message_start content_block_start content_block_delta content_block_delta content_block_stop content_block_start content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"claude answers", "/v1/messages", claudeAsks, Answer(map[string]int{"n": 1}), `"name":"StructuredOutput"`,
+			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"claude uses", "/v1/messages", claudeAsks, Tool("Read", map[string]string{"file_path": "/q"}), `"name":"Read"`,
+			"message_start content_block_start content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"claude costs", "/v1/messages", claudeAsks, Say("x").Costing(Usage{Input: 7, CacheRead: 3, Output: 9}), `"cache_read_input_tokens":3`,
+			"message_start content_block_start content_block_delta content_block_delta content_block_stop message_delta message_stop",
+		},
+		{
+			"codex says", "/v1/responses", codexAsks, Say("Done."), `"text":"Done."`,
+			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed",
+		},
+		{
+			"codex writes", "/v1/responses", codexAsks, Write("/d/p", "it's"), `mkdir -p '/d' && cat > '/d/p'`,
+			"response.created response.output_item.done response.completed",
+		},
+		{
+			"codex edits", "/v1/responses", codexAsks, Edit("/p", "a", "b"), `*** Update File: /p\n@@\n-a\n+b\n*** End Patch`,
+			"response.created response.output_item.done response.completed",
+		},
+		{
+			"codex answers", "/v1/responses", codexAsks, Answer(map[string]int{"n": 1}), `"text":"{\"n\":1}"`,
+			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed",
+		},
+		{
+			"codex costs", "/v1/responses", codexAsks, Say("x").Costing(Usage{Input: 7, CacheRead: 3, Output: 9}), `"input_tokens":10`,
+			"response.created response.output_item.added response.output_text.delta response.output_item.done response.completed",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, events, err := ask(t, start(t, Always(test.reply)), test.path, test.body)
