@@ -27,12 +27,11 @@ func enterSandbox(args []string) int {
 // cell is a place with things an agent must not reach, and a sandbox.
 type cell struct {
 	*bench
-	root  string // of the run: tree, git, homes
-	user  string // the user's home
-	repo  string // the user's checkout
-	temp  string // a folder of somebody else's
-	bare  string // origin
-	extra []string
+	root string // of the run: tree, git, homes
+	user string // the user's home
+	repo string // the user's checkout
+	temp string // a folder of somebody else's
+	bare string // origin
 }
 
 func newCell(t *testing.T) *cell {

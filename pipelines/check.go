@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/ast"
 )
 
@@ -87,7 +88,7 @@ func (c *checker) list(v cue.Value, s *shape, n *node) *node {
 	}
 	elem := s.elem
 	if elem == nil {
-		elem = s.child(v.Context().CompileString("_"))
+		elem = s.child(cuecontext.New().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
 		item := &node{place: n.place, path: fmt.Sprintf("%s[%d]", n.path, i)}

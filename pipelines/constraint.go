@@ -18,7 +18,7 @@ import (
 // itself, which is how a frozen pipeline keeps it.
 func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	if s, err := v.String(); err == nil {
-		v = v.Context().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
+		v = cuecontext.New().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
 		if err := v.Validate(); err != nil {
 			for _, e := range translate(err, "") {
 				c.add(n, nil, "the text is not valid CUE: %s", e.Message)
@@ -39,9 +39,9 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	switch {
 	case err != nil:
 	case use == "report":
-		n.schema, err = reportSchema(v.Context(), text)
+		n.schema, err = reportSchema(cuecontext.New(), text)
 	default:
-		err = v.Context().CompileString(text).Validate()
+		err = cuecontext.New().CompileString(text).Validate()
 	}
 	if err != nil {
 		c.add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 )
 
 // shape is what a schema says about one value. It is looked up once and then
@@ -99,12 +100,12 @@ func (s *shape) field(name string) *shape {
 		return f
 	}
 	for _, p := range s.patterns {
-		if p.name.Unify(p.name.Context().Encode(name)).Err() == nil {
+		if p.name.Unify(cuecontext.New().Encode(name)).Err() == nil {
 			return p.value
 		}
 	}
 	if s.open {
-		return s.child(s.v.Context().CompileString("_"))
+		return s.child(cuecontext.New().CompileString("_"))
 	}
 	return nil
 }
