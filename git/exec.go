@@ -65,8 +65,6 @@ func neutral() []string {
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",
 		// A commit must survive a power cut; one flush for all its objects.
-		"-c", "core.fsync=committed",
-		"-c", "core.fsyncMethod=batch",
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"unicode"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 )
 
 // checker holds a value against a schema and takes it down as nodes. It goes

@@ -192,7 +192,7 @@ func (w *workspace) view(env environment, o runOptions) view {
 	if o.json {
 		out = env.stderr
 	}
-	live := isTerminal(out) && !o.verbose && !o.prompts && o.logFormat == "text"
+	live := isTerminal(out) && env.getenv("TERM") != "dumb" && !o.verbose && !o.prompts && o.logFormat == "text"
 	return newView(out, viewOptions{
 		Live: live, Color: wantsColor(env.getenv, isTerminal(out)), Plan: w.plan, Format: o.logFormat, Verbose: o.verbose,
 	})

@@ -67,8 +67,10 @@ func (r report) context(p *metadata.Phase) {
 	r.heading("What the next agent is told first")
 	r.text(c.Reason, "  ")
 	t := table{}
-	if d := c.Details; d != nil {
+	if d := c.Details; d != nil && d.BlockerCount+d.SuggestionCount > 0 {
 		t.add("open then", joined(", ", plural(d.BlockerCount, "blocker"), plural(d.SuggestionCount, "suggestion")))
+	}
+	if d := c.Details; d != nil {
 		t.add("tests", joined(", ", flatAll(d.AffectedTests)...))
 	}
 	t.add("review", flat(c.ReviewResult))

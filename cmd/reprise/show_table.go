@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // table is text in columns that line up in terminal cells, also where
@@ -26,7 +26,7 @@ func (t *table) lines() []string {
 			if widths[i] == 0 {
 				continue
 			}
-			fill := strings.Repeat(" ", max(widths[i]-lipgloss.Width(cell), 0))
+			fill := strings.Repeat(" ", max(widths[i]-ansi.StringWidth(cell), 0))
 			if i < len(t.align) && t.align[i] == 'r' {
 				cells = append(cells, fill+cell)
 			} else {
@@ -45,7 +45,7 @@ func (t *table) widths() []int {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], lipgloss.Width(cell))
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
 		}
 	}
 	return widths

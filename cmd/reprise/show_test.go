@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -33,7 +33,7 @@ func TestShowStatusFitsTheTerminal(t *testing.T) {
 	}
 	for line := range strings.Lines(b.String()) {
 		phase := strings.Contains(line, "·  ") || strings.Contains(line, "✓  ") || strings.Contains(line, "▸  ")
-		if w := lipgloss.Width(strings.TrimSpace(line)); w > 60 && (phase || strings.HasPrefix(line, "#7")) {
+		if w := ansi.StringWidth(strings.TrimSpace(line)); w > 60 && (phase || strings.HasPrefix(line, "#7")) {
 			t.Errorf("%d cells: %s", w, line)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -68,15 +68,15 @@ func flat(text string) string {
 // cut shortens a line of plain text to a number of terminal cells. Zero or
 // less means no limit.
 func cut(text string, width int) string {
-	if width <= 0 || lipgloss.Width(text) <= width {
+	if width <= 0 {
 		return text
 	}
-	return lipgloss.NewStyle().MaxWidth(width-1).Render(text) + "…"
+	return ansi.Truncate(text, width, "…")
 }
 
 // padded fills a text with spaces up to a number of terminal cells.
 func padded(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
 // palette colours text, or leaves it as it is.

@@ -30,10 +30,8 @@ func (t tree) Tip() string { return t.repo.Tip() }
 // Prepare makes the playground anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t tree) Prepare(ctx context.Context) error {
-	if _, err := t.repo.RemoveUntracked(ctx, func(p string) bool { return phases.Protected(p, t.protect) }); err != nil {
-		return err
-	}
-	return t.repo.ResetPlayground(ctx)
+	_, err := t.repo.Tidy(ctx, func(p string) bool { return phases.Protected(p, t.protect) })
+	return err
 }
 
 func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {

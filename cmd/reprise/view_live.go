@@ -2,114 +2,156 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
 
 	"github.com/reprise-ci/reprise/phases"
 )
 
 // liveView keeps a picture of the run at the bottom of a terminal. What is
 // done scrolls away above it, as with any other program.
+//
+// It asks the terminal nothing and leaves its input alone, so Ctrl-C still is
+// a signal. Between two drawings the cursor stands below the picture and
+// nothing is switched off: a program that is killed leaves a terminal that
+// works.
 type liveView struct {
-	mu      sync.Mutex
-	screen  screen // without what only the terminal knows
-	width   *atomic.Int64
-	program *tea.Program
-	done    chan struct{}
-	once    sync.Once
+	w io.Writer
+
+	mu     sync.Mutex
+	screen screen   // what to draw next
+	above  []string // what to print above it
+
+	drawn []string // what stands on the terminal, at this width
+	width int
+
+	stop, done chan struct{}
+	once       sync.Once
 }
 
-// newLiveView starts to draw. Without input the terminal stays as it is, so
-// Ctrl-C still is a signal, and without a signal handler it is the program's.
+// newLiveView starts to draw.
 func newLiveView(w io.Writer, o viewOptions) *liveView {
-	v := &liveView{screen: screen{viewOptions: o}, width: &atomic.Int64{}, done: make(chan struct{})}
-	v.width.Store(int64(o.Width))
-	v.program = tea.NewProgram(liveModel{v.screen, v.width}, tea.WithOutput(w), tea.WithInput(nil),
-		tea.WithoutSignalHandler(), tea.WithoutBracketedPaste(), tea.WithFPS(20))
-	go func() {
-		defer close(v.done)
-		_, _ = v.program.Run() // what cannot be drawn never stops the work
-	}()
+	v := &liveView{w: w, screen: screen{viewOptions: o}, stop: make(chan struct{}), done: make(chan struct{})}
+	go v.drawUntilStopped()
 	return v
 }
 
-// Report changes the picture, and prints what is done above it.
+// Report changes the picture, and keeps for printing what is done. It does not
+// wait for the terminal, which a person may have stopped with Ctrl-S.
 func (v *liveView) Report(e phases.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	lines := v.screen.take(e)
-	v.program.Send(v.screen)
-	if len(lines) > 0 {
-		if width := int(v.width.Load()); width > 0 { // the library does not clear behind lines that wrap by themselves
-			lines = []string{lipgloss.NewStyle().Width(width).Render(strings.Join(lines, "\n"))}
-		}
-		// Sent here, and not as a command of the model, so that a Close that
-		// follows cannot overtake it.
-		v.program.Send(tea.Println(toMargin + strings.Join(lines, "\n"))())
-	}
+	v.above = append(v.above, v.screen.take(e)...)
 }
 
 // Close draws the last picture and leaves it standing.
 func (v *liveView) Close() {
-	v.once.Do(func() {
-		v.program.Send(closing{})
-		v.program.Quit()
-		<-v.done
-	})
+	v.once.Do(func() { close(v.stop) })
+	<-v.done
 }
 
-// Messages to the model besides a new screen.
-type (
-	closing struct{}
-	ticked  time.Time
-)
-
-// liveModel connects a screen to the library that draws it.
-type liveModel struct {
-	screen
-	width *atomic.Int64 // of the terminal, for what is printed above
-}
-
-// Init starts the clock.
-func (m liveModel) Init() tea.Cmd { return tick() }
-
-// Update takes over a new screen, the size of the terminal, or the time.
-func (m liveModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case screen:
-		msg.Width, msg.Height, msg.Frame = m.Width, m.Height, m.Frame
-		m.screen = msg
-	case tea.WindowSizeMsg:
-		m.Width, m.Height = msg.Width, msg.Height
-		m.width.Store(int64(msg.Width))
-	case ticked:
-		m.Now = time.Time(msg)
-		m.Frame++
-		return m, tick()
-	case closing:
-		m.Closed = true
+func (v *liveView) drawUntilStopped() {
+	defer close(v.done)
+	ticks := time.NewTicker(100 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			v.draw(false)
+		case <-v.stop:
+			v.draw(true)
+			return
+		}
 	}
-	return m, nil
 }
 
-// View draws the screen. The library clears the line that the cursor is in
-// when it ends, so that one is left empty.
-func (m liveModel) View() string {
-	if m.Closed {
-		return toMargin + render(m.screen) + "\n"
+// draw brings the terminal up to date. Before the first event it leaves the
+// terminal to whatever else the program has to say.
+func (v *liveView) draw(last bool) {
+	s, above := v.next(last)
+	if s.Began.IsZero() {
+		return
 	}
-	return toMargin + render(m.screen)
+	lines := strings.Split(render(s), "\n")
+	if s.Height > 0 { // lines that have left the terminal could not be drawn over
+		lines = lines[max(len(lines)-s.Height, 0):]
+	}
+	// What cannot be drawn never stops the work.
+	_, _ = io.WriteString(v.w, repaint(v.drawn, above, lines, s.Width, s.Width != v.width))
+	v.drawn, v.width = lines, s.Width
 }
 
-// toMargin begins what is drawn at the left, also where the terminal has just
-// shown ^C.
-const toMargin = "\r"
+// next takes what there is to draw and to print now.
+func (v *liveView) next(last bool) (screen, []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if width, height, ok := sizeOf(v.w); ok {
+		v.screen.Width, v.screen.Height = width, max(height-1, 1) // the cursor needs a line
+	}
+	v.screen.Now, v.screen.Closed = time.Now(), last
+	v.screen.Frame++
+	above := v.above
+	v.above = nil
+	return v.screen, above
+}
 
-func tick() tea.Cmd {
-	return tea.Tick(100*time.Millisecond, func(t time.Time) tea.Msg { return ticked(t) })
+// sizeOf gives the size of the terminal that w is, in cells.
+func sizeOf(w io.Writer) (width, height int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return 0, 0, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	return width, height, err == nil && width > 0 && height > 0
+}
+
+// repaint gives what makes a terminal that shows drawn show lines instead, and
+// what is done above them. The cursor is below the picture before and after.
+func repaint(drawn, above, lines []string, width int, resized bool) string {
+	var b strings.Builder
+	b.WriteString(ansi.HideCursor + "\r")
+	n := linesTaken(drawn, width)
+	switch {
+	case n == 0:
+	case len(above) > 0 || resized:
+		// Not all at once: a terminal may take that for a screen to be kept
+		// in what it has scrolled away.
+		b.WriteString(strings.Repeat(ansi.CursorUp(1)+ansi.EraseEntireLine, n))
+	default:
+		b.WriteString(ansi.CursorUp(n)) // to draw over it does not flicker
+	}
+	if len(above) > 0 {
+		// Breaks lines between words; the terminal would break within them.
+		text := ansi.Wrap(strings.Join(above, "\n"), width, "")
+		b.WriteString(strings.ReplaceAll(text, "\n", "\r\n") + "\r\n")
+	}
+	// A line must stay one line also where the terminal and we do not agree
+	// on the width of a character.
+	b.WriteString(ansi.ResetModeAutoWrap)
+	for _, l := range lines {
+		b.WriteString(l)
+		if width <= 0 || ansi.StringWidth(l) < width { // else there is no rest, and the last character would go
+			b.WriteString(ansi.EraseLineRight)
+		}
+		b.WriteString("\r\n")
+	}
+	b.WriteString(ansi.EraseScreenBelow + ansi.SetModeAutoWrap + ansi.ShowCursor)
+	return b.String()
+}
+
+// linesTaken says how many lines of a terminal the lines of a picture take up. A
+// terminal that has become narrower has broken those that are wider.
+func linesTaken(lines []string, width int) int {
+	n := len(lines)
+	for _, l := range lines {
+		if width > 0 {
+			n += max(ansi.StringWidth(l)-1, 0) / width
+		}
+	}
+	return n
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -44,10 +44,10 @@ type columns struct{ number, phase, agent int }
 func columnsOf(plan *pipelines.Pipeline) columns {
 	c := columns{number: 2*len(fmt.Sprint(len(plan.Phases))) + 1}
 	for _, p := range plan.Phases {
-		c.phase = max(c.phase, lipgloss.Width(flat(p.Name)))
+		c.phase = max(c.phase, ansi.StringWidth(flat(p.Name)))
 	}
 	for name := range plan.Agents {
-		c.agent = max(c.agent, lipgloss.Width(flat(name)))
+		c.agent = max(c.agent, ansi.StringWidth(flat(name)))
 	}
 	return c
 }

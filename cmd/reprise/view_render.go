@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -91,8 +91,8 @@ func render(s screen) string {
 	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
-		if width > 0 && lipgloss.Width(l) > width {
-			lines[i] = lipgloss.NewStyle().MaxWidth(width).Render(l)
+		if width > 0 {
+			lines[i] = ansi.Truncate(l, width, "")
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -110,7 +110,7 @@ func (s screen) header(p palette) []string {
 	facts := joined(" · ", took(s.Now.Sub(s.Began)), spent(run), tokenCount(tokens)+" tokens")
 	names := joined(" · ", flat(run.Pipeline.Name), flat(run.BranchName))
 	lines := []string{p.bold(title)}
-	if s.Width > 0 && lipgloss.Width(facts+" · "+names) > s.Width {
+	if s.Width > 0 && ansi.StringWidth(facts+" · "+names) > s.Width {
 		return append(lines, p.faint(cut(names, s.Width)), p.faint(cut(facts, s.Width)))
 	}
 	return append(lines, p.faint(facts+" · "+names))

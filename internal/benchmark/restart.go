@@ -1,18 +1,17 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// sleeper is an agent that notes when it was started and then takes its time.
+// sleeper is an agent that notes when it was started, beside its artifact, and
+// then takes its time.
 const sleeper = `#!/bin/sh
-touch "$NOTE"
+: > "${REPRISE_ARTIFACT%/*}/note"
 exec sleep 60
 `
 
@@ -22,8 +21,7 @@ func (b *bench) restart() error {
 	if err != nil {
 		return err
 	}
-	plan := strings.Replace(tenPhases(agent, "0"), "AGENT_SLEEP", "NOTE", 1)
-	planFile, err := b.write("restart.cue", plan, 0o644)
+	planFile, err := b.write("restart.cue", tenPhases(agent, "0"), 0o644)
 	if err != nil {
 		return err
 	}
@@ -58,18 +56,21 @@ func (b *bench) restart() error {
 
 // untilNote starts a program, waits until its agent has started, and kills it.
 func (b *bench) untilNote(repo, name string, args ...string) (time.Duration, error) {
-	note := filepath.Join(b.dir, "note")
-	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := b.forEachNote(repo, os.Remove); err != nil {
 		return 0, err
 	}
 	c := b.command(repo, name, args...)
-	c.Env = append(c.Env, "NOTE="+note)
+	c.Env = append(c.Env, "REPRISE_ARTIFACT=./x") // for the script; reprise sets its own
 	start := time.Now()
 	if err := c.Start(); err != nil {
 		return 0, err
 	}
 	for {
-		if _, err := os.Stat(note); err == nil {
+		found := false
+		if err := b.forEachNote(repo, func(string) error { found = true; return nil }); err != nil {
+			return 0, err
+		}
+		if found {
 			break
 		}
 		if time.Since(start) > 10*time.Second {
@@ -83,4 +84,22 @@ func (b *bench) untilNote(repo, name string, args ...string) (time.Duration, err
 	}
 	_ = c.Wait() // it was killed
 	return took, nil
+}
+
+// forEachNote calls do with every note that there is.
+func (b *bench) forEachNote(repo string, do func(string) error) error {
+	notes, err := filepath.Glob(filepath.Join(b.home, "restart-*", "r", "tree", ".reprise", "issue-r", "00_p0", "note"))
+	if err != nil {
+		return err
+	}
+	own := filepath.Join(repo, "note")
+	if _, err := os.Stat(own); err == nil {
+		notes = append(notes, own)
+	}
+	for _, n := range notes {
+		if err := do(n); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -27,7 +27,7 @@ var rooms = map[string][]string{
 	"phases":             {"metadata", "pipelines", "prompts"},
 	"agents":             {"phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "gopkg.in/yaml.v3", "github.com/landlock-lsm/go-landlock"},
 	"github":             {"github.com/google/go-github", "github.com/hashicorp/go-retryablehttp"},
-	"cmd/reprise":        {"metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/bubbletea", "github.com/charmbracelet/lipgloss", "github.com/google/uuid", "golang.org/x/term", "gopkg.in/yaml.v3"},
+	"cmd/reprise":        {"metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/x/ansi", "github.com/google/uuid", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3"},
 	"internal/house":     {"*"},
 	"internal/e2e":       {"*"},
 	"internal/benchmark": {"*"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestRemoveUntracked(t *testing.T) {
+func TestTidy(t *testing.T) {
 	user := newUser(t, map[string]string{"a.txt": "a\n", "AGENTS.md": "the project's own\n"})
 	r := openRun(t, user)
 	for name, body := range map[string]string{
@@ -22,7 +22,7 @@ func TestRemoveUntracked(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "AGENTS.md")
 	must(t, os.WriteFile(outside, []byte("kept"), 0o644))
 	must(t, os.Symlink(filepath.Dir(outside), filepath.Join(r.Tree(), "link")))
-	removed, err := r.RemoveUntracked(t.Context(), func(p string) bool {
+	removed, err := r.Tidy(t.Context(), func(p string) bool {
 		return strings.HasSuffix(p, "AGENTS.md") || strings.HasPrefix(p, ".claude/")
 	})
 	must(t, err)
