@@ -114,6 +114,7 @@ func TestGeminiFault(t *testing.T) {
 	for message, want := range map[string]metadata.Class{
 		`[API Error: {"error":{"code":400,"status":"INVALID_ARGUMENT","message":"bad","details":[{"reason":"API_KEY_INVALID"}]}}]`: metadata.Auth,
 		`[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]`:                                                        metadata.RateLimited,
+
 		`[API Error: {"error":{"code":503}}]`: metadata.Network,
 		`[API Error: the word 401 in a text]`: metadata.Crash,
 		`} {`:                                 metadata.Crash,
