@@ -123,6 +123,11 @@ func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
 	})
 }
 
+// Refreeze commits a record together with the definition that it goes on with.
+func (e *Engine) Refreeze(ctx context.Context, run metadata.Run) error {
+	return e.commit(ctx, run, Commit{Message: message(run, "refresh: "+e.Plan.Name+" pipeline", "", "", 0, 0), Files: maps.Clone(e.Frozen)})
+}
+
 // Amend commits a record that changed with no work attached, such as a retry.
 func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) error {
 	return e.commit(ctx, run, Commit{Message: message(run, subject, "", run.CurrentPhase, 0, 0)})

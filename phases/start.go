@@ -15,16 +15,21 @@ func Fresh(plan *pipelines.Pipeline, seed metadata.Run, at time.Time) metadata.R
 	run.CreatedAt, run.UpdatedAt = at, at
 	run.Revision = 1
 	run.Execution.Attempt = 1
-	run.Budget = metadata.Budget{
-		USD: plan.Budget.USD, Tokens: plan.Budget.Tokens, Attempts: plan.Budget.Attempts,
-		Seconds: int(time.Duration(plan.Budget.Time).Seconds()), IssueUSD: plan.Budget.IssueUSD,
-	}
+	run.Budget = budgetOf(plan)
 	run.Phases = nil
 	for _, p := range plan.Phases {
 		run.Phases = append(run.Phases, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 	}
 	run.CurrentPhase = plan.Phases[0].Name
 	return run
+}
+
+// budgetOf gives the limits that a pipeline sets.
+func budgetOf(plan *pipelines.Pipeline) metadata.Budget {
+	return metadata.Budget{
+		USD: plan.Budget.USD, Tokens: plan.Budget.Tokens, Attempts: plan.Budget.Attempts,
+		Seconds: int(time.Duration(plan.Budget.Time).Seconds()), IssueUSD: plan.Budget.IssueUSD,
+	}
 }
 
 // Start is what a process knows when it takes up a run that exists.

@@ -234,16 +234,53 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition,
 	return d, is, err
 }
 
+// refresh makes the run go on with its pipeline and prompts as they are defined
+// now, and commits that.
+func (w *workspace) refresh(ctx context.Context, env environment, o opening) error {
+	if o.pipeline == "" {
+		o.pipeline = definedBy(w.run, w.plan.Preset)
+	}
+	if o.language == "" {
+		o.language = w.run.Language
+	}
+	now, err := define(ctx, w.source, w.issue, o)
+	if err != nil {
+		return err
+	}
+	if err := supported(now.plan); err != nil {
+		return err
+	}
+	now.plan, w.run = phases.Refresh(w.plan, now.plan, w.run, env.now())
+	if o.usd > 0 {
+		w.run.Budget.USD = o.usd
+	}
+	files, digest, err := now.freeze(w.issue)
+	if err != nil {
+		return err
+	}
+	w.definition, w.frozen = now, files
+	w.run.Pipeline = metadata.Pipeline{Name: now.plan.Name, Digest: digest, Definition: now.defined, Source: now.plan.Source}
+	e, err := w.engine(env, o, quiet{})
+	if err != nil {
+		return err
+	}
+	return e.Refreeze(ctx, w.run)
+}
+
+// definedBy names the pipeline of a run the way --pipeline does.
+func definedBy(run metadata.Run, preset string) string {
+	if preset == "" {
+		return run.Pipeline.Name
+	}
+	return run.Pipeline.Name + "/" + preset
+}
+
 // changedSince says that the definition of a run reads otherwise now, or "".
 func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue, preset string) (string, error) {
 	if !strings.HasPrefix(run.Pipeline.Source, "builtin:") && !strings.HasPrefix(run.Pipeline.Source, ".github/reprise/") {
 		return "", nil // from a file that was named, and may be anywhere
 	}
-	o := opening{pipeline: run.Pipeline.Name, language: run.Language}
-	if preset != "" {
-		o.pipeline += "/" + preset
-	}
-	now, err := define(ctx, src, is, o)
+	now, err := define(ctx, src, is, opening{pipeline: definedBy(run, preset), language: run.Language})
 	var mistakes pipelines.Errors
 	switch {
 	case errors.As(err, &mistakes):
@@ -251,7 +288,7 @@ func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is iss
 	case err != nil:
 		return "", err
 	case now.defined != run.Pipeline.Definition:
-		return "the pipeline or its prompts read otherwise now; the run keeps those it began with", nil
+		return "the pipeline or its prompts read otherwise now; the run keeps those it began with (--refresh takes the new ones)", nil
 	}
 	return "", nil
 }

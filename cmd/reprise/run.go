@@ -62,6 +62,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
+	f.BoolVar(&o.refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
 	f.BoolVar(&o.theirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
 	f.StringVar(&o.stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
@@ -114,6 +115,11 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 	defer func() { err = errors.Join(err, w.close()) }()
 	if !w.fresh {
 		w.run = phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
+		if o.refresh {
+			if err := w.refresh(ctx, env, o.opening); err != nil {
+				return err
+			}
+		}
 	}
 	return w.finish(ctx, env, o)
 }

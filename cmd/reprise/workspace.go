@@ -61,6 +61,7 @@ type opening struct {
 	sandbox  string // required, best-effort or off; empty: best-effort
 	usd      float64
 	push     *bool // push every commit to origin; nil: as the run was started
+	refresh  bool  // take the pipeline and the prompts as they are defined now
 	theirs   bool  // go on from where the branch went elsewhere
 	scratch  bool  // work in a temporary folder and leave nothing behind
 }
@@ -235,7 +236,9 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 		return err
 	}
 	given.clean()
-	w.ignored = w.without(o, given)
+	if !o.refresh {
+		w.ignored = w.without(o, given)
+	}
 	if !o.scratch {
 		w.absorb(env.now())
 	}

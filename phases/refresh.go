@@ -1,0 +1,71 @@
+package phases
+
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Refresh gives the plan and the record of a run that goes on with a pipeline
+// as it is defined now. What is done stays done, in the folder it lies in; new
+// phases are pending; a phase that the new pipeline does not have any more is
+// left as it is if it is completed, and skipped if it is not, because the
+// history names it. Neither argument is changed.
+func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
+	run = run.Clone()
+	plan := *now
+	plan.Phases = append([]pipelines.Phase(nil), now.Phases...)
+	var list metadata.Phases
+	for i := range plan.Phases {
+		p := &plan.Phases[i]
+		rec := run.Phase(p.Name)
+		if rec == nil {
+			list = append(list, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
+			continue
+		}
+		if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
+			p.Folder, p.Writes = before.Folder, before.Writes
+		}
+		list = append(list, *rec)
+	}
+	for _, rec := range run.Phases {
+		if plan.Phase(rec.Name) != nil || !named(run, rec.Name) {
+			continue
+		}
+		if rec.Status != metadata.PhaseCompleted {
+			rec.Status, rec.CurrentStep = metadata.PhaseSkipped, ""
+		}
+		list = append(list, rec)
+	}
+	run.Phases = list
+	if plan.Phase(run.CurrentPhase) == nil {
+		run.CurrentPhase = plan.Phases[0].Name
+	}
+	run.Language = plan.Language
+	since, limits := run.Budget.Since, budgetOf(&plan)
+	run.Budget = limits
+	run.Budget.Since = since
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
+	return &plan, touch(run, at)
+}
+
+// named reports whether the history of a run speaks of a phase.
+func named(run metadata.Run, phase string) bool {
+	for _, a := range run.Attempts {
+		if a.Phase == phase {
+			return true
+		}
+	}
+	for _, r := range run.RollbackHistory {
+		if r.ToPhase == phase || r.FromPhase == phase {
+			return true
+		}
+	}
+	for _, d := range run.Decisions {
+		if d.Phase == phase {
+			return true
+		}
+	}
+	return false
+}
