@@ -65,7 +65,7 @@ func sweep(leader int, task string) (ended int) {
 	own, _ := unix.Getsid(0)
 	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
 	f := family{mark: []byte(markerVar + "=" + task), sessions: map[int]bool{leader: true}}
-	killed, dead := map[int]bool{}, map[int]bool{}
+	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		calm := true // nothing moved while we looked, so nothing was missed
 		for _, p := range processes() {
@@ -83,6 +83,11 @@ func sweep(leader int, task string) (ended int) {
 			case f.has(p):
 				calm, killed[p.pid], f.sessions[p.session] = false, true, true
 				_ = unix.Kill(p.pid, unix.SIGKILL)
+			case p.blank() && blank[p.pid] < 50:
+				// While a process becomes another program it shows no
+				// environment. One that keeps showing none has none.
+				blank[p.pid]++
+				calm = false
 			default:
 				now, ok := stat(strconv.Itoa(p.pid))
 				calm = calm && ok && now.state != "Z"
@@ -117,6 +122,13 @@ type process struct {
 	pid, parent, session int
 	state                string
 	start                int // in ticks since the machine started
+}
+
+// blank reports whether a process shows no environment, though this process
+// may look at it. Those of the kernel, which have no session, never do.
+func (p process) blank() bool {
+	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+	return err == nil && len(env) == 0 && p.session != 0
 }
 
 // processes lists all there are. The kernel's own lists of children are
