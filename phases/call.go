@@ -27,8 +27,8 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 		return run, effects{}, err
 	}
 	start := e.Now()
-	run = Begin(run, d, Beginning{At: start, Session: t.Session, Model: t.Model, Base: e.Tree.Tip()})
-	if err := e.Store.Save(run); err != nil {
+	run, err = e.begin(run, d, Beginning{At: start, Session: t.Session, Model: t.Model, Base: e.Tree.Tip()})
+	if err != nil {
 		return run, effects{}, err
 	}
 	if err := os.MkdirAll(filepath.Join(e.Tree.Dir(), filepath.FromSlash(e.folder(run, p))), 0o755); err != nil {
@@ -44,7 +44,10 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 	x.outcome.Duration = x.outcome.At.Sub(start)
 	x.outcome.Usage, x.outcome.Model = r.Usage, r.Model
 	x.outcome.Session = r.Session
-	next := Apply(e.Plan, run, d, x.outcome)
+	next, err := e.apply(run, d, x.outcome)
+	if err != nil {
+		return run, x, err
+	}
 	if d.Do == DoReview && x.outcome.Status == metadata.Succeeded {
 		x.files[path.Join(e.folder(run, p), ReviewFile)] = []byte(reviewText(next.Phase(d.Phase)))
 	}

@@ -76,7 +76,9 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 			return run, fmt.Errorf("%s: %w", heading(d), err)
 		}
 		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
-			next = Apply(e.Plan, next, last, Outcome{At: e.Now()})
+			if next, err = e.apply(next, last, Outcome{At: e.Now()}); err != nil {
+				return run, err
+			}
 		}
 		err = e.record(ctx, next, d, effects)
 		var kept *NotPushed
@@ -111,6 +113,9 @@ func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
 
 // Rewind carries out a rewind that Back computed, as one commit.
 func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
+	if err := follows(r.Before, r.Run); err != nil {
+		return err
+	}
 	for from := range r.Moves {
 		if _, _, err := e.artifact(from); err != nil {
 			delete(r.Moves, from) // a later call has removed it
@@ -144,13 +149,18 @@ type effects struct {
 func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
 	if d.Final() {
 		o := Outcome{At: e.Now()}
-		return Apply(e.Plan, run, d, o), effects{outcome: o}, nil
+		next, err := e.apply(run, d, o)
+		return next, effects{outcome: o}, err
 	}
 	if d.Delay > 0 {
 		if err := e.Sleep(ctx, d.Delay); err != nil {
 			o := Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: "interrupted while waiting"}
-			begun := Begin(run, d, Beginning{At: e.Now(), Base: e.Tree.Tip()})
-			return Apply(e.Plan, begun, d, o), effects{outcome: o}, nil
+			begun, err := e.begin(run, d, Beginning{At: e.Now(), Base: e.Tree.Tip()})
+			if err != nil {
+				return run, effects{}, err
+			}
+			next, err := e.apply(begun, d, o)
+			return next, effects{outcome: o}, err
 		}
 	}
 	if d.Do == DoCheck {
@@ -165,8 +175,8 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 		return run, effects{}, err
 	}
 	start := e.Now()
-	run = Begin(run, d, Beginning{At: start, Base: e.Tree.Tip()})
-	if err := e.Store.Save(run); err != nil {
+	run, err := e.begin(run, d, Beginning{At: start, Base: e.Tree.Tip()})
+	if err != nil {
 		return run, effects{}, err
 	}
 	o := Outcome{Status: metadata.Succeeded}
@@ -191,7 +201,32 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	if err := e.Tree.Restore(context.WithoutCancel(ctx)); err != nil {
 		return run, effects{}, err
 	}
-	return Apply(e.Plan, run, d, o), effects{outcome: o}, nil
+	next, err := e.apply(run, d, o)
+	return next, effects{outcome: o}, err
+}
+
+// begin opens the attempt of a decision, and saves that before anything of it
+// is done.
+func (e *Engine) begin(run metadata.Run, d Decision, b Beginning) (metadata.Run, error) {
+	begun := Begin(run, d, b)
+	if err := follows(run, begun); err != nil {
+		return run, err
+	}
+	return begun, e.Store.Save(begun)
+}
+
+// apply gives the record after a decision and its outcome.
+func (e *Engine) apply(run metadata.Run, d Decision, o Outcome) (metadata.Run, error) {
+	next := Apply(e.Plan, run, d, o)
+	return next, follows(run, next)
+}
+
+// follows refuses a record that cannot come after another.
+func follows(run, next metadata.Run) error {
+	if err := metadata.CheckNext(run, next); err != nil {
+		return fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	}
+	return nil
 }
 
 // record commits the record together with the work it describes.
