@@ -377,7 +377,7 @@ func TestGeminiActivities(t *testing.T) {
 	b := newBench(t)
 	var texts []string
 	b.task.Notify = func(a phases.Activity) { texts = append(texts, a.Text) }
-	b.task.Dir = "/home/runner/work/demo/demo"
+	b.task.Dir = "/home/runner/demo"
 	s := geminiStream{cli: newCLI("gemini", pipelines.Agent{}, b.opts), task: b.task}
 	for line := range strings.Lines(b.read(recording(t, "gemini-write"))) {
 		s.line([]byte(line))

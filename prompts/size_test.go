@@ -13,9 +13,9 @@ func tenPhases() []Data {
 	var run []Data
 	var documents []Document
 	for i, name := range names {
-		artifact := fmt.Sprintf("/home/runner/work/hello/hello/.git/reprise/7/.reprise/issue-7/%02d_%s/%s.md", i, name, name)
+		artifact := fmt.Sprintf("/home/runner/.cache/reprise/hello-1a2b3c4d/7/tree/.reprise/issue-7/%02d_%s/%s.md", i, name, name)
 		d := Data{
-			Pipeline: "full", Phase: name, Access: "artifacts", Artifact: artifact, Dir: "/home/runner/work/hello/hello/.git/reprise/7",
+			Pipeline: "full", Phase: name, Access: "artifacts", Artifact: artifact, Dir: "/home/runner/.cache/reprise/hello-1a2b3c4d/7/tree",
 			Goal:      "Say what has to be built and for whom, what is out of scope, and how it will be known to work; name every part of the repository that is concerned, with the reason.",
 			Gates:     []string{"Every requirement can be tested", "What is out of scope is said", "Each part concerned is named with its path"},
 			Documents: documents,
