@@ -30,6 +30,10 @@ type Engine struct {
 	// CUE; its error says everything that is wrong.
 	CheckReport func(ctx context.Context, report string, value []byte) error
 
+	// PauseAtGates stops after every phase that passed, for a person to look.
+	// Starting again goes on.
+	PauseAtGates bool
+
 	// Secrets are values that must not reach the branch: text is masked, and a
 	// file that has one is not committed. May be empty.
 	Secrets []Secret
@@ -77,6 +81,12 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 		}
 		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
 			if next, err = e.apply(next, last, Outcome{At: e.Now()}); err != nil {
+				return run, err
+			}
+		}
+		if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
+			pause := Decision{Do: DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: d.Phase + " passed its gates; paused as asked, start again to go on"}
+			if next, err = e.apply(next, pause, Outcome{At: e.Now()}); err != nil {
 				return run, err
 			}
 		}

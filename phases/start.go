@@ -90,7 +90,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 func resumable(c metadata.Code, s Start) bool {
 	switch c {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError,
-		metadata.TimedOut, metadata.PushFailed:
+		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson:
 		return true
 	case metadata.BudgetExceeded:
 		return s.USD > 0

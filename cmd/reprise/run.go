@@ -62,6 +62,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
+	f.BoolVar(&o.pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
 	f.BoolVar(&o.refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
 	f.BoolVar(&o.theirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")

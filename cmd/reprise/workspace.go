@@ -61,6 +61,7 @@ type opening struct {
 	sandbox  string // required, best-effort or off; empty: best-effort
 	usd      float64
 	push     *bool // push every commit to origin; nil: as the run was started
+	pause    bool  // stop after every phase that passed its gates
 	refresh  bool  // take the pipeline and the prompts as they are defined now
 	theirs   bool  // go on from where the branch went elsewhere
 	scratch  bool  // work in a temporary folder and leave nothing behind
@@ -334,7 +335,7 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 		Issue: prompts.Issue{
 			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
 		},
-		Frozen: w.frozen, Secrets: env.secrets(),
+		Frozen: w.frozen, Secrets: env.secrets(), PauseAtGates: o.pause,
 		Now: env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
 	}, nil
 }
