@@ -15,7 +15,7 @@ func (r Run) Check() error { return join(check(&r)) }
 
 // check is Check without copying the record.
 func check(r *Run) []*Error {
-	c := &checker{phases: map[string]bool{}, attempts: len(r.Attempts)}
+	c := &checker{phases: map[string]bool{}, attempts: len(r.Attempts), comments: map[int64]int{}}
 	for _, p := range r.Phases {
 		if c.phases[p.Name] {
 			c.root().bad("phases", "has two of the name %q", p.Name)
@@ -124,6 +124,7 @@ type checker struct {
 	mistakes []*Error
 	phases   map[string]bool // the names there are
 	attempts int             // how many there are
+	comments map[int64]int   // which decision took the command of which comment
 }
 
 // place is where in the record a check looks. Its path is put together only

@@ -53,4 +53,12 @@ func (c *checker) decision(i int, d *Decision) {
 	at.known("phase", d.Phase)
 	at.filled("why", d.Why)
 	count(at, "attempt", d.Attempt)
+	count(at, "comment_id", d.Comment)
+	if d.Comment == 0 {
+		return
+	}
+	if before, twice := c.comments[d.Comment]; twice {
+		at.bad("comment_id", "the command of comment %d was taken before, in decisions[%d]", d.Comment, before)
+	}
+	c.comments[d.Comment] = i
 }

@@ -74,7 +74,7 @@ func TestCheckNextRefuses(t *testing.T) {
 		"rollback_history: has 0 entries where there were 1":                 func(r *Run) { r.RollbackHistory = nil },
 		"rollback_history[0]: was changed; what has happened stays":          func(r *Run) { r.RollbackHistory[0].Reason = "another" },
 		"rollback_history[0]: was changed":                                   func(r *Run) { r.RollbackHistory[0].Timestamp = at(7) },
-		"decisions: has 0 entries where there were 1":                        func(r *Run) { r.Decisions = nil },
+		"decisions: has 0 entries where there were 2":                        func(r *Run) { r.Decisions = nil },
 		"decisions[0]: was changed":                                          func(r *Run) { r.Decisions[0].Why = "another" },
 		"attempts: has 2 entries where there were 3":                         func(r *Run) { r.Attempts = r.Attempts[:2] },
 		"attempts[0]: was changed":                                           func(r *Run) { r.Attempts[0].Usage.USD = 0 },

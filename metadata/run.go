@@ -47,7 +47,7 @@ type Run struct {
 
 	Pipeline  Pipeline   `json:"pipeline"`
 	Execution Execution  `json:"run"`
-	Cursor    string     `json:"cursor"` // the last command that was taken
+	Cursor    string     `json:"cursor"` // id of the comment with the last command that was taken; empty if there is none
 	Issue     Issue      `json:"issue_snapshot"`
 	Attempts  []Attempt  `json:"attempts"`
 	Decisions []Decision `json:"decisions"`
@@ -267,10 +267,12 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step"` // execute, review, revise, check, retry, wait, finish, fail, rewind, ...
+	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, or a person's command
 	Phase   string    `json:"phase,omitempty"`
 	Why     string    `json:"why"`
-	Attempt int       `json:"attempt,omitzero"` // the attempt it led to
+	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
+	By      string    `json:"by,omitempty"`        // the person whose command it was
+	Comment int64     `json:"comment_id,omitzero"` // the comment in which the command stood
 }
 
 // Rollback is one entry of the history of rollbacks, which only grows.

@@ -86,7 +86,10 @@ func sample() Run {
 			},
 			{N: 3, Phase: "design", Step: Revise, Generation: 1, Round: 1, Session: "s-2", Resumed: true, Status: Started, StartedAt: at(7)},
 		},
-		Decisions: []Decision{{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1}},
+		Decisions: []Decision{
+			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
+			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Comment: 4711},
+		},
 		Budget: Budget{
 			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
 			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},

@@ -80,7 +80,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	if d.Final() {
 		return touch(end(run, d, o), o.At)
 	}
-	close(&run, o)
+	conclude(&run, o)
 	rec := run.Phase(d.Phase)
 	if d.Do == DoExecute || d.Do == DoRevise {
 		rec.Violations = fewest(o.Violations) // the next revise is told
@@ -124,8 +124,8 @@ func end(run metadata.Run, d Decision, o Outcome) metadata.Run {
 	return run
 }
 
-// close completes the open attempt.
-func close(run *metadata.Run, o Outcome) {
+// conclude completes the open attempt.
+func conclude(run *metadata.Run, o Outcome) {
 	a := &run.Attempts[len(run.Attempts)-1]
 	at := o.At
 	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why

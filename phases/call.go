@@ -71,6 +71,8 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 		ctx, stop = context.WithTimeoutCause(ctx, left, errBudget)
 		defer stop()
 	}
+	ctx, done := e.attend(ctx)
+	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	saved := e.Now()

@@ -34,6 +34,14 @@ type Engine struct {
 	// Starting again goes on.
 	PauseAtGates bool
 
+	// Steering is how people reach the run while it is under way; nil: not at all.
+	Steering Steering
+
+	// Owner names this process in the lease on the run, which every commit
+	// renews for Hold and the last one gives back; empty: no lease is taken.
+	Owner string
+	Hold  time.Duration
+
 	// Secrets are values that must not reach the branch: text is masked, and a
 	// file that has one is not committed. May be empty.
 	Secrets []Secret
@@ -63,47 +71,59 @@ const flushTime = 5 * time.Second
 // cancelled. It returns the record as it was last committed; the error is
 // nil when the record says how the run ended.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if run.Status != metadata.Running {
-		return run, nil
-	}
-	for {
+	for run.Status == metadata.Running {
 		d := Decide(e.Plan, run)
 		if ctx.Err() != nil && !d.Final() {
 			return e.interrupted(ctx, run)
 		}
-		e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
-		next, effects, err := e.do(ctx, run, d)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return e.interrupted(ctx, run)
-		case err != nil:
-			return run, fmt.Errorf("%s: %w", heading(d), err)
-		}
-		if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
-			if next, err = e.apply(next, last, Outcome{At: e.Now()}); err != nil {
-				return run, err
-			}
-		}
-		if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
-			pause := Decision{Do: DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: d.Phase + " passed its gates; paused as asked, start again to go on"}
-			if next, err = e.apply(next, pause, Outcome{At: e.Now()}); err != nil {
-				return run, err
-			}
-		}
-		err = e.record(ctx, next, d, effects)
-		var kept *NotPushed
-		if errors.As(err, &kept) {
-			return next, fmt.Errorf("%s: %w", heading(d), err)
-		}
+		next, err := e.carryOut(ctx, run, d)
 		if err != nil {
-			return run, fmt.Errorf("%s: %w", heading(d), err)
+			return next, err
 		}
-		run = next
-		e.Report.Report(Event{At: e.Now(), Run: run, Of: d, Done: &effects.outcome})
-		if run.Status != metadata.Running {
-			return run, nil
+		if run, err = e.steer(ctx, next); err != nil {
+			return run, err
 		}
 	}
+	return run, nil
+}
+
+// carryOut does what was decided and commits what came out of it. It returns
+// the record as it was last committed.
+func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, error) {
+	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+	next, effects, err := e.do(ctx, run, d)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return e.interrupted(ctx, run)
+	case err != nil:
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	if next, err = e.stopAfter(next, d); err != nil {
+		return run, err
+	}
+	err = e.record(ctx, next, d, effects)
+	var kept *NotPushed
+	if errors.As(err, &kept) {
+		return next, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	if err != nil {
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	e.Report.Report(Event{At: e.Now(), Run: next, Of: d, Done: &effects.outcome})
+	return next, nil
+}
+
+// stopAfter adds to a step that was the last one why it was: that needs no
+// commit of its own.
+func (e *Engine) stopAfter(next metadata.Run, d Decision) (metadata.Run, error) {
+	if last := Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
+		return e.apply(next, last, Outcome{At: e.Now()})
+	}
+	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
+		pause := Decision{Do: DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: d.Phase + " passed its gates; paused as asked, start again to go on"}
+		return e.apply(next, pause, Outcome{At: e.Now()})
+	}
+	return next, nil
 }
 
 // interrupted records that reprise was told to stop between two steps.
@@ -163,7 +183,10 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata
 		return next, effects{outcome: o}, err
 	}
 	if d.Delay > 0 {
-		if err := e.Sleep(ctx, d.Delay); err != nil {
+		waiting, done := e.attend(ctx)
+		err := e.Sleep(waiting, d.Delay)
+		done()
+		if err != nil {
 			o := Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: "interrupted while waiting"}
 			begun, err := e.begin(run, d, Beginning{At: e.Now(), Base: e.Tree.Tip()})
 			if err != nil {
@@ -189,6 +212,8 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	if err != nil {
 		return run, effects{}, err
 	}
+	ctx, done := e.attend(ctx)
+	defer done()
 	o := Outcome{Status: metadata.Succeeded}
 	for _, c := range e.Plan.Phase(d.Phase).Checks {
 		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
@@ -256,8 +281,17 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x eff
 	})
 }
 
+// lease says who works on a run, and until when if nothing more is heard.
+func (e *Engine) lease(run metadata.Run) *metadata.Lease {
+	if e.Owner == "" || run.Status != metadata.Running {
+		return nil
+	}
+	return &metadata.Lease{Owner: e.Owner, Fence: run.Execution.Attempt, Expires: e.Now().Add(e.Hold)}
+}
+
 // commit is the one place where a record is saved, committed and pushed.
 func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
+	run.Execution.Lease = e.lease(run)
 	data, err := metadata.Format(run)
 	if err != nil {
 		return fmt.Errorf("the next record would be invalid, nothing was saved: %w", err)

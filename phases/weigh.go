@@ -19,8 +19,11 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 	broke := errors.Is(callErr, errBudget) || r.Limit == "budget"
 	switch {
 	case callErr == nil, broke:
-	case errors.Is(callErr, context.Canceled), errors.Is(callErr, ErrInterrupted):
+	case errors.Is(callErr, context.Canceled), errors.Is(callErr, ErrInterrupted), errors.Is(callErr, ErrSteered):
 		x.outcome = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "reprise was told to stop"}
+		if errors.Is(callErr, ErrSteered) {
+			x.outcome.Why = ErrSteered.Error()
+		}
 		return x, e.discard(ctx, run, d, &x)
 	default:
 		var ae *AgentError

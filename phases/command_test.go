@@ -1,0 +1,175 @@
+package phases
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// person asks for something while a run is under way.
+type person struct {
+	*stage
+	command Command
+	do      func(run metadata.Run) (metadata.Run, error)
+	urgent  chan struct{} // closed: the command is there, and the step under way is to end
+	there   bool
+}
+
+// Steer takes the command once it is there.
+func (p *person) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if !p.there || Taken(run, p.command.Comment) {
+		return run, nil
+	}
+	p.command.At = p.engine.Now()
+	next, err := p.do(run)
+	if err != nil {
+		return run, err
+	}
+	next = Take(run, next, p.command)
+	p.urgent = nil // it is taken
+	return next, p.engine.Amend(ctx, next, p.command.Name)
+}
+
+func (p *person) Urgent(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-p.urgent:
+		return true
+	}
+}
+
+// interrupting has somebody give a command while an agent is at work.
+func interrupting(t *testing.T, c Command, do func(s *stage, run metadata.Run) (metadata.Run, error)) *stage {
+	s := newStage(t, testPlan())
+	p := &person{stage: s, command: c, urgent: make(chan struct{})}
+	p.do = func(run metadata.Run) (metadata.Run, error) { return do(s, run) }
+	s.engine.Steering = p
+	s.on("code", metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+		if p.there {
+			return s.good(ctx, task)
+		}
+		if err := os.WriteFile(filepath.Join(task.Dir, "half.go"), []byte("package half\n"), 0o644); err != nil {
+			return Result{}, err
+		}
+		p.there = true
+		close(p.urgent)
+		<-ctx.Done()
+		return Result{Session: task.Session, Usage: metadata.Usage{USD: 0.5}}, context.Cause(ctx)
+	})
+	return s
+}
+
+// A command that ends the step under way: the call is cut, what it changed is
+// kept as a patch, the command is taken once, and the run ends as asked.
+func TestCancelDuringACall(t *testing.T) {
+	s := interrupting(t, Command{Name: "cancel", By: "ada", Comment: 12, Why: "not needed any more"}, func(s *stage, run metadata.Run) (metadata.Run, error) {
+		return Cancel(run, "not needed any more", s.engine.Now())
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Cancelled || run.Stop.Why != "not needed any more" || run.Cursor != "12" {
+		t.Fatalf("the run is %s (%+v), its cursor %q", run.Status, run.Stop, run.Cursor)
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if last.Status != metadata.Cut || !strings.Contains(last.Why, "people asked") || last.Usage.USD != 0.5 {
+		t.Errorf("the call under way ended as %+v", last)
+	}
+	if patch := s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"]; patch == "" {
+		t.Errorf("what the call changed is not kept; the branch has %v", slices.Sorted(maps.Keys(s.tree.tip())))
+	}
+	if again := TakeUp(run, Start{At: s.engine.Now()}); again.Status != metadata.Running {
+		t.Errorf("a cancelled run that is started again is %s", again.Status)
+	}
+}
+
+// A rollback in the middle of a call takes effect at once, and the run goes on
+// to its end in the same process.
+func TestRollbackDuringACall(t *testing.T) {
+	s := interrupting(t, Command{Name: "rollback", By: "ada", Comment: 12, Phase: "plan", Why: "plan, because it is too big"}, func(s *stage, run metadata.Run) (metadata.Run, error) {
+		back, err := Back(s.engine.Plan, run, Rewind{To: "plan", Step: metadata.Revise, Reason: "too big", Trigger: metadata.Manual, At: s.engine.Now()})
+		return back.Run, err
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed || len(run.RollbackHistory) != 1 {
+		t.Fatalf("the run is %s after %q", run.Status, s.steps())
+	}
+	if got := s.steps()[2:4]; got[0] != "code execute interrupted" || got[1] != "plan revise succeeded" {
+		t.Errorf("the steps are %q", s.steps())
+	}
+	taken := 0
+	for _, d := range run.Decisions {
+		if d.Comment == 12 && d.By == "ada" {
+			taken++
+		}
+	}
+	if taken != 1 {
+		t.Errorf("the command was taken %d times", taken)
+	}
+}
+
+// Each commit of a process that holds a lease renews it; the last gives it
+// back.
+func TestLease(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Owner, s.engine.Hold = "job 9", time.Hour
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s", run.Status)
+	}
+	var last time.Time
+	for i, files := range s.tree.commits[2:] { // the code as it was, and the first record
+		run, err := metadata.Parse([]byte(files[".reprise/issue-7/metadata.json"]), "commit")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease := run.Execution.Lease
+		switch {
+		case run.Status == metadata.Completed:
+			if lease != nil {
+				t.Errorf("the last commit keeps the lease %+v", lease)
+			}
+		case lease == nil || lease.Owner != "job 9" || !lease.Expires.After(last) || lease.Fence != run.Execution.Attempt:
+			t.Errorf("commit %d has the lease %+v", i, lease)
+		default:
+			last = lease.Expires
+		}
+	}
+	if last.IsZero() {
+		t.Error("no commit had a lease")
+	}
+}
+
+func TestCancelRefuses(t *testing.T) {
+	run, err := Cancel(freshRun(testPlan()), "enough", t0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Cancel(run, "enough", t0); err == nil || !strings.Contains(err.Error(), "cancelled already") {
+		t.Errorf("a second cancel: %v", err)
+	}
+	run.Status, run.Stop = metadata.Completed, nil
+	if _, err := Cancel(run, "enough", t0); err == nil || !strings.Contains(err.Error(), "completed") {
+		t.Errorf("cancel of a completed run: %v", err)
+	}
+}
+
+// Commands are numbered by their comments, whatever text stands in the cursor.
+func TestTaken(t *testing.T) {
+	run := freshRun(testPlan())
+	if Taken(run, 1) {
+		t.Error("a new run has taken a command")
+	}
+	run = Take(run, run, Command{Name: "run", Comment: 9, Why: "asked", At: t0})
+	run = Take(run, run, Command{Name: "status", Why: "no comment of its own", At: t0})
+	for id, want := range map[int64]bool{8: true, 9: true, 10: false, 90: false} {
+		if Taken(run, id) != want {
+			t.Errorf("comment %d: taken is %v", id, !want)
+		}
+	}
+}
