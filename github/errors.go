@@ -1,12 +1,12 @@
 package github
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Kind says what went wrong, for programs.
@@ -26,10 +26,10 @@ const (
 	Redirected  Kind = "redirected"   // an answer that leads to another host
 )
 
-// Error says that something could not be had from GitHub.
+// Error says that something could not be had from GitHub, or done there.
 type Error struct {
 	Kind   Kind
-	What   string    // what was asked for, such as "issue 7 of acme/widget"
+	What   string    // what was to be done, such as "read issue 7 of acme/widget"
 	Why    string    // beginning with the host
 	Status int       // of the answer; 0 if there was none
 	Said   string    // GitHub's own message on one line; empty if it sent none
@@ -39,11 +39,12 @@ type Error struct {
 	Err    error     // nil if the answer itself is the reason
 
 	passing bool // another try may bring something else
+	unclear bool // it may have been done all the same
 }
 
 // Error says what, why, and what to do.
 func (e *Error) Error() string {
-	text := "read " + e.What + ": " + e.Why
+	text := e.What + ": " + e.Why
 	var said []string
 	if e.Status >= 300 {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))))
@@ -67,6 +68,24 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) mayPass() *Error {
 	e.passing = true
 	return e
+}
+
+// mayBeDone says that only the answer is missing for sure.
+func (e *Error) mayBeDone() *Error {
+	e.unclear = true
+	return e
+}
+
+// isUnclear reports whether what failed may have been done all the same.
+func isUnclear(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.unclear
+}
+
+// isKind reports whether an error is an *Error of one of some kinds.
+func isKind(err error, kinds ...Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && slices.Contains(kinds, e.Kind)
 }
 
 // problem makes an error. No word of it has the token.
@@ -94,46 +113,13 @@ func (m manners) rateLimited(c *call) *Error {
 	return p
 }
 
-// refused is for an answer between 400 and 499.
-func (m manners) refused(c *call, status int) *Error {
-	switch status {
-	case http.StatusUnauthorized:
-		if m.token == "" {
-			return m.problem(c, BadToken, "asks for a token", "set GITHUB_TOKEN", nil)
-		}
-		return m.problem(c, BadToken, "does not take the token", "set GITHUB_TOKEN to one that is valid; what is public can be read without", nil)
-	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
-		return m.problem(c, Forbidden, "does not allow it", m.moreRights(), nil)
-	case http.StatusNotFound:
-		return m.problem(c, NotFound, "does not have it, or does not show it", "check owner, name and number; "+m.moreRights(), nil)
-	case http.StatusGone:
-		return m.problem(c, Gone, "does not have it any more", "check the number; it was deleted, or issues are switched off in this repository", nil)
-	}
-	return m.problem(c, Refused, "refuses", "check what was asked for", nil)
-}
-
-// moreRights says what would let somebody see more.
-func (m manners) moreRights() string {
-	if m.token == "" {
-		return "a private repository needs a token in GITHUB_TOKEN"
-	}
-	return "the token needs the right to read issues of this repository"
-}
-
-// said reads GitHub's own message out of an answer, fit for a terminal.
-func (m manners) said(body []byte) string {
-	var answer struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return "" // no message, and the status says it all
-	}
-	text := strings.Join(strings.FieldsFunc(m.redact(answer.Message), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
-	const most = 200
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
-	}
-	return text
+// tooMuch is for a call that this client itself would have to keep back for
+// c.wait.
+func (m manners) tooMuch(c *call) *Error {
+	until := m.now().Add(c.wait).UTC()
+	p := m.problem(c, RateLimited, "is left alone until "+until.Format("2006-01-02 15:04:05 MST")+", because much was written there in a short time", "try again after that", nil)
+	p.Until = until
+	return p
 }
 
 // redact takes the token out of a text.

@@ -1,6 +1,10 @@
 // Package github is the door to GitHub, and to forges that speak its API: it
-// reads what people wrote there. It hides addresses, tokens, retries and rate
-// limits. What goes wrong is an *Error, which says what a person can do.
+// reads what people wrote there, and answers them. It hides addresses, tokens,
+// retries, pages and rate limits. What goes wrong is an *Error, which says what
+// a person can do.
+//
+// Nothing is made twice: whatever an answer that got lost leaves open is looked
+// up before it is asked for again.
 //
 // The token goes to the host of the API and nowhere else, and stands in no
 // error.
@@ -8,7 +12,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -35,9 +38,9 @@ type Options struct {
 	// answer. It decides about transport and time only, never about redirects.
 	HTTP *http.Client
 
-	// Patience is the longest that one call may take with all its repetitions,
+	// Patience is the longest that one request may take with all its repetitions,
 	// as Now tells the time; 0: two minutes. A wait that GitHub asks for and
-	// that would end later is not begun.
+	// that would end later is not begun. What takes several requests takes longer.
 	Patience time.Duration
 
 	Now   func() time.Time                                 // nil: time.Now
@@ -45,10 +48,17 @@ type Options struct {
 }
 
 // Client talks to one GitHub. It may be used by several goroutines.
+//
+// It writes at a pace that GitHub bears: reactions, comments and their edits,
+// issues, pull requests and started workflows, ten at once after a rest, and one
+// every ten seconds on average. One more waits, by Options.Sleep; if that would
+// be longer than Options.Patience, it fails as RateLimited and was not sent.
 type Client struct {
 	api     *github.Client
 	token   string
 	manners manners
+	pace    pace
+	self    self
 }
 
 const (
@@ -103,38 +113,6 @@ func apiURL(address string) (*url.URL, error) {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// get reads one resource. What names it for people, such as "issue 7 of
-// acme/widget".
-func (c *Client) get(ctx context.Context, what, path string, into any) error {
-	call := &call{what: what, repeatable: true, began: c.manners.now()}
-	req, err := c.api.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", what, err)
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	_, err = c.api.Do(context.WithValue(ctx, callKey{}, call), req, into)
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case call.problem != nil:
-		return call.problem
-	case err != nil:
-		return c.manners.unreadable(call, misfit(err), err)
-	}
-	return nil
-}
-
-// misfit says in what an answer differs from what was expected.
-func misfit(err error) string {
-	var field *json.UnmarshalTypeError
-	if errors.As(err, &field) && field.Field != "" {
-		return fmt.Sprintf("its %s is a %s", field.Field, field.Value)
-	}
-	return "it is not what was asked for"
 }
 
 // answerOrError hands on what the last try gave. The library gives an answer

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"time"
 )
 
 // Issue is an issue as it read when it was asked for.
 type Issue struct {
+	ID        int64 // in the whole forge; 0 if it gave none
 	Number    int
 	Title     string
 	Body      string // Markdown; line ends may be \r\n
@@ -26,21 +26,18 @@ type Issue struct {
 // wireIssue is what is read of an answer. Forges differ, so nothing that can
 // be done without has to be there.
 type wireIssue struct {
+	ID        int64       `json:"id"`
 	Number    int         `json:"number"`
 	Title     string      `json:"title"`
 	Body      string      `json:"body"`
 	URL       string      `json:"html_url"`
-	User      wireUser    `json:"user"`
+	User      wireAccount `json:"user"`
 	Labels    []wireLabel `json:"labels"`
 	State     string      `json:"state"`
 	Locked    bool        `json:"locked"`
 	IsLocked  bool        `json:"is_locked"` // so called by Gitea and Forgejo
 	Pull      *struct{}   `json:"pull_request"`
 	UpdatedAt time.Time   `json:"updated_at"`
-}
-
-type wireUser struct {
-	Login string `json:"login"`
 }
 
 // wireLabel is an object with a name or, in some answers, the name itself.
@@ -62,15 +59,16 @@ func (l *wireLabel) UnmarshalJSON(data []byte) error {
 // Issue reads an issue or a pull request. Errors are an *Error, or why ctx was
 // cancelled.
 func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
-	what := fmt.Sprintf("issue %d of %s/%s", number, owner, repo)
-	if !isName(owner) || !isName(repo) || number <= 0 {
-		return Issue{}, fmt.Errorf("%q is no issue: it takes owner, name, and a number from 1", what)
-	}
-	var w wireIssue
-	if err := c.get(ctx, what, fmt.Sprintf("repos/%s/%s/issues/%d", owner, repo, number), &w); err != nil {
+	t := c.Thread(owner, repo, number)
+	path, err := t.path()
+	if err != nil {
 		return Issue{}, err
 	}
-	asked := &call{what: what, tries: 1}
+	var w wireIssue
+	if err := c.get(ctx, "read "+t.String(), "issues: read", path, &w); err != nil {
+		return Issue{}, err
+	}
+	asked := &call{what: "read " + t.String(), tries: 1}
 	switch {
 	case w.Number == 0:
 		return Issue{}, c.manners.unreadable(asked, "what it sent is no issue", nil)
@@ -82,7 +80,7 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 
 func (w wireIssue) issue() Issue {
 	is := Issue{
-		Number: w.Number, Title: w.Title, Body: w.Body, URL: safeURL(w.URL), Author: w.User.Login,
+		ID: w.ID, Number: w.Number, Title: w.Title, Body: w.Body, URL: safeURL(w.URL), Author: w.User.Login,
 		State: w.State, Locked: w.Locked || w.IsLocked, IsPull: w.Pull != nil, UpdatedAt: w.UpdatedAt,
 	}
 	for _, l := range w.Labels {
@@ -102,9 +100,3 @@ func safeURL(address string) string {
 	u.RawQuery, u.Fragment = "", ""
 	return u.String()
 }
-
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-
-// isName reports whether a text can be the name of an owner or a repository,
-// and stays one part of a path.
-func isName(s string) bool { return nameForm.MatchString(s) && s != "." && s != ".." }

@@ -25,19 +25,28 @@ type manners struct {
 // call is one call with all its repetitions. It travels in the context of
 // the requests.
 type call struct {
-	what       string
+	what       string // verb and object, such as "read issue 7 of acme/widget"
+	needs      string // the permission that a token must have for it, such as "issues: write"
+	known      string // the tag of what is known already; the answer may be that it is still so
+	method     string
 	repeatable bool // doing it twice does the same as doing it once
+	graphql    bool // answers 200 with the errors in the body
+	reads      bool // creates nothing, whatever the method says
 	began      time.Time
 	tries      int
 	problem    *Error        // of the newest try
 	wait       time.Duration // before the next one
+	blurred    bool          // a try may have been done although its answer was lost
+
+	status int         // of the answer
+	header http.Header // of the answer
 }
 
 type callKey struct{}
 
 const (
 	maxTries   = 4
-	maxAnswer  = 8 << 20 // bytes; an issue has far less
+	maxAnswer  = 32 << 20 // bytes; a page of a hundred comments as long as they may be has 20 million
 	firstPause = time.Second
 	// secondaryPause is what GitHub asks for when it says that there were too
 	// many requests, and not how long to wait.
@@ -70,10 +79,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// follow follows redirects on the same host only: one that leads elsewhere
-// becomes the answer.
+// follow follows redirects on the same host only, and with the same method: any
+// other becomes the answer.
 func (m manners) follow(req *http.Request, via []*http.Request) error {
-	if req.URL.Scheme != m.base.Scheme || req.URL.Host != m.base.Host || len(via) >= 5 {
+	elsewhere := req.URL.Scheme != m.base.Scheme || req.URL.Host != m.base.Host
+	// Some redirects make a GET of a POST, and that would read instead of write.
+	other := len(via) > 0 && req.Method != via[0].Method
+	if elsewhere || other || len(via) >= 5 {
 		return http.ErrUseLastResponse
 	}
 	return nil
@@ -101,6 +113,7 @@ func (m manners) check(ctx context.Context, resp *http.Response, err error) (boo
 	} else {
 		c.problem = m.broken(c, err)
 	}
+	c.blurred = c.blurred || c.problem != nil && c.problem.unclear
 	return m.again(ctx, c), nil
 }
 
@@ -108,7 +121,9 @@ func (m manners) check(ctx context.Context, resp *http.Response, err error) (boo
 func (m manners) again(ctx context.Context, c *call) bool {
 	p := c.problem
 	switch {
-	case p == nil || !p.passing || !c.repeatable || ctx.Err() != nil:
+	case p == nil || !p.passing || ctx.Err() != nil:
+		return false
+	case p.unclear && !c.repeatable: // it may have been done: who asked has to look
 		return false
 	case c.tries >= maxTries, p.Kind == Silent && c.tries >= 2:
 		return false

@@ -107,3 +107,16 @@ func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
 		<-done
 	}
 }
+
+// Touch gives the next record after one that was changed by hand in what the
+// engine does not decide, such as the number of a pull request.
+func Touch(run metadata.Run, at time.Time) metadata.Run { return touch(run.Clone(), at) }
+
+// Halt gives the record of a run that cannot go on for a reason outside of it,
+// such as a key that is missing. Starting again goes on.
+func Halt(run metadata.Run, code metadata.Code, why string, at time.Time) metadata.Run {
+	run = run.Clone()
+	run.Status = metadata.Failed
+	run.Stop = &metadata.Stop{Code: code, Why: why, Phase: run.CurrentPhase, At: at}
+	return touch(run, at)
+}

@@ -1,8 +1,10 @@
 package pipelines
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Preset returns the pipeline cut down to the phases of one of its presets, in
@@ -13,8 +15,48 @@ func Preset(p *Pipeline, name string) (*Pipeline, error) {
 	if !ok {
 		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, oneOf(name, sortedKeys(p.Presets)))
 	}
-	out := *p
+	out := p.cut(keep)
 	out.Preset = name
+	return out, nil
+}
+
+// Part names some phases of a pipeline. The zero value names all of them.
+type Part struct {
+	From, Until string   // first and last
+	Only        string   // this one
+	Skip        []string // all but these
+}
+
+// Cut returns the pipeline cut down to a part, as Preset does. The error has
+// every mistake: phases that are not there, and a part without phases.
+func Cut(p *Pipeline, part Part) (*Pipeline, error) {
+	var all []string
+	for _, ph := range p.Phases {
+		all = append(all, ph.Name)
+	}
+	var wrong []error
+	for _, name := range append([]string{part.From, part.Until, part.Only}, part.Skip...) {
+		if name != "" && !slices.Contains(all, name) {
+			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, oneOf(name, all)))
+		}
+	}
+	keep := slices.Clone(all)
+	if part.From != "" && len(wrong) == 0 {
+		keep = all[slices.Index(all, part.From):]
+	}
+	keep = slices.DeleteFunc(slices.Clone(keep), func(name string) bool {
+		late := part.Until != "" && slices.Index(all, name) > slices.Index(all, part.Until)
+		return late || part.Only != "" && name != part.Only || slices.Contains(part.Skip, name)
+	})
+	if len(wrong) == 0 && len(keep) == 0 {
+		wrong = append(wrong, fmt.Errorf("no phase of pipeline %q is left: its phases are %s", p.Name, strings.Join(all, ", ")))
+	}
+	return p.cut(keep), errors.Join(wrong...)
+}
+
+// cut returns the pipeline with some of its phases.
+func (p *Pipeline) cut(keep []string) *Pipeline {
+	out := *p
 	out.Phases, out.Rules = nil, nil
 	for _, ph := range p.Phases {
 		if slices.Contains(keep, ph.Name) {
@@ -32,7 +74,7 @@ func Preset(p *Pipeline, name string) (*Pipeline, error) {
 			out.Rules = append(out.Rules, kept)
 		}
 	}
-	return &out, nil
+	return &out
 }
 
 // only returns the rule as far as it speaks of phases to keep.

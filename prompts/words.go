@@ -25,6 +25,7 @@ type Catalogue struct {
 	Changes    map[string]string // of a finding: new, still_open, fixed
 	Kinds      map[string]string // of removals
 	Codes      map[string]Advice // by reason code
+	Tell       Telling
 
 	headline, round, spent, spentOf, about, tokens, open string
 	rolledBack, rolledBackBy, automatic, removal         string

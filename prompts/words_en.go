@@ -31,6 +31,7 @@ func english() Catalogue {
 		removal: "{kind}: {count}, the first: {sample}", waitingFor: "{phase} waits for a person", waitingForRole: "{phase} waits for a person with the role {role}",
 		seconds: "{s} s", minutes: "{m} min {s} s", hours: "{h} h {m} min",
 		Codes:       englishCodes(),
+		Tell:        englishTelling(),
 		unknownCode: Advice{"The run stopped with the code {code}.", "See the log of the job."},
 	}
 }
@@ -43,9 +44,9 @@ func englishCodes() map[string]Advice {
 		"bot_denied":          {"The command came from a bot that is not on the list.", "Add its exact name to `allowed-bots` if it is to be obeyed."},
 		"fork_denied":         {"The event came from a fork.", "Run on a branch of the repository itself."},
 		"confused_deputy":     {"The author of the command and the sender of the event are not the same.", "Have the author give the command in a new comment."},
-		"api_error":           {"GitHub did not answer as needed.", "See whether GitHub works, then give the command again."},
+		"api_error":           {"GitHub, or the service of the model, did not answer as needed.", "See whether both work, then give the command again, or comment `/retry`."},
 		"config_invalid":      {"The pipeline, its prompts or the settings have mistakes.", "Run `reprise vet`, correct what it names, and start again."},
-		"credentials_missing": {"A key or token that is needed is not there.", "Run `reprise doctor`; it names what is missing and where to put it."},
+		"credentials_missing": {"A key or token that is needed is not there.", "Set what is named here or in the log of the job, then comment `/retry`."},
 		"agent_failed":        {"The agent could not be started, crashed, or went on failing.", "Read its last words in the log, then comment `/retry`."},
 		"already_running":     {"Another job works on this issue.", "Wait until it ends; your command is taken then."},
 		"stale_event":         {"The event is older than what was already done.", "Give the command again if it is still wanted."},
@@ -54,7 +55,7 @@ func englishCodes() map[string]Advice {
 		"budget_exceeded":     {"The budget is used up; all work so far is on the branch.", "Comment `/resume --budget-usd N` to go on."},
 		"timed_out":           {"A step or the run took longer than it may.", "Comment `/retry`, or allow more time in the pipeline."},
 		"no_progress":         {"The agent ended without a result: nothing was written or changed.", "Say more clearly in the issue what is wanted, then comment `/retry`."},
-		"stuck":               {"Two rounds in a row had the same outcome.", "Read the open findings, then comment `/rollback` with a reason, or `/skip`."},
+		"stuck":               {"Two rounds in a row had the same outcome.", "Read the open findings, then comment `/retry`, or `/rollback` with a reason."},
 		"output_invalid":      {"The agent's answer did not fit its schema, even when asked once more.", "Comment `/retry`, or use another model for this step."},
 		"review_failed":       {"The review found blockers, and no revisions are left.", "Read the open findings, then comment `/retry` or `/rollback` with a reason."},
 		"check_failed":        {"A check of the phase fails, and no revisions are left.", "Read the output of the check, then comment `/retry` or `/rollback` with a reason."},
@@ -64,7 +65,7 @@ func englishCodes() map[string]Advice {
 		"push_failed":         {"The branch could not be pushed.", "Check branch rules and the permissions of the token, then comment `/resume`."},
 		"state_corrupt":       {"The record of the run cannot be read.", "Restore `metadata.json` from an earlier commit of the branch, then comment `/resume`."},
 		"cancelled":           {"The run was cancelled.", "Comment `/resume` to go on."},
-		"waiting":             {"The run waits for a person.", "Answer with `/approve`, `/reject` or `/answer`."},
+		"waiting":             {"The run waits for a person.", "Comment `/resume` to go on, or `/rollback` with a reason."},
 		"completed":           {"All phases are done.", "Review the pull request."},
 	}
 }

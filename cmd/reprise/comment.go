@@ -22,43 +22,51 @@ type links struct {
 }
 
 // comment gives the one live comment of a run as Markdown, in the language of
-// the run: where it is, what it costs, what a person can do, what is open,
-// and what happened. Text from agents and people is neutral in it. It has at
-// most maxComment characters.
+// the run, with nothing told beside its record.
 func comment(plan *pipelines.Pipeline, run metadata.Run, l links) string {
-	plan = whole(plan)
-	c := commenter{
-		Catalogue: prompts.Words(run.Language), more: moreWords(run.Language),
-		plan: plan, run: run, links: l, rows: rowsOf(plan, run), now: doing(plan, run),
-	}
+	return liveComment(plan, run, told{links: l})
+}
+
+// liveComment gives the one live comment of a run as Markdown, in the language
+// of the run: where it is, what it costs, what a person can do, what is open,
+// and what happened. Text from agents and people is neutral in it. It has at
+// most maxComment characters: what has no room is left out, never the head and
+// never the state for programs.
+func liveComment(plan *pipelines.Pipeline, run metadata.Run, t told) string {
+	c := newCommenter(plan, run, t)
+	state := c.machine()
 	blocks := []string{
-		c.head(), c.advice(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.rollbacks(), c.machine(),
+		c.head(), c.warnings(), c.advice(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.rollbacks(), c.asked(),
 	}
-	blocks = slices.DeleteFunc(blocks, func(b string) bool { return b == "" })
-	return limited(strings.Join(blocks, "\n\n")+"\n", maxComment, c.more.CutOff)
+	text, whole := fitting(blocks, maxComment-units(state)-units(c.more.CutOff)-10)
+	if !whole {
+		state = joined("\n\n", c.more.CutOff, state)
+	}
+	return joined("\n\n", text, state) + "\n"
+}
+
+func newCommenter(plan *pipelines.Pipeline, run metadata.Run, t told) commenter {
+	plan = whole(plan)
+	return commenter{
+		Catalogue: prompts.Words(run.Language), more: moreWords(run.Language),
+		plan: plan, run: run, told: t, rows: rowsOf(plan, run), now: doing(plan, run),
+	}
 }
 
 // commenter writes the parts of a comment.
 type commenter struct {
 	prompts.Catalogue
-	more  extraWords
-	plan  *pipelines.Pipeline
-	run   metadata.Run
-	links links
-	rows  []row
-	now   phases.Decision
+	more extraWords
+	told told
+	plan *pipelines.Pipeline
+	run  metadata.Run
+	rows []row
+	now  phases.Decision
 }
 
 // head is the marker, the headline, and the facts.
 func (c commenter) head() string {
-	id := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("<>-", r) && r != '-' || r <= ' ' {
-			return -1
-		}
-		return r
-	}, brief(c.run.IssueNumber, 100))
-	marker := "<!-- reprise:progress:v1 issue=" + strings.ReplaceAll(id, "--", "-") + " -->"
-	lines := []string{marker, "### " + c.headline(), ""}
+	lines := []string{markerOf("progress", c.run.IssueNumber), "### " + c.headline(), ""}
 	for _, facts := range []string{c.linked(), c.facts()} {
 		if facts != "" {
 			lines = append(lines, facts, "")
@@ -109,28 +117,23 @@ func runSign(s metadata.Status) string {
 
 // linked are the links, in a line.
 func (c commenter) linked() string {
-	branch := link(c.Branch, c.links.Branch)
+	branch := link(c.Branch, c.told.Branch)
 	if branch == "" && c.run.BranchName != "" {
 		branch = c.Branch + " " + code(brief(c.run.BranchName, 100))
 	}
-	return joined(" · ", link(c.Job, c.links.Job), branch, link(c.PullRequest, c.pullRequest()))
+	return joined(" · ", link(c.Job, c.told.Job), branch, link(c.PullRequest, c.pullRequest()))
 }
 
 // pullRequest is the address of the pull request, or "".
 func (c commenter) pullRequest() string {
-	if c.links.PullRequest != "" {
-		return c.links.PullRequest
+	if c.told.PullRequest != "" {
+		return c.told.PullRequest
 	}
 	return c.run.PRURL
 }
 
 // facts are what the run has used, and who is at work.
 func (c commenter) facts() string {
-	limit, used := c.run.Budget.USD, c.run.Cost.USD-c.run.Budget.Since.USD
-	if limit == 0 {
-		limit, used = c.run.Budget.IssueUSD, c.run.Cost.USD
-	}
-	estimated := slices.ContainsFunc(c.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	who := ""
 	if c.run.Status == metadata.Running && c.now.Agent != "" {
 		who = named(c.Agent, code(brief(c.now.Agent, 60)))
@@ -138,11 +141,21 @@ func (c commenter) facts() string {
 			who += " · " + named(c.Model, code(brief(model, 60)))
 		}
 	}
+	return joined(" · ", c.used(), who)
+}
+
+// used is what the run has cost, in money and time.
+func (c commenter) used() string {
+	limit, used := c.run.Budget.USD, c.run.Cost.USD-c.run.Budget.Since.USD
+	if limit == 0 {
+		limit, used = c.run.Budget.IssueUSD, c.run.Cost.USD
+	}
+	estimated := slices.ContainsFunc(c.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := ""
 	if d := c.run.UpdatedAt.Sub(c.run.CreatedAt); d >= time.Second {
 		elapsed = named(c.Elapsed, c.Duration(d))
 	}
-	return joined(" · ", named(c.Cost, c.Spent(used, limit, estimated)), elapsed, who)
+	return joined(" · ", named(c.Cost, c.Spent(used, limit, estimated)), elapsed)
 }
 
 // advice says why the run does not go on, and what a person can do now.
@@ -253,7 +266,7 @@ func (c commenter) artifacts(r row) string {
 		if i == 3 {
 			break
 		}
-		if to := link(inline(lastOf(f), 80), fileURL(c.links.Files, f)); to != "" {
+		if to := link(inline(lastOf(f), 80), fileURL(c.told.Files, f)); to != "" {
 			out = append(out, to)
 		} else {
 			out = append(out, code(brief(f, 200)))

@@ -158,20 +158,22 @@ func (c commenter) within(limit int, lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// limited is the last resort: it cuts a comment at the end of a line.
-func limited(text string, limit int, note string) string {
-	if units(text) <= limit {
-		return text
-	}
-	room := limit - units(note) - 2
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if room -= units(line); room < 0 {
-			break
+// fitting joins the blocks for which there is room, with a blank line between
+// them, and says whether that is all. Empty ones are left out.
+func fitting(blocks []string, room int) (text string, whole bool) {
+	var out []string
+	whole = true
+	for _, b := range blocks {
+		switch n := units(b) + len("\n\n"); {
+		case b == "":
+		case n > room:
+			whole = false
+		default:
+			room -= n
+			out = append(out, b)
 		}
-		b.WriteString(line)
 	}
-	return b.String() + "\n" + note + "\n"
+	return strings.Join(out, "\n\n"), whole
 }
 
 // units counts UTF-16 units, which is what GitHub counts.

@@ -71,7 +71,25 @@ func TestCommentIsCut(t *testing.T) {
 			t.Errorf("%q is not in\n%.3000s", want, got)
 		}
 	}
-	if got := limited("one\ntwo\nthree\n", 12, "cut"); got != "one\n\ncut\n" {
-		t.Errorf("limited gives %q", got)
+}
+
+func TestFitting(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		blocks []string
+		room   int
+		want   string
+		whole  bool
+	}{
+		{"all", []string{"one", "", "two"}, 10, "one\n\ntwo", true},
+		{"not the long one", []string{"one", "long", "two"}, 10, "one\n\ntwo", false},
+		{"surrogates count twice", []string{"😀😀"}, 5, "", false},
+		{"nothing", nil, 0, "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got, whole := fitting(tt.blocks, tt.room); got != tt.want || whole != tt.whole {
+				t.Errorf("got %q, %v, want %q, %v", got, whole, tt.want, tt.whole)
+			}
+		})
 	}
 }

@@ -130,7 +130,7 @@ func (s *stand) run(code int, args ...string) string {
 
 // origin gives the newest commit of a run on origin, or "".
 func (s *stand) origin(id string) string {
-	out, err := gitIn(s.path("origin.git"), "rev-parse", "--verify", "--quiet", "refs/heads/"+branchOf(id))
+	out, err := gitIn(s.path("origin.git"), "rev-parse", "--verify", "--quiet", "refs/heads/"+branchPrefix+id)
 	if err != nil {
 		return ""
 	}
@@ -141,12 +141,12 @@ func (s *stand) origin(id string) string {
 // still has the commits that were there once.
 func (s *stand) holds(id string, once ...string) metadata.Run {
 	s.t.Helper()
-	run, err := audit(s.path("origin.git"), branchOf(id))
+	run, err := audit(s.path("origin.git"), branchPrefix+id)
 	if err != nil {
 		s.t.Fatalf("issue %s: %v", id, err)
 	}
 	for _, commit := range once {
-		if _, err := gitIn(s.path("origin.git"), "merge-base", "--is-ancestor", commit, branchOf(id)); err != nil {
+		if _, err := gitIn(s.path("origin.git"), "merge-base", "--is-ancestor", commit, branchPrefix+id); err != nil {
 			s.t.Errorf("issue %s: commit %s is lost: %v", id, commit, err)
 		}
 	}

@@ -114,10 +114,45 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	if _, d.defined, err = d.freeze(is); err != nil {
 		return d, err
 	}
-	if o.agent != "" {
-		err = replaceAgents(plan, o.agent)
-	}
+	err = d.adapt(o)
 	return d, err
+}
+
+// adapt changes a definition as the command line says, for this run alone.
+func (d *definition) adapt(o opening) error {
+	cut, err := pipelines.Cut(d.plan, o.part)
+	if err != nil {
+		return usage(err)
+	}
+	d.plan = cut
+	d.plan.Protect = append(slices.Clip(d.plan.Protect), o.protect...)
+	return d.assign(o)
+}
+
+// assign gives the work to the agent and the model that the command line names.
+func (d *definition) assign(o opening) error {
+	if o.agent != "" {
+		if err := replaceAgents(d.plan, o.agent); err != nil {
+			return err
+		}
+	}
+	if o.model != "" {
+		for _, s := range stepsOf(d.plan) {
+			s.Model = o.model
+		}
+	}
+	return nil
+}
+
+// stepsOf gives the steps of all phases, to be changed.
+func stepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
+	var out []*pipelines.Step
+	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
+		for i := range list {
+			out = append(out, &list[i].Execute, &list[i].Review, &list[i].Revise)
+		}
+	}
+	return out
 }
 
 // inRepository gives mistakes in prompts the form of mistakes in pipelines, and
@@ -161,13 +196,8 @@ func replaceAgents(plan *pipelines.Pipeline, name string) error {
 		}
 	}
 	with.Fallback = ""
-	steps := func(p *pipelines.Phase) []*pipelines.Step { return []*pipelines.Step{&p.Execute, &p.Review, &p.Revise} }
-	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
-		for i := range list {
-			for _, s := range steps(&list[i]) {
-				s.Agent, s.Model = name, with.Models[s.Tier]
-			}
-		}
+	for _, s := range stepsOf(plan) {
+		s.Agent, s.Model = name, with.Models[s.Tier]
 	}
 	plan.Agents = map[string]pipelines.Agent{name: with}
 	return nil
@@ -237,6 +267,19 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition,
 // refresh makes the run go on with its pipeline and prompts as they are defined
 // now, and commits that.
 func (w *workspace) refresh(ctx context.Context, env environment, o opening) error {
+	if err := w.redefine(ctx, env, o); err != nil {
+		return err
+	}
+	e, err := w.engine(env, o, quiet{})
+	if err != nil {
+		return err
+	}
+	return e.Refreeze(ctx, w.run)
+}
+
+// redefine gives the run its pipeline and prompts as they are defined now. The
+// next commit takes them along.
+func (w *workspace) redefine(ctx context.Context, env environment, o opening) error {
 	if o.pipeline == "" {
 		o.pipeline = definedBy(w.run, w.plan.Preset)
 	}
@@ -260,11 +303,7 @@ func (w *workspace) refresh(ctx context.Context, env environment, o opening) err
 	}
 	w.definition, w.frozen = now, files
 	w.run.Pipeline = metadata.Pipeline{Name: now.plan.Name, Digest: digest, Definition: now.defined, Source: now.plan.Source}
-	e, err := w.engine(env, o, quiet{})
-	if err != nil {
-		return err
-	}
-	return e.Refreeze(ctx, w.run)
+	return nil
 }
 
 // definedBy names the pipeline of a run the way --pipeline does.

@@ -26,7 +26,7 @@ type recorded struct {
 }
 
 // look reads a run without taking it: another process may be at work on it.
-func look(ctx context.Context, repo, id string) (*recorded, error) {
+func look(ctx context.Context, env environment, repo, id string) (*recorded, error) {
 	if err := checkID(id); err != nil {
 		return nil, err
 	}
@@ -36,32 +36,35 @@ func look(ctx context.Context, repo, id string) (*recorded, error) {
 	}
 	r := &recorded{source: src}
 	name := recordFile(id)
-	read := func(name string) ([]byte, error) { return src.ReadFile(ctx, branchOf(id), name) }
+	read := func(name string) ([]byte, error) { return src.ReadFile(ctx, env.branch(id), name) }
 	data, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, noRun(ctx, src, id)
+		return nil, noRun(ctx, env, src, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if r.run, err = metadata.Parse(data, branchOf(id)+":"+name); err != nil {
+	if r.run, err = metadata.Parse(data, env.branch(id)+":"+name); err != nil {
 		return nil, err
 	}
 	r.definition, r.issue, err = thaw(r.run, read)
 	return r, err
 }
 
+// noRunError says that an issue has no run.
+type noRunError struct{ usageError }
+
 // noRun says that an issue has no run, and what there is.
-func noRun(ctx context.Context, src *git.Source, id string) error {
-	branches, err := src.Branches(ctx, "reprise/")
+func noRun(ctx context.Context, env environment, src *git.Source, id string) error {
+	branches, err := src.Branches(ctx, env.prefix())
 	if err != nil || len(branches) == 0 {
-		return usagef("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)
+		return &noRunError{usageError{fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}
 	}
 	for i, b := range branches {
-		branches[i] = strings.TrimPrefix(b, "reprise/issue-")
+		branches[i] = strings.TrimPrefix(b, env.prefix())
 	}
 	slices.Sort(branches)
-	return usagef("there is no run for issue %s in this repository; there are: %s", id, strings.Join(branches, ", "))
+	return &noRunError{usageError{fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(branches, ", "))}}
 }
 
 func statusCommand(env environment) *cobra.Command {
@@ -70,7 +73,7 @@ func statusCommand(env environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status --issue ID", Short: "Show where a run is, and what it waits for",
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := look(c.Context(), repo, id)
+			r, err := look(c.Context(), env, repo, id)
 			if err != nil {
 				return err
 			}
@@ -93,7 +96,7 @@ func historyCommand(env environment) *cobra.Command {
 	c := &cobra.Command{
 		Use: "history --issue ID", Short: "Show every attempt, decision and rollback of a run",
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := look(c.Context(), repo, id)
+			r, err := look(c.Context(), env, repo, id)
 			if err != nil {
 				return err
 			}
@@ -120,7 +123,7 @@ func explainCommand(env environment) *cobra.Command {
 		Use:   "explain [--issue-file FILE | --issue ID | --pipeline NAME]",
 		Short: "Show which pipeline an issue takes, why, and what it would do",
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, err := explained(c.Context(), o)
+			d, err := explained(c.Context(), env, o)
 			if err != nil {
 				return err
 			}
@@ -141,9 +144,9 @@ func explainCommand(env environment) *cobra.Command {
 }
 
 // explained finds the pipeline that a run has, or that an issue would take.
-func explained(ctx context.Context, o opening) (definition, error) {
+func explained(ctx context.Context, env environment, o opening) (definition, error) {
 	if o.id != "" {
-		r, err := look(ctx, o.repo, o.id)
+		r, err := look(ctx, env, o.repo, o.id)
 		if err != nil {
 			return definition{}, err
 		}

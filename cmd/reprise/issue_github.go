@@ -152,6 +152,11 @@ func (r reference) read(ctx context.Context, env environment) (issue, error) {
 	if err != nil {
 		return issue{}, usage(err)
 	}
+	return r.readFrom(ctx, gh)
+}
+
+// readFrom reads an issue that a run is to begin with from a forge.
+func (r reference) readFrom(ctx context.Context, gh *github.Client) (issue, error) {
 	is, err := gh.Issue(ctx, r.owner, r.name, r.number)
 	var refused *github.Error
 	switch {

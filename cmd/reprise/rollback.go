@@ -118,7 +118,7 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 // workspace.
 func (o rollbackOptions) open(ctx context.Context, env environment) (*recorded, *workspace, error) {
 	if o.dry {
-		r, err := look(ctx, o.repo, o.id)
+		r, err := look(ctx, env, o.repo, o.id)
 		return r, nil, err
 	}
 	w, err := openWorkspace(ctx, env, o.opening)

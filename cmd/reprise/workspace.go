@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -30,6 +33,7 @@ type workspace struct {
 	source *git.Source
 	repo   *git.Repo
 	issue  issue
+	branch string
 	run    metadata.Run
 	push   bool              // every commit goes to origin
 	fresh  bool              // the run has no commit yet
@@ -59,6 +63,14 @@ type opening struct {
 	agent    string // does the work of every agent of the pipeline
 	stubs    string // file of scripted answers, for the rehearsal agent
 	sandbox  string // required, best-effort or off; empty: best-effort
+	part     pipelines.Part
+
+	given   *issue   // the issue itself, instead of id; it is on GitHub
+	token   string   // for origin, in place of the user's own credentials
+	base    string   // branch that a new run starts from; empty: what is checked out
+	model   string   // for every step; empty: as the pipeline says
+	protect []string // paths besides the pipeline's
+
 	usd      float64
 	push     *bool // push every commit to origin; nil: as the run was started
 	pause    bool  // stop after every phase that passed its gates
@@ -70,8 +82,14 @@ type opening struct {
 // anew says to begin at the beginning, also where there is a run of this issue.
 func (o opening) anew() bool { return o.scratch && (o.file != "" || o.online) }
 
-// branchOf names the branch of a run.
-func branchOf(id string) string { return "reprise/issue-" + id }
+// branchPrefix begins the names of branches; REPRISE_BRANCH_PREFIX has another.
+const branchPrefix = "reprise/issue-"
+
+// prefix is what the names of branches begin with.
+func (e environment) prefix() string { return cmp.Or(e.getenv("REPRISE_BRANCH_PREFIX"), branchPrefix) }
+
+// branch names the branch of a run.
+func (e environment) branch(id string) string { return e.prefix() + id }
 
 // checkID says what is wrong with the id of an issue in the command line.
 func checkID(id string) error {
@@ -95,9 +113,12 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 	if w.source, err = git.Find(ctx, o.repo); err != nil {
 		return nil, err
 	}
-	if o.file != "" {
+	switch {
+	case o.given != nil:
+		w.issue = *o.given
+	case o.file != "":
 		w.issue, err = readIssue(o.file)
-	} else {
+	default:
 		w.issue.ID, w.there, w.nowhere, err = o.find(env, w.source)
 	}
 	switch {
@@ -132,7 +153,14 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 	if err != nil {
 		return err
 	}
-	opts := git.Options{Source: w.source, Root: root, Branch: branchOf(w.issue.ID), State: phases.Folder(w.issue.ID), TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID)}
+	w.branch = env.branch(w.issue.ID)
+	opts := git.Options{
+		Source: w.source, Root: root, Branch: w.branch, Base: o.base, State: phases.Folder(w.issue.ID),
+		TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID),
+	}
+	if o.token != "" {
+		opts.Token = func(context.Context) (string, error) { return o.token, nil }
+	}
 	if w.push = w.pushes(ctx, o); w.push {
 		opts.Remote = "origin"
 	}
@@ -144,8 +172,8 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 		if o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
 		}
-		if _, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), recordFile(w.issue.ID)); err == nil && !o.anew() {
-			opts.Base = branchOf(w.issue.ID) // perhaps only origin has the branch
+		if _, err := w.source.ReadFile(ctx, w.branch, recordFile(w.issue.ID)); err == nil && !o.anew() {
+			opts.Base = w.branch // perhaps only origin has the branch
 		}
 		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
@@ -161,7 +189,7 @@ func (w *workspace) pushes(ctx context.Context, o opening) bool {
 		return o.push != nil && *o.push
 	}
 	name := recordFile(w.issue.ID)
-	data, err := w.source.ReadFile(ctx, branchOf(w.issue.ID), name)
+	data, err := w.source.ReadFile(ctx, w.branch, name)
 	if err != nil {
 		// A new run, or one that only origin has. People follow an issue on
 		// GitHub there; for a file, --push says so.
@@ -225,11 +253,11 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 		// merged long ago.
 		return w.begin(ctx, env, o)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", branchOf(w.issue.ID), name)
+		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.branch, name)
 	case err != nil:
 		return err
 	}
-	if w.run, err = metadata.Parse(data, branchOf(w.issue.ID)+":"+name); err != nil {
+	if w.run, err = metadata.Parse(data, w.branch+":"+name); err != nil {
 		return fmt.Errorf("%w; the branch is left as it is", err)
 	}
 	given := w.issue
@@ -243,10 +271,7 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	if !o.scratch {
 		w.absorb(env.now())
 	}
-	if o.agent != "" {
-		return replaceAgents(w.plan, o.agent)
-	}
-	return nil
+	return w.assign(o)
 }
 
 // without says what of the command line has no effect on a run that has begun.
@@ -262,6 +287,9 @@ func (w *workspace) without(o opening, given issue) []string {
 	if o.language != "" && o.language != w.run.Language {
 		out = append(out, fmt.Sprintf("the run keeps language %s, with which it began; --language %s has no effect", w.run.Language, o.language))
 	}
+	if !reflect.DeepEqual(o.part, pipelines.Part{}) {
+		out = append(out, "the run keeps the phases with which it began; --from, --until, --only and --skip have no effect")
+	}
 	if o.file != "" && (given.digest() != w.run.Issue.Digest || given.Title != w.run.IssueTitle) {
 		out = append(out, fmt.Sprintf("%s reads otherwise now; the run keeps the issue as it read when it began", o.file))
 	}
@@ -275,15 +303,15 @@ func (w *workspace) without(o opening, given issue) []string {
 func (w *workspace) begin(ctx context.Context, env environment, o opening) error {
 	var err error
 	switch {
-	case o.file != "":
+	case o.file != "", o.given != nil:
 	case w.there != nil:
 		if w.issue, err = w.there.read(ctx, env); err != nil {
 			return err
 		}
 	case o.online:
-		return usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, w.source, w.issue.ID), w.nowhere)
+		return usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, env, w.source, w.issue.ID), w.nowhere)
 	default:
-		return noRun(ctx, w.source, w.issue.ID)
+		return noRun(ctx, env, w.source, w.issue.ID)
 	}
 	w.removed = w.issue.clean()
 	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
@@ -303,7 +331,7 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 	}
 	w.run = phases.Fresh(w.plan, metadata.Run{
 		IssueNumber: w.issue.ID, IssueURL: w.issue.URL, IssueTitle: w.issue.Title, Repository: repository,
-		WorkflowVersion: version, Language: w.plan.Language, BranchName: branchOf(w.issue.ID), BaseCommit: w.repo.Tip(),
+		WorkflowVersion: version, Language: w.plan.Language, BranchName: w.branch, BaseCommit: w.repo.Tip(),
 		Pipeline:  metadata.Pipeline{Name: w.plan.Name, Digest: digest, Definition: w.defined, Source: w.plan.Source},
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.push},
 		Issue:     metadata.Issue{Title: w.issue.Title, Labels: w.issue.Labels, Author: w.issue.Author, Digest: w.issue.digest()},

@@ -2,6 +2,7 @@ package githubtest
 
 import (
 	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -14,19 +15,68 @@ type Fault struct {
 	Body   string      // as it is
 	Cut    bool        // the connection ends in the middle of the body
 	Drop   bool        // the connection ends without an answer
+	Reset  bool        // the connection is reset without an answer
 	Hang   bool        // no answer, until the client gives up
+
+	// After lets the server do what was asked for, and then goes wrong. With Cut
+	// and without a Body, the connection ends in the middle of the real answer.
+	After bool
+}
+
+// After is a fault that comes when the work is done: the client cannot know
+// that it was.
+func After(f Fault) Fault {
+	f.After = true
+	return f
 }
 
 // Fault makes a route go wrong once for every fault given, in their order;
-// after them it works again. A route is "GET /repos/acme/widget/issues/7".
+// after them it works again. A route is "GET /repos/acme/widget/issues/7", with
+// the path as it is sent, without a query.
 func (s *Server) Fault(route string, faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults[route] = append(s.faults[route], faults...)
 }
 
-// serve answers with a fault.
-func (s *Server) serve(f Fault, w http.ResponseWriter, r *http.Request) {
+// FaultAt makes the nth request from now on go wrong, whatever it is. The next
+// one is 1.
+func (s *Server) FaultAt(n int, f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faultAt[len(s.requests)+n] = f
+}
+
+// nextFault takes the fault that a request meets; nil if there is none.
+func (s *Server) nextFault(in *incoming) *Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f, ok := s.faultAt[in.nth]; ok {
+		return &f
+	}
+	route := in.method + " " + in.path
+	queue := s.faults[route]
+	if len(queue) == 0 {
+		return nil
+	}
+	s.faults[route] = queue[1:]
+	return &queue[0]
+}
+
+// status is what the client gets to see; 0 if it gets no answer.
+func (f Fault) status() int {
+	switch {
+	case f.Hang, f.Drop, f.Reset:
+		return 0
+	case f.Status == 0:
+		return http.StatusOK
+	}
+	return f.Status
+}
+
+// fail answers with a fault. Real is the answer that would have been given,
+// if the work was done.
+func (s *Server) fail(f Fault, real []byte, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.Hang:
 		select {
@@ -34,6 +84,9 @@ func (s *Server) serve(f Fault, w http.ResponseWriter, r *http.Request) {
 		case <-s.done:
 		}
 		panic(http.ErrAbortHandler)
+	case f.Reset:
+		reset(w)
+		return
 	case f.Drop:
 		panic(http.ErrAbortHandler)
 	}
@@ -41,17 +94,30 @@ func (s *Server) serve(f Fault, w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	maps.Copy(h, f.Header)
 	if f.Cut {
+		if f.Body == "" {
+			f.Body = string(real[:len(real)/2])
+		}
 		h.Set("Content-Length", strconv.Itoa(len(f.Body)+100))
 	}
-	if f.Status == 0 {
-		f.Status = http.StatusOK
-	}
-	w.WriteHeader(f.Status)
+	w.WriteHeader(f.status())
 	_, _ = w.Write([]byte(f.Body)) // the client may be gone
 	if f.Cut {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// reset ends a connection so that the other side sees an error instead of an
+// end.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // the next best
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // without it, it is an end like others
+	}
+	_ = conn.Close() // nobody waits for it
 }
 
 // Status is GitHub's own answer with a status and a message.

@@ -1,16 +1,19 @@
 package githubtest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Issue is what a test says of an issue. What is left out is as on most
-// issues.
+// Issue is an issue. What a test leaves out is as on most issues.
 type Issue struct {
-	Number  int
+	Number  int   // 0: the next one
+	ID      int64 // given by the server
 	Title   string
 	Body    string // empty: null, as GitHub sends it
 	Author  string // empty: octocat
@@ -18,15 +21,27 @@ type Issue struct {
 	State   string // empty: open
 	Locked  bool
 	Pull    bool // it is a pull request
+	Created time.Time
 	Updated time.Time
-
-	id int64
 }
 
 // AddIssue adds an issue to owner/name, or replaces the one with its number.
-func (s *Server) AddIssue(repo string, is Issue) {
+// It returns the number.
+func (s *Server) AddIssue(repo string, is Issue) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r := s.repository(repo)
+	s.addIssue(r, &is)
+	if is.Pull && r.pulls[is.Number] == nil {
+		r.pulls[is.Number] = &Pull{Number: is.Number, ID: s.id(), Head: fmt.Sprintf("change-%d", is.Number), Base: r.DefaultBranch, HeadRepository: r.fullName()}
+	}
+	return is.Number
+}
+
+func (s *Server) addIssue(r *repository, is *Issue) {
+	if is.Number == 0 {
+		is.Number = r.nextNumber()
+	}
 	if is.Author == "" {
 		is.Author = "octocat"
 	}
@@ -34,74 +49,226 @@ func (s *Server) AddIssue(repo string, is Issue) {
 		is.State = "open"
 	}
 	if is.Updated.IsZero() {
-		is.Updated = s.now
+		is.Updated = s.time()
 	}
-	is.id = s.id()
-	s.repository(repo).issues[is.Number] = &is
+	if is.Created.IsZero() {
+		is.Created = is.Updated
+	}
+	is.ID, is.Labels = s.id(), slices.Clone(is.Labels)
+	if old := r.issues[is.Number]; old != nil {
+		is.ID = old.ID
+	}
+	r.issues[is.Number] = is
+	delete(r.gone, is.Number)
 }
 
-func (s *Server) getIssue(w http.ResponseWriter, r *http.Request, repo *repository) {
-	n, err := strconv.Atoi(r.PathValue("number"))
-	is := repo.issues[n]
-	if err != nil || is == nil {
-		notFound(w)
-		return
+func (r *repository) nextNumber() int {
+	n := 0
+	for taken := range r.issues {
+		n = max(n, taken)
 	}
-	send(w, http.StatusOK, s.issue(repo, is))
+	for taken := range r.gone {
+		n = max(n, taken)
+	}
+	return n + 1
 }
 
-// issue is an issue as GitHub sends it.
-func (s *Server) issue(repo *repository, is *Issue) object {
-	api := s.URL + "/repos/" + repo.owner + "/" + repo.name
-	web := s.web + "/" + repo.owner + "/" + repo.name
-	self := fmt.Sprintf("%s/issues/%d", api, is.Number)
-	kind, place := "I", "issues"
-	if is.Pull {
-		kind, place = "PR", "pull"
+// Issues are the issues and pull requests of a repository, by number.
+func (s *Server) Issues(repo string) []Issue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Issue
+	r := s.repository(repo)
+	for _, n := range slices.Sorted(maps.Keys(r.issues)) {
+		is := *r.issues[n]
+		is.Labels = slices.Clone(is.Labels)
+		out = append(out, is)
 	}
-	out := object{
-		"id": is.id, "node_id": node(kind, is.id), "number": is.Number, "title": is.Title, "body": nil, "user": s.user(is.Author),
-		"state": is.State, "state_reason": nil, "locked": is.Locked, "active_lock_reason": nil, "labels": s.labels(api, is.Labels),
-		"assignee": nil, "assignees": []any{}, "milestone": nil, "comments": 0, "author_association": "NONE",
-		"created_at": stamp(is.Updated), "updated_at": stamp(is.Updated), "closed_at": nil, "closed_by": nil,
-		"url": self, "html_url": fmt.Sprintf("%s/%s/%d", web, place, is.Number), "repository_url": api,
-		"labels_url": self + "/labels{/name}", "comments_url": self + "/comments", "events_url": self + "/events", "timeline_url": self + "/timeline",
-		"reactions": reactions(self), "performed_via_github_app": nil,
-		"sub_issues_summary": object{"total": 0, "completed": 0, "percent_completed": 0},
+	return out
+}
+
+// Labels are the labels of an issue.
+func (s *Server) Labels(repo string, number int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.thread(repo, number).Labels)
+}
+
+// ChangeIssue changes an issue as people do: its title, text, labels and
+// state, and whether it is locked.
+func (s *Server) ChangeIssue(repo string, number int, change func(*Issue)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := s.thread(repo, number)
+	change(is)
+	is.Updated = s.tick()
+}
+
+// thread finds an issue that a test names.
+func (s *Server) thread(repo string, number int) *Issue {
+	if is := s.repository(repo).issues[number]; is != nil {
+		return is
 	}
-	if is.Body != "" {
-		out["body"] = is.Body
+	s.host.Helper()
+	s.host.Errorf("githubtest: there is no issue %d in %s", number, repo)
+	return &Issue{}
+}
+
+// DeleteIssue deletes an issue.
+func (s *Server) DeleteIssue(repo string, number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(repo, number, func(*visit) result { return refuse(http.StatusGone, "This issue was deleted") })
+}
+
+// Transfer moves an issue and its comments to another repository, where it
+// gets a number of its own. The old place leads to the new one.
+func (s *Server) Transfer(repo string, number int, to string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	target, moved := s.repository(to), *s.thread(repo, number)
+	moved.Number = 0
+	s.addIssue(target, &moved)
+	comments := s.remove(repo, number, func(v *visit) result {
+		status := http.StatusMovedPermanently
+		if v.in.method != http.MethodGet {
+			status = http.StatusTemporaryRedirect
+		}
+		_, rest, _ := strings.Cut(v.in.path, fmt.Sprintf("/issues/%d", number))
+		place := at(v.URL, "repositories", target.id, "issues", moved.Number) + rest
+		return result{status: status, value: object{"message": "Moved Permanently", "url": place, "documentation_url": docs}, header: map[string]string{"Location": place}}
+	})
+	for _, c := range comments {
+		c.issue = moved.Number
 	}
-	if is.State == "closed" {
-		out["state_reason"], out["closed_at"], out["closed_by"] = "completed", stamp(is.Updated), s.user(repo.owner)
+	target.comments = append(target.comments, comments...)
+	slices.SortFunc(target.comments, func(a, b *comment) int { return cmp.Compare(a.ID, b.ID) })
+	return moved.Number
+}
+
+// remove takes an issue away, and returns its comments. Gone says what is
+// answered from now on.
+func (s *Server) remove(repo string, number int, gone func(*visit) result) []*comment {
+	r := s.repository(repo)
+	if is := r.issues[number]; is != nil {
+		s.orphan(is.ID)
 	}
-	if is.Pull {
-		pull := fmt.Sprintf("%s/pull/%d", web, is.Number)
-		out["draft"] = false
-		out["pull_request"] = object{
-			"url": fmt.Sprintf("%s/pulls/%d", api, is.Number), "html_url": pull, "diff_url": pull + ".diff", "patch_url": pull + ".patch", "merged_at": nil,
+	delete(r.issues, number)
+	delete(r.pulls, number)
+	r.gone[number] = gone
+	var comments []*comment
+	r.comments = slices.DeleteFunc(r.comments, func(c *comment) bool {
+		if c.issue == number {
+			comments = append(comments, c)
+		}
+		return c.issue == number
+	})
+	return comments
+}
+
+func (v *visit) getIssue() result { return ok(v.issueObject(v.repo, v.issue)) }
+
+func (v *visit) listIssues() result {
+	if v.repo.NoIssues {
+		return issuesOff()
+	}
+	q := v.in.query
+	state := cmp.Or(q.Get("state"), "open")
+	var found []*Issue
+	for _, is := range v.repo.issues {
+		switch {
+		case state != "all" && is.State != state, q.Get("creator") != "" && !strings.EqualFold(q.Get("creator"), is.Author), !v.since(is.Updated):
+		case q.Get("labels") != "" && !hasAll(is.Labels, strings.Split(q.Get("labels"), ",")):
+		default:
+			found = append(found, is)
 		}
 	}
-	return out
-}
-
-func (s *Server) labels(api string, names []string) []any {
-	out := []any{}
-	for i, name := range names {
-		id := int64(i + 1)
-		out = append(out, object{
-			"id": id, "node_id": node("LA", id), "url": api + "/labels/" + name, "name": name, "color": "d73a4a", "default": false, "description": nil,
-		})
+	by := func(is *Issue) time.Time { return is.Created }
+	if q.Get("sort") == "updated" {
+		by = func(is *Issue) time.Time { return is.Updated }
 	}
-	return out
-}
-
-func reactions(self string) object {
-	out := object{"url": self + "/reactions", "total_count": 0}
-	for _, name := range []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"} {
-		out[name] = 0
+	slices.SortFunc(found, func(a, b *Issue) int { return cmp.Or(by(b).Compare(by(a)), b.Number-a.Number) })
+	if q.Get("direction") == "asc" {
+		slices.Reverse(found)
 	}
-	return out
+	return page(v, found, func(is *Issue) any { return v.issueObject(v.repo, is) })
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func hasAll(have, want []string) bool {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(h, strings.TrimSpace(w)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func issuesOff() result {
+	return refuse(http.StatusGone, "Issues has been disabled in this repository.")
+}
+
+func (v *visit) createIssue() result {
+	title, _ := field[string](v, "title")
+	switch {
+	case v.repo.NoIssues:
+		return issuesOff()
+	case strings.TrimSpace(title) == "":
+		return invalid(object{"resource": "Issue", "field": "title", "code": "missing_field"})
+	case len([]rune(title)) > mostTitle:
+		return invalid(tooLong("Issue", "title", mostTitle))
+	}
+	body, _ := field[string](v, "body")
+	if no := v.bodyTooLong("Issue", body); no != nil {
+		return *no
+	}
+	is := &Issue{Title: title, Body: body, Author: v.login(), Updated: v.tick()}
+	if v.has("triage") { // what others send is dropped without a word
+		is.Labels = v.sentLabels()
+	}
+	v.addIssue(v.repo, is)
+	return created(v.issueObject(v.repo, is))
+}
+
+const (
+	mostTitle = 256
+	mostBody  = 65536
+)
+
+func tooLong(resource, name string, most int) object {
+	return object{"resource": resource, "field": name, "code": "custom", "message": fmt.Sprintf("%s is too long (maximum is %d characters)", name, most)}
+}
+
+// bodyTooLong refuses a text that is longer than GitHub keeps.
+func (v *visit) bodyTooLong(resource, body string) *result {
+	if len([]rune(body)) <= mostBody {
+		return nil
+	}
+	no := invalid(object{"resource": resource, "field": "body", "code": "custom", "message": fmt.Sprintf("body is too long (maximum is %d characters)", mostBody)})
+	return &no
+}
+
+func (v *visit) editIssue() result {
+	is := v.issue
+	if !v.has("triage") && !strings.EqualFold(is.Author, v.login()) {
+		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
+	}
+	next := *is
+	if title, sent := field[string](v, "title"); sent {
+		next.Title = title
+	}
+	if body, sent := field[string](v, "body"); sent {
+		next.Body = body
+	}
+	if state, sent := field[string](v, "state"); sent {
+		next.State = state
+	}
+	if _, sent := field[[]any](v, "labels"); sent && v.has("triage") {
+		next.Labels = v.sentLabels()
+	}
+	if no := v.bodyTooLong("Issue", next.Body); no != nil {
+		return *no
+	}
+	next.Updated = v.tick()
+	*is = next
+	return ok(v.issueObject(v.repo, is))
+}

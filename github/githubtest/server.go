@@ -1,178 +1,141 @@
 // Package githubtest is a GitHub in memory that speaks HTTP: repositories,
-// issues and rights that keep their state, answers with the fields that
-// GitHub really sends, and faults on demand.
+// issues, comments, pull requests and rights that keep their state, answers
+// with the fields that GitHub really sends, and faults on demand.
+//
+// Every request and every answer is held against GitHub's own description of
+// its API: what a client gets wrong fails the test that it runs in.
 package githubtest
 
 import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 )
 
-// Server is one GitHub. Its methods may be called while it serves.
+// Host is what a server runs in, and where it says what is wrong: a test, or
+// a program that is none.
+type Host interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Cleanup(func())
+}
+
+// Server is one GitHub. Its methods may be called while it serves. Those that
+// name what is not there report it to the host, and give nothing.
+//
+// It also answers under URL + "/api/v3", as GitHub Enterprise does.
 type Server struct {
 	URL string // of the API; GITHUB_API_URL takes it
 
-	t    testing.TB
-	web  string // where people would see it
-	http *httptest.Server
-	done chan struct{} // closed when the test ends
+	host   Host
+	web    string // where people would see it
+	http   *httptest.Server
+	done   chan struct{} // closed when the test ends
+	api    *description
+	routes []route
 
 	mu       sync.Mutex
 	repos    map[string]*repository // by name in small letters
-	tokens   map[string]string      // token to login
-	faults   map[string][]Fault     // by route
+	accounts map[string]*account    // by login in small letters
+	tokens   map[string]*token
+	faults   map[string][]Fault // by route
+	faultAt  map[int]Fault      // by the number of the request, from 1
 	requests []Request
 	now      time.Time
+	clock    func() time.Time // nil: now, which goes on a second with every change
 	nextID   int64
-}
-
-// Request is one that came, whatever became of it.
-type Request struct {
-	Method string
-	Path   string // with the query
-	Token  string // without its scheme; empty if it had none
-	Header http.Header
-}
-
-// repository has what people see under one owner/name.
-type repository struct {
-	owner, name string
-	id          int64
-	private     bool
-	issues      map[int]*Issue
-	roles       map[string]string // login to role
+	limit    secondary
 }
 
 // New starts a server that ends with the test.
-func New(t testing.TB) *Server {
-	t.Helper()
+func New(host Host) *Server {
+	host.Helper()
 	s := &Server{
-		t: t, web: "https://github.com", done: make(chan struct{}), repos: map[string]*repository{}, tokens: map[string]string{},
-		faults: map[string][]Fault{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), nextID: 1000,
+		host: host, web: "https://github.com", done: make(chan struct{}), routes: routes(),
+		repos: map[string]*repository{}, accounts: map[string]*account{}, tokens: map[string]*token{},
+		faults: map[string][]Fault{}, faultAt: map[int]Fault{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), nextID: 1000,
 	}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /repos/{owner}/{repo}/issues/{number}", s.inRepository(s.getIssue))
-	mux.HandleFunc("GET /repos/{owner}/{repo}/collaborators/{user}/permission", s.inRepository(s.getPermission))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { notFound(w) })
-	s.http = httptest.NewServer(s.record(mux))
+	var err error
+	if s.api, err = readDescription(); err != nil {
+		host.Errorf("githubtest: %v", err)
+		s.api = &description{}
+	}
+	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
-	t.Cleanup(func() {
+	host.Cleanup(func() {
 		close(s.done)
 		s.http.Close()
 	})
 	return s
 }
 
-// AddToken makes a token known, and whose it is. One that is not known is
-// refused, and no token sees what is public.
-func (s *Server) AddToken(token, login string) {
+// SetClock makes the server tell the time by a clock. Without one, it begins
+// in March 2026, and a second passes with every change.
+func (s *Server) SetClock(clock func() time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens[token] = login
+	s.clock = clock
 }
 
-// AddRepository adds owner/name, or makes it private if it is there.
-func (s *Server) AddRepository(name string, private bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.repository(name).private = private
-}
-
-// Permit gives somebody a role in a repository: read, triage, write, maintain,
-// admin, or none.
-func (s *Server) Permit(name, login, role string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.repository(name).roles[login] = role
-}
-
-// Requests lists what has come so far, in order.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
-}
-
-// repository finds owner/name, or adds it. The caller holds the lock.
-func (s *Server) repository(fullName string) *repository {
-	key := strings.ToLower(fullName)
-	if r := s.repos[key]; r != nil {
-		return r
+// time is the time of the server. The caller holds the lock.
+func (s *Server) time() time.Time {
+	if s.clock != nil {
+		return s.clock().UTC().Truncate(time.Second)
 	}
-	owner, name, ok := strings.Cut(fullName, "/")
-	if !ok {
-		s.t.Fatalf("githubtest: %q is not owner/name", fullName)
-	}
-	r := &repository{owner: owner, name: name, id: s.id(), issues: map[int]*Issue{}, roles: map[string]string{owner: "admin"}}
-	s.repos[key] = r
-	return r
+	return s.now
 }
 
-// id gives a number that nothing else has. The caller holds the lock.
+// tick is the time of a change. The caller holds the lock.
+func (s *Server) tick() time.Time {
+	s.now = s.now.Add(time.Second)
+	return s.time()
+}
+
+// id gives a number that nothing else has, and that is greater than all
+// before. The caller holds the lock.
 func (s *Server) id() int64 {
 	s.nextID++
 	return s.nextID
 }
 
-// record notes every request, and lets a fault answer it first.
-func (s *Server) record(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		route := r.Method + " " + r.URL.Path
-		s.mu.Lock()
-		s.requests = append(s.requests, Request{Method: r.Method, Path: r.URL.RequestURI(), Token: token, Header: r.Header.Clone()})
-		login, known := s.tokens[token]
-		var fault *Fault
-		if queue := s.faults[route]; len(queue) > 0 {
-			fault, s.faults[route] = &queue[0], queue[1:]
-		}
-		s.mu.Unlock()
-		h := w.Header()
-		h.Set("X-GitHub-Media-Type", "github.v3; format=json")
-		h.Set("X-GitHub-Request-Id", fmt.Sprintf("C0DE:%d", len(s.Requests())))
-		switch {
-		case fault != nil:
-			s.serve(*fault, w, r)
-		case token != "" && !known:
-			fail(w, http.StatusUnauthorized, "Bad credentials")
-		default:
-			limits(h, login, s.now)
-			next.ServeHTTP(w, r)
-		}
-	})
+// serve answers one request, and lets a fault answer before or after what it
+// does.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	in, err := s.receive(w, r)
+	if err != nil {
+		return // the client is gone
+	}
+	fault := s.nextFault(in)
+	w.Header().Set("X-GitHub-Media-Type", "github.v3; format=json")
+	w.Header().Set("X-GitHub-Request-Id", fmt.Sprintf("C0DE:%d", in.nth))
+	if fault != nil && !fault.After {
+		s.answered(in, fault.status(), false)
+		s.fail(*fault, nil, w, r)
+		return
+	}
+	a := s.answer(in)
+	if fault != nil {
+		s.answered(in, fault.status(), a.status < 300)
+		s.fail(*fault, a.body, w, r)
+		return
+	}
+	s.answered(in, a.status, a.status < 300)
+	a.send(w)
 }
 
-// limits are the headers that count requests. They never run out by themselves.
-func limits(h http.Header, login string, now time.Time) {
-	limit := "60"
-	if login != "" {
-		limit = "5000"
+// answer does what a request asks for.
+func (s *Server) answer(in *incoming) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := &visit{Server: s, in: in, token: s.tokens[in.token]}
+	a := v.reply(v.answer())
+	if wrong := s.api.checkAnswer(in.route, a.status, a.body); len(wrong) > 0 {
+		s.host.Errorf("githubtest: the answer %d to %s %s is not GitHub's: %s", a.status, in.method, in.path, strings.Join(wrong, "; "))
 	}
-	h.Set("X-RateLimit-Limit", limit)
-	h.Set("X-RateLimit-Remaining", limit)
-	h.Set("X-RateLimit-Used", "0")
-	h.Set("X-RateLimit-Resource", "core")
-	h.Set("X-RateLimit-Reset", fmt.Sprint(now.Add(time.Hour).Unix()))
-}
-
-// inRepository finds the repository of a request, and hides a private one
-// from who has no role in it.
-func (s *Server) inRepository(handle func(http.ResponseWriter, *http.Request, *repository)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		_, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		repo := s.repos[strings.ToLower(r.PathValue("owner")+"/"+r.PathValue("repo"))]
-		if repo == nil || repo.private && rank(repo.roles[s.tokens[token]]) < rank("read") {
-			notFound(w)
-			return
-		}
-		handle(w, r, repo)
-	}
+	a.ifNew(in)
+	s.count(v.token, a)
+	return a
 }

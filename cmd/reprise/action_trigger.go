@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// trigger is what a workflow was started for: who asks for what on which
+// issue.
+type trigger struct {
+	event      string // its kind and action, such as "issue_comment created"
+	repository string // owner/name
+	number     int
+	by         string        // login of who asks
+	text       string        // as it was typed
+	asked      slashParsed   // what that means
+	issue      *github.Issue // as the event has it; nil: it has to be read
+	comment    *github.Comment
+	label      string // the one that asked, to be taken off
+	at         time.Time
+	branch     string // the default branch, if the event says so
+}
+
+// runner is what the machine says about who started a workflow.
+type runner struct {
+	event      string // GITHUB_EVENT_NAME
+	repository string
+	actor      string
+	again      string // who started it again; the actor if nobody did
+}
+
+func runnerOf(env environment) runner {
+	return runner{
+		event: env.getenv("GITHUB_EVENT_NAME"), repository: env.getenv("GITHUB_REPOSITORY"),
+		actor: env.getenv("GITHUB_ACTOR"), again: env.getenv("GITHUB_TRIGGERING_ACTOR"),
+	}
+}
+
+// triggerOf says what an event asks for. A denial says why it asks for
+// nothing, or why it is not listened to. Nothing in an event proves who may
+// ask: that is looked up later.
+func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
+	t := trigger{event: strings.TrimSpace(ev.Name + " " + ev.Action), repository: ev.Repository, branch: ev.DefaultBranch, issue: ev.Issue}
+	if t.repository == "" {
+		t.repository = r.repository
+	}
+	deny := func(code metadata.Code, format string, args ...any) (trigger, *denial) {
+		return t, &denial{Code: code, By: t.by, What: t.text, Why: fmt.Sprintf(format, args...)}
+	}
+	if t.issue != nil {
+		t.number = t.issue.Number
+	}
+	if no := t.read(ev, in, r); no != nil {
+		return t, no
+	}
+	switch {
+	case r.repository != "" && !strings.EqualFold(r.repository, t.repository):
+		return deny(metadata.ConfusedDeputy, "the event is one of %s, and the workflow runs in %s", t.repository, r.repository)
+	case ev.Head != "" && !strings.EqualFold(ev.Head, t.repository):
+		return deny(metadata.ForkDenied, "the pull request comes from %s", ev.Head)
+	case strings.HasPrefix(ev.Name, "pull_request") && ev.Head == "":
+		return deny(metadata.ForkDenied, "where the pull request comes from is not known")
+	case t.by == "":
+		return deny(metadata.ConfusedDeputy, "the event does not say who asks")
+	case strings.HasSuffix(t.by, "[bot]") || ev.Sender.Type == "Bot" || t.comment != nil && t.comment.Author.Type == "Bot":
+		if !slices.ContainsFunc(in.bots, func(b string) bool { return strings.EqualFold(b, t.by) }) {
+			return deny(metadata.BotDenied, "%s is not one of allowed-bots", t.by)
+		}
+	}
+	switch {
+	case t.comment != nil && !strings.EqualFold(t.by, ev.Sender.Login):
+		return deny(metadata.ConfusedDeputy, "%s wrote the comment and %s sent it", t.by, ev.Sender.Login)
+	case r.actor != "" && !strings.EqualFold(t.by, r.actor):
+		return deny(metadata.ConfusedDeputy, "%s asks, and %s started the workflow", t.by, r.actor)
+	case t.number == 0:
+		return deny(metadata.NoTrigger, "it names no issue")
+	case t.issue != nil && t.issue.IsPull:
+		return deny(metadata.NoTrigger, "number %d is a pull request; commands are taken on issues", t.number)
+	case t.comment != nil && t.comment.Edited():
+		return deny(metadata.EditedComment, "the comment was edited; write a new one")
+	}
+	return t, nil
+}
+
+// read finds out what is asked, and by whom.
+func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
+	deny := func(code metadata.Code, format string, args ...any) *denial {
+		return &denial{Code: code, By: t.by, What: t.text, Why: fmt.Sprintf(format, args...)}
+	}
+	ask := func(by, text string, bare bool) { t.by, t.text, t.asked = by, text, parseSlash(text, bare) }
+	number := in.issue
+	switch explicit := in.command != "" && in.command != gateOnly; {
+	case explicit: // the workflow file says what to do, and the actor answers for it
+		by := ev.Sender.Login
+		if by == "" {
+			by = r.actor
+		}
+		ask(by, in.command, true)
+	case ev.Name == "issue_comment":
+		return t.readComment(ev, ask)
+	case ev.Name == "issues":
+		if ev.Action != "labeled" || in.label == "" || !strings.EqualFold(ev.Label, in.label) {
+			return deny(metadata.NoTrigger, "a run begins with the label %q", in.label)
+		}
+		t.label = ev.Label
+		ask(ev.Sender.Login, "run", true)
+		return nil
+	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
+		if ev.Name == "repository_dispatch" && ev.Action != "reprise" {
+			return deny(metadata.NoTrigger, "the type of the dispatch is %q, not reprise", ev.Action)
+		}
+		text := strings.TrimSpace(ev.Inputs["command"])
+		if text == "" {
+			text = "run"
+		}
+		ask(ev.Sender.Login, text, true)
+		if number == "" {
+			number = strings.TrimPrefix(strings.TrimSpace(ev.Inputs["issue"]), "#")
+		}
+	case in.issue != "":
+		by := ev.Sender.Login
+		if by == "" {
+			by = r.actor
+		}
+		ask(by, "run", true)
+	default:
+		return deny(metadata.NoTrigger, "an event %q asks for nothing", t.event)
+	}
+	if number != "" {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > 1e9 {
+			return deny(metadata.NoTrigger, "%.40q is not the number of an issue", number)
+		}
+		if n != t.number {
+			t.number, t.issue = n, nil
+		}
+	}
+	return nil
+}
+
+// readComment reads a command that somebody wrote.
+func (t *trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *denial {
+	if ev.Comment == nil {
+		return &denial{Code: metadata.NoTrigger, Why: "the event has no comment"}
+	}
+	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
+	t.comment, t.at = ev.Comment, ev.Comment.CreatedAt
+	no := &denial{By: t.by}
+	switch {
+	case strings.Contains(ev.Comment.Body, ourMarker):
+		no.Code, no.Why = metadata.NoTrigger, "the comment is one of reprise's own"
+	case t.asked.Outcome == slashIgnored:
+		no.Code, no.Why = metadata.NotACommand, "the comment is no command"
+	case ev.Action == "edited":
+		no.Code, no.Why, no.What = metadata.EditedComment, "commands are taken from new comments only", t.text
+	case ev.Action != "created":
+		no.Code, no.Why = metadata.NoTrigger, fmt.Sprintf("a comment that was %s asks for nothing", ev.Action)
+	default:
+		return nil
+	}
+	return no
+}
+
+// ourMarker begins the first line of every comment that reprise writes.
+const ourMarker = "<!-- reprise:"

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// bot does what people ask for in the comments of one issue.
+type bot struct {
+	job    *job
+	env    environment
+	in     inputs
+	t      trigger
+	gh     *github.Client
+	thread *github.Thread
+
+	owner, name string // of the repository
+	me          string // this process, in the lease on a run
+	again       bool   // the job was started again by hand
+
+	w       *workspace
+	engine  *phases.Engine
+	holding bool // this process has taken the run
+	obeyed  int  // orders that this process took
+	live    *github.Live
+	shown   error // why the live comment could not be shown the last time
+	told    told
+
+	triedPull bool
+	noted  []denial // what was refused while the job ran
+	owes   []owed   // commands that this process took and that the run has to answer for
+
+	mu    sync.Mutex // the queue is looked at while an agent works
+	queue queue
+	roles map[string]github.Role
+}
+
+// jobEnd is how a job ended.
+type jobEnd struct {
+	decision decision
+	denial   // why nothing was done, or why a run stopped; zero if all went well
+	text     string // an answer that has no comment to stand in
+	err      error
+}
+
+// decision is what became of an event, for the steps that follow.
+type decision string
+
+// The decisions.
+const (
+	toRun   decision = "run"     // there is work to do, or it was done
+	replied decision = "replied" // it was answered, and that was all
+	ignored decision = "ignored" // it asks for nothing
+	denied  decision = "denied"  // whoever asks may not, or not so
+)
+
+// newBot prepares to act on a trigger. Nothing is sent yet.
+func newBot(j *job, in inputs, t trigger) (*bot, error) {
+	owner, name, ok := strings.Cut(t.repository, "/")
+	if !ok {
+		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.env.getenv("GITHUB_REPOSITORY"))
+	}
+	b := &bot{
+		job: j, env: j.env, in: in, t: t, owner: owner, name: name, roles: map[string]github.Role{},
+		me: jobOf(j.env), again: j.env.getenv("GITHUB_RUN_ATTEMPT") > "1",
+	}
+	f, err := forgeOf(j.env)
+	if err != nil {
+		return nil, err
+	}
+	b.gh, err = github.New(github.Options{
+		Token: in.token, APIURL: f.api, UserAgent: "reprise/" + version, Now: j.env.now,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			_, _ = fmt.Fprintf(j.env.stdout, "%s is asked again in %s\n", f.host, d.Round(time.Second))
+			return sleep(ctx, d)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.thread = b.gh.Thread(owner, name, t.number)
+	b.queue = newQueue(t)
+	return b, nil
+}
+
+// jobOf names this process: the run of a workflow and its attempt, or what
+// else is known of where it runs.
+func jobOf(env environment) string {
+	if id := env.getenv("GITHUB_RUN_ID"); id != "" {
+		attempt := env.getenv("GITHUB_RUN_ATTEMPT")
+		if attempt == "" {
+			attempt = "1"
+		}
+		return "actions/" + id + "/" + attempt
+	}
+	return "process/" + random()[:12]
+}
+
+// act does what was asked for, if whoever asks may.
+func (b *bot) act(ctx context.Context) jobEnd {
+	asked := b.t.asked
+	if asked.Outcome == slashAsked && !asked.Command.spec().Ready && b.strange(ctx) {
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: "there is no run that it could be about"}}
+	}
+	if no := b.mayAsk(ctx); no != nil {
+		if no.Code == metadata.PermissionDenied {
+			b.react(ctx, github.Confused)
+		}
+		return jobEnd{decision: denied, denial: *no}
+	}
+	b.takeLabel(ctx)
+	fresh := b.react(ctx, github.Eyes)
+	switch {
+	case asked.Outcome == slashMistaken, asked.Command.now(), !asked.Command.spec().Ready:
+		return b.replyNow(ctx, fresh)
+	case b.in.command == gateOnly:
+		return jobEnd{decision: toRun}
+	}
+	return b.session(ctx)
+}
+
+// strange reports whether a command that this version does not carry out is
+// likely to be for another program: there is no run it could be about.
+func (b *bot) strange(ctx context.Context) bool {
+	_, _, err := b.known(ctx, nil)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// takeLabel takes the label off that asked for a run, so that it can be put on
+// again.
+func (b *bot) takeLabel(ctx context.Context) {
+	if b.t.label == "" || b.in.dry {
+		return
+	}
+	if _, err := b.thread.RemoveLabel(ctx, b.t.label); err != nil {
+		b.warn(err)
+	}
+}
+
+// mayAsk says why somebody may not ask for this, or nothing.
+func (b *bot) mayAsk(ctx context.Context) *denial {
+	need := b.t.asked.role()
+	askers := []string{b.t.by}
+	if again := runnerOf(b.env).again; again != "" && !strings.EqualFold(again, b.t.by) {
+		askers = append(askers, again) // started an old job again
+	}
+	for _, who := range askers {
+		if no := b.may(ctx, who, need); no != nil {
+			no.What = firstLine(b.t.text)
+			return no
+		}
+	}
+	return nil
+}
+
+// may says why somebody has not the right, or nothing. That it cannot be found
+// out is a no of its own.
+func (b *bot) may(ctx context.Context, who string, need github.Role) *denial {
+	no := &denial{Code: metadata.PermissionDenied, By: who}
+	if len(b.in.users) > 0 && !containsFold(b.in.users, who) {
+		no.Why = who + " is not one of allowed-users"
+		return no
+	}
+	b.mu.Lock()
+	role, known := b.roles[who]
+	b.mu.Unlock()
+	if !known {
+		var err error
+		if role, err = b.gh.Role(ctx, b.owner, b.name, who); err != nil {
+			no.Code, no.Why = metadata.APIError, err.Error()
+			return no
+		}
+		b.mu.Lock()
+		b.roles[who] = role
+		b.mu.Unlock()
+	}
+	if !role.AtLeast(need) {
+		no.Why = fmt.Sprintf("%s has the role %q here, and this takes %q", who, role, need)
+		return no
+	}
+	return nil
+}
+
+func containsFold(list []string, s string) bool {
+	for _, l := range list {
+		if strings.EqualFold(l, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// react puts a sign on the comment that asked; fresh says that it was not
+// there before. One that fails is worth a warning and nothing more.
+func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
+	if b.t.comment == nil || b.in.dry {
+		return true
+	}
+	return b.reactTo(ctx, b.t.comment.ID, r)
+}
+
+func (b *bot) reactTo(ctx context.Context, comment int64, r github.Reaction) bool {
+	fresh, _, err := b.thread.React(ctx, comment, r)
+	if err != nil {
+		b.warn(err)
+	}
+	return fresh
+}
+
+// warn tells of something that went wrong beside the work.
+func (b *bot) warn(err error) {
+	b.job.warning(err.Error())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.told.Warnings = append(b.told.Warnings, err.Error())
+}
+
+// language is that of the run, or of replies where there is none.
+func (b *bot) language() string {
+	switch {
+	case b.w != nil && b.w.run.Language != "":
+		return b.w.run.Language
+	case b.in.language != "":
+		return b.in.language
+	}
+	return "en"
+}
+
+// id is the issue's, as runs know it.
+func (b *bot) id() string { return strconv.Itoa(b.t.number) }
+
+// apiProblem gives a reason code for an error of the forge.
+func apiProblem(err error) metadata.Code {
+	var problem *github.Error
+	if errors.As(err, &problem) && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken) {
+		return metadata.CredentialsMissing
+	}
+	return metadata.APIError
+}

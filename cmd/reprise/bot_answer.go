@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// replyMarker is the first line of the answer to a comment. There is at most
+// one comment with it.
+func replyMarker(comment int64) string {
+	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%d -->", comment)
+}
+
+// reply answers a comment, unless it is answered already.
+func (b *bot) reply(ctx context.Context, comment int64, body func(marker string) string) {
+	if b.in.dry {
+		return
+	}
+	marker := replyMarker(comment)
+	if _, err := b.thread.Post(ctx, marker, body(marker), b.t.at); err != nil {
+		b.warn(err)
+	}
+}
+
+// replyNow answers what is answered at once: questions, and mistakes. It needs
+// no checkout, and does not wait for a job that works on the run.
+func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
+	end := jobEnd{decision: replied}
+	if b.t.asked.Outcome == slashMistaken || !b.t.asked.Command.spec().Ready {
+		end.decision, end.denial = denied, denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: oneLine(b.t.asked.reply("en"))}
+	}
+	if b.t.comment == nil { // a form or a workflow asks; the page of the job is the answer
+		end.text = b.answerText(ctx, b.t.asked, b.t.by, "", nil)
+		return end
+	}
+	if !fresh && !b.again {
+		return end // the job that works on the run has taken it
+	}
+	b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}, nil)
+	return end
+}
+
+// replyTo answers a comment that is answered at once. Run is its run, if it is
+// at hand.
+func (b *bot) replyTo(ctx context.Context, c waiting, run *metadata.Run) {
+	b.reply(ctx, c.comment.ID, func(marker string) string {
+		return b.answerText(ctx, c.asked, c.comment.Author.Login, marker, run)
+	})
+	sign := github.Rocket
+	if c.asked.Outcome == slashMistaken || !c.asked.Command.spec().Ready {
+		sign = github.Confused
+	}
+	b.reactTo(ctx, c.comment.ID, sign)
+}
+
+// answerText is what a question is answered with.
+func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker string, run *metadata.Run) string {
+	if text := asked.reply(b.language()); text != "" {
+		return marker + "\n" + text
+	}
+	refusal := func(code metadata.Code, err error) string {
+		return refusalReply(marker, b.language(), denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: err.Error()})
+	}
+	if asked.Command.Name == "help" {
+		return marker + "\n" + slashHelp(b.language(), asked.Command.Topic, nil)
+	}
+	plan, found, err := b.known(ctx, run)
+	switch none := errors.Is(err, fs.ErrNotExist); {
+	case err != nil && !none:
+		return refusal(apiProblem(err), err)
+	case asked.Command.Name == "config":
+		return b.configText(ctx, marker, plan)
+	case none:
+		return refusal(metadata.StaleEvent, errors.New("this issue has no run; /run starts one"))
+	case asked.Command.Name == "status":
+		return statusReply(marker, plan, found, told{links: b.links(found)}, found.GitHubIntegration.ProgressCommentURL)
+	}
+	back, err := phases.Back(plan, found, rewindOf(order{slashCommand: asked.Command, by: by, at: b.env.now()}))
+	if err != nil {
+		return refusal(metadata.NotACommand, err)
+	}
+	return rewoundReply(marker, plan, back)
+}
+
+// known gives the run of the issue with its plan: as this job has it, or as
+// the branch on the forge does. The error is an fs.ErrNotExist if there is no
+// run.
+func (b *bot) known(ctx context.Context, run *metadata.Run) (*pipelines.Pipeline, metadata.Run, error) {
+	if run != nil {
+		return b.w.plan, *run, nil
+	}
+	branch, folder := b.env.branch(b.id()), phases.Folder(b.id())
+	data, err := b.gh.File(ctx, b.owner, b.name, branch, recordFile(b.id()))
+	if err != nil {
+		return nil, metadata.Run{}, err
+	}
+	read, err := metadata.Parse(data, branch+":"+recordFile(b.id()))
+	if err != nil {
+		return nil, read, err
+	}
+	if data, err = b.gh.File(ctx, b.owner, b.name, branch, path.Join(folder, phases.PipelineFile)); err != nil {
+		return nil, read, err
+	}
+	plan, err := pipelines.Parse(data)
+	return plan, read, err
+}
+
+// configText says what a run of the issue goes by, or would.
+func (b *bot) configText(ctx context.Context, marker string, plan *pipelines.Pipeline) string {
+	f := configFacts{Version: versionText(), Bots: b.in.bots, Protects: b.in.protect, Sandbox: b.in.sandbox}
+	for _, s := range slashTable() {
+		if s.Ready {
+			f.Rights = append(f.Rights, right{"/" + s.Name, string(s.Role)})
+		}
+	}
+	f.Why, f.From = "the run began with it", b.env.branch(b.id())
+	if plan == nil {
+		var err error
+		if plan, f.Why, err = b.choose(ctx); err != nil {
+			return refusalReply(marker, b.language(), denial{Code: metadata.ConfigInvalid, By: b.t.by, What: "/config", Why: err.Error()})
+		}
+		f.From = b.t.branch
+	}
+	return configReply(marker, b.language(), plan, f)
+}
+
+// choose says which pipeline a new run would have, by what the default branch
+// on the forge has.
+func (b *bot) choose(ctx context.Context) (*pipelines.Pipeline, string, error) {
+	eval, err := evaluator()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder; the system removes what is left
+	const folder = ".github/reprise/pipelines"
+	names, err := b.gh.Files(ctx, b.owner, b.name, b.defaultBranch(), folder)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o700); err != nil {
+		return nil, "", err
+	}
+	for _, name := range names {
+		data, err := b.gh.File(ctx, b.owner, b.name, b.defaultBranch(), path.Join(folder, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "pipelines", filepath.Base(name)), data, 0o600)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	is := pipelines.Issue{}
+	if b.t.issue != nil {
+		is = pipelines.Issue{Title: b.t.issue.Title, Labels: b.t.issue.Labels}
+	}
+	name := b.in.pipeline
+	if isPath(name) {
+		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(name))
+	}
+	return pipelines.Choose(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, name)
+}
+
+// defaultBranch is the default branch as the event names it.
+func (b *bot) defaultBranch() string {
+	if b.t.branch != "" {
+		return b.t.branch
+	}
+	return "HEAD"
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// endTime is how long the last words of a job may take once it was told to
+// stop. GitHub kills it ten seconds after that, and the state comes first.
+const endTime = 4 * time.Second
+
+// lastWords gives a context for what is told at the end, also of a job that
+// was told to stop.
+func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), endTime)
+}
+
+// finish sees to everything that follows from where a run stopped.
+func (b *bot) finish(ctx context.Context) jobEnd {
+	ctx, stop := lastWords(ctx)
+	defer stop()
+	run := b.w.run
+	if run.Status == metadata.Completed {
+		b.handOver(ctx, run)
+	}
+	if b.holding {
+		b.checks(ctx, run)
+	}
+	b.flush(run)
+	for _, o := range b.owes {
+		sign := github.Rocket
+		if run.Status == metadata.Failed || run.Status == metadata.Cancelled || run.Status == metadata.Interrupted {
+			sign = github.ThumbsDown
+		}
+		b.reactTo(ctx, o.comment, sign)
+	}
+	end := jobEnd{decision: toRun}
+	if run.Stop != nil {
+		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: run.Stop.Why}
+	} else if run.Status == metadata.Completed {
+		end.Code = metadata.Done
+	}
+	return end
+}
+
+// halt records that a run cannot go on for a reason outside of it.
+func (b *bot) halt(ctx context.Context, run metadata.Run, no *refused) error {
+	next := phases.Halt(run, no.code, oneLine(no.Error()), b.env.now())
+	if err := b.engine.Amend(ctx, next, "stopped: "+string(no.code)); err != nil {
+		return err
+	}
+	b.w.run = next
+	return nil
+}
+
+// failed tells people on the issue why nothing came of what they asked for.
+func (b *bot) failed(ctx context.Context, d denial) {
+	ctx, stop := lastWords(ctx)
+	defer stop()
+	if b.in.dry {
+		return
+	}
+	b.react(ctx, github.ThumbsDown)
+	if b.w != nil && b.live != nil {
+		b.told.Warnings = append(b.told.Warnings, d.Why)
+		b.flush(b.w.run)
+		return
+	}
+	if b.t.comment != nil {
+		b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) })
+	}
+}
+
+// refuseAll answers that what was asked for is not done.
+func (b *bot) refuseAll(ctx context.Context, d denial) jobEnd {
+	b.react(ctx, github.Confused)
+	if b.t.comment != nil {
+		b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) })
+	}
+	return jobEnd{decision: denied, denial: d}
+}

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// order is a command as somebody gave it.
+type order struct {
+	slashCommand
+	by      string
+	comment int64  // 0 if it came another way
+	url     string // of the comment
+	at      time.Time
+}
+
+// owed is an order whose end the run as a whole decides.
+type owed struct {
+	comment int64
+	name    string
+}
+
+// refused says why an order is not carried out. That is no error: it is what
+// becomes of it.
+type refused struct {
+	code metadata.Code
+	err  error
+}
+
+// Error says why.
+func (r *refused) Error() string { return r.err.Error() }
+
+// Unwrap returns why.
+func (r *refused) Unwrap() error { return r.err }
+
+func refuse(code metadata.Code, format string, args ...any) *refused {
+	return &refused{code, fmt.Errorf(format, args...)}
+}
+
+// deed is what an order makes of a run.
+type deed struct {
+	run    metadata.Run
+	back   *phases.Rewound // of a rollback
+	phase  string
+	why    string // what became of it, in a sentence
+	frozen bool   // the definition goes with the commit
+}
+
+// work computes what an order makes of a run, and changes nothing. An error is
+// a *refused.
+func (b *bot) work(run metadata.Run, o order) (deed, error) {
+	switch o.Name {
+	case "run", "resume":
+		return b.goOn(run, o)
+	case "retry":
+		next, err := phases.Retry(b.w.plan, run, o.Phase, o.at)
+		if err != nil {
+			return deed{}, &refused{metadata.NotACommand, err}
+		}
+		return deed{run: next, phase: next.CurrentPhase, why: "a fresh allowance"}, nil
+	case "cancel":
+		why := "cancelled by a comment"
+		if o.by != "" {
+			why = "cancelled by " + o.by
+		}
+		if text := oneLine(o.Text); text != "" {
+			why += ": " + brief(text, 300)
+		}
+		next, err := phases.Cancel(run, why, o.at)
+		if err != nil {
+			return deed{}, &refused{metadata.NotACommand, err}
+		}
+		return deed{run: next, phase: next.CurrentPhase, why: why}, nil
+	case "rollback":
+		back, err := phases.Back(b.w.plan, run, rewindOf(o))
+		if err != nil {
+			return deed{}, &refused{metadata.NotACommand, err}
+		}
+		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
+	}
+	return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
+}
+
+func rewindOf(o order) phases.Rewind {
+	step := o.Step
+	if step == "" {
+		step = metadata.Revise
+	}
+	return phases.Rewind{
+		To: o.Phase, Step: step, Reason: o.Text, By: o.by, CommentURL: o.url, Restore: o.Restore, Trigger: metadata.Manual, At: o.at,
+	}
+}
+
+// goOn starts a run again that has stopped.
+func (b *bot) goOn(run metadata.Run, o order) (deed, error) {
+	switch {
+	case run.Status == metadata.Completed:
+		return deed{}, refuse(metadata.Done, "the run is completed; take a phase back with /rollback and say why")
+	case run.Status == metadata.Running && b.holding:
+		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
+	}
+	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD})
+	if next.Status != metadata.Running {
+		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
+	}
+	why := "goes on"
+	if o.Refresh {
+		why = "goes on with the pipeline as it is defined now"
+	} else if o.Pipeline != "" || o.From+o.Until+o.Only != "" || len(o.Skip) > 0 {
+		why = "goes on with the pipeline and the phases with which it began; --refresh takes new ones"
+	}
+	return deed{run: next, phase: next.CurrentPhase, why: why}, nil
+}
+
+// obey carries out an order and commits what it does together with the note
+// that it was taken. One that is refused is noted, too: it must not be obeyed
+// later, when nobody expects it any more.
+func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
+	x, err := b.work(run, o)
+	if err == nil && o.Name == "run" && o.Refresh {
+		x.run, err = b.redefine(ctx, x.run, o)
+		x.frozen = true
+	}
+	var no *refused
+	if errors.As(err, &no) {
+		x = deed{run: run, phase: "", why: "refused: " + oneLine(err.Error())}
+	} else if err != nil {
+		return run, err
+	}
+	next := phases.Take(run, x.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Phase: x.phase, Why: x.why, At: o.at})
+	if next.Execution.Attempt == run.Execution.Attempt && !b.holding {
+		next.Execution.Attempt++ // a process of its own
+	}
+	if err := b.commit(ctx, next, x, o); err != nil {
+		return run, err
+	}
+	b.holding = b.holding || next.Status == metadata.Running
+	b.obeyed++
+	b.w.run = next
+	b.answer(ctx, o, no)
+	return next, nil
+}
+
+// commit records an order.
+func (b *bot) commit(ctx context.Context, next metadata.Run, x deed, o order) error {
+	switch {
+	case x.back != nil:
+		x.back.Run = next
+		if o.Restore {
+			if err := b.w.restore(ctx, x.back); err != nil {
+				return err
+			}
+		}
+		return b.engine.Rewind(ctx, *x.back)
+	case x.frozen:
+		return b.engine.Refreeze(ctx, next)
+	}
+	subject := "/" + o.Name
+	if o.by != "" {
+		subject += " by " + o.by
+	}
+	return b.engine.Amend(ctx, next, subject)
+}
+
+// redefine gives the record of a run that goes on with its pipeline as it is
+// defined now, and wires the engine for that.
+func (b *bot) redefine(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
+	b.w.run = run
+	opening := b.opening(&o)
+	if err := b.w.redefine(ctx, b.env, opening); err != nil {
+		return run, &refused{metadata.ConfigInvalid, err}
+	}
+	var err error
+	b.engine, err = b.newEngine(opening)
+	return b.w.run, err
+}
+
+// answer tells people what became of an order.
+func (b *bot) answer(ctx context.Context, o order, no *refused) {
+	switch {
+	case no != nil:
+		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
+		b.noted = append(b.noted, d)
+		if o.comment > 0 {
+			b.reactTo(ctx, o.comment, github.Confused)
+			b.reply(ctx, o.comment, func(marker string) string { return refusalReply(marker, b.language(), d) })
+		}
+	case o.comment == 0:
+	case o.Name == "run" || o.Name == "resume" || o.Name == "retry":
+		b.owes = append(b.owes, owed{o.comment, o.Name})
+	default:
+		b.reactTo(ctx, o.comment, github.Rocket)
+	}
+}
+
+// Steer takes what people have asked for since, and sees to what the record
+// knows of the forge. It is called between two steps, and when the run has
+// stopped.
+func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	b.w.run = run
+	b.look(ctx, run.Status != metadata.Running)
+	run, err := b.drain(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	if run.Status == metadata.Interrupted && ctx.Err() == nil {
+		// The step was ended for a command that came to nothing.
+		run = phases.TakeUp(run, phases.Start{At: b.env.now()})
+	}
+	if changed := b.keepComment(&run); b.keepPull(ctx, &run) || changed {
+		run, err = b.note(ctx, run)
+	}
+	b.w.run = run
+	return run, err
+}
+
+// note sees to it that what changed in a record besides the run itself is
+// committed: with the next step, or where none follows by itself.
+func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if run.Status == metadata.Running {
+		return run, nil
+	}
+	next := phases.Touch(run, b.env.now())
+	return next, b.engine.Amend(ctx, next, "comment and pull request")
+}
+
+// drain takes every command that waits, in order.
+func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for ctx.Err() == nil {
+		all := b.pending(run)
+		if len(all) == 0 {
+			break
+		}
+		next, err := b.take(ctx, run, all[0])
+		if err != nil {
+			return run, err
+		}
+		run = next
+	}
+	return run, nil
+}
+
+// take does what a comment asks for, or says why not.
+func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
+	o := order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
+	no := b.may(ctx, o.by, c.asked.role())
+	if no == nil && c.comment.Edited() {
+		no = &denial{Code: metadata.EditedComment, By: o.by, Why: "the comment was edited; write a new one"}
+	}
+	if no != nil {
+		no.What = firstLine(c.comment.Body)
+		b.noted = append(b.noted, *no)
+		b.settled(c.comment.ID)
+		if no.Code != metadata.APIError { // else the next job finds out
+			b.reactTo(ctx, c.comment.ID, github.Confused)
+		}
+		return run, nil
+	}
+	mine := b.t.comment != nil && c.comment.ID == b.t.comment.ID
+	fresh := mine || b.reactTo(ctx, c.comment.ID, github.Eyes)
+	if c.asked.Outcome == slashMistaken || o.now() || !o.spec().Ready {
+		b.settled(c.comment.ID)
+		if fresh && !mine { // else a job of its own answers it
+			b.replyTo(ctx, c, &run)
+		}
+		return run, nil
+	}
+	next, err := b.obey(ctx, run, o)
+	b.settled(c.comment.ID)
+	return next, err
+}
+
+// taken says what a push that came too late means: another job has taken the
+// run meanwhile.
+func taken(err error) bool {
+	var moved *git.Moved
+	var held *git.Locked
+	return errors.As(err, &moved) || errors.As(err, &held)
+}
+
+// said joins what was refused, for the page of the job.
+func said(all []denial) string {
+	var out []string
+	for _, d := range all {
+		out = append(out, string(d.Code)+": "+d.Why)
+	}
+	return strings.Join(out, "; ")
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// queue is the comments of the issue as commands that wait to be taken. The
+// forge keeps them, so none is lost with a job; the record's cursor says which
+// were taken.
+type queue struct {
+	since  time.Time // comments before are of no interest
+	looked time.Time // when the list was last read
+	list   []github.Comment
+	done   map[int64]bool // refused or answered by this process
+}
+
+// lookBack is how far before the event that started this job a command may
+// have been given, and its own job dropped, without a run that knows of it.
+const lookBack = 10 * time.Minute
+
+// lookEvery is the least time between two looks while there is work to do.
+const (
+	lookEvery   = 5 * time.Second
+	listenEvery = 20 * time.Second // while an agent works
+)
+
+func newQueue(t trigger) queue {
+	q := queue{done: map[int64]bool{}}
+	if !t.at.IsZero() {
+		q.since = t.at.Add(-lookBack)
+	}
+	return q
+}
+
+// waiting is a command that somebody has given.
+type waiting struct {
+	comment github.Comment
+	asked   slashParsed
+}
+
+// look reads the comments, unless that was a moment ago. What cannot be read
+// is worth a warning: the next look may.
+func (b *bot) look(ctx context.Context, now bool) {
+	b.mu.Lock()
+	since, at := b.queue.since, b.env.now()
+	soon := !now && at.Sub(b.queue.looked) < lookEvery
+	b.mu.Unlock()
+	if soon {
+		return
+	}
+	list, changed, err := b.thread.Comments(ctx, since)
+	if err != nil && ctx.Err() == nil {
+		b.warn(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.looked = at
+	if err == nil && changed {
+		b.queue.list = list
+	}
+}
+
+// pending gives the commands that were not taken yet, oldest first. It is the
+// comment of the event whose text counts, not what it may say by now.
+func (b *bot) pending(run metadata.Run) []waiting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := slices.Clone(b.queue.list)
+	if c := b.t.comment; c != nil {
+		if i := slices.IndexFunc(list, func(o github.Comment) bool { return o.ID == c.ID }); i >= 0 {
+			list[i].Body = c.Body
+		} else {
+			list = append(list, *c) // lists lag behind
+		}
+	}
+	slices.SortFunc(list, func(a, b github.Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	var out []waiting
+	for _, c := range list {
+		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || strings.Contains(c.Body, ourMarker) || b.foreign(c) {
+			continue
+		}
+		if asked := parseSlash(c.Body, false); asked.Outcome != slashIgnored {
+			out = append(out, waiting{c, asked})
+		}
+	}
+	return out
+}
+
+// foreign reports whether a comment is by a program that is not listened to.
+func (b *bot) foreign(c github.Comment) bool {
+	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
+	return machine && !containsFold(b.in.bots, c.Author.Login)
+}
+
+// settled says that this process is done with a comment.
+func (b *bot) settled(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue.done[id] = true
+}
+
+// Urgent looks at the comments while an agent works, until one of them makes
+// that work pointless.
+func (b *bot) Urgent(ctx context.Context) bool {
+	run := b.w.run
+	for {
+		if sleep(ctx, b.listen()) != nil {
+			return false
+		}
+		b.look(ctx, true)
+		for _, c := range b.pending(run) {
+			if b.stops(ctx, c) {
+				return true
+			}
+		}
+	}
+}
+
+// listen is how long to wait between two looks while an agent works.
+func (b *bot) listen() time.Duration {
+	if d, err := time.ParseDuration(b.env.getenv("REPRISE_LISTEN_EVERY")); err == nil && d > 0 {
+		return d
+	}
+	return listenEvery
+}
+
+// stops reports whether a command ends the step under way. One that will be
+// refused does not.
+func (b *bot) stops(ctx context.Context, c waiting) bool {
+	cmd := c.asked.Command
+	if c.asked.Outcome != slashAsked || c.comment.Edited() || cmd.DryRun || cmd.Name != "cancel" && cmd.Name != "rollback" {
+		return false
+	}
+	if b.may(ctx, c.comment.Author.Login, c.asked.role()) != nil {
+		return false
+	}
+	_, err := b.work(b.w.run, order{slashCommand: cmd, by: c.comment.Author.Login, at: b.env.now()})
+	return err == nil
+}

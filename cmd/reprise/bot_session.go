@@ -1,0 +1,350 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// session opens the run of the issue, takes the commands that wait, and works
+// until there is nothing more to do or a person is needed.
+func (b *bot) session(ctx context.Context) jobEnd {
+	if b.in.timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, b.in.timeout, phases.ErrInterrupted)
+		defer stop()
+	}
+	if b.in.dry {
+		return b.rehearse(ctx)
+	}
+	b.look(ctx, true)
+	end, err := b.open(ctx)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	defer func() {
+		if err := b.w.close(); err != nil {
+			b.warn(err)
+		}
+	}()
+	if end != nil {
+		return *end
+	}
+	if err := b.begin(ctx); err != nil {
+		return b.broke(ctx, err)
+	}
+	return b.goThrough(ctx)
+}
+
+// opening says which run to open, with what the first /run or o asks for.
+func (b *bot) opening(o *order) opening {
+	out := opening{
+		repo: b.workFolder(), id: b.id(), online: true, pipeline: b.in.pipeline, language: b.in.language, agent: b.in.agent, model: b.in.model,
+		sandbox: b.in.sandbox, usd: b.in.usd, token: b.in.token, base: b.in.base, protect: b.in.protect, push: new(bool), theirs: true,
+	}
+	*out.push = !b.in.dry
+	if b.t.issue != nil {
+		out.given = &issue{
+			ID: b.id(), Title: oneLine(b.t.issue.Title), Body: strings.TrimSpace(b.t.issue.Body), URL: b.t.issue.URL,
+			Author: b.t.issue.Author, Labels: b.t.issue.Labels,
+		}
+	}
+	if o == nil {
+		return out
+	}
+	out.part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip}
+	if o.Pipeline != "" {
+		out.pipeline = o.Pipeline
+	}
+	if o.Agent != "" {
+		out.agent = o.Agent
+	}
+	if o.USD > 0 {
+		out.usd = o.USD
+	}
+	return out
+}
+
+// workFolder is the checkout.
+func (b *bot) workFolder() string {
+	if dir := b.env.getenv("GITHUB_WORKSPACE"); dir != "" {
+		return dir
+	}
+	return "."
+}
+
+// open opens the run. What it returns besides an error is how the job ends at
+// once: because there is no run, because another job works on it, or because
+// the issue is closed.
+func (b *bot) open(ctx context.Context) (*jobEnd, error) {
+	if no := b.closed(ctx); no != nil {
+		end := b.refuseAll(ctx, *no)
+		return &end, nil
+	}
+	first := b.firstRun(ctx)
+	w, err := openWorkspace(ctx, b.env, b.opening(first))
+	var none *noRunError
+	if errors.As(err, &none) || err == nil && w.fresh && first == nil {
+		if err == nil {
+			err = w.close()
+		}
+		b.w = nil
+		end := b.refuseAll(ctx, denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "this issue has no run; /run starts one"})
+		return &end, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.w = w
+	if no := b.held(ctx, w.run); no != nil {
+		return &jobEnd{decision: ignored, denial: *no}, nil
+	}
+	b.engine, err = b.newEngine(b.opening(first))
+	if err != nil {
+		return nil, err
+	}
+	if !w.fresh {
+		return nil, nil
+	}
+	return nil, b.start(ctx, *first)
+}
+
+// firstRun is the first /run that waits and that somebody with the right has
+// given: a run that does not exist begins as it says.
+func (b *bot) firstRun(ctx context.Context) *order {
+	if b.t.comment == nil && b.t.asked.Command.Name == "run" {
+		return &order{slashCommand: b.t.asked.Command, by: b.t.by, at: b.env.now()}
+	}
+	for _, c := range b.pending(metadata.Run{}) {
+		if c.asked.Outcome != slashAsked || c.asked.Command.Name != "run" || c.comment.Edited() {
+			continue
+		}
+		if who := c.comment.Author.Login; b.may(ctx, who, c.asked.role()) == nil {
+			return &order{slashCommand: c.asked.Command, by: who, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
+		}
+	}
+	return nil
+}
+
+// closed says why no work is done on this issue, or nothing. A run can be
+// cancelled all the same.
+func (b *bot) closed(ctx context.Context) *denial {
+	if b.t.asked.Command.Name == "cancel" {
+		return nil
+	}
+	is := b.t.issue
+	if is == nil {
+		read, err := b.gh.Issue(ctx, b.owner, b.name, b.t.number)
+		if err != nil {
+			return &denial{Code: apiProblem(err), By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}
+		}
+		is = &read
+		b.t.issue = is
+	}
+	no := &denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text)}
+	switch {
+	case is.State == "closed":
+		no.Why = "the issue is closed; reopen it first"
+	case is.Locked:
+		no.Why = "the issue is locked; unlock it first"
+	case is.IsPull:
+		no.Code, no.Why = metadata.NoTrigger, fmt.Sprintf("number %d is a pull request; a run begins with an issue", b.t.number)
+	default:
+		return nil
+	}
+	return no
+}
+
+// held says that another process works on the run, or nothing. It may be told
+// from the lease that it wrote; a job that is over holds nothing any more.
+func (b *bot) held(ctx context.Context, run metadata.Run) *denial {
+	lease := run.Execution.Lease
+	if lease == nil || lease.Owner == b.me || !b.env.now().Before(lease.Expires) {
+		return nil
+	}
+	no := &denial{Code: metadata.AlreadyRunning, By: b.t.by, What: firstLine(b.t.text)}
+	no.Why = fmt.Sprintf("%s works on it, and what was asked for is taken there", lease.Owner)
+	job, attempt, ok := jobIn(lease.Owner)
+	if !ok {
+		no.Why += "; if it is gone, the run is free at " + lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
+		return no
+	}
+	if mine, now, ok := jobIn(b.me); ok && mine == job && now > attempt {
+		return nil // this is the same job, started again
+	}
+	over, err := b.gh.JobOver(ctx, b.owner, b.name, job, attempt)
+	switch {
+	case err != nil:
+		no.Why += fmt.Sprintf("; whether it still does could not be found out (%v), so the run is free at %s", err, lease.Expires.UTC().Format("2006-01-02 15:04 UTC"))
+	case over:
+		return nil
+	}
+	return no
+}
+
+// jobIn reads what jobOf wrote.
+func jobIn(owner string) (id int64, attempt int, ok bool) {
+	parts := strings.Split(owner, "/")
+	if len(parts) != 3 || parts[0] != "actions" {
+		return 0, 0, false
+	}
+	id, err := strconv.ParseInt(parts[1], 10, 64)
+	attempt, err2 := strconv.Atoi(parts[2])
+	return id, attempt, err == nil && err2 == nil
+}
+
+// newEngine wires the engine to the issue.
+func (b *bot) newEngine(o opening) (*phases.Engine, error) {
+	e, err := b.w.engine(b.env, o, b.reporter())
+	if err != nil {
+		return nil, err
+	}
+	e.Steering, e.Owner, e.Hold = b, b.me, longest(b.w.plan)
+	return e, nil
+}
+
+// longest is more than a step of this plan may take, so that a lease which
+// nobody renews is one that nobody holds.
+func longest(plan *pipelines.Pipeline) time.Duration {
+	most := time.Duration(0)
+	for i := range plan.Phases {
+		p, checks := &plan.Phases[i], time.Duration(0)
+		for _, c := range p.Checks {
+			checks += time.Duration(c.Timeout)
+		}
+		for _, s := range []pipelines.Step{p.Execute, p.Review, p.Revise} {
+			most = max(most, time.Duration(s.Timeout), checks)
+		}
+		most = max(most, time.Duration(p.Retry.Cap))
+	}
+	return most + 5*time.Minute
+}
+
+// start commits the first record of a run, and with it that its first command
+// was taken. Whoever pushes first has the run.
+func (b *bot) start(ctx context.Context, o order) error {
+	if err := b.ready(); err != nil {
+		return err
+	}
+	next := phases.Take(b.w.run, b.w.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Why: "the run begins", At: o.at})
+	if err := b.engine.Begin(ctx, next); err != nil {
+		return err
+	}
+	b.w.run, b.w.fresh, b.holding = next, false, true
+	b.settled(o.comment)
+	if o.comment > 0 {
+		b.owes = append(b.owes, owed{o.comment, o.Name})
+	}
+	for _, r := range b.w.removed {
+		b.job.notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
+	}
+	return nil
+}
+
+// ready says which agents are missing before anything is spent.
+func (b *bot) ready() error {
+	opts, err := agentOptions(b.env, b.w, b.opening(nil))
+	if err != nil {
+		return err
+	}
+	if err := b.w.ready(opts); err != nil {
+		return &refused{metadata.CredentialsMissing, err}
+	}
+	return nil
+}
+
+// begin takes what waits: the commands of people, in order, and then what a
+// label or a form asks for.
+func (b *bot) begin(ctx context.Context) error {
+	run, err := b.drain(ctx, b.w.run)
+	if err != nil {
+		return err
+	}
+	if b.t.comment == nil && !b.holding {
+		run, err = b.obey(ctx, run, order{slashCommand: b.t.asked.Command, by: b.t.by, at: b.env.now()})
+	}
+	b.w.run = run
+	return err
+}
+
+// goThrough runs the engine to where it stops, and sees to the rest.
+func (b *bot) goThrough(ctx context.Context) jobEnd {
+	run := b.w.run
+	if b.again && !b.holding && (run.Status == metadata.Running || run.Status == metadata.Interrupted) {
+		run = phases.TakeUp(run, phases.Start{At: b.env.now()}) // the job was started again to go on
+		b.holding = true
+	}
+	if b.holding && run.Status == metadata.Running {
+		var err error
+		if run, err = b.carryOn(ctx, run); err != nil {
+			return b.broke(ctx, err)
+		}
+		b.w.run = run
+	} else if b.obeyed == 0 && !b.again {
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
+	}
+	return b.finish(ctx)
+}
+
+// carryOn runs the engine, once everything is there that it needs.
+func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	err := b.ready()
+	if err == nil {
+		b.show(run)
+		err = b.preflight(ctx, run)
+	}
+	var no *refused
+	if errors.As(err, &no) {
+		return run, errors.Join(err, b.halt(ctx, run, no))
+	}
+	if err != nil {
+		return run, err
+	}
+	if err := agents.Harden(); err != nil {
+		b.warn(err)
+	}
+	b.keepComment(&run)
+	run, err = b.engine.Run(ctx, run)
+	b.job.group("")
+	return run, err
+}
+
+// broke ends a job with an error. The record is as it was last committed, so
+// starting again goes on from there.
+func (b *bot) broke(ctx context.Context, err error) jobEnd {
+	b.job.group("")
+	end := jobEnd{decision: toRun, err: err, denial: denial{By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}}
+	var no *refused
+	var mistakes pipelines.Errors
+	var push *git.PushError
+	switch {
+	case taken(err):
+		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
+		end.Why = "another job took the run a moment before"
+		return end // nothing is told in the name of a run that others work on
+	case errors.As(err, &no):
+		end.Code = no.code
+	case errors.As(err, &mistakes), errors.As(err, new(usageError)):
+		end.Code = metadata.ConfigInvalid
+	case errors.As(err, &push):
+		end.Code = metadata.PushFailed
+	case errors.As(err, new(*github.Error)):
+		end.Code = apiProblem(err)
+	case errors.As(err, new(*metadata.Error)):
+		end.Code = metadata.StateCorrupt
+	default:
+		end.Code = codeFor(err)
+	}
+	b.failed(ctx, end.denial)
+	return end
+}

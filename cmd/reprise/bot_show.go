@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// botView shows a run in the log of the job and in the live comment.
+type botView struct {
+	view
+	bot *bot
+}
+
+// reporter gives what the engine reports to.
+func (b *bot) reporter() phases.Reporter {
+	v := newView(b.env.stdout, viewOptions{Plan: b.w.plan, Format: "text", Verbose: b.in.show})
+	return botView{v, b}
+}
+
+// Report begins a group of lines for each step, and brings the comment up to
+// date between steps.
+func (v botView) Report(e phases.Event) {
+	if e.Decision != nil && !e.Decision.Final() {
+		v.bot.job.group(fmt.Sprintf("%s %s", e.Decision.Phase, e.Decision.Do))
+	}
+	v.view.Report(e)
+	if e.Decision != nil && !e.Decision.Final() {
+		v.bot.show(e.Run)
+	}
+}
+
+// showTime is the longest that the work waits for the live comment.
+const showTime = 20 * time.Second
+
+// show brings the live comment up to date, at most every ten seconds. A run
+// goes on without it: what keeps it from being shown is a warning, and told
+// once.
+func (b *bot) show(run metadata.Run) { b.tell(run, b.liveOf(run).Show) }
+
+// flush shows what the last show left for later.
+func (b *bot) flush(run metadata.Run) {
+	b.show(run)
+	b.tell(run, func(ctx context.Context, _ string) error { return b.live.Flush(ctx) })
+}
+
+// liveOf gives the live comment of a run, which is found or made when it is
+// first shown.
+func (b *bot) liveOf(run metadata.Run) *github.Live {
+	if b.live == nil {
+		b.live = b.thread.Live(markerOf("progress", run.IssueNumber), run.GitHubIntegration.ProgressCommentID)
+	}
+	return b.live
+}
+
+func (b *bot) tell(run metadata.Run, how func(ctx context.Context, body string) error) {
+	ctx, stop := context.WithTimeout(context.Background(), showTime)
+	defer stop()
+	err := how(ctx, liveComment(b.w.plan, run, b.facts(run)))
+	switch {
+	case err == nil:
+		b.shown = nil
+	case b.shown == nil || b.shown.Error() != err.Error():
+		b.shown = err
+		b.job.warning(err.Error())
+	}
+}
+
+// facts are what people are told besides the record.
+func (b *bot) facts(run metadata.Run) told {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.told
+	t.links = b.links(run)
+	for _, d := range b.noted {
+		t.Asked = append(t.Asked, asked{At: b.env.now(), By: d.By, Command: d.What, Outcome: d.Why})
+	}
+	return t
+}
+
+// links are the addresses of what belongs to a run.
+func (b *bot) links(run metadata.Run) links {
+	server := strings.TrimRight(b.env.getenv("GITHUB_SERVER_URL"), "/")
+	if server == "" {
+		server = "https://github.com"
+	}
+	home := fmt.Sprintf("%s/%s/%s", server, url.PathEscape(b.owner), url.PathEscape(b.name))
+	l := links{PullRequest: run.PRURL}
+	if id, _, ok := jobIn(b.me); ok {
+		l.Job = fmt.Sprintf("%s/actions/runs/%d", home, id)
+	}
+	if b.w != nil {
+		l.Branch = home + "/tree/" + (&url.URL{Path: run.BranchName}).EscapedPath()
+		l.Files = home + "/blob/" + b.w.repo.Tip() + "/"
+	}
+	return l
+}
+
+// keepComment notes in the record which comment is the live one.
+func (b *bot) keepComment(run *metadata.Run) (changed bool) {
+	if b.live == nil {
+		return false
+	}
+	id, address := b.live.Comment()
+	g := &run.GitHubIntegration
+	if id == 0 || id == g.ProgressCommentID {
+		return false
+	}
+	g.ProgressCommentID, g.ProgressCommentURL = id, address
+	return true
+}
+
+// preflight finds out before anything is spent what the token lacks. All of it
+// is said at once.
+func (b *bot) preflight(ctx context.Context, run metadata.Run) error {
+	var missing []string
+	var problem *github.Error
+	if errors.As(b.shown, &problem) && lacksRight(problem) {
+		missing = append(missing, b.shown.Error())
+	}
+	if b.in.pull && run.PRNumber == 0 {
+		err := b.gh.MayOpenPull(ctx, b.owner, b.name, b.base())
+		switch {
+		case errors.As(err, &problem) && lacksRight(problem):
+			missing = append(missing, err.Error())
+		case err != nil:
+			b.warn(err) // it may work when it is needed
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return refuse(metadata.CredentialsMissing, "the token lacks rights, and nothing was spent yet:\n%s", strings.Join(missing, "\n"))
+}
+
+func lacksRight(e *github.Error) bool { return e.Kind == github.Forbidden || e.Kind == github.BadToken }

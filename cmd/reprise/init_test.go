@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// initIn runs init in a folder, and gives its exit code and what it said.
+func initIn(t *testing.T, dir string, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	env := environment{stdin: strings.NewReader(""), stdout: &out, stderr: &out, environ: os.Environ()}
+	code := run(t.Context(), append([]string{"init", "--repo", dir}, args...), env)
+	return code, out.String()
+}
+
+// newRepository makes a repository with one commit.
+func newRepository(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main", dir},
+		{"-C", dir, "-c", "user.name=Tester", "-c", "user.email=tester@example.com", "commit", "--quiet", "--allow-empty", "--message=start"},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+func TestInit(t *testing.T) {
+	dir := newRepository(t)
+	file := filepath.Join(dir, workflowFile)
+
+	code, out := initIn(t, dir)
+	for _, want := range []string{"Wrote " + workflowFile, "gh secret set ANTHROPIC_API_KEY", "approve pull requests", "/run"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("exit code %d; does not say %q:\n%s", code, want, out)
+		}
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out := initIn(t, dir); code != exitDone || !strings.Contains(out, "is up to date") {
+		t.Errorf("again: exit code %d\n%s", code, out)
+	}
+
+	if code, out := initIn(t, dir, "--agent", "codex"); code != exitUsage || !strings.Contains(out, "--force") {
+		t.Errorf("over another workflow: exit code %d\n%s", code, out)
+	}
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, written) {
+		t.Errorf("refused, and yet the workflow changed (%v)", err)
+	}
+	code, out = initIn(t, dir, "--agent", "codex", "--force")
+	if now, err := os.ReadFile(file); err != nil || code != exitDone || !strings.Contains(string(now), "secrets.OPENAI_API_KEY") {
+		t.Errorf("--force: exit code %d, %v\n%s", code, err, out)
+	}
+}
+
+func TestInitRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"an agent without a package", []string{"--agent", "rehearsal"}, "claude, codex, gemini"},
+		{"an action without a version", []string{"--uses", "reprise-ci/reprise"}, "OWNER/REPO@VERSION"},
+		{"YAML as an action", []string{"--uses", "a/b@v1\n        with: {x: y}"}, "OWNER/REPO@VERSION"},
+		{"a folder that is no repository", []string{"--repo", t.TempDir()}, "repository"},
+		{"an argument", []string{"here"}, "takes no argument"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := newRepository(t)
+			code, out := initIn(t, dir, tt.args...)
+			if code == exitDone || !strings.Contains(out, tt.want) {
+				t.Errorf("exit code %d; does not say %q:\n%s", code, tt.want, out)
+			}
+			if _, err := os.Stat(filepath.Join(dir, ".github")); err == nil {
+				t.Error("refused, and yet something was written")
+			}
+		})
+	}
+}
+
+// A repository from elsewhere may have links in it.
+func TestInitLeavesTheRepositoryAlone(t *testing.T) {
+	dir, outside := newRepository(t), t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, ".github")); err != nil {
+		t.Fatal(err)
+	}
+	code, out := initIn(t, dir, "--force")
+	if code == exitDone {
+		t.Errorf("done:\n%s", out)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("written outside: %v, %v", entries, err)
+	}
+}
+
+// TestOwnWorkflow holds this project to what it gives to others.
+func TestOwnWorkflow(t *testing.T) {
+	want, err := workflowText(localAction, defaultAgent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../" + workflowFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --force\n(-want +got):\n%s", workflowFile, diff)
+	}
+}
+
+// TestWorkflowKeys shows that a key is in one step of the job that works, and
+// nowhere else.
+func TestWorkflowKeys(t *testing.T) {
+	for _, agent := range slices.Sorted(maps.Keys(agentInstalls())) {
+		text, err := workflowText(defaultUses(), agent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gate, work, _ := strings.Cut(text, "\n  run:\n")
+		if strings.Contains(gate, "secrets") || strings.Contains(gate, "checkout") {
+			t.Errorf("%s: the gate sees a key or code:\n%s", agent, gate)
+		}
+		if n := strings.Count(work, "secrets."); n != 1 {
+			t.Errorf("%s: %d keys, want 1:\n%s", agent, n, work)
+		}
+	}
+}
+
+// TestAgentVersions shows that people get the versions that the end-to-end
+// tests drive.
+func TestAgentVersions(t *testing.T) {
+	data, err := os.ReadFile("../../internal/e2e/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tested struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(data, &tested); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range agentInstalls() {
+		if want, ok := tested.Dependencies[a.Package]; ok && want != a.Version {
+			t.Errorf("%s: init installs %s, the end-to-end tests drive %s", a.Package, a.Version, want)
+		}
+	}
+}
+
+func TestDefaultUses(t *testing.T) {
+	old := version
+	defer func() { version = old }()
+	for in, want := range map[string]string{
+		"dev": "reprise-ci/reprise@v1", "v1.2.3": "reprise-ci/reprise@v1", "v12.0.0-rc.1": "reprise-ci/reprise@v12",
+	} {
+		if version = in; defaultUses() != want {
+			t.Errorf("%s: %s, want %s", in, defaultUses(), want)
+		}
+	}
+}

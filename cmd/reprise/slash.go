@@ -1,0 +1,112 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// slashCommand is what a person asks for in a comment, or a workflow in the
+// input named command. Which fields a command may have is in slashTable. Names
+// in it are well formed; whether they exist is for others to say.
+type slashCommand struct {
+	Name  string        // as in slashTable
+	Topic string        // help: the command that is asked about
+	Phase string        // rollback, retry, approve, reject, skip
+	Step  metadata.Step // rollback; empty: not told
+
+	Question string // answer: id of the question; empty: the only one
+	Commit   string // approve: what was looked at, at least 7 hexadecimal digits
+	Text     string // reason or answer, on any number of lines; nothing in it is hidden
+
+	Restore, DryRun bool     // rollback
+	Pipeline        string   // run: NAME or NAME/PRESET, never a file
+	From, Until     string   // run: first and last phase
+	Only            string   // run: the one phase
+	Skip            []string // run: phases to leave out
+	Agent           string   // run
+	USD             float64  // run, resume: US dollars; 0: not told
+	Refresh         bool     // run
+}
+
+// slashOutcome says what to do about a text.
+type slashOutcome int
+
+const (
+	slashIgnored  slashOutcome = iota // it is not for us: say nothing
+	slashAsked                        // it is a command
+	slashMistaken                     // it was meant for us: give Reply, to people with the right
+)
+
+// slashParsed is what a text turned out to be.
+type slashParsed struct {
+	Outcome slashOutcome
+	Command slashCommand // if mistaken only its name, or that of the command that was probably meant, or nothing
+	Faults  []slashFault // if mistaken: at least one, and the first few if there are many
+	Removed []prompts.Removal
+}
+
+// slashFault is one mistake in a command. What it names was typed by somebody:
+// it may be anything.
+type slashFault struct {
+	Kind slashFaultKind
+	Args []string
+}
+
+// parseSlash reads the text of a comment. With bare it reads the input of a
+// workflow instead, where the slash may be left out and everything is for us.
+//
+// Only the first line is a command, and only if it begins with the slash, or
+// is all inline code that does. What follows is its text where it takes one.
+// Quotes, code blocks and HTML comments are no commands. The time is linear in
+// the length of the text.
+func parseSlash(text string, bare bool) slashParsed {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	if !bare && slashIndented(text) {
+		return slashParsed{}
+	}
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, hidden := slashVisible(slashUncoded(strings.TrimSpace(line)))
+	r := slashReader{line: line, rest: rest}
+	if !r.readName(bare) {
+		return slashParsed{}
+	}
+	r.refuse(cmp.Or(hidden, slashFirstControl(text)))
+	if len(r.faults) == 0 {
+		r.readFlags()
+		r.readArguments()
+		r.readFlags()
+		r.readText()
+		r.compare()
+	}
+	return r.parsed()
+}
+
+// slashIndented reports whether a comment begins with a block of code, which
+// is what four columns of space make of a line.
+func slashIndented(text string) bool {
+	columns := 0
+	for i := range len(text) {
+		switch text[i] {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4 - columns%4
+		case '\n':
+			columns = 0
+		default:
+			return columns >= 4
+		}
+	}
+	return false
+}
+
+// slashUncoded takes the backticks off a line that is all inline code.
+func slashUncoded(line string) string {
+	if n := len(line); n > 2 && line[0] == '`' && strings.IndexByte(line[1:], '`') == n-2 {
+		return strings.TrimSpace(line[1 : n-1])
+	}
+	return line
+}

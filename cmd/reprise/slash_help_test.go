@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/github"
+)
+
+func TestSlashHelp(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		all := slashHelp(language, "", nil)
+		golden(t, "slash-help."+language+".md", all+"\n---\n\n"+slashHelp(language, "rollback", nil))
+		for _, s := range slashTable() {
+			if strings.Contains(all, "`/"+s.Name+"`") != s.Ready {
+				t.Errorf("%s: /%s is offered, or not, where it is ready: %v", language, s.Name, s.Ready)
+			}
+			one := slashHelp(language, s.Name, nil)
+			if !strings.Contains(one, "\n"+s.usage()+"\n") {
+				t.Errorf("%s: help on /%s does not show how it is written:\n%s", language, s.Name, one)
+			}
+			checkSlashReply(t, one)
+		}
+		checkSlashReply(t, all)
+	}
+}
+
+func TestSlashHelpWithOtherRights(t *testing.T) {
+	roles := map[string]github.Role{"run": github.RoleAdmin}
+	for topic, want := range map[string]string{"": "| `/run` | Starts a run, or goes on with the one there is. | admin |", "run": "Least right: admin."} {
+		if got := slashHelp("en", topic, roles); !strings.Contains(got, want) {
+			t.Errorf("help %q lacks %q:\n%s", topic, want, got)
+		}
+	}
+}
+
+func TestSlashNotReady(t *testing.T) {
+	for _, s := range slashTable() {
+		text := "/" + s.Name
+		if s.Text == slashMustText {
+			text += " design because"
+		}
+		p := parseSlash(text, false)
+		if p.Outcome != slashAsked && len(s.Args) == 0 {
+			t.Errorf("%q: got %+v, want a command", text, p)
+		}
+		got, want := p.reply("en"), "This version of reprise does not carry out `/"+s.Name+"` yet"
+		if strings.HasPrefix(got, want) == s.Ready || s.Ready && got != "" {
+			t.Errorf("%q: this version carries it out: %v, but the reply is %q", text, s.Ready, got)
+		}
+	}
+}
+
+func TestSlashComplete(t *testing.T) {
+	for line, want := range map[string][]string{
+		"":                               {"/run", "/rollback", "/retry", "/resume", "/cancel", "/status", "/help", "/config"},
+		"/r":                             {"/run", "/rollback", "/retry", "/resume"},
+		"/re":                            {"/retry", "/resume"},
+		"/p":                             nil,
+		"/x":                             nil,
+		"/rollback ":                     {"--restore", "--dry-run"},
+		"/rollback --restore ":           {"--dry-run"},
+		"/run --pipeline fix --f":        {"--from"},
+		"/run --budget-usd 5 --refresh ": {"--pipeline", "--from", "--until", "--only", "--skip", "--agent"},
+		"/fly ":                          nil,
+	} {
+		if diff := cmp.Diff(want, slashComplete(line)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+// TestSlashPage holds the page for users against the table of commands.
+func TestSlashPage(t *testing.T) {
+	file, page := filepath.Join("..", "..", "docs", "commands.md"), slashPage()
+	if *updateViews {
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v (go test -run %s -update writes it)", err, t.Name())
+	}
+	if diff := cmp.Diff(string(have), page); diff != "" {
+		t.Errorf("the page is not as the program is; go test ./cmd/reprise -run %s -update writes it (-page +program):\n%s", t.Name(), diff)
+	}
+}
+
+// slashPage is the page about commands for users.
+func slashPage() string {
+	w := slashWords("en")
+	var b, later strings.Builder
+	b.WriteString(slashPageHead)
+	b.WriteString(w.helpHead + "\n|---|---|---|\n")
+	for _, s := range slashTable() {
+		if s.Ready {
+			fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.summaries[s.Name], s.Role)
+		} else {
+			fmt.Fprintf(&later, "\n- `%s` (%s): %s", s.usage(), s.Role, w.summaries[s.Name])
+		}
+	}
+	for _, s := range slashTable() {
+		if s.Ready {
+			fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, w.explain(s, nil))
+		}
+	}
+	b.WriteString("\n## Not yet\n\nThese names are taken. This version answers that it does not carry them out.\n" + later.String() + "\n")
+	return b.String()
+}
+
+const slashPageHead = "" +
+	"# Commands in comments\n\n" +
+	"A comment on an issue is a command if its first line begins with one of these\n" +
+	"names, such as `/run`. `/reprise run` is the same, for where another program\n" +
+	"listens to the short name. Small and capital letters are one.\n\n" +
+	"```text\n" +
+	"/rollback design --dry-run the API has no paging\n" +
+	"It has to work for lists of any length.\n" +
+	"```\n\n" +
+	"- The line may stand in one pair of backticks. Text that is quoted, in a block\n" +
+	"  of code or in an HTML comment is no command, and neither is a later line.\n" +
+	"- Lines below the first are the text of a command that takes one. Others ignore\n" +
+	"  them.\n" +
+	"- A flag is followed by its value, after a space or `=`. Flags come before the\n" +
+	"  text.\n" +
+	"- A character that nobody can see, in the line of a command, refuses it.\n" +
+	"- A comment that was edited does not count. Write a new one.\n" +
+	"- A mistake is explained in a reply, to people with the right to the command.\n" +
+	"  What is near to none of these names is not answered at all.\n\n" +
+	"The input `command` of the action takes the same, with or without the slash.\n\n" +
+	"The least right is a role in the repository. Greater ones include it.\n\n"

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// checkSlash holds what is true of every text.
+func checkSlash(t *testing.T, p slashParsed) {
+	t.Helper()
+	for _, language := range []string{"en", "ja"} {
+		checkSlashReply(t, p.reply(language))
+	}
+	switch p.Outcome {
+	case slashIgnored:
+		if !cmp.Equal(p, slashParsed{}) {
+			t.Fatalf("not for us, but %+v", p)
+		}
+		return
+	case slashMistaken:
+		if len(p.Faults) == 0 || p.reply("en") == "" || p.reply("ja") == "" {
+			t.Fatalf("a mistake without words: %+v", p)
+		}
+		return
+	}
+	c := p.Command
+	args := slices.Concat([]string{c.Name, c.Topic, c.Phase, string(c.Step), c.Question, c.Commit, c.Pipeline, c.From, c.Until, c.Only, c.Agent}, c.Skip)
+	for _, a := range args {
+		if !slashSafe.MatchString(a) {
+			t.Fatalf("unsafe argument %q in %+v", a, c)
+		}
+	}
+	if c.USD < 0 || c.USD >= 1e6 || len([]rune(c.Text)) > maxReason {
+		t.Fatalf("out of bounds: %+v", c)
+	}
+	if strings.ContainsFunc(c.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		t.Fatalf("hidden in the text: %q", c.Text)
+	}
+	for _, bare := range []bool{false, true} {
+		if diff := cmp.Diff(slashParsed{Outcome: slashAsked, Command: c}, parseSlash(c.String(), bare)); diff != "" {
+			t.Fatalf("read again from %q (-want +got):\n%s", c, diff)
+		}
+	}
+}
+
+var slashSafe = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)?)?$`)
+
+// checkSlashReply holds a reply against what a comment of ours may not have.
+func checkSlashReply(t *testing.T, reply string) {
+	t.Helper()
+	if p := parseSlash(reply, false); p.Outcome != slashIgnored {
+		t.Fatalf("the reply is a command: %+v\n%s", p, reply)
+	}
+	fenced := false
+	for line := range strings.Lines(reply) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if p := parseSlash(line, false); !fenced && p.Outcome != slashIgnored {
+			t.Fatalf("a line of the reply is a command: %q", line)
+		}
+		plain := regexp.MustCompile("`[^`\n]*`").ReplaceAllString(line, "")
+		if !fenced && strings.ContainsAny(plain, "`@<>#") {
+			t.Fatalf("what was typed got out of its code: %q", line)
+		}
+	}
+	if fenced {
+		t.Fatalf("a fence is open:\n%s", reply)
+	}
+}
+
+// slashPieces are beginnings and endings that tests put together.
+var slashPieces = []string{
+	"", "> ", "```\n", "~~~\n", "    ", "\t", "<!--", "- ", "x ", "\n\n", "`", "``", "\u200b", "\r\n", "/reprise ", "é", "@x ", "\x00", "\x1b[2J",
+}
+
+func TestSlashInsideOther(t *testing.T) {
+	for _, s := range slashTable() {
+		for _, before := range []string{"> ", ">", "```\n", "```sh\n", "~~~\n", "    ", "\t", "<!--", "<!-- \n", "<!-- x -->", "- ", "* ", "1. ", "# ", "text ", "text\n", "**", "[x](y) ", "| "} {
+			for _, lead := range []string{"", "\n", "\r\n\r\n", "   \n"} {
+				text := lead + before + "/" + s.Name + " design because\n/run\n```\n-->\n"
+				if got := parseSlash(text, false); got.Outcome != slashIgnored {
+					t.Errorf("%q: got %+v", text, got)
+				}
+			}
+		}
+	}
+}
+
+func FuzzSlash(f *testing.F) {
+	for _, s := range slashTable() {
+		for _, h := range slashPieces {
+			f.Add(h+"/"+s.Name+h+" design "+h+" --dry-run "+h+"because\n"+h+"/run", false)
+			f.Add("/"+s.Name+" --budget-usd 5 "+h, true)
+		}
+		f.Add("/"+s.Name+" design\n<a title=\"x\">&lt;!-- <!<!-- -->-- x -->", true)
+	}
+	f.Fuzz(func(t *testing.T, text string, bare bool) {
+		got := parseSlash(text, bare)
+		if bare && got.Outcome == slashIgnored {
+			t.Fatal("the input of a workflow is always for us")
+		}
+		checkSlash(t, got)
+	})
+}
+
+// TestSlashIsLinear compares what eight times the text takes with what the
+// text takes. Linear work gives 8, quadratic 64.
+func TestSlashIsLinear(t *testing.T) {
+	for _, piece := range []string{
+		"/run ", "`", "\n", " ", "/", "--only ", "<!--", "-->", "\r", "\u200d", "—", "=", "a,", "@x ", "語", "![](", "<b ", "\"", "--restore ",
+	} {
+		for _, before := range []string{"", "/rollback design ", "/rollback design\n", "/run --skip "} {
+			ratio := 0.0
+			for range 3 { // a busy machine may spoil one
+				if ratio = slashWork(before, piece, 64<<10) / slashWork(before, piece, 8<<10); ratio < 24 {
+					break
+				}
+			}
+			if ratio >= 24 {
+				t.Errorf("%q after %q: 64 kB take %.0f times as long as 8 kB", piece, before, ratio)
+			}
+		}
+	}
+}
+
+// slashWork is the least time out of three that a text of n bytes took.
+func slashWork(before, piece string, n int) float64 {
+	text := before + strings.Repeat(piece, n/len(piece))
+	least := math.Inf(1)
+	for range 3 {
+		began := time.Now()
+		_ = parseSlash(text, false).reply("en")
+		least = min(least, float64(time.Since(began)))
+	}
+	return max(least, float64(20*time.Microsecond)) // less is noise
+}

@@ -1,0 +1,147 @@
+package main
+
+import "github.com/reprise-ci/reprise/github"
+
+// slashSpec describes a command.
+type slashSpec struct {
+	Name  string
+	Args  []slashParam // in this order
+	Flags []slashParam // before or behind the arguments, and before the text
+	Text  slashText
+	Role  github.Role // least right that it takes, unless configured
+	Run   bool        // there has to be a run
+	Now   bool        // answered at once, also while a run is at work
+	Ready bool        // this version carries it out
+}
+
+// slashText says whether a command takes text.
+type slashText int
+
+const (
+	slashNoText slashText = iota
+	slashMayText
+	slashMustText
+)
+
+// slashParam is an argument or a flag.
+type slashParam struct {
+	Name     string // of a flag, without hyphens
+	Kind     slashKind
+	Optional bool // for arguments; flags always are
+
+	// field gives where its value is kept: a *string, *bool, *float64 or
+	// *[]string.
+	field func(*slashCommand) any
+}
+
+// slashTable lists every command, in the order people see them.
+func slashTable() []slashSpec {
+	phase := slashParam{Kind: slashPhase, field: func(c *slashCommand) any { return &c.Phase }}
+	maybePhase := slashParam{Kind: slashPhase, Optional: true, field: phase.field}
+	dollars := slashParam{Name: "budget-usd", Kind: slashUSD, field: func(c *slashCommand) any { return &c.USD }}
+	return []slashSpec{
+		{Name: "run", Role: github.RoleWrite, Ready: true, Flags: []slashParam{
+			{Name: "pipeline", Kind: slashPipeline, field: func(c *slashCommand) any { return &c.Pipeline }},
+			{Name: "from", Kind: slashPhase, field: func(c *slashCommand) any { return &c.From }},
+			{Name: "until", Kind: slashPhase, field: func(c *slashCommand) any { return &c.Until }},
+			{Name: "only", Kind: slashPhase, field: func(c *slashCommand) any { return &c.Only }},
+			{Name: "skip", Kind: slashPhases, field: func(c *slashCommand) any { return &c.Skip }},
+			{Name: "agent", Kind: slashAgent, field: func(c *slashCommand) any { return &c.Agent }},
+			dollars,
+			{Name: "refresh", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Refresh }},
+		}},
+		{
+			Name: "rollback", Role: github.RoleWrite, Run: true, Ready: true, Text: slashMustText,
+			Args: []slashParam{{Kind: slashPhaseStep, field: phase.field}},
+			Flags: []slashParam{
+				{Name: "restore", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Restore }},
+				{Name: "dry-run", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.DryRun }},
+			},
+		},
+		{Name: "retry", Role: github.RoleWrite, Run: true, Ready: true, Args: []slashParam{maybePhase}},
+		{Name: "resume", Role: github.RoleWrite, Run: true, Ready: true, Flags: []slashParam{dollars}},
+		{Name: "pause", Role: github.RoleWrite, Run: true},
+		{Name: "cancel", Role: github.RoleWrite, Run: true, Ready: true, Text: slashMayText},
+		{Name: "approve", Role: github.RoleMaintain, Run: true, Args: []slashParam{
+			maybePhase,
+			{Kind: slashCommit, Optional: true, field: func(c *slashCommand) any { return &c.Commit }},
+		}},
+		{Name: "reject", Role: github.RoleMaintain, Run: true, Args: []slashParam{phase}, Text: slashMustText},
+		{Name: "answer", Role: github.RoleWrite, Run: true, Text: slashMustText, Args: []slashParam{
+			{Kind: slashQuestion, Optional: true, field: func(c *slashCommand) any { return &c.Question }},
+		}},
+		{Name: "skip", Role: github.RoleMaintain, Run: true, Args: []slashParam{phase}, Text: slashMustText},
+		{Name: "status", Role: github.RoleTriage, Now: true, Ready: true},
+		{Name: "help", Role: github.RoleTriage, Now: true, Ready: true, Args: []slashParam{
+			{Kind: slashTopic, Optional: true, field: func(c *slashCommand) any { return &c.Topic }},
+		}},
+		{Name: "config", Role: github.RoleTriage, Now: true, Ready: true},
+	}
+}
+
+// slashSpecOf finds a command of the table by its name.
+func slashSpecOf(name string) (slashSpec, bool) {
+	for _, s := range slashTable() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return slashSpec{}, false
+}
+
+// spec gives the row of a command. A command that parseSlash gave has one.
+func (c slashCommand) spec() slashSpec {
+	s, _ := slashSpecOf(c.Name)
+	return s
+}
+
+// now reports whether a command is answered at once, also while a run is at
+// work: it changes nothing.
+func (c slashCommand) now() bool { return c.spec().Now || c.DryRun }
+
+// flag finds a flag by its name without hyphens.
+func (s slashSpec) flag(name string) (slashParam, bool) {
+	for _, f := range s.Flags {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return slashParam{}, false
+}
+
+// usage is the line that shows how a command is written.
+func (s slashSpec) usage() string {
+	line := "/" + s.Name
+	for _, a := range s.Args {
+		if a.Optional {
+			line += " [" + a.Kind.form() + "]"
+		} else {
+			line += " " + a.Kind.form()
+		}
+	}
+	for _, f := range s.Flags {
+		line += " [" + f.usage() + "]"
+	}
+	switch s.Text {
+	case slashMayText:
+		line += " [" + s.textForm() + "]"
+	case slashMustText:
+		line += " " + s.textForm()
+	}
+	return line
+}
+
+func (s slashSpec) textForm() string {
+	if s.Name == "answer" {
+		return "TEXT"
+	}
+	return "REASON"
+}
+
+// usage is how a flag is written, with what stands for its value.
+func (f slashParam) usage() string {
+	if f.Kind == slashSwitch {
+		return "--" + f.Name
+	}
+	return "--" + f.Name + " " + f.Kind.form()
+}

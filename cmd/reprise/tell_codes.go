@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// codesPage gives the page of the documents that lists every reason code, from
+// the words that people read when it happens.
+func codesPage() string {
+	var b strings.Builder
+	b.WriteString(`# Reason codes
+
+Whatever reprise does not do, and however a run ends, has a reason code. The
+list is closed, so programs can rely on it. The code stands in the output
+` + "`reason-code`" + ` of the action, in the comment on the issue, in the summary of the
+job, and in the record of the run. This page is written by a test.
+`)
+	for _, language := range prompts.Languages() {
+		c := prompts.Words(language)
+		fmt.Fprintf(&b, "\n## %s\n\n", map[string]string{"en": "In English", "ja": "In Japanese"}[language])
+		var rows [][]string
+		for _, name := range slices.Sorted(maps.Keys(c.Codes)) {
+			rows = append(rows, []string{code(name), c.Codes[name].Meaning, c.Codes[name].Do})
+		}
+		b.WriteString(strings.Join(grid("", []string{c.Tell.Code, c.Tell.Meaning, c.WhatNow}, rows), "\n") + "\n")
+	}
+	return b.String()
+}

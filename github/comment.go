@@ -1,0 +1,57 @@
+package github
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Comment is a comment on an issue or a pull request.
+type Comment struct {
+	ID                   int64
+	Body                 string // Markdown; line ends may be \r\n
+	Author               User
+	URL                  string    // for people; empty if the forge gave none that is safe to keep
+	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
+}
+
+// Edited reports whether a comment may not read any more as it did when it was
+// written. It may not if one of the two times is unknown.
+func (c Comment) Edited() bool {
+	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
+}
+
+// wireComment is what is read of a comment.
+type wireComment struct {
+	ID        int64       `json:"id"`
+	Body      string      `json:"body"`
+	User      wireAccount `json:"user"`
+	URL       string      `json:"html_url"`
+	IssueURL  string      `json:"issue_url"`
+	CreatedAt moment      `json:"created_at"`
+	UpdatedAt moment      `json:"updated_at"`
+}
+
+func (w wireComment) comment() Comment {
+	c := Comment{
+		ID: w.ID, Body: w.Body, Author: w.User.user(), URL: commentURL(w.URL),
+		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
+	}
+	if c.Author.Login == "" {
+		c.Author.Login = "ghost" // as GitHub shows those who have left
+	}
+	return c
+}
+
+var fragmentForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// commentURL is safeURL with the fragment that leads to one comment.
+func commentURL(address string) string {
+	out := safeURL(address)
+	u, err := url.Parse(strings.TrimSpace(address))
+	if out == "" || err != nil || !fragmentForm.MatchString(u.Fragment) {
+		return out
+	}
+	return out + "#" + u.Fragment
+}

@@ -1,0 +1,103 @@
+package githubtest
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+)
+
+// Bare ties a repository to a bare git repository on disk: from now on its
+// branches are what git has.
+func (s *Server) Bare(repo, dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repository(repo).bare = dir
+}
+
+// SetBranch says where a branch is, in a repository without git. The default
+// branch is there without it. An empty commit takes the branch away.
+func (s *Server) SetBranch(repo, branch, commit string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.repository(repo)
+	delete(r.branches, branch)
+	if commit != "" {
+		r.branches[branch] = commit
+	}
+}
+
+// sha is the commit of a branch; empty if there is none.
+func (s *Server) sha(r *repository, branch string) string {
+	branch = strings.TrimPrefix(branch, "refs/heads/")
+	if r.bare != "" {
+		out, err := s.git(r, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
+		if err != nil {
+			return "" // there is no such branch
+		}
+		return out
+	}
+	if sha := r.branches[branch]; sha != "" || branch != r.DefaultBranch {
+		return sha
+	}
+	return fmt.Sprintf("%x", sha1.Sum([]byte(r.fullName())))
+}
+
+// git asks the repository on disk.
+func (s *Server) git(r *repository, args ...string) (string, error) {
+	out, err := s.gitBytes(r, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+func (s *Server) gitBytes(r *repository, args ...string) ([]byte, error) {
+	return exec.Command("git", append([]string{"--git-dir", r.bare}, args...)...).Output()
+}
+
+// ahead reports whether a branch has commits that another one has not.
+func (s *Server) ahead(head *repository, branch string, base *repository, from string) bool {
+	a, b := s.sha(head, branch), s.sha(base, from)
+	if head.bare == "" || a == b {
+		return a != b
+	}
+	n, err := s.git(head, "rev-list", "--count", b+".."+a)
+	return err != nil || n != "0" // an error: they do not know each other
+}
+
+func (v *visit) getRef() result {
+	ref := v.in.params["ref"]
+	sha := v.sha(v.repo, strings.TrimPrefix(ref, "heads/"))
+	if !strings.HasPrefix(ref, "heads/") || sha == "" {
+		return notFound()
+	}
+	api := v.apiOf(v.repo)
+	return ok(object{
+		"ref": "refs/" + ref, "node_id": node("REF", v.repo.id), "url": at(api, "git/refs", ref),
+		"object": object{"sha": sha, "type": "commit", "url": at(api, "git/commits", sha)},
+	})
+}
+
+func (v *visit) getBranch() result {
+	branch := v.in.params["branch"]
+	sha := v.sha(v.repo, branch)
+	if sha == "" {
+		return refuse(http.StatusNotFound, "Branch not found")
+	}
+	self := at(v.apiOf(v.repo), "branches", branch)
+	return ok(object{
+		"name": branch, "commit": v.commitObject(v.repo, sha), "_links": object{"self": self, "html": at(v.webOf(v.repo), "tree", branch)},
+		"protected": false, "protection": object{"enabled": false}, "protection_url": self + "/protection",
+	})
+}
+
+func (s *Server) commitObject(r *repository, sha string) object {
+	self, who := at(s.apiOf(r), "commits", sha), object{"name": "Mona", "email": "mona@example.com", "date": stamp(s.time())}
+	return object{
+		"sha": sha, "node_id": node("C", r.id), "url": self, "html_url": at(s.webOf(r), "commit", sha), "comments_url": self + "/comments",
+		"author": s.simpleUser(r.owner), "committer": s.simpleUser(r.owner), "parents": []any{},
+		"commit": object{
+			"author": who, "committer": who, "message": "Work", "comment_count": 0, "url": at(s.apiOf(r), "git/commits", sha),
+			"tree": object{"sha": sha, "url": at(s.apiOf(r), "git/trees", sha)},
+		},
+	}
+}

@@ -1,0 +1,104 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
+
+// Post puts a comment with a marker, or finds the one that is there: a comment
+// by the account of the token whose first line is exactly marker, made or
+// changed at since or later. However often it is called, and whatever happens
+// on the way, there is one.
+//
+// Marker is an HTML comment on one line; body is given without it or with it.
+// What is longer than a comment may be is cut off. Errors are an *Error, or why
+// ctx was cancelled.
+func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
+	text, err := marked(marker, body)
+	if err != nil {
+		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
+	}
+	return once(ctx, t.c,
+		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
+		func() (Comment, error) { return t.create(ctx, text) },
+	)
+}
+
+// find looks for the oldest comment of our own that begins with marker. A
+// marker alone proves nothing: anybody can write one.
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+	me, known, err := t.c.whoami(ctx)
+	switch {
+	case err != nil:
+		return Comment{}, false, err
+	case !known:
+		return Comment{}, false, errNobody
+	}
+	pages, _, err := t.read(ctx, since, nil)
+	if err != nil {
+		return Comment{}, false, err
+	}
+	for _, c := range sorted(pages) {
+		if me.is(c.Author) && firstLine(c.Body) == marker {
+			return c, true, nil
+		}
+	}
+	return Comment{}, false, nil
+}
+
+func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
+	path, err := t.path()
+	if err != nil {
+		return Comment{}, err
+	}
+	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
+	var w wireComment
+	if err := t.c.do(ctx, k, http.MethodPost, path+"/comments", map[string]string{"body": text}, &w); err != nil {
+		return Comment{}, err
+	}
+	if w.ID == 0 {
+		return Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
+	}
+	t.c.learn(w.User)
+	return w.comment(), nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+// marked is a text that begins with its marker, and no longer than a comment
+// may be.
+func marked(marker, body string) (string, error) {
+	if !strings.HasPrefix(marker, "<!--") || !strings.HasSuffix(marker, "-->") || strings.ContainsAny(marker, "\r\n") || len(marker) > 1000 {
+		return "", fmt.Errorf("%q is no marker: it takes an HTML comment on one line", marker)
+	}
+	if firstLine(body) != marker {
+		body = marker + "\n" + body
+	}
+	return cut(body), nil
+}
+
+// maxText is the most that GitHub takes as a comment or a body, in units of
+// UTF-16.
+const maxText = 65_536
+
+// cut keeps the beginning of a text that is too long.
+func cut(text string) string {
+	if len(text) <= maxText {
+		return text // no text has more units than bytes
+	}
+	units := 0
+	for i, r := range text {
+		units += max(utf16.RuneLen(r), 1)
+		if units > maxText {
+			return text[:i]
+		}
+	}
+	return text
+}

@@ -1,0 +1,91 @@
+package github
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// self remembers who the token acts for.
+type self struct {
+	mu     sync.Mutex
+	user   User // zero as long as it is not known
+	untold bool // the forge was asked and cannot tell
+}
+
+// Self says who the token acts for. The token of an app is no user, and
+// learns it another way. The answer is kept.
+//
+// Errors are an *Error, or why ctx was cancelled. Some forges cannot tell; then
+// it is known from the first reaction or comment that this client makes.
+func (c *Client) Self(ctx context.Context) (User, error) {
+	c.self.mu.Lock()
+	known := c.self.user
+	c.self.mu.Unlock()
+	if known != (User{}) {
+		return known, nil
+	}
+	const what = "read who the token belongs to"
+	var w wireAccount
+	err := c.get(ctx, what, "", "user", &w)
+	if isKind(err, Forbidden, NotFound) {
+		var answer struct {
+			Viewer struct {
+				Login string
+				ID    int64 `json:"databaseId"`
+			}
+		}
+		err = c.query(ctx, &call{what: what, repeatable: true, reads: true}, "query { viewer { login databaseId } }", nil, &answer)
+		w = wireAccount{Login: answer.Viewer.Login, ID: answer.Viewer.ID}
+	}
+	switch {
+	case err != nil:
+		return User{}, err
+	case w.Login == "":
+		return User{}, c.misfit(&call{what: what, tries: 1, status: http.StatusOK}, "it names nobody", nil)
+	}
+	if w.Type == "" && strings.HasSuffix(w.Login, "[bot]") {
+		w.Type = "Bot"
+	}
+	c.learn(w)
+	return w.user(), nil
+}
+
+// learn notes who wrote what this client has just written.
+func (c *Client) learn(w wireAccount) {
+	if w.Login == "" {
+		return
+	}
+	c.self.mu.Lock()
+	defer c.self.mu.Unlock()
+	c.self.user, c.self.untold = w.user(), false
+}
+
+// whoami is Self for those that can do without: known is false if the forge
+// cannot tell. An error is one that may be gone the next time.
+func (c *Client) whoami(ctx context.Context) (u User, known bool, err error) {
+	c.self.mu.Lock()
+	u, untold := c.self.user, c.self.untold
+	c.self.mu.Unlock()
+	if untold || u != (User{}) {
+		return u, !untold, nil
+	}
+	u, err = c.Self(ctx)
+	if isKind(err, Forbidden, NotFound, Gone, Refused) {
+		c.self.mu.Lock()
+		c.self.untold = c.self.user == (User{})
+		c.self.mu.Unlock()
+		return User{}, false, nil
+	}
+	return u, err == nil, err
+}
+
+// is reports whether two accounts are the same. Names can be taken over by
+// somebody else, so the number decides where both have one.
+func (u User) is(other User) bool {
+	if u.ID != 0 && other.ID != 0 {
+		return u.ID == other.ID
+	}
+	return u.Login != "" && strings.EqualFold(u.Login, other.Login)
+}

@@ -1,0 +1,270 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+)
+
+// hub is a place with GitHub: a repository on GitHub whose origin is the one
+// of the place, and act, which runs the jobs of its workflows on this machine,
+// as GitHub Actions would. There is no network.
+//
+// act does not know everything. It has no concurrency and no time limit for
+// jobs; it does not hold a token to the permissions of a job; it copies the
+// repository where actions/checkout would clone it; and it kills a step that
+// it cancels, where GitHub first sends SIGINT.
+type hub struct {
+	*place
+	github  *githubtest.Server
+	action  string            // the action, as a workflow would get it
+	env     map[string]string // of every job
+	secrets map[string]string // of the repository
+}
+
+const (
+	repository = "acme/demo"      // of the place, on GitHub
+	botToken   = "ghs_0123456789" // of its jobs
+	released   = "v0.0.1"
+)
+
+// newHub makes a hub whose action starts a program that is given by its path,
+// and whose repository has the workflow that init writes for an agent.
+func newHub(t *testing.T, program, agent string) *hub {
+	t.Helper()
+	h := &hub{place: newPlace(t), github: githubtest.New(t)}
+	h.github.AddRepository(repository, false)
+	h.github.Bare(repository, filepath.Join(h.root, "origin.git"))
+	h.github.AddInstallation(botToken, "github-actions[bot]")
+	h.github.Allow(botToken, repository, map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "read"})
+	h.action = filepath.Join(h.root, "action")
+	h.layAction(program)
+	h.write("npm/npm", npm)
+	h.write("npm/modules/@anthropic-ai/claude-code/install.cjs", "")
+	if err := os.Chmod(filepath.Join(h.root, "npm/npm"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.env = map[string]string{
+		"GITHUB_API_URL": h.github.URL, "GITHUB_GRAPHQL_URL": h.github.URL + "/graphql", "GITHUB_REPOSITORY": repository, "GITHUB_RUN_ID": "77",
+		"REPRISE_RELEASES_URL": "file://" + filepath.Join(h.root, "releases"), "REPRISE_HOME": filepath.Join(h.root, "runs"),
+		"ANTHROPIC_BASE_URL": h.model.URL, "OPENAI_BASE_URL": h.model.URL + "/v1",
+	}
+	h.secrets = map[string]string{"GITHUB_TOKEN": botToken, "ANTHROPIC_API_KEY": "test-key", "OPENAI_API_KEY": "test-key"}
+	if out := h.reprise("init", "--agent", agent); out.code != 0 {
+		t.Fatalf("init: %s%s", out.stdout, out.stderr)
+	}
+	h.git(h.repo, "add", ".")
+	h.git(h.repo, "commit", "--quiet", "-m", "Add the workflow of reprise")
+	h.git(h.repo, "push", "--quiet", "origin", "main")
+	return h
+}
+
+// npm stands in for npm, which would ask the network. The agent programs are
+// in the PATH.
+const npm = `#!/bin/sh
+here=$(dirname "$0")
+case $1 in
+root) echo "$here/modules" ;;
+install) echo "$*" >> "$here/installed" ;;
+esac
+`
+
+// layAction makes the action and a release of the program, and pins it.
+func (h *hub) layAction(program string) {
+	h.t.Helper()
+	for _, name := range []string{"action.yml", ".github/action/start"} {
+		h.write("action/"+name, h.source(name))
+	}
+	if err := os.Chmod(filepath.Join(h.action, ".github/action/start"), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	archive, err := archived(program)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	name := fmt.Sprintf("reprise_%s_%s_%s.tar.gz", released, runtime.GOOS, runtime.GOARCH)
+	h.write("releases/"+released+"/"+name, string(archive))
+	h.write("action/.github/action/checksums.txt", fmt.Sprintf("# acme/reprise %s\n%x  %s\n", released, sha256.Sum256(archive), name))
+	// What the action calls in turn does nothing here, and says so.
+	h.write("upload/action.yml", "name: upload\nruns: {using: composite, steps: [{shell: bash, run: echo uploaded}]}\n")
+}
+
+// source gives a file of this repository.
+func (h *hub) source(name string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// archives keeps what archived has made, by program.
+var archives sync.Map
+
+// archived packs a program as a release has it.
+func archived(program string) ([]byte, error) {
+	pack := func() ([]byte, error) {
+		data, err := os.ReadFile(program)
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is one
+		w := tar.NewWriter(z)
+		err = w.WriteHeader(&tar.Header{Name: "reprise", Mode: 0o755, Size: int64(len(data))})
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		err = errors.Join(err, w.Close(), z.Close())
+		return out.Bytes(), err
+	}
+	once, _ := archives.LoadOrStore(program, sync.OnceValues(pack))
+	return once.(func() ([]byte, error))()
+}
+
+// act builds act, once, and gives its path. It has a go.mod of its own, since
+// it needs much that nothing else here does.
+var act = sync.OnceValues(func() (string, error) {
+	c := exec.Command("go", "tool", "-modfile=internal/e2e/act.mod", "-n", "act")
+	c.Dir = filepath.Join("..", "..")
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("build act: %w\n%s", err, said.String())
+	}
+	return strings.TrimSpace(out.String()), nil
+})
+
+// delivery is what an event led to.
+type delivery struct {
+	code    int                          // 0 if every job that ran went well
+	results map[string]string            // success or failure, by job; without those that were skipped
+	outputs map[string]map[string]string // of the steps that have an id, by "job/step"
+	summary map[string]string            // by job
+	log     string                       // all that the steps wrote, and what act says of them
+}
+
+// deliver sends an event to the workflow and waits until all jobs are done.
+// The actor is the sender of the event.
+func (h *hub) deliver(event string, payload any) delivery {
+	h.t.Helper()
+	return h.deliverTo(event, payload).wait(h.t)
+}
+
+// deliverTo sends an event and does not wait.
+func (h *hub) deliverTo(event string, payload any) *pending {
+	h.t.Helper()
+	data, raw := payload.([]byte)
+	if !raw {
+		var err error
+		if data, err = json.Marshal(payload); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+	var sent struct{ Sender struct{ Login string } }
+	if err := json.Unmarshal(data, &sent); err != nil {
+		h.t.Fatal(err)
+	}
+	h.write("event.json", string(data))
+	program, err := act()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	args := []string{
+		event, "--json", "--eventpath", filepath.Join(h.root, "event.json"), "--actor", sent.Sender.Login,
+		"--platform", "ubuntu-24.04=-self-hosted", "--action-cache-path", filepath.Join(h.root, "act"), "--no-cache-server", "--pull=false",
+		"--local-repository", "reprise-ci/reprise@v1=" + h.action,
+		"--local-repository", h.uploader() + "=" + filepath.Join(h.root, "upload"),
+		"--env", "GITHUB_TRIGGERING_ACTOR=" + sent.Sender.Login,
+	}
+	for name, value := range h.env {
+		args = append(args, "--env", name+"="+value)
+	}
+	for name, value := range h.secrets {
+		args = append(args, "--secret", name+"="+value)
+	}
+	p := &pending{cmd: exec.CommandContext(h.t.Context(), program, args...)}
+	// Nothing of this machine but what is named: it may have keys and tokens.
+	p.cmd.Dir, p.cmd.Env = h.repo, []string{
+		"PATH=" + filepath.Join(h.root, "npm") + ":" + programs + ":" + os.Getenv("PATH"), "HOME=" + h.home, "LANG=C.UTF-8",
+	}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	if err := p.cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	return p
+}
+
+// uploader names the action that action.yml uploads with.
+func (h *hub) uploader() string {
+	m := regexp.MustCompile(`uses: (actions/upload-artifact@\S+)`).FindStringSubmatch(h.source("action.yml"))
+	if m == nil {
+		h.t.Fatal("action.yml uploads nothing")
+	}
+	return m[1]
+}
+
+// pending is an event whose jobs run.
+type pending struct {
+	cmd *exec.Cmd
+	out bytes.Buffer
+}
+
+// line is one line of act's log.
+type line struct {
+	Msg, Command, Name, Arg, Content, JobID, JobResult string
+
+	StepID []string `json:"stepID"`
+}
+
+func (p *pending) wait(t *testing.T) delivery {
+	t.Helper()
+	p.cmd.Wait() // the exit code tells how it ended
+	d := delivery{
+		code: p.cmd.ProcessState.ExitCode(), results: map[string]string{}, outputs: map[string]map[string]string{}, summary: map[string]string{},
+	}
+	var log strings.Builder
+	for text := range strings.Lines(p.out.String()) {
+		var l line
+		if json.Unmarshal([]byte(text), &l) != nil {
+			io.WriteString(&log, text) // what act says before it reads the workflow
+			continue
+		}
+		fmt.Fprintf(&log, "%s: %s\n", l.JobID, strings.TrimSuffix(l.Msg, "\n"))
+		if l.JobResult != "" {
+			d.results[l.JobID] = l.JobResult
+		}
+		if len(l.StepID) != 1 { // a step of an action says it a second time
+			continue
+		}
+		switch step := l.JobID + "/" + l.StepID[0]; l.Command {
+		case "set-output":
+			if d.outputs[step] == nil {
+				d.outputs[step] = map[string]string{}
+			}
+			d.outputs[step][l.Name] = l.Arg
+		case "summary":
+			d.summary[l.JobID] += l.Content
+		}
+	}
+	d.log = log.String()
+	return d
+}

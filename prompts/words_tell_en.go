@@ -1,0 +1,36 @@
+package prompts
+
+func englishTelling() Telling {
+	return Telling{
+		Sandbox: "Sandbox", Versions: "Programs", Timeline: "Timeline", Flow: "Flow", Took: "Time", Verdict: "Verdict",
+		Decision: "Decision", Refused: "Refused", NotStarted: "Nothing was started",
+
+		NoChecks:    "Checks did not start: the branch was pushed with `GITHUB_TOKEN`, and GitHub starts no workflow for such a push. Use the token of a GitHub App, or name the workflows to start in the input `dispatch`.",
+		SummaryCut:  "_The rest is left out: a summary has no room for it._",
+		BodyCut:     "_The rest is left out, as there is no room for it. All of it is on the branch._",
+		ReplyCut:    "_The rest is left out: a comment has no room for it._",
+		Draft:       "reprise is at work on this. The report takes the place of this text once the run is completed.",
+		NoReport:    "The run has written no report.",
+		Settings:    "Settings",
+		NothingToDo: "Nothing to do: the run is completed.",
+		GoBack:      "To change what was done, comment `/rollback PHASE` with a reason.",
+		Running:     "Another job works on this issue.",
+		Wait:        "Your command waits until that job comes to it, between two steps or at the end.",
+		Preview:     "Preview of a rollback",
+		Unchanged:   "Nothing was changed.",
+		CarryOut:    "To carry it out, give the command again without `--dry-run`.",
+
+		Chosen: "Chosen because", ReadFrom: "Read from", Budget: "Budget", Words: "Language", Version: "Version", Role: "Role", Command: "Command",
+		Bots: "Bots that are obeyed", Protected: "Protected paths",
+		Before: "Before", After: "After", NextAgent: "What the next agent is told first", Trigger: "Trigger", Comment: "Comment",
+		SetAside: "Files set aside", Restored: "Taken back to what they were when the phase ended", Triggered: "Triggered",
+		Time: "Time", Revises: "revises", Review: "review", From: "From", To: "To", Tests: "Tests",
+		Nobody: "none", Unlimited: "no limit", Code: "Code", Meaning: "Meaning",
+		Triggers: map[string]string{"manual": "by a person", "automatic": "by the pipeline"},
+
+		dispatched: "Started by hand instead: {workflows}.", entry: "Entry {n} of the history", writes: "Writes {file}",
+		followUp: "Follow-up: {title}", followUpBody: "The phase {phase} of {issue} left this to do:",
+		leftOut: "_{n} more are left out; they are in the report of the phase._", onlyLast: "_Only the last {n} attempts are shown._",
+		attemptLimit: "{n} calls", tokenLimit: "{n} tokens",
+	}
+}

@@ -1,0 +1,36 @@
+package prompts
+
+func japaneseTelling() Telling {
+	return Telling{
+		Sandbox: "サンドボックス", Versions: "プログラム", Timeline: "時系列", Flow: "流れ", Took: "時間", Verdict: "判定",
+		Decision: "判断", Refused: "拒否したもの", NotStarted: "何も開始していません",
+
+		NoChecks:    "チェックは開始されていません。ブランチは `GITHUB_TOKEN` でプッシュされ、そのプッシュでは GitHub がワークフローを開始しないためです。GitHub App のトークンを使うか、開始するワークフローを入力 `dispatch` に指定してください。",
+		SummaryCut:  "_要約の上限を超えるため、ここまでを表示しています。_",
+		BodyCut:     "_本文の上限を超えるため、ここまでを表示しています。すべてはブランチにあります。_",
+		ReplyCut:    "_コメントの上限を超えるため、ここまでを表示しています。_",
+		Draft:       "reprise が作業中です。実行が完了すると、この文は報告に置き換わります。",
+		NoReport:    "報告は書かれていません。",
+		Settings:    "設定",
+		NothingToDo: "することはありません。実行は完了しています。",
+		GoBack:      "やり直すには、理由を付けて `/rollback PHASE` とコメントしてください。",
+		Running:     "別のジョブがこの issue を処理しています。",
+		Wait:        "コマンドは、そのジョブがステップの区切りか終了時に受け取るまで待ちます。",
+		Preview:     "差し戻しの下見",
+		Unchanged:   "何も変更していません。",
+		CarryOut:    "実行するには、`--dry-run` を付けずにもう一度コマンドを出してください。",
+
+		Chosen: "選ばれた理由", ReadFrom: "読み込み元", Budget: "予算", Words: "言語", Version: "バージョン", Role: "役割", Command: "コマンド",
+		Bots: "従うボット", Protected: "保護されたパス",
+		Before: "前", After: "後", NextAgent: "次のエージェントに最初に伝えること", Trigger: "きっかけ", Comment: "コメント",
+		SetAside: "別の場所に移すファイル", Restored: "フェーズ終了時の内容に戻すもの", Triggered: "起こしたもの",
+		Time: "時刻", Revises: "修正回数", Review: "レビュー", From: "元", To: "先", Tests: "テスト",
+		Nobody: "なし", Unlimited: "上限なし", Code: "コード", Meaning: "意味",
+		Triggers: map[string]string{"manual": "人", "automatic": "パイプライン"},
+
+		dispatched: "代わりに手動で開始したもの: {workflows}。", entry: "履歴の {n} 番目の項目", writes: "書き込むファイル {file}",
+		followUp: "残作業: {title}", followUpBody: "{issue} のフェーズ {phase} が残した作業です。",
+		leftOut: "_ほか {n} 件を省きました。フェーズの報告にあります。_", onlyLast: "_最後の {n} 回の試行だけを示しています。_",
+		attemptLimit: "呼び出し {n} 回", tokenLimit: "{n} トークン",
+	}
+}
