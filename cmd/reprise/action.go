@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -165,7 +166,7 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 	}
 	versions := []versioned{{"reprise", versionText()}}
 	if b != nil && b.w != nil && b.w.plan != nil && end.decision == toRun {
-		f := summaryFacts{told: b.facts(b.w.run), Removed: b.w.removed, Denials: b.noted, Sandbox: b.sandboxInForce(), Versions: versions}
+		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxInForce(), Versions: versions}
 		if end.err != nil {
 			f.Warnings = append(f.Warnings, end.err.Error())
 		}

@@ -33,12 +33,14 @@ type runner struct {
 	repository string
 	actor      string
 	again      string // who started it again; the actor if nobody did
+	ref        string // GITHUB_REF: what the workflow runs on
 }
 
 func runnerOf(env environment) runner {
 	return runner{
 		event: env.getenv("GITHUB_EVENT_NAME"), repository: env.getenv("GITHUB_REPOSITORY"),
 		actor: env.getenv("GITHUB_ACTOR"), again: env.getenv("GITHUB_TRIGGERING_ACTOR"),
+		ref: env.getenv("GITHUB_REF"),
 	}
 }
 
@@ -66,6 +68,9 @@ func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
 		return deny(metadata.ForkDenied, "the pull request comes from %s", ev.Head)
 	case strings.HasPrefix(ev.Name, "pull_request") && ev.Head == "":
 		return deny(metadata.ForkDenied, "where the pull request comes from is not known")
+	case r.ref != "" && ev.DefaultBranch != "" && r.ref != "refs/heads/"+ev.DefaultBranch:
+		// Pipelines and prompts are taken from what is checked out.
+		return deny(metadata.ConfigInvalid, "the workflow runs on %s; start it on the default branch, %s", r.ref, ev.DefaultBranch)
 	case t.by == "":
 		return deny(metadata.ConfusedDeputy, "the event does not say who asks")
 	case strings.HasSuffix(t.by, "[bot]") || ev.Sender.Type == "Bot" || t.comment != nil && t.comment.Author.Type == "Bot":

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
@@ -78,13 +77,7 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.gh, err = github.New(github.Options{
-		Token: in.token, APIURL: f.api, UserAgent: "reprise/" + version, Now: j.env.now,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			_, _ = fmt.Fprintf(j.env.stdout, "%s is asked again in %s\n", f.host, d.Round(time.Second))
-			return sleep(ctx, d)
-		},
-	})
+	b.gh, err = j.env.asks(f, in.token, j.env.stdout)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/git"
@@ -284,13 +283,4 @@ func taken(err error) bool {
 	var moved *git.Moved
 	var held *git.Locked
 	return errors.As(err, &moved) || errors.As(err, &held)
-}
-
-// said joins what was refused, for the page of the job.
-func said(all []denial) string {
-	var out []string
-	for _, d := range all {
-		out = append(out, string(d.Code)+": "+d.Why)
-	}
-	return strings.Join(out, "; ")
 }

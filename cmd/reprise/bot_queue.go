@@ -25,11 +25,9 @@ type queue struct {
 // have been given, and its own job dropped, without a run that knows of it.
 const lookBack = 10 * time.Minute
 
-// lookEvery is the least time between two looks while there is work to do.
-const (
-	lookEvery   = 5 * time.Second
-	listenEvery = 20 * time.Second // while an agent works
-)
+// listenEvery is the time between two looks while there is work to do. A run
+// looks in any case before it ends.
+const listenEvery = 20 * time.Second
 
 func newQueue(t trigger) queue {
 	q := queue{done: map[int64]bool{}}
@@ -50,7 +48,7 @@ type waiting struct {
 func (b *bot) look(ctx context.Context, now bool) {
 	b.mu.Lock()
 	since, at := b.queue.since, b.env.now()
-	soon := !now && at.Sub(b.queue.looked) < lookEvery
+	soon := !now && at.Sub(b.queue.looked) < b.listen()
 	b.mu.Unlock()
 	if soon {
 		return
@@ -123,7 +121,8 @@ func (b *bot) Urgent(ctx context.Context) bool {
 	}
 }
 
-// listen is how long to wait between two looks while an agent works.
+// listen is how long to wait between two looks; REPRISE_LISTEN_EVERY has another
+// time.
 func (b *bot) listen() time.Duration {
 	if d, err := time.ParseDuration(b.env.getenv("REPRISE_LISTEN_EVERY")); err == nil && d > 0 {
 		return d

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -21,6 +22,7 @@ type stand struct {
 	t   *testing.T
 	dir string
 	env []string
+	as  string // name of the program; empty: reprise
 }
 
 func newStand(t *testing.T) *stand {
@@ -56,7 +58,7 @@ type life struct {
 // start starts the program in a session of its own.
 func (s *stand) start(args ...string) *life {
 	s.t.Helper()
-	l := &life{cmd: exec.Command(program(s.t), args...), over: make(chan struct{})}
+	l := &life{cmd: exec.Command(program(s.t, s.as), args...), over: make(chan struct{})}
 	l.cmd.Dir, l.cmd.Env = s.path("project"), s.env
 	l.cmd.Stdout, l.cmd.Stderr = &l.said, &l.said
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -71,10 +73,10 @@ func (s *stand) start(args ...string) *life {
 	return l
 }
 
-// program is the test binary under its other name.
-func program(t *testing.T) string {
+// program is the test binary under one of its other names.
+func program(t *testing.T, as string) string {
 	t.Helper()
-	name, err := exec.LookPath("reprise")
+	name, err := exec.LookPath(cmp.Or(as, "reprise"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -142,13 +141,7 @@ func (r reference) read(ctx context.Context, env environment) (issue, error) {
 	if err != nil {
 		return issue{}, err
 	}
-	gh, err := github.New(github.Options{
-		Token: f.token, APIURL: f.api, UserAgent: "reprise/" + version, Now: env.now,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			_, _ = fmt.Fprintf(env.stderr, "reprise: %s is asked again in %s\n", f.host, d.Round(time.Second))
-			return sleep(ctx, d)
-		},
-	})
+	gh, err := env.asks(f, f.token, env.stderr)
 	if err != nil {
 		return issue{}, usage(err)
 	}

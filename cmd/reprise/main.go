@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -25,7 +28,11 @@ const (
 // version is set by the linker in a release.
 var version = "dev"
 
-func main() {
+func main() { live(environment{}) }
+
+// live runs the command line of this process in an environment that lacks
+// what every process has, and ends it.
+func live(env environment) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -40,10 +47,9 @@ func main() {
 		<-signals // asked twice: what is under way is left as it is
 		os.Exit(exitCancelled)
 	}()
-	os.Exit(run(ctx, os.Args[1:], environment{
-		stdin: interruptible{os.Stdin, ctx}, stdout: os.Stdout, stderr: os.Stderr,
-		environ: os.Environ(), now: func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) },
-	}))
+	env.stdin, env.stdout, env.stderr, env.environ = interruptible{os.Stdin, ctx}, os.Stdout, os.Stderr, os.Environ()
+	env.now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+	os.Exit(run(ctx, os.Args[1:], env))
 }
 
 // interruptible is a file whose reader does not wait any longer once the
@@ -80,6 +86,8 @@ type environment struct {
 	stdout, stderr io.Writer
 	environ        []string
 	now            func() time.Time
+	wait           func(ctx context.Context, d time.Duration) error // before a forge is asked again; nil: sleep
+	http           *http.Client                                     // by which a forge is asked; nil: the usual one
 }
 
 // getenv gives the value of a variable, or "".
@@ -90,6 +98,21 @@ func (e environment) getenv(name string) string {
 		}
 	}
 	return ""
+}
+
+// asks gives what talks to a forge, with a token. Every wait before a
+// repetition is said on out.
+func (e environment) asks(f forge, token string, out io.Writer) (*github.Client, error) {
+	return github.New(github.Options{
+		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now,
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			_, _ = fmt.Fprintf(out, "reprise: %s is asked again in %s\n", f.host, d.Round(time.Second))
+			if e.wait != nil {
+				return e.wait(ctx, d)
+			}
+			return sleep(ctx, d)
+		},
+	})
 }
 
 // run is the program: it carries out the command line and gives the exit code.

@@ -50,6 +50,9 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.busy(env.now()); err != nil {
+		return err
+	}
 	run, err := phases.Retry(w.plan, w.run, phase, env.now())
 	if err != nil {
 		return usageError{err}

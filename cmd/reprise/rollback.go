@@ -125,6 +125,9 @@ func (o rollbackOptions) open(ctx context.Context, env environment) (*recorded, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := w.busy(env.now()); err != nil {
+		return nil, nil, errors.Join(err, w.close())
+	}
 	return &recorded{definition: w.definition, source: w.source, issue: w.issue, run: w.run}, w, nil
 }
 

@@ -69,6 +69,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.BoolVar(&o.pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
 	f.BoolVar(&o.refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
 	f.BoolVar(&o.theirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
+	f.BoolVar(&o.over, "take-over", false, "take the run also while another machine holds it, such as a job that is gone")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
 	f.StringVar(&o.stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
 	f.BoolVar(&o.prompts, "show-prompts", false, "print every prompt (with --dry-run)")
@@ -118,6 +119,9 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	if err := w.busy(env.now()); err != nil && !o.over && !o.scratch {
+		return err
+	}
 	if !w.fresh {
 		w.run = phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
 		if o.refresh {

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == evaluateCommand {
 		serveEvaluation()
 	}
-	testscript.Main(m, map[string]func(){"reprise": main})
+	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried})
 }
 
 // serveEvaluation is the program as its own child. The race detector waits a

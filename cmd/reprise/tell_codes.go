@@ -18,7 +18,8 @@ func codesPage() string {
 Whatever reprise does not do, and however a run ends, has a reason code. The
 list is closed, so programs can rely on it. The code stands in the output
 ` + "`reason-code`" + ` of the action, in the comment on the issue, in the summary of the
-job, and in the record of the run. This page is written by a test.
+job, and in the record of the run. This page is made from the words that the
+program says.
 `)
 	for _, language := range prompts.Languages() {
 		c := prompts.Words(language)

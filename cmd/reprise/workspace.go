@@ -71,12 +71,24 @@ type opening struct {
 	model   string   // for every step; empty: as the pipeline says
 	protect []string // paths besides the pipeline's
 
-	usd      float64
-	push     *bool // push every commit to origin; nil: as the run was started
-	pause    bool  // stop after every phase that passed its gates
-	refresh  bool  // take the pipeline and the prompts as they are defined now
-	theirs   bool  // go on from where the branch went elsewhere
-	scratch  bool  // work in a temporary folder and leave nothing behind
+	usd     float64
+	push    *bool // push every commit to origin; nil: as the run was started
+	pause   bool  // stop after every phase that passed its gates
+	refresh bool  // take the pipeline and the prompts as they are defined now
+	theirs  bool  // go on from where the branch went elsewhere
+	over    bool  // take the run also from a machine that holds it
+	scratch bool  // work in a temporary folder and leave nothing behind
+}
+
+// busy says that another machine works on the run, or nothing: what is done here
+// meanwhile could not be pushed.
+func (w *workspace) busy(at time.Time) error {
+	lease := w.run.Execution.Lease
+	if lease == nil || !at.Before(lease.Expires) || !w.push {
+		return nil
+	}
+	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with --take-over",
+		lease.Owner, w.issue.ID, lease.Expires.UTC().Format("15:04 UTC"))
 }
 
 // anew says to begin at the beginning, also where there is a run of this issue.

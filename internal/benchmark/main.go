@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -62,6 +62,7 @@ func measure(only string) error {
 		{"prompts", b.prompts},
 		{"memory", b.memory},
 		{"restart", b.restart},
+		{"calls", b.calls},
 	}
 	for _, p := range parts {
 		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
@@ -126,7 +127,7 @@ func repeat(n int, do func() error) (time.Duration, error) {
 // repository makes a repository with one commit and a bare origin.
 func (b *bench) repository(name string) (string, error) {
 	dir := filepath.Join(b.dir, name)
-	script := `git init -q --bare "$1.git" && git init -q "$1" && cd "$1" && echo hello > README.md &&
+	script := `git init -q -b main --bare "$1.git" && git init -q -b main "$1" && cd "$1" && echo hello > README.md &&
 		git add . && git commit -q -m init && git remote add origin "$1.git" && git push -q origin HEAD`
 	return dir, b.command(b.dir, "sh", "-c", script, "sh", dir).Run()
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+)
+
+// twoSteps is a pipeline whose agent is the program "worker", see newStage.
+const twoSteps = `
+name: "own"
+agents: own: {use: "command", command: ["worker"]}
+phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Build.", access: "tree", review: false}]
+`
+
+// newStage is a hub whose default branch has the pipeline "own". Its agent
+// notes each call in home/calls, then does what the script home/PHASE-STEP
+// says, and writes an artifact.
+func newStage(t *testing.T, pipeline string) *hub {
+	t.Helper()
+	t.Parallel()
+	h := newHub(t)
+	h.inputs = map[string]string{"pipeline": "own", "sandbox": "off", "label": "reprise"}
+	h.write("bin/worker", `#!/bin/sh
+echo "$REPRISE_PHASE $REPRISE_STEP" >>"$HOME/calls"
+if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$REPRISE_STEP"; fi
+[ "$REPRISE_STEP" = review ] || echo done >>"$REPRISE_ARTIFACT"
+`)
+	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.publish(map[string]string{".github/reprise/pipelines/own.cue": pipeline})
+	return h
+}
+
+// publish commits files to the default branch of the forge.
+func (h *hub) publish(files map[string]string) {
+	h.t.Helper()
+	for name, text := range files {
+		h.write(filepath.Join("project", name), text)
+	}
+	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=more"}, {"push", "--quiet", "origin", "HEAD:main"}} {
+		c := exec.Command("git", append([]string{"-C", h.path("project")}, args...)...)
+		c.Env = h.env
+		if out, err := c.CombinedOutput(); err != nil {
+			h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// hangs is what an agent does that takes long: it leaves half of its work in
+// the tree, and goes on only when home/go-on is there.
+const hangs = `
+[ -e "$HOME/go-on" ] || {
+	echo half >"$REPRISE_DIR/half.txt"
+	sleep 300 &
+	echo $$ $! >"$HOME/processes"
+	touch "$HOME/working"
+	while ! [ -e "$HOME/go-on" ]; do sleep 0.02; done
+	kill $!
+}
+echo whole >"$REPRISE_DIR/code.txt"
+`
+
+// changesCode is what an agent does that changes the code.
+const changesCode = `
+echo whole >"$REPRISE_DIR/code.txt"
+`
+
+// calls are the calls of the agent so far.
+func (h *hub) calls() string {
+	h.t.Helper()
+	data, err := os.ReadFile(h.path("home/calls"))
+	if err != nil && !os.IsNotExist(err) {
+		h.t.Fatal(err)
+	}
+	return strings.Join(strings.Split(strings.TrimSpace(string(data)), "\n"), ", ")
+}
+
+// gone says that the processes of an agent that hung are over.
+func (h *hub) gone() {
+	h.t.Helper()
+	data, err := os.ReadFile(h.path("home/processes"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, pid := range strings.Fields(string(data)) {
+		state, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err == nil && !strings.Contains(string(state), ") Z ") {
+			h.t.Errorf("process %s of the agent is still there: %s", pid, state)
+		}
+	}
+}
+
+// until waits until something is so.
+func (h *hub) until(what string, so func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: that has not come", what)
+		}
+	}
+}
+
+// files are the paths on the branch of the run.
+func (h *hub) files() []string {
+	h.t.Helper()
+	out, err := gitIn(h.path("origin.git"), "ls-tree", "-r", "--name-only", branchPrefix+"7")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return strings.Fields(out)
+}
+
+// nothing says that nothing was left behind on the forge: no branch, no pull
+// request and no live comment.
+func (h *hub) nothing() {
+	h.t.Helper()
+	out, err := gitIn(h.path("origin.git"), "for-each-ref", "--format=%(refname)")
+	if err != nil || strings.TrimSpace(out) != "refs/heads/main" {
+		h.t.Errorf("the branches are %q (%v)", out, err)
+	}
+	if pulls := h.forge.Pulls(hubRepo); len(pulls) > 0 {
+		h.t.Errorf("the pull requests are %+v", pulls)
+	}
+	if live := h.ours("progress"); len(live) > 0 {
+		h.t.Errorf("the live comments are %+v", live)
+	}
+}
+
+// replyTo is the one answer to a comment; "" if there is none.
+func (h *hub) replyTo(id int64) string {
+	h.t.Helper()
+	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, replyMarker(id)+"\n") })
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
+		return all[0].Body
+	}
+	h.t.Errorf("%d answers to one comment: %+v", len(all), all)
+	return all[0].Body
+}
+
+// has says that a text has every one of some parts.
+func has(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s lacks %q:\n%s", what, p, text)
+		}
+	}
+}
+
+// signs says which reactions a comment has to have.
+func (h *hub) signs(id int64, want string) {
+	h.t.Helper()
+	if got := h.reactions(id); got != want {
+		h.t.Errorf("the comment has the reactions %q, want %q", got, want)
+	}
+}
+
+// stop sends a signal to a job.
+func (j *hubJob) stop(s syscall.Signal) {
+	j.h.t.Helper()
+	if err := j.cmd.Process.Signal(s); err != nil {
+		j.h.t.Fatal(err)
+	}
+}
+
+// read reads a file of the stand.
+func (h *hub) read(name string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(h.path(name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// working starts a run whose agent hangs in build.
+func (h *hub) working() (*hubJob, int64) {
+	h.t.Helper()
+	h.write("home/build-execute", hangs)
+	id := h.say("ada", "/run")
+	j := h.heard(id, "ada")
+	h.await(j.life, "home/working")
+	return j, id
+}
+
+// cut says that the call under way was ended, and its work kept.
+func (h *hub) cut(run metadata.Run) {
+	h.t.Helper()
+	h.gone()
+	if i := slices.IndexFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Status == metadata.Cut && a.Phase == "build" }); i < 0 {
+		h.t.Errorf("no attempt was cut: %+v", run.Attempts)
+	}
+	files := h.files()
+	if !slices.ContainsFunc(files, func(f string) bool { ok, _ := path.Match(".reprise/issue-7/*/attempt-*.patch", f); return ok }) {
+		h.t.Errorf("the work that was cut is not kept: %q", files)
+	}
+	if slices.Contains(files, "half.txt") {
+		h.t.Errorf("half of a work stands on the branch: %q", files)
+	}
+}
+
+func TestCancelWhileAnAgentWorks(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, run := h.working()
+	said := time.Now()
+	cancel := h.say("ada", "/cancel it is the wrong issue")
+	j.end(exitCancelled).wants("decision", "run", "status", "cancelled", "reason-code", "cancelled")
+	if took := time.Since(said); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	rec := h.record()
+	h.cut(rec)
+	if rec.Status != metadata.Cancelled || rec.Stop == nil || rec.Stop.Why != "cancelled by ada: it is the wrong issue" || rec.Execution.Lease != nil {
+		t.Errorf("the run is %s: %+v, %+v", rec.Status, rec.Stop, rec.Execution.Lease)
+	}
+	h.signs(cancel, "eyes rocket")
+	h.signs(run, "eyes -1")
+	has(t, "the live comment", h.ours("progress")[0].Body, "it is the wrong issue")
+	// Its own job comes late, and finds it done.
+	h.heard(cancel, "ada").end(exitDone).wants("decision", "ignored", "reason-code", "stale_event")
+	// To go on is to say so.
+	h.write("home/go-on", "")
+	h.comment("ada", "/resume").end(exitDone).wants("status", "completed")
+	if got := h.calls(); got != "plan execute, build execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}
+
+func TestRollbackWhileAnAgentWorks(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, run := h.working()
+	h.write("home/plan-revise", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
+	h.write("home/build-execute", changesCode)
+	back := h.say("max", "/rollback plan think of the cache\n\nand of `$HOME`")
+	j.end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
+	rec := h.record()
+	h.cut(rec)
+	if len(rec.RollbackHistory) != 1 || rec.RollbackHistory[0].By != "max" || !strings.Contains(rec.RollbackHistory[0].Reason, "and of `$HOME`") {
+		t.Errorf("the rollbacks are %+v", rec.RollbackHistory)
+	}
+	task := h.read("home/task")
+	has(t, "the task of the next agent", task, "think of the cache", "and of `$HOME`")
+	if got := h.calls(); got != "plan execute, build execute, plan revise, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	h.signs(back, "eyes rocket")
+	h.signs(run, "eyes rocket")
+}
+
+// What cannot be done does not end the call under way, and neither does what
+// somebody without the right asks for.
+func TestRefusedWhileAnAgentWorks(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, _ := h.working()
+	ids := map[string]int64{}
+	for _, c := range []struct{ by, body string }{
+		{"ada", "/run"}, {"ada", "/retry"}, {"ada", "/rollback nowhere x"}, {"eve", "/cancel mine"}, {"ada", "/help"},
+		{"ada", "/rollbak plan x"}, {"ada", "/rollback plan --dry-run what would it do"}, {"ada", "/approve"}, {"ada", "/status"},
+	} {
+		ids[c.body] = h.say(c.by, c.body)
+	}
+	// The gate of one of them is there at the same time.
+	h.inputs["command"] = "gate"
+	gate := h.heard(ids["/help"], "ada")
+	gate.end(exitDone)
+	delete(h.inputs, "command")
+	time.Sleep(300 * time.Millisecond) // as long as three looks
+	if len(h.calls()) != len("plan execute, build execute") {
+		t.Errorf("the agent was called for %s", h.calls())
+	}
+	h.write("home/go-on", "")
+	j.end(exitDone).wants("status", "completed", "reason-code", "completed")
+	for body, want := range map[string]struct{ signs, reply string }{
+		"/run":                {"eyes confused", "already_running"},
+		"/retry":              {"eyes confused", "not stopped"},
+		"/rollback nowhere x": {"eyes confused", "nowhere"},
+		"/cancel mine":        {"confused", ""},
+		"/help":               {"eyes rocket", "/rollback"},
+		"/rollbak plan x":     {"eyes confused", "/rollback"},
+		"/rollback plan --dry-run what would it do": {"eyes rocket", "what would it do"},
+		"/approve": {"eyes confused", "/approve"},
+		"/status":  {"eyes rocket", "plan"},
+	} {
+		h.signs(ids[body], want.signs)
+		if got := h.replyTo(ids[body]); want.reply == "" && got != "" || !strings.Contains(got, want.reply) {
+			t.Errorf("%s was answered with %q", body, got)
+		}
+	}
+	taken := map[int64]int{}
+	for _, d := range h.record().Decisions {
+		taken[d.Comment]++
+	}
+	for _, body := range []string{"/run", "/retry", "/rollback nowhere x"} {
+		if n := taken[ids[body]]; n != 1 {
+			t.Errorf("%s was taken %d times", body, n)
+		}
+	}
+	// Each job of theirs comes late.
+	before := len(h.forge.Comments(hubRepo, hubIssue))
+	for _, body := range []string{"/retry", "/help", "/rollbak plan x", "/status"} {
+		h.heard(ids[body], "ada").end(exitDone)
+	}
+	if after := h.forge.Comments(hubRepo, hubIssue); len(after) != before {
+		t.Errorf("answered again: %+v", after[before:])
+	}
+}
+
+// A gate and a job that works see the same question at the same moment.
+func TestOneAnswer(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/plan-execute", "sleep 0.2\n")
+	h.write("home/build-execute", "sleep 0.2\n")
+	j := h.comment("ada", "/run")
+	h.inputs["command"] = "gate"
+	var ids []int64
+	var gates []*hubJob
+	for range 4 {
+		ids = append(ids, h.say("ada", "/help"))
+		gates = append(gates, h.heard(ids[len(ids)-1], "ada"))
+		time.Sleep(50 * time.Millisecond)
+	}
+	for _, g := range gates {
+		g.end(exitDone).wants("decision", "replied")
+	}
+	j.end(exitDone).wants("status", "completed")
+	for _, id := range ids {
+		h.signs(id, "eyes rocket")
+		if h.replyTo(id) == "" {
+			t.Errorf("comment %d has no answer", id)
+		}
+	}
+}
+
+// Somebody who loses the right while a run is under way has lost it.
+func TestRightIsLost(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, _ := h.working()
+	h.forge.Permit(hubRepo, "ada", "read")
+	cancel := h.say("ada", "/cancel all of it")
+	time.Sleep(300 * time.Millisecond)
+	h.write("home/go-on", "")
+	j.end(exitDone).wants("status", "completed")
+	h.signs(cancel, "confused")
+}
+
+// A comment that was edited after it was written does not end a call.
+func TestEditedWhileAnAgentWorks(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, _ := h.working()
+	id := h.say("ada", "Well done.")
+	h.forge.EditComment(hubRepo, id, "/cancel")
+	bot := h.forge.AddComment(hubRepo, hubIssue, githubtest.Comment{Author: "other[bot]", Body: "/cancel"})
+	time.Sleep(300 * time.Millisecond)
+	h.write("home/go-on", "")
+	j.end(exitDone).wants("status", "completed")
+	h.signs(id, "confused")
+	h.signs(bot, "")
+}
