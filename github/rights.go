@@ -56,34 +56,35 @@ func rightsIn(h http.Header) Rights {
 	return r
 }
 
-// MayPush asks whether the token may change contents of owner/name, by an event
-// that has no type, which no forge takes. Nil says that it may, or that the
-// forge cannot tell. Nothing is changed.
+// MayPush asks whether the token may make branches in owner/name, by asking for
+// one at a commit that cannot be: nil says that it may, or that the forge
+// cannot tell. Nothing is made. Rules for single branches are not looked at.
 func (c *Client) MayPush(ctx context.Context, owner, name string) error {
-	return c.mayWrite(ctx, owner, name, "branches may be pushed", "contents: write", "/dispatches")
+	return c.mayWrite(ctx, owner, name, "branches may be pushed", "contents: write", "/git/refs",
+		map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)})
 }
 
 // MayWriteIssues asks whether the token may write issues and comments in
-// owner/name, by an issue that has no title, which no forge takes. Nil says
-// that it may, or that the forge cannot tell. Nothing is opened.
+// owner/name, by asking for an issue without a title: nil says that it may, or
+// that the forge cannot tell. Nothing is opened.
 func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
-	return c.mayWrite(ctx, owner, name, "issues may be written", "issues: write", "/issues")
+	return c.mayWrite(ctx, owner, name, "issues may be written", "issues: write", "/issues", map[string]any{"title": ""})
 }
 
-// mayWrite sends something empty. A forge looks at who asks before it looks at
-// what was sent.
-func (c *Client) mayWrite(ctx context.Context, owner, name, what, needs, where string) error {
+// mayWrite asks for something that cannot be had. A forge looks at who asks
+// before it looks at what for.
+func (c *Client) mayWrite(ctx context.Context, owner, name, what, needs, where string, body map[string]any) error {
 	path, err := repoPath(owner, name)
 	if err != nil {
 		return err
 	}
 	k := &call{what: fmt.Sprintf("ask whether %s in %s/%s", what, owner, name), needs: needs, repeatable: true, reads: true}
-	err = c.do(ctx, k, http.MethodPost, path+where, map[string]any{}, nil)
-	if isKind(err, Refused, NotFound, Gone) {
+	err = c.do(ctx, k, http.MethodPost, path+where, body, nil)
+	switch {
+	case err == nil: // no forge is known that does
+		return c.misfit(k, "it made what cannot be; look for it, and remove it", nil)
+	case isKind(err, Refused, NotFound, Gone):
 		return nil
-	}
-	if err == nil { // no forge is known that does
-		return c.misfit(k, "it took something empty; see what was made, and remove it", nil)
 	}
 	return err
 }

@@ -36,6 +36,7 @@ func check(r *Run) []*Error {
 	for i := range r.Decisions {
 		c.decision(i, &r.Decisions[i])
 	}
+	c.people(r)
 	return c.mistakes
 }
 

@@ -157,6 +157,18 @@ func TestCheck(t *testing.T) {
 		`decisions[0].phase: there is no phase "deploy"`:                                         func(r *Run) { r.Decisions[0].Phase = "deploy" },
 		"decisions[0].why: is missing":                                                           func(r *Run) { r.Decisions[0].Why = "" },
 		"decisions[0].attempt: -1":                                                               func(r *Run) { r.Decisions[0].Attempt = -1 },
+		"tasks[1].id: \"t1\" is the id of an earlier task":                                       func(r *Run) { r.Tasks[1].ID, r.Tasks[1].Needs = "t1", nil },
+		"tasks[1].needs: there is no other task \"t2\"":                                          func(r *Run) { r.Tasks[1].Needs[0] = "t2" },
+		"tasks[0].title: is missing":                                                             func(r *Run) { r.Tasks[0].Title = " " },
+		"tasks[0].phase: there is no phase \"x\"":                                                func(r *Run) { r.Tasks[0].Phase = "x" },
+		"questions[1].id: \"q1\" is the id of an earlier question":                               func(r *Run) { r.Questions[1].ID = "q1" },
+		"questions[0].question: is missing":                                                      func(r *Run) { r.Questions[0].Text = "" },
+		"questions[0].attempt: there is no attempt 9":                                            func(r *Run) { r.Questions[0].Attempt = 9 },
+		"questions[1].answer: does not go with answered_at":                                      func(r *Run) { r.Questions[1].Answer = "soon" },
+		"questions[1].asked_at: is missing":                                                      func(r *Run) { r.Questions[1].AskedAt = time.Time{} },
+		"approvals[0].digest: is missing":                                                        func(r *Run) { r.Approvals[0].Digest = "" },
+		"approvals[0].attempt: there is no attempt 0":                                            func(r *Run) { r.Approvals[0].Attempt = 0 },
+		"approvals[0].at: is missing":                                                            func(r *Run) { r.Approvals[0].At = time.Time{} },
 		"decisions[0].comment_id: -1":                                                            func(r *Run) { r.Decisions[0].Comment = -1 },
 		"decisions[1].comment_id: the command of comment 4711 was taken before, in decisions[0]": func(r *Run) { r.Decisions[0].Comment = 4711 },
 	} {
@@ -184,6 +196,7 @@ func TestCheckTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
 		"nothing done yet": func(r *Run) {
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
+			r.Tasks, r.Questions, r.Approvals = nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
 		},
 		"a phase that was skipped in spite of its review": func(r *Run) {

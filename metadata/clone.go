@@ -14,6 +14,16 @@ func (r Run) Clone() Run {
 	r.Execution.Lease = clonePointer(r.Execution.Lease)
 	r.Issue.Labels = slices.Clone(r.Issue.Labels)
 	r.Decisions = slices.Clone(r.Decisions)
+	r.Tasks = slices.Clone(r.Tasks)
+	for i := range r.Tasks {
+		r.Tasks[i].Files, r.Tasks[i].Needs = slices.Clone(r.Tasks[i].Files), slices.Clone(r.Tasks[i].Needs)
+	}
+	r.Questions = slices.Clone(r.Questions)
+	for i := range r.Questions {
+		r.Questions[i].Options = slices.Clone(r.Questions[i].Options)
+		r.Questions[i].AnsweredAt = clonePointer(r.Questions[i].AnsweredAt)
+	}
+	r.Approvals = slices.Clone(r.Approvals)
 
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
@@ -35,6 +45,7 @@ func (p Phase) clone() Phase {
 	p.Diff = clonePointer(p.Diff)
 	p.Violations = slices.Clone(p.Violations)
 	p.Recent = slices.Clone(p.Recent)
+	p.Use = clonePointer(p.Use)
 	if p.RollbackContext = clonePointer(p.RollbackContext); p.RollbackContext != nil {
 		details := clonePointer(p.RollbackContext.Details)
 		if details != nil {

@@ -65,6 +65,8 @@ func (c *checker) grown(old, next *Run) {
 
 	kept(c, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
 	kept(c, "decisions", old.Decisions, next.Decisions, sameDecision)
+	kept(c, "questions", old.Questions, next.Questions, sameQuestion)
+	kept(c, "approvals", old.Approvals, next.Approvals, sameApproval)
 	last := len(old.Attempts)
 	kept(c, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
 		return sameAttempt(a, b) || a.N == last && a.Status == Started && sameCall(a, b)

@@ -51,6 +51,9 @@ type Run struct {
 	Issue     Issue      `json:"issue_snapshot"`
 	Attempts  []Attempt  `json:"attempts"`
 	Decisions []Decision `json:"decisions"`
+	Tasks     []Task     `json:"tasks"`
+	Questions []Question `json:"questions"`
+	Approvals []Approval `json:"approvals"`
 	Budget    Budget     `json:"budget"`
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
@@ -189,6 +192,11 @@ type Phase struct {
 	// Violations are writes outside the phase's access that were taken back;
 	// the next revise is told.
 	Violations []Violation `json:"violations,omitempty"`
+	// Approve is the role of a person who has to approve the phase as it
+	// stands, besides what the pipeline asks for, and Ask why that is so.
+	Approve string `json:"approve,omitempty"`
+	Ask     string `json:"ask,omitempty"`
+	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
 	// Recent holds the fingerprints of the newest rounds, to notice that
 	// review and revise go in a circle.
 	Recent []string `json:"recent,omitempty"`

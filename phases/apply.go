@@ -29,6 +29,7 @@ type Outcome struct {
 	Duration   time.Duration
 
 	Written    *Written // for execute and revise that succeeded
+	Questions  []asking // that the agent asks people before it goes on
 	Violations []metadata.Violation
 	Checks     []metadata.CheckResult // for check
 	Verdict    *metadata.Verdict      // for a review that succeeded
@@ -99,6 +100,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			reviewed(rec, p, o)
 		}
 	}
+	ask(&run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
 		run.Status = metadata.Interrupted
 		run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
@@ -148,6 +150,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
 		decisions(&run.DesignDecisions, o.Written.Report)
+		tasks(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
 	rec.CurrentStep = metadata.Review

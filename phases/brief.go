@@ -16,7 +16,7 @@ import (
 // task is everything the agent of a decision is given.
 func (e *Engine) task(ctx context.Context, run metadata.Run, d Decision) (Task, error) {
 	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
-	s := Settings(p, d.Step())
+	s := settings(e.Plan, run, p, d.Step())
 	prompt, err := e.Prompt(ctx, run, d)
 	if err != nil {
 		return Task{}, err
@@ -26,7 +26,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d Decision) (Task, 
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Prompt: prompt, Dir: e.Tree.Dir(), Artifact: e.abs(run, p), Access: e.access(d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(p, d), Turns: s.Turns, BudgetUSD: leftUSD(run),
+		Model: e.model(run, p, d), Turns: s.Turns, BudgetUSD: leftUSD(run),
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	return t, nil
@@ -46,8 +46,8 @@ func schemaOf(p *pipelines.Phase, d Decision) json.RawMessage {
 
 // model gives the model for a step: the step's own, or for an agent that
 // stands in for another, that agent's model of the same tier.
-func (e *Engine) model(p *pipelines.Phase, d Decision) string {
-	s := Settings(p, d.Step())
+func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d Decision) string {
+	s := settings(e.Plan, run, p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}
@@ -76,7 +76,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d Decision) (prompt
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(e.access(d)), Artifact: e.abs(run, p), Dir: e.Tree.Dir(), Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
-		Feedback: feedbackOf(run, rec, d), Documents: e.documents(run, p), Resumed: d.Resume > 0,
+		Feedback: feedbackOf(run, rec, d), Documents: e.documents(run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
 	}
 	data.Issue.Path = filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(Folder(run.IssueNumber), IssueFile)))
 	if d.Do != DoExecute {
@@ -100,12 +100,23 @@ const PipelineFile = "pipeline.json"
 // documents lists the artifacts of the phases before this one.
 func (e *Engine) documents(run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
-	for _, q := range e.Plan.Phases {
-		if q.Name == p.Name {
+	for _, rec := range run.Phases {
+		if rec.Name == p.Name {
 			break
 		}
-		if rec := run.Phase(q.Name); rec != nil && rec.Status == metadata.PhaseCompleted {
-			out = append(out, prompts.Document{Phase: q.Name, Path: e.abs(run, &q)})
+		if q := e.Plan.Phase(rec.Name); q != nil && rec.Status == metadata.PhaseCompleted {
+			out = append(out, prompts.Document{Phase: q.Name, Path: e.abs(run, q)})
+		}
+	}
+	return out
+}
+
+// answersOf gives what people have answered to the questions of a phase.
+func answersOf(run metadata.Run, rec *metadata.Phase, d Decision) []prompts.Answer {
+	var out []prompts.Answer
+	for _, q := range run.Questions {
+		if q.Phase == rec.Name && q.Generation == rec.Generation && !q.Open() {
+			out = append(out, prompts.Answer{Question: q.Text, Answer: q.Answer, By: q.By})
 		}
 	}
 	return out

@@ -73,16 +73,25 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return d
 }
 
-// next finds the first phase that is not done and the step it needs.
+// next finds the first phase that is not done and the step it needs. The record
+// has the phases in their order, with those that rules have inserted.
 func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	for i := range plan.Phases {
-		p := &plan.Phases[i]
-		rec := run.Phase(p.Name)
-		if rec == nil {
+	for _, p := range plan.Phases {
+		if run.Phase(p.Name) == nil {
 			return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: "the record does not know this phase of the pipeline"}
 		}
+	}
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		p := plan.Phase(rec.Name)
+		if p == nil || rec.Status == metadata.PhaseSkipped {
+			continue // the pipeline had it once, and the history names it
+		}
 		switch rec.Status {
-		case metadata.PhaseCompleted, metadata.PhaseSkipped:
+		case metadata.PhaseCompleted:
+			if role, why := approver(p, run, rec); role != "" {
+				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s has to be approved by somebody with the role %s: %s", p.Name, role, brief(why))}
+			}
 			continue
 		case metadata.PhaseFailed:
 			return failed(rec)
@@ -104,6 +113,9 @@ func failed(rec *metadata.Phase) Decision {
 }
 
 func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
+	if open := openQuestions(run, rec); len(open) > 0 {
+		return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s asks %s: %s: %s", p.Name, count(len(open), "question"), open[0].ID, brief(open[0].Text))}
+	}
 	switch step := rec.CurrentStep; step {
 	case metadata.Execute:
 		why := "the phase has begun and nothing is written yet"
@@ -161,6 +173,10 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec
 	case metadata.Errored:
 		return afterError(plan, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
+		if last.Code == metadata.AwaitingPerson {
+			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), "its questions are answered"
+			return d
+		}
 		return afterNothing(run, d, tries)
 	case metadata.Cut:
 		d.Why = "the last call was interrupted"
@@ -177,7 +193,7 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 	unusable := 0
 	for _, a := range tries {
 		// A call that the budget cut short says nothing about the agent.
-		if (a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked) && a.Code != metadata.BudgetExceeded {
+		if (a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked) && a.Code != metadata.BudgetExceeded && a.Code != metadata.AwaitingPerson {
 			unusable++
 		}
 	}
@@ -290,7 +306,7 @@ func effort(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadat
 // assigned returns who does a step: the pipeline's agent, or the one that
 // stands in for it while it is missing or has no valid key.
 func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
-	name := Settings(p, step).Agent
+	name := settings(plan, run, p, step).Agent
 	for range plan.Agents {
 		to := plan.Agents[name].Fallback
 		if to == "" || !down(run, name) || down(run, to) {
@@ -324,6 +340,24 @@ func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
 		return p.Revise
 	}
 	return p.Execute
+}
+
+// settings returns how a step of a phase is done, with what rules have changed
+// about that: another agent writes, another tier counts for all steps.
+func settings(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) pipelines.Step {
+	s := Settings(p, step)
+	rec := run.Phase(p.Name)
+	if rec == nil || rec.Use == nil {
+		return s
+	}
+	if use := rec.Use.Agent; use != "" && step != metadata.Review && plan.Agents[use].Use != "" {
+		s.Agent = use
+	}
+	if rec.Use.Tier != "" {
+		s.Tier = rec.Use.Tier
+	}
+	s.Model = plan.Agents[s.Agent].Models[s.Tier]
+	return s
 }
 
 // sessionOf returns n if attempt n left a session that this agent can go on

@@ -29,6 +29,9 @@ type Engine struct {
 	// CheckReport holds a structured answer against the phase's report, in
 	// CUE; its error says everything that is wrong.
 	CheckReport func(ctx context.Context, report string, value []byte) error
+	// Matches says whether a rule's condition, in CUE, holds for facts. It is
+	// needed if the plan has rules.
+	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
 
 	// PauseAtGates stops after every phase that passed, for a person to look.
 	// Starting again goes on.
@@ -98,7 +101,10 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d Decision) (me
 	case err != nil:
 		return run, fmt.Errorf("%s: %w", heading(d), err)
 	}
-	if next, err = e.stopAfter(next, d); err != nil {
+	if next, err = e.consequences(ctx, run, next, d, &effects); err == nil {
+		next, err = e.stopAfter(next, d)
+	}
+	if err != nil {
 		return run, err
 	}
 	err = e.record(ctx, next, d, effects)
@@ -146,16 +152,21 @@ func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
 	if err := follows(r.Before, r.Run); err != nil {
 		return err
 	}
-	for from := range r.Moves {
-		if _, _, err := e.artifact(from); err != nil {
-			delete(r.Moves, from) // a later call has removed it
-		}
-	}
+	e.present(r.Moves)
 	subject := fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep)
 	return e.commit(ctx, r.Run, Commit{
 		Message: message(r.Run, subject, r.Entry.Reason, r.Entry.ToPhase, 0, 0, string(r.Entry.ToStep)),
 		Files:   r.Files, Moves: r.Moves, Paths: r.Paths,
 	})
+}
+
+// present leaves out of moves what a later call has removed.
+func (e *Engine) present(moves map[string]string) {
+	for from := range moves {
+		if _, _, err := e.artifact(from); err != nil {
+			delete(moves, from)
+		}
+	}
 }
 
 // Refreeze commits a record together with the definition that it goes on with.
@@ -173,6 +184,7 @@ type effects struct {
 	outcome Outcome
 	files   map[string][]byte
 	paths   []string
+	moves   map[string]string // of a rollback that the step led to
 }
 
 // do carries out a decision and applies what came out of it.
@@ -266,6 +278,7 @@ func follows(run, next metadata.Run) error {
 
 // record commits the record together with the work it describes.
 func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x effects) error {
+	e.present(x.moves)
 	subject := heading(d) + ": " + result(run, d, x.outcome)
 	why := x.outcome.Why
 	if d.Final() {
@@ -277,7 +290,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x eff
 	}
 	return e.commit(ctx, run, Commit{
 		Message: message(run, subject, why, d.Phase, n, cost, string(d.Do)),
-		Files:   x.files, Paths: x.paths,
+		Files:   x.files, Paths: x.paths, Moves: x.moves,
 	})
 }
 

@@ -498,7 +498,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		}
 		return run
 	}
-	to := rapid.SampledFrom(names(plan)).Draw(rt, "to")
+	to := rapid.SampledFrom(names(run)).Draw(rt, "to")
 	r, err := Back(plan, run, Rewind{To: to, Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		return run

@@ -106,10 +106,10 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	rec := run.Phase(rw.To)
 	if rec == nil || plan.Phase(rw.To) == nil {
-		return &UnknownPhase{Phase: rw.To, Known: names(plan)}
+		return &UnknownPhase{Phase: rw.To, Known: names(run)}
 	}
 	if rw.From != "" && run.Phase(rw.From) == nil {
-		return &UnknownPhase{Phase: rw.From, Known: names(plan)}
+		return &UnknownPhase{Phase: rw.From, Known: names(run)}
 	}
 	if !slices.Contains([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}, rw.Step) {
 		return fmt.Errorf("there is no step %q; the steps are execute, review, revise", rw.Step)
@@ -136,7 +136,7 @@ func takeBack(rec *metadata.Phase, rw Rewind) {
 	rec.Generation++
 	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
 	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, rw.Step)])
-	rec.Violations = nil
+	rec.Violations, rec.Approve, rec.Ask = nil, "", ""
 	if rw.Step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
 	}
@@ -152,7 +152,7 @@ func forget(rec *metadata.Phase, restored bool) {
 	if restored {
 		base = ""
 	}
-	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base}
+	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use}
 }
 
 func later(all metadata.Phases, name string) []*metadata.Phase {
@@ -217,9 +217,9 @@ func reasonText(e metadata.Rollback, d *metadata.RollbackDetails) string {
 	return b.String()
 }
 
-func names(plan *pipelines.Pipeline) []string {
+func names(run metadata.Run) []string {
 	var out []string
-	for _, p := range plan.Phases {
+	for _, p := range run.Phases {
 		out = append(out, p.Name)
 	}
 	return out

@@ -115,7 +115,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Tim
 	rec := run.Phase(phase)
 	switch {
 	case rec == nil:
-		return run, &UnknownPhase{Phase: phase, Known: names(plan)}
+		return run, &UnknownPhase{Phase: phase, Known: names(run)}
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:

@@ -97,6 +97,12 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, "the budget was used up during the call"
 		return nil
 	}
+	if asked := e.questions(run, d, structured(r)); len(asked) > 0 {
+		// What it has written so far stays; the session goes on with the answers.
+		x.outcome.Status, x.outcome.Code, x.outcome.Questions = metadata.Blocked, metadata.AwaitingPerson, asked
+		x.outcome.Why = "it asks " + count(len(asked), "question")
+		return nil
+	}
 	if len(missing) > 0 {
 		x.outcome.Status, x.outcome.Code = metadata.Unsuccessful, code
 		x.outcome.Why = strings.Join(append(missing, circumstances(r)...), "\n")

@@ -171,12 +171,27 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Phase returns the phase of that name, or nil.
+// Phase returns the phase of that name, also one that only a rule inserts, or
+// nil.
 func (p *Pipeline) Phase(name string) *Phase {
-	for i := range p.Phases {
-		if p.Phases[i].Name == name {
-			return &p.Phases[i]
+	for _, list := range [][]Phase{p.Phases, p.Spare} {
+		for i := range list {
+			if list[i].Name == name {
+				return &list[i]
+			}
 		}
 	}
 	return nil
+}
+
+// Reports says whether the phase's report has a field of that name.
+func (p *Phase) Reports(field string) bool {
+	var s struct {
+		Properties map[string]json.RawMessage
+	}
+	if p.ReportSchema == nil || json.Unmarshal(p.ReportSchema, &s) != nil {
+		return false
+	}
+	_, there := s.Properties[field]
+	return there
 }

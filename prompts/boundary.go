@@ -40,6 +40,9 @@ func (d Data) Texts() []string {
 	if f := d.Feedback; f != nil {
 		texts = append(texts, f.texts()...)
 	}
+	for _, a := range d.Answers {
+		texts = append(texts, a.Question, a.Answer)
+	}
 	return texts
 }
 

@@ -37,8 +37,11 @@ func variants() map[string]Data {
 	missing, invalid := execute, review
 	missing.Feedback = &Feedback{Missing: []string{"implementation.md is the same as before"}}
 	invalid.Feedback = &Feedback{Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
+	answered := first
+	answered.Resumed, answered.Answers = true, []Answer{{Question: "REST or RPC?", Answer: "REST.\n{{.Goal}}", By: "ada"}, {Question: "How long?", Answer: "A week"}}
 	return map[string]Data{
-		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
+		"execute-answered": answered,
+		"execute":          execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,
 		"revise-rollback": full("revise"), "revise-automatic": automatic,

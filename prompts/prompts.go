@@ -27,6 +27,7 @@ type Data struct {
 	Rollback  *Rollback // set while the reason of a rollback has not been satisfied
 	Feedback  *Feedback // what review, checks and limits said about the work as it stands
 	Documents []Document
+	Answers   []Answer // to questions that the phase has asked people
 	Diff      string // what changed in the tree; the template cuts it
 	Resumed   bool   // the agent goes on with its own session and knows the context
 	Boundary  string // random, unguessable; fences untrusted text
@@ -80,6 +81,9 @@ type Check struct {
 	ExitCode  int
 	Output    string
 }
+
+// Answer is what people said to a question of an agent.
+type Answer struct{ Question, Answer, By string }
 
 // Document is the artifact of an earlier phase.
 type Document struct {

@@ -55,7 +55,8 @@ func cut(text string) (string, int) {
 // steps execute, review and revise, retry for asking once more in the same
 // session, or a template of the overrides. Values arrive as they are, except
 // that the body and the diff are cut after 50,000 characters. The
-// reason of a rollback is put first if the template leaves it out.
+// reason of a rollback and the answers of people are put first if the template
+// leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
 	if _, ok := s.files[name+".md"]; !ok {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
@@ -64,8 +65,13 @@ func (s *Set) Render(name string, d Data) (string, error) {
 		return "", fmt.Errorf("prompt %s: %w", name, err)
 	}
 	text, err := s.execute(name, newView(d))
+	// Whatever an own template leaves out, what people say has to arrive.
+	if err == nil && d.Step != "review" && slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) }) {
+		var answers string
+		answers, err = s.execute("answers", newView(d))
+		text = answers + text
+	}
 	if err == nil && name != "retry" && d.Rollback != nil && !strings.Contains(text, d.Rollback.Reason) {
-		// Whatever an own template leaves out, this has to arrive.
 		var reason string
 		reason, err = s.execute("rollback", newView(d))
 		text = reason + text

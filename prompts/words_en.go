@@ -65,7 +65,7 @@ func englishCodes() map[string]Advice {
 		"push_failed":         {"The branch could not be pushed.", "Check branch rules and the permissions of the token, then comment `/resume`."},
 		"state_corrupt":       {"The record of the run cannot be read.", "Restore `metadata.json` from an earlier commit of the branch, then comment `/resume`."},
 		"cancelled":           {"The run was cancelled.", "Comment `/resume` to go on."},
-		"waiting":             {"The run waits for a person.", "Comment `/resume` to go on, or `/rollback` with a reason."},
+		"waiting":             {"The run waits for a person.", "Comment `/approve` or `/reject` where it asks for approval, `/answer` where it asks a question, and else `/resume`; or `/rollback` with a reason."},
 		"completed":           {"All phases are done.", "Review the pull request."},
 	}
 }

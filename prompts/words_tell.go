@@ -10,6 +10,9 @@ import (
 type Telling struct {
 	Sandbox, Versions, Timeline, Flow, Took, Verdict, Decision, Refused, NotStarted string
 
+	HandedOn    string // heading: another job does what was asked for
+	HandedTo    string // which one
+	Answered    string // heading: an answer was all
 	NoChecks    string // why GitHub started no workflow for a push
 	SummaryCut  string // at the end of a summary that is too long
 	BodyCut     string // at the end of a pull request or issue that is too long
@@ -23,6 +26,8 @@ type Telling struct {
 	Wait        string // what happens to a command then
 	Preview     string // heading of a rollback that is only shown
 	Unchanged   string // that it is only shown
+	AnswerWith  string // how to answer a question
+	Tasks       string // heading of the tasks that a phase has found
 	CarryOut    string // how to carry it out
 
 	Chosen, ReadFrom, Budget, Words, Version, Role, Command, Bots, Protected  string

@@ -5,6 +5,9 @@ func englishTelling() Telling {
 		Sandbox: "Sandbox", Versions: "Programs", Timeline: "Timeline", Flow: "Flow", Took: "Time", Verdict: "Verdict",
 		Decision: "Decision", Refused: "Refused", NotStarted: "Nothing was started",
 
+		HandedOn:    "There is work to do",
+		HandedTo:    "The job `run` of this workflow does it.",
+		Answered:    "Answered",
 		NoChecks:    "Checks did not start: the branch was pushed with `GITHUB_TOKEN`, and GitHub starts no workflow for such a push. Use the token of a GitHub App, or name the workflows to start in the input `dispatch`.",
 		SummaryCut:  "_The rest is left out: a summary has no room for it._",
 		BodyCut:     "_The rest is left out, as there is no room for it. All of it is on the branch._",
@@ -18,6 +21,8 @@ func englishTelling() Telling {
 		Wait:        "Your command waits until that job comes to it, between two steps or at the end.",
 		Preview:     "Preview of a rollback",
 		Unchanged:   "Nothing was changed.",
+		AnswerWith:  "Answer in a comment that begins with",
+		Tasks:       "Tasks",
 		CarryOut:    "To carry it out, give the command again without `--dry-run`.",
 
 		Chosen: "Chosen because", ReadFrom: "Read from", Budget: "Budget", Words: "Language", Version: "Version", Role: "Role", Command: "Command",

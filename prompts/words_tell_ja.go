@@ -5,6 +5,9 @@ func japaneseTelling() Telling {
 		Sandbox: "サンドボックス", Versions: "プログラム", Timeline: "時系列", Flow: "流れ", Took: "時間", Verdict: "判定",
 		Decision: "判断", Refused: "拒否したもの", NotStarted: "何も開始していません",
 
+		HandedOn:    "作業があります",
+		HandedTo:    "このワークフローのジョブ `run` が行います。",
+		Answered:    "返信しました",
 		NoChecks:    "チェックは開始されていません。ブランチは `GITHUB_TOKEN` でプッシュされ、そのプッシュでは GitHub がワークフローを開始しないためです。GitHub App のトークンを使うか、開始するワークフローを入力 `dispatch` に指定してください。",
 		SummaryCut:  "_要約の上限を超えるため、ここまでを表示しています。_",
 		BodyCut:     "_本文の上限を超えるため、ここまでを表示しています。すべてはブランチにあります。_",
@@ -18,6 +21,8 @@ func japaneseTelling() Telling {
 		Wait:        "コマンドは、そのジョブがステップの区切りか終了時に受け取るまで待ちます。",
 		Preview:     "差し戻しの下見",
 		Unchanged:   "何も変更していません。",
+		AnswerWith:  "次で始まるコメントで答えてください:",
+		Tasks:       "タスク",
 		CarryOut:    "実行するには、`--dry-run` を付けずにもう一度コマンドを出してください。",
 
 		Chosen: "選ばれた理由", ReadFrom: "読み込み元", Budget: "予算", Words: "言語", Version: "バージョン", Role: "役割", Command: "コマンド",

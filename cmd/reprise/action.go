@@ -82,6 +82,8 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	switch {
 	case end.err != nil:
 		j.failure(end.err)
+	case end.unknown():
+		j.failure(fmt.Errorf("%s: %s", end.Code, oneLine(end.Why)))
 	case end.Why != "" && end.decision == denied:
 		j.warning(fmt.Sprintf("%s: %s", end.Code, oneLine(end.Why)))
 	case end.Why != "":
@@ -105,7 +107,10 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 // exitIn is the exit code of a job: that of the run it worked on. One that
 // waits for a person as it should is no failure.
 func exitIn(b *bot, end jobEnd) int {
-	if end.decision != toRun || b == nil || b.w == nil {
+	if end.unknown() {
+		return exitFailed
+	}
+	if end.decision != toRun || !b.began() {
 		return exitDone
 	}
 	if end.Code == metadata.AwaitingPerson {
@@ -121,7 +126,7 @@ func (j *job) outputs(b *bot, t trigger, end jobEnd) error {
 	if t.number > 0 {
 		set("issue", t.number)
 	}
-	if b != nil && b.w != nil && end.decision == toRun {
+	if b.began() && end.decision == toRun {
 		run := b.w.run
 		so := phases.Summarize(b.w.plan, run)
 		so.Head = b.w.repo.Tip()
@@ -165,7 +170,7 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 		language = "en"
 	}
 	versions := []versioned{{"reprise", versionText()}}
-	if b != nil && b.w != nil && b.w.plan != nil && end.decision == toRun {
+	if b.began() && end.decision == toRun {
 		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxInForce(), Versions: versions}
 		if end.err != nil {
 			f.Warnings = append(f.Warnings, end.err.Error())
@@ -179,6 +184,10 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 	if b != nil {
 		f.Warnings = b.told.Warnings
 		language = b.language()
+	}
+	if end.err == nil && (end.decision == replied && end.Code == "" || end.decision == toRun && in.command == gateOnly) {
+		f.denial = denial{By: t.by, What: t.text}
+		return joined("\n\n", end.text, handledSummary(language, end.decision, f))
 	}
 	return joined("\n\n", end.text, eventSummary(language, f))
 }

@@ -97,7 +97,11 @@ func (j *job) failure(err error) {
 			if m.File != "" && m.Line > 0 {
 				at = map[string]string{"file": m.File, "line": fmt.Sprint(m.Line), "col": fmt.Sprint(m.Column)}
 			}
-			j.gha.WithFieldsMap(at).Errorf("%s", m.Message)
+			text := m.Message
+			if m.Path != "" {
+				text = m.Path + ": " + text
+			}
+			j.gha.WithFieldsMap(at).Errorf("%s", text)
 		}
 	})
 }

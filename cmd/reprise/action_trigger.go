@@ -27,6 +27,14 @@ type trigger struct {
 	branch     string // the default branch, if the event says so
 }
 
+// said is the comment in which it was asked for; 0 if it was another way.
+func (t trigger) said() int64 {
+	if t.comment == nil {
+		return 0
+	}
+	return t.comment.ID
+}
+
 // runner is what the machine says about who started a workflow.
 type runner struct {
 	event      string // GITHUB_EVENT_NAME

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,22 +35,30 @@ type bot struct {
 	live    *github.Live
 	shown   error // why the live comment could not be shown the last time
 	told    told
+	deaf    error // why it is not known what people have asked for since
 
+	asked     bool // what the work takes is there
 	triedPull bool
-	noted  []denial // what was refused while the job ran
-	owes   []owed   // commands that this process took and that the run has to answer for
+	noted     []denial // what was refused while the job ran
+	owes      []owed   // commands that this process took and that the run has to answer for
 
 	mu    sync.Mutex // the queue is looked at while an agent works
 	queue queue
-	roles map[string]github.Role
+	roles map[asker]github.Role
 }
 
 // jobEnd is how a job ended.
 type jobEnd struct {
 	decision decision
-	denial   // why nothing was done, or why a run stopped; zero if all went well
+	denial          // why nothing was done, or why a run stopped; zero if all went well
 	text     string // an answer that has no comment to stand in
 	err      error
+}
+
+// unknown reports whether nothing was done because the forge did not answer,
+// so that nobody knows whether it should have been.
+func (e jobEnd) unknown() bool {
+	return e.decision == denied && (e.Code == metadata.APIError || e.Code == metadata.CredentialsMissing)
 }
 
 // decision is what became of an event, for the steps that follow.
@@ -70,7 +79,7 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.env.getenv("GITHUB_REPOSITORY"))
 	}
 	b := &bot{
-		job: j, env: j.env, in: in, t: t, owner: owner, name: name, roles: map[string]github.Role{},
+		job: j, env: j.env, in: in, t: t, owner: owner, name: name, roles: map[asker]github.Role{},
 		me: jobOf(j.env), again: j.env.getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := forgeOf(j.env)
@@ -102,7 +111,7 @@ func jobOf(env environment) string {
 // act does what was asked for, if whoever asks may.
 func (b *bot) act(ctx context.Context) jobEnd {
 	asked := b.t.asked
-	if asked.Outcome == slashAsked && !asked.Command.spec().Ready && b.strange(ctx) {
+	if asked.Outcome == slashAsked && asked.Command.spec().Shared && b.strange(ctx) {
 		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: "there is no run that it could be about"}}
 	}
 	if no := b.mayAsk(ctx); no != nil {
@@ -114,7 +123,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	b.takeLabel(ctx)
 	fresh := b.react(ctx, github.Eyes)
 	switch {
-	case asked.Outcome == slashMistaken, asked.Command.now(), !asked.Command.spec().Ready:
+	case asked.Outcome == slashMistaken, asked.Command.now():
 		return b.replyNow(ctx, fresh)
 	case b.in.command == gateOnly:
 		return jobEnd{decision: toRun}
@@ -122,8 +131,8 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	return b.session(ctx)
 }
 
-// strange reports whether a command that this version does not carry out is
-// likely to be for another program: there is no run it could be about.
+// strange reports whether a command whose name other programs share is likely
+// to be for one of them: there is no run it could be about.
 func (b *bot) strange(ctx context.Context) bool {
 	_, _, err := b.known(ctx, nil)
 	return errors.Is(err, fs.ErrNotExist)
@@ -148,7 +157,7 @@ func (b *bot) mayAsk(ctx context.Context) *denial {
 		askers = append(askers, again) // started an old job again
 	}
 	for _, who := range askers {
-		if no := b.may(ctx, who, need); no != nil {
+		if no := b.may(ctx, asker{who, b.t.said()}, need); no != nil {
 			no.What = firstLine(b.t.text)
 			return no
 		}
@@ -156,25 +165,39 @@ func (b *bot) mayAsk(ctx context.Context) *denial {
 	return nil
 }
 
+// asker is who asks for something. What somebody may do is looked up for each
+// command anew: a job is long, and rights are taken back.
+type asker struct {
+	who     string // login
+	comment int64  // 0 if it came another way
+}
+
 // may says why somebody has not the right, or nothing. That it cannot be found
 // out is a no of its own.
-func (b *bot) may(ctx context.Context, who string, need github.Role) *denial {
+func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
+	who := by.who
 	no := &denial{Code: metadata.PermissionDenied, By: who}
 	if len(b.in.users) > 0 && !containsFold(b.in.users, who) {
 		no.Why = who + " is not one of allowed-users"
 		return no
 	}
 	b.mu.Lock()
-	role, known := b.roles[who]
+	role, known := b.roles[by]
 	b.mu.Unlock()
+	if strings.HasSuffix(who, "[bot]") && containsFold(b.in.bots, who) {
+		role, known = github.RoleWrite, true // an app can have no role: the workflow file gives it the right
+	}
 	if !known {
 		var err error
 		if role, err = b.gh.Role(ctx, b.owner, b.name, who); err != nil {
-			no.Code, no.Why = metadata.APIError, err.Error()
+			no.Why = err.Error()
+			if errors.As(err, new(*github.Error)) {
+				no.Code = metadata.APIError
+			}
 			return no
 		}
 		b.mu.Lock()
-		b.roles[who] = role
+		b.roles[by] = role
 		b.mu.Unlock()
 	}
 	if !role.AtLeast(need) {
@@ -194,7 +217,8 @@ func containsFold(list []string, s string) bool {
 }
 
 // react puts a sign on the comment that asked; fresh says that it was not
-// there before. One that fails is worth a warning and nothing more.
+// there before, as far as is known. One that fails is worth a warning and
+// nothing more.
 func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
 	if b.t.comment == nil || b.in.dry {
 		return true
@@ -207,7 +231,7 @@ func (b *bot) reactTo(ctx context.Context, comment int64, r github.Reaction) boo
 	if err != nil {
 		b.warn(err)
 	}
-	return fresh
+	return fresh || err != nil
 }
 
 // warn tells of something that went wrong beside the work.
@@ -215,8 +239,13 @@ func (b *bot) warn(err error) {
 	b.job.warning(err.Error())
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.told.Warnings = append(b.told.Warnings, err.Error())
+	if !slices.Contains(b.told.Warnings, err.Error()) {
+		b.told.Warnings = append(b.told.Warnings, err.Error())
+	}
 }
+
+// began reports whether there is a run: one that has a commit, or is rehearsed.
+func (b *bot) began() bool { return b != nil && b.w != nil && (b.in.dry || !b.w.fresh) }
 
 // language is that of the run, or of replies where there is none.
 func (b *bot) language() string {

@@ -22,22 +22,25 @@ func replyMarker(comment int64) string {
 	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%d -->", comment)
 }
 
-// reply answers a comment, unless it is answered already.
-func (b *bot) reply(ctx context.Context, comment int64, body func(marker string) string) {
+// reply answers a comment, unless it is answered already. An error has been
+// told as a warning.
+func (b *bot) reply(ctx context.Context, comment int64, body func(marker string) string) error {
 	if b.in.dry {
-		return
+		return nil
 	}
 	marker := replyMarker(comment)
-	if _, err := b.thread.Post(ctx, marker, body(marker), b.t.at); err != nil {
+	_, err := b.thread.Post(ctx, marker, body(marker), b.t.at)
+	if err != nil {
 		b.warn(err)
 	}
+	return err
 }
 
 // replyNow answers what is answered at once: questions, and mistakes. It needs
 // no checkout, and does not wait for a job that works on the run.
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
-	if b.t.asked.Outcome == slashMistaken || !b.t.asked.Command.spec().Ready {
+	if b.t.asked.Outcome == slashMistaken {
 		end.decision, end.denial = denied, denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: oneLine(b.t.asked.reply("en"))}
 	}
 	if b.t.comment == nil { // a form or a workflow asks; the page of the job is the answer
@@ -47,21 +50,27 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	if !fresh && !b.again {
 		return end // the job that works on the run has taken it
 	}
-	b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}, nil)
+	if end.err = b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}, nil); end.err != nil {
+		end.Code, end.Why = apiProblem(end.err), end.err.Error()
+	}
 	return end
 }
 
 // replyTo answers a comment that is answered at once. Run is its run, if it is
-// at hand.
-func (b *bot) replyTo(ctx context.Context, c waiting, run *metadata.Run) {
-	b.reply(ctx, c.comment.ID, func(marker string) string {
+// at hand. An error has been told as a warning.
+func (b *bot) replyTo(ctx context.Context, c waiting, run *metadata.Run) error {
+	err := b.reply(ctx, c.comment.ID, func(marker string) string {
 		return b.answerText(ctx, c.asked, c.comment.Author.Login, marker, run)
 	})
+	if err != nil {
+		return err
+	}
 	sign := github.Rocket
-	if c.asked.Outcome == slashMistaken || !c.asked.Command.spec().Ready {
+	if c.asked.Outcome == slashMistaken {
 		sign = github.Confused
 	}
 	b.reactTo(ctx, c.comment.ID, sign)
+	return nil
 }
 
 // answerText is what a question is answered with.
@@ -86,7 +95,7 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 	case asked.Command.Name == "status":
 		return statusReply(marker, plan, found, told{links: b.links(found)}, found.GitHubIntegration.ProgressCommentURL)
 	}
-	back, err := phases.Back(plan, found, rewindOf(order{slashCommand: asked.Command, by: by, at: b.env.now()}))
+	back, err := phases.Back(plan, found, order{slashCommand: asked.Command, by: by, at: b.env.now()}.rewind())
 	if err != nil {
 		return refusal(metadata.NotACommand, err)
 	}
@@ -120,9 +129,7 @@ func (b *bot) known(ctx context.Context, run *metadata.Run) (*pipelines.Pipeline
 func (b *bot) configText(ctx context.Context, marker string, plan *pipelines.Pipeline) string {
 	f := configFacts{Version: versionText(), Bots: b.in.bots, Protects: b.in.protect, Sandbox: b.in.sandbox}
 	for _, s := range slashTable() {
-		if s.Ready {
-			f.Rights = append(f.Rights, right{"/" + s.Name, string(s.Role)})
-		}
+		f.Rights = append(f.Rights, right{"/" + s.Name, string(s.Role)})
 	}
 	f.Why, f.From = "the run began with it", b.env.branch(b.id())
 	if plan == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/reprise-ci/reprise/github"
@@ -26,10 +27,10 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 func (b *bot) finish(ctx context.Context) jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
-	run := b.w.run
-	if run.Status == metadata.Completed {
-		b.handOver(ctx, run)
+	if b.w.run.Status == metadata.Completed {
+		b.handOver(ctx)
 	}
+	run := b.w.run
 	if b.holding {
 		b.checks(ctx, run)
 	}
@@ -42,6 +43,9 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.reactTo(ctx, o.comment, sign)
 	}
 	end := jobEnd{decision: toRun}
+	if b.deaf != nil {
+		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", b.deaf)
+	}
 	if run.Stop != nil {
 		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: run.Stop.Why}
 	} else if run.Status == metadata.Completed {
@@ -61,20 +65,20 @@ func (b *bot) halt(ctx context.Context, run metadata.Run, no *refused) error {
 }
 
 // failed tells people on the issue why nothing came of what they asked for.
-func (b *bot) failed(ctx context.Context, d denial) {
+func (b *bot) failed(ctx context.Context, d denial, sign github.Reaction) {
 	ctx, stop := lastWords(ctx)
 	defer stop()
 	if b.in.dry {
 		return
 	}
-	b.react(ctx, github.ThumbsDown)
+	b.react(ctx, sign)
 	if b.w != nil && b.live != nil {
 		b.told.Warnings = append(b.told.Warnings, d.Why)
 		b.flush(b.w.run)
 		return
 	}
 	if b.t.comment != nil {
-		b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) })
+		_ = b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
 	}
 }
 
@@ -82,7 +86,7 @@ func (b *bot) failed(ctx context.Context, d denial) {
 func (b *bot) refuseAll(ctx context.Context, d denial) jobEnd {
 	b.react(ctx, github.Confused)
 	if b.t.comment != nil {
-		b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) })
+		_ = b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
 	}
 	return jobEnd{decision: denied, denial: d}
 }

@@ -6,3 +6,9 @@ import "testing"
 
 // Every call, in every way.
 func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults()) }
+
+// A command at every call of another job.
+func TestCommandAtEveryCall(t *testing.T) { atCalls(t, 1) }
+
+// Many more pairs of jobs.
+func TestManyTwoJobsAnytime(t *testing.T) { anytime(t, 12) }

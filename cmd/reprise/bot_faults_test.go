@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,7 +88,9 @@ func faults() []fault {
 		all = append(all, fault{fmt.Sprint(code), githubtest.Status(code, text)})
 	}
 	for _, f := range slices.Clone(all) {
-		all = append(all, fault{f.name + " after it was done", githubtest.After(f.Fault)})
+		if f.name != "429" && f.name != "secondary limit" { // who says that it is too much has not done it
+			all = append(all, fault{f.name + " after it was done", githubtest.After(f.Fault)})
+		}
 	}
 	slices.SortFunc(all, func(a, b fault) int { return strings.Compare(a.name, b.name) })
 	return all
@@ -117,7 +120,7 @@ func (j *hubJob) clear() error {
 		return fmt.Errorf("there is no reason code")
 	case strings.TrimSpace(j.summary) == "":
 		return fmt.Errorf("there is no summary")
-	case j.code() == exitDone && j.outputs["reason-code"] != "stale_event":
+	case j.code() == exitDone && j.outputs["reason-code"] != "permission_denied": // a no is an answer
 		return fmt.Errorf("the exit code is 0")
 	}
 	return nil
@@ -185,8 +188,8 @@ func (h *hub) missing() string {
 	switch {
 	case len(live) == 0:
 		return "the live comment"
-	case !strings.Contains(live[0].Body, "✅"):
-		return "the end in the live comment"
+	case !h.shows(live[0].Body):
+		return "the newest state in the live comment"
 	case len(pulls) == 0:
 		return "the pull request"
 	case pulls[0].Draft:
@@ -195,6 +198,17 @@ func (h *hub) missing() string {
 		return "the follow-up issue below this one"
 	}
 	return ""
+}
+
+// shows reports whether a live comment tells the end of the run as origin has
+// it.
+func (h *hub) shows(body string) bool {
+	data, err := gitIn(h.path("origin.git"), "show", fmt.Sprintf("%s%d:%s", branchPrefix, hubIssue, recordFile(fmt.Sprint(hubIssue))))
+	if err != nil {
+		return false
+	}
+	run, err := metadata.Parse([]byte(data), "origin")
+	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "✅")
 }
 
 // sound holds everything against what must be so whatever happened.
@@ -262,19 +276,23 @@ func (h *hub) keepsToken() error {
 // again are the words that are given while the forge goes wrong.
 const again = "/rollback build once more"
 
-// undisturbed counts the calls of both commands when nothing goes wrong.
-func undisturbed(t *testing.T) (run, back int) {
+// undisturbed gives the calls of both commands when nothing goes wrong.
+func undisturbed(t *testing.T) (run, back []githubtest.Request) {
 	t.Helper()
 	h := newFaulty(t)
 	var commands []int64
 	h.lead("/run", false, &commands)
-	run = len(h.forge.Requests())
+	run = h.forge.Requests()
 	h.lead(again, false, &commands)
 	if err := h.sound(commands); err != nil {
 		t.Fatal(err)
 	}
-	return run, len(h.forge.Requests()) - run
+	return run, h.forge.Requests()[len(run):]
 }
+
+// meets reports whether a call is worth a fault: what reads does nothing before
+// its answer goes wrong.
+func (f fault) meets(call githubtest.Request) bool { return !f.After || call.Method != http.MethodGet }
 
 // Whatever answer of the forge goes wrong, and however, a command is carried
 // out once, or the job says why not, and starting again brings it to its end.
@@ -286,23 +304,26 @@ func TestForgeGoesWrong(t *testing.T) {
 	goWrong(t, kinds)
 }
 
-// goWrong makes every call of a run and of a rollback go wrong once in each of
-// some ways.
+// goWrong makes every call of a run, of a rollback and of a question go wrong
+// once in each of some ways.
 func goWrong(t *testing.T, kinds []fault) {
 	began := time.Now()
 	run, back := undisturbed(t)
-	t.Cleanup(func() { t.Logf("%d and %d calls, %d kinds of faults, in %v", run, back, len(kinds), time.Since(began)) })
+	lives := new(atomic.Int64)
+	t.Cleanup(func() {
+		t.Logf("%d calls for a run, %d for a rollback; %d kinds of faults, %d lives in %v", len(run), len(back), len(kinds), lives.Load(), time.Since(began))
+	})
 	for i, f := range kinds {
-		for k := 1; k <= run; k++ {
-			t.Run(fmt.Sprintf("run, call %d, %s", k, f.name), func(t *testing.T) {
+		for n, call := range run {
+			if !f.meets(call) {
+				continue
+			}
+			t.Run(fmt.Sprintf("run, call %d, %s", n+1, f.name), func(t *testing.T) {
 				t.Parallel()
 				h := newFaulty(t)
 				var commands []int64
-				h.forge.FaultAt(k, f.Fault)
-				l := h.lead("/run", (i+k)%2 == 0, &commands)
-				if err := h.sound(commands); err != nil {
-					t.Errorf("%v\n%s", err, l.log.String())
-				}
+				h.disturb(n+1, f, "/run", (i+n)%2 == 0, &commands)
+				lives.Add(1)
 			})
 		}
 		t.Run("rollback, "+f.name, func(t *testing.T) {
@@ -310,13 +331,54 @@ func goWrong(t *testing.T, kinds []fault) {
 			h := newFaulty(t)
 			var commands []int64
 			h.lead("/run", false, &commands)
-			for k := 1; k <= back; k++ {
-				h.forge.FaultAt(k, f.Fault)
-				l := h.lead(again, (i+k)%2 == 0, &commands)
-				if err := h.sound(commands); err != nil {
-					t.Fatalf("call %d: %v\n%s", k, err, l.log.String())
+			for n, call := range back {
+				if f.meets(call) {
+					h.disturb(n+1, f, again, (i+n)%2 == 0, &commands)
+					lives.Add(1)
 				}
 			}
 		})
+		t.Run("help, "+f.name, func(t *testing.T) {
+			t.Parallel()
+			h := newFaulty(t)
+			for k := 1; k <= 6; k++ {
+				h.forge.FaultAt(k, f.Fault)
+				h.help()
+				lives.Add(1)
+			}
+		})
+	}
+}
+
+// disturb leads a command to its end while one call goes wrong.
+func (h *hub) disturb(k int, f fault, text string, anew bool, commands *[]int64) {
+	h.t.Helper()
+	h.forge.FaultAt(k, f.Fault)
+	l := h.lead(text, anew, commands)
+	if err := h.sound(*commands); err != nil {
+		h.t.Fatalf("call %d: %v\n%s", k, err, l.log.String())
+	}
+}
+
+// help asks a question, which has to be answered once: at once, or when the
+// job that has said that it could not is started again.
+func (h *hub) help() {
+	h.t.Helper()
+	id := h.say("tom", "/help")
+	answers := func() int {
+		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, replyMarker(id)) }))
+	}
+	j := h.heard(id, "tom").finish()
+	if j.code() == exitDone && j.outputs["decision"] == "replied" && answers() != 1 {
+		h.t.Errorf("the job says that it has answered, and there are %d answers\n%s", answers(), j.said.String())
+	}
+	if answers() == 0 {
+		if err := j.clear(); err != nil {
+			h.t.Errorf("%v\n%s", err, j.said.String())
+		}
+		h.heard(id, "tom", fmt.Sprintf("GITHUB_RUN_ID=%d", 9000+h.jobs), "GITHUB_RUN_ATTEMPT=2").finish()
+	}
+	if n := answers(); n != 1 {
+		h.t.Errorf("there are %d answers\n%s", n, j.said.String())
 	}
 }

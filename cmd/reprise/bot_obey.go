@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -12,118 +10,20 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// order is a command as somebody gave it.
-type order struct {
-	slashCommand
-	by      string
-	comment int64  // 0 if it came another way
-	url     string // of the comment
-	at      time.Time
-}
-
 // owed is an order whose end the run as a whole decides.
 type owed struct {
 	comment int64
 	name    string
 }
 
-// refused says why an order is not carried out. That is no error: it is what
-// becomes of it.
-type refused struct {
-	code metadata.Code
-	err  error
-}
-
-// Error says why.
-func (r *refused) Error() string { return r.err.Error() }
-
-// Unwrap returns why.
-func (r *refused) Unwrap() error { return r.err }
-
-func refuse(code metadata.Code, format string, args ...any) *refused {
-	return &refused{code, fmt.Errorf(format, args...)}
-}
-
-// deed is what an order makes of a run.
-type deed struct {
-	run    metadata.Run
-	back   *phases.Rewound // of a rollback
-	phase  string
-	why    string // what became of it, in a sentence
-	frozen bool   // the definition goes with the commit
-}
-
-// work computes what an order makes of a run, and changes nothing. An error is
-// a *refused.
-func (b *bot) work(run metadata.Run, o order) (deed, error) {
-	switch o.Name {
-	case "run", "resume":
-		return b.goOn(run, o)
-	case "retry":
-		next, err := phases.Retry(b.w.plan, run, o.Phase, o.at)
-		if err != nil {
-			return deed{}, &refused{metadata.NotACommand, err}
-		}
-		return deed{run: next, phase: next.CurrentPhase, why: "a fresh allowance"}, nil
-	case "cancel":
-		why := "cancelled by a comment"
-		if o.by != "" {
-			why = "cancelled by " + o.by
-		}
-		if text := oneLine(o.Text); text != "" {
-			why += ": " + brief(text, 300)
-		}
-		next, err := phases.Cancel(run, why, o.at)
-		if err != nil {
-			return deed{}, &refused{metadata.NotACommand, err}
-		}
-		return deed{run: next, phase: next.CurrentPhase, why: why}, nil
-	case "rollback":
-		back, err := phases.Back(b.w.plan, run, rewindOf(o))
-		if err != nil {
-			return deed{}, &refused{metadata.NotACommand, err}
-		}
-		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
-	}
-	return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
-}
-
-func rewindOf(o order) phases.Rewind {
-	step := o.Step
-	if step == "" {
-		step = metadata.Revise
-	}
-	return phases.Rewind{
-		To: o.Phase, Step: step, Reason: o.Text, By: o.by, CommentURL: o.url, Restore: o.Restore, Trigger: metadata.Manual, At: o.at,
-	}
-}
-
-// goOn starts a run again that has stopped.
-func (b *bot) goOn(run metadata.Run, o order) (deed, error) {
-	switch {
-	case run.Status == metadata.Completed:
-		return deed{}, refuse(metadata.Done, "the run is completed; take a phase back with /rollback and say why")
-	case run.Status == metadata.Running && b.holding:
-		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
-	}
-	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD})
-	if next.Status != metadata.Running {
-		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
-	}
-	why := "goes on"
-	if o.Refresh {
-		why = "goes on with the pipeline as it is defined now"
-	} else if o.Pipeline != "" || o.From+o.Until+o.Only != "" || len(o.Skip) > 0 {
-		why = "goes on with the pipeline and the phases with which it began; --refresh takes new ones"
-	}
-	return deed{run: next, phase: next.CurrentPhase, why: why}, nil
-}
-
 // obey carries out an order and commits what it does together with the note
 // that it was taken. One that is refused is noted, too: it must not be obeyed
 // later, when nobody expects it any more.
 func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
-	x, err := b.work(run, o)
+	x, err := o.work(b.w.plan, run, b.holding)
+	if err == nil && o.Name == "approve" {
+		err = b.mayApprove(ctx, run, o)
+	}
 	if err == nil && o.Name == "run" && o.Refresh {
 		x.run, err = b.redefine(ctx, x.run, o)
 		x.frozen = true
@@ -146,6 +46,20 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	b.w.run = next
 	b.answer(ctx, o, no)
 	return next, nil
+}
+
+// mayApprove says why an approval does not count: whoever gives it has not the
+// right that the phase asks for, or has looked at something else. Nil if it
+// counts.
+func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o order) error {
+	_, role, _, _ := phases.Approval(b.w.plan, run)
+	if no := b.may(ctx, asker{o.by, o.comment}, github.Role(role)); no != nil {
+		return refuse(no.Code, "%s", no.Why)
+	}
+	if err := b.w.unchanged(ctx, o.Commit); err != nil {
+		return &refused{metadata.StaleEvent, err}
+	}
+	return nil
 }
 
 // commit records an order.
@@ -190,7 +104,7 @@ func (b *bot) answer(ctx context.Context, o order, no *refused) {
 		b.noted = append(b.noted, d)
 		if o.comment > 0 {
 			b.reactTo(ctx, o.comment, github.Confused)
-			b.reply(ctx, o.comment, func(marker string) string { return refusalReply(marker, b.language(), d) })
+			_ = b.reply(ctx, o.comment, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
 		}
 	case o.comment == 0:
 	case o.Name == "run" || o.Name == "resume" || o.Name == "retry":
@@ -231,6 +145,9 @@ func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) 
 	return next, b.engine.Amend(ctx, next, "comment and pull request")
 }
 
+// later says why a command still waits, and with it those after it.
+type later struct{ error }
+
 // drain takes every command that waits, in order.
 func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for ctx.Err() == nil {
@@ -239,6 +156,11 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 			break
 		}
 		next, err := b.take(ctx, run, all[0])
+		if wait := (later{}); errors.As(err, &wait) {
+			b.warn(wait)
+			b.deaf = wait
+			break
+		}
 		if err != nil {
 			return run, err
 		}
@@ -250,25 +172,28 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
 	o := order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
-	no := b.may(ctx, o.by, c.asked.role())
+	no := b.may(ctx, c.asker(), c.asked.role())
 	if no == nil && c.comment.Edited() {
 		no = &denial{Code: metadata.EditedComment, By: o.by, Why: "the comment was edited; write a new one"}
+	}
+	if no != nil && no.Code == metadata.APIError {
+		return run, later{errors.New(no.Why)}
 	}
 	if no != nil {
 		no.What = firstLine(c.comment.Body)
 		b.noted = append(b.noted, *no)
 		b.settled(c.comment.ID)
-		if no.Code != metadata.APIError { // else the next job finds out
+		if no.Code == metadata.EditedComment { // who has no right shall not keep a run waiting with a hundred comments
 			b.reactTo(ctx, c.comment.ID, github.Confused)
 		}
 		return run, nil
 	}
 	mine := b.t.comment != nil && c.comment.ID == b.t.comment.ID
 	fresh := mine || b.reactTo(ctx, c.comment.ID, github.Eyes)
-	if c.asked.Outcome == slashMistaken || o.now() || !o.spec().Ready {
+	if c.asked.Outcome == slashMistaken || o.now() {
 		b.settled(c.comment.ID)
 		if fresh && !mine { // else a job of its own answers it
-			b.replyTo(ctx, c, &run)
+			_ = b.replyTo(ctx, c, &run) // it was told
 		}
 		return run, nil
 	}

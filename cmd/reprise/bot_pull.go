@@ -62,8 +62,15 @@ func (b *bot) pullFacts(run metadata.Run) pullFacts {
 
 // handOver brings the pull request of a completed run to its last form, marks
 // it ready, and opens an issue for what is left to do. All of it can be done
-// again: what is there is found.
-func (b *bot) handOver(ctx context.Context, run metadata.Run) {
+// again: what is there is found, and what is missing is made.
+func (b *bot) handOver(ctx context.Context) {
+	run := b.w.run
+	if b.keepPull(ctx, &run) {
+		var err error
+		if b.w.run, err = b.note(ctx, run); err != nil {
+			b.warn(err)
+		}
+	}
 	if run.PRNumber > 0 {
 		title, body := pullTitle(run), pullDone(b.w.plan, run, b.report(ctx, run), b.pullFacts(run))
 		if err := b.gh.UpdatePull(ctx, b.owner, b.name, run.PRNumber, title, body); err != nil {

@@ -43,26 +43,37 @@ type waiting struct {
 	asked   slashParsed
 }
 
+func (c waiting) asker() asker { return asker{c.comment.Author.Login, c.comment.ID} }
+
 // look reads the comments, unless that was a moment ago. What cannot be read
 // is worth a warning: the next look may.
 func (b *bot) look(ctx context.Context, now bool) {
+	if err := b.read(ctx, now); err != nil && ctx.Err() == nil {
+		b.warn(err)
+	}
+}
+
+// read reads the comments, and keeps in deaf why they could not be read.
+func (b *bot) read(ctx context.Context, now bool) error {
 	b.mu.Lock()
 	since, at := b.queue.since, b.env.now()
 	soon := !now && at.Sub(b.queue.looked) < b.listen()
 	b.mu.Unlock()
 	if soon {
-		return
+		return nil
 	}
 	list, changed, err := b.thread.Comments(ctx, since)
-	if err != nil && ctx.Err() == nil {
-		b.warn(err)
+	if err != nil && ctx.Err() != nil {
+		return err // nobody wants to know any more
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue.looked = at
+	b.deaf = err
 	if err == nil && changed {
 		b.queue.list = list
 	}
+	return err
 }
 
 // pending gives the commands that were not taken yet, oldest first. It is the
@@ -137,9 +148,10 @@ func (b *bot) stops(ctx context.Context, c waiting) bool {
 	if c.asked.Outcome != slashAsked || c.comment.Edited() || cmd.DryRun || cmd.Name != "cancel" && cmd.Name != "rollback" {
 		return false
 	}
-	if b.may(ctx, c.comment.Author.Login, c.asked.role()) != nil {
+	if b.may(ctx, c.asker(), c.asked.role()) != nil {
 		return false
 	}
-	_, err := b.work(b.w.run, order{slashCommand: cmd, by: c.comment.Author.Login, at: b.env.now()})
+	o := order{slashCommand: cmd, by: c.comment.Author.Login, at: b.env.now()}
+	_, err := o.work(b.w.plan, b.w.run, b.holding)
 	return err == nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,16 +28,24 @@ func (b *bot) session(ctx context.Context) jobEnd {
 	if b.in.dry {
 		return b.rehearse(ctx)
 	}
-	b.look(ctx, true)
-	end, err := b.open(ctx)
-	if err != nil {
-		return b.broke(ctx, err)
+	if no := b.closed(ctx); no != nil {
+		return b.refuseAll(ctx, *no)
+	}
+	if err := b.read(ctx, true); err != nil {
+		return b.broke(ctx, err) // what was asked before is done before
 	}
 	defer func() {
+		if b.w == nil {
+			return
+		}
 		if err := b.w.close(); err != nil {
 			b.warn(err)
 		}
 	}()
+	end, err := b.open(ctx)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
 	if end != nil {
 		return *end
 	}
@@ -84,13 +93,8 @@ func (b *bot) workFolder() string {
 }
 
 // open opens the run. What it returns besides an error is how the job ends at
-// once: because there is no run, because another job works on it, or because
-// the issue is closed.
+// once: because there is no run, or because another job works on it.
 func (b *bot) open(ctx context.Context) (*jobEnd, error) {
-	if no := b.closed(ctx); no != nil {
-		end := b.refuseAll(ctx, *no)
-		return &end, nil
-	}
 	first := b.firstRun(ctx)
 	w, err := openWorkspace(ctx, b.env, b.opening(first))
 	var none *noRunError
@@ -129,30 +133,31 @@ func (b *bot) firstRun(ctx context.Context) *order {
 		if c.asked.Outcome != slashAsked || c.asked.Command.Name != "run" || c.comment.Edited() {
 			continue
 		}
-		if who := c.comment.Author.Login; b.may(ctx, who, c.asked.role()) == nil {
+		if who := c.comment.Author.Login; b.may(ctx, c.asker(), c.asked.role()) == nil {
 			return &order{slashCommand: c.asked.Command, by: who, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
 		}
 	}
 	return nil
 }
 
-// closed says why no work is done on this issue, or nothing. A run can be
-// cancelled all the same.
+// closed says why no work is done on this issue, or nothing. The job may have
+// waited long, so that is asked now; what the issue says is taken from the
+// event, as it read for the one who asks. A run can be cancelled all the same.
 func (b *bot) closed(ctx context.Context) *denial {
+	is, err := b.gh.Issue(ctx, b.owner, b.name, b.t.number)
+	if err == nil && b.t.issue == nil {
+		b.t.issue = &is
+	}
 	if b.t.asked.Command.Name == "cancel" {
 		return nil
 	}
-	is := b.t.issue
-	if is == nil {
-		read, err := b.gh.Issue(ctx, b.owner, b.name, b.t.number)
-		if err != nil {
-			return &denial{Code: apiProblem(err), By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}
-		}
-		is = &read
-		b.t.issue = is
-	}
 	no := &denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text)}
+	var problem *github.Error
 	switch {
+	case errors.As(err, &problem) && (problem.Kind == github.NotFound || problem.Kind == github.Gone):
+		no.Why = err.Error()
+	case err != nil:
+		no.Code, no.Why = apiProblem(err), err.Error()
 	case is.State == "closed":
 		no.Why = "the issue is closed; reopen it first"
 	case is.Locked:
@@ -233,7 +238,7 @@ func longest(plan *pipelines.Pipeline) time.Duration {
 // start commits the first record of a run, and with it that its first command
 // was taken. Whoever pushes first has the run.
 func (b *bot) start(ctx context.Context, o order) error {
-	if err := b.ready(); err != nil {
+	if err := b.able(ctx, b.w.run); err != nil {
 		return err
 	}
 	next := phases.Take(b.w.run, b.w.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Why: "the run begins", At: o.at})
@@ -251,22 +256,13 @@ func (b *bot) start(ctx context.Context, o order) error {
 	return nil
 }
 
-// ready says which agents are missing before anything is spent.
-func (b *bot) ready() error {
-	opts, err := agentOptions(b.env, b.w, b.opening(nil))
-	if err != nil {
-		return err
-	}
-	if err := b.w.ready(opts); err != nil {
-		return &refused{metadata.CredentialsMissing, err}
-	}
-	return nil
-}
-
 // begin takes what waits: the commands of people, in order, and then what a
 // label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
 	run, err := b.drain(ctx, b.w.run)
+	if err == nil && !b.holding {
+		err = b.deaf
+	}
 	if err != nil {
 		return err
 	}
@@ -280,29 +276,35 @@ func (b *bot) begin(ctx context.Context) error {
 // goThrough runs the engine to where it stops, and sees to the rest.
 func (b *bot) goThrough(ctx context.Context) jobEnd {
 	run := b.w.run
-	if b.again && !b.holding && (run.Status == metadata.Running || run.Status == metadata.Interrupted) {
+	if b.again && !b.holding && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status) {
 		run = phases.TakeUp(run, phases.Start{At: b.env.now()}) // the job was started again to go on
-		b.holding = true
-	}
-	if b.holding && run.Status == metadata.Running {
-		var err error
-		if run, err = b.carryOn(ctx, run); err != nil {
-			return b.broke(ctx, err)
+		b.holding = run.Status == metadata.Running
+		if c := b.t.comment; c != nil && b.holding {
+			b.owes = append(b.owes, owed{c.ID, b.t.asked.Command.Name})
 		}
-		b.w.run = run
-	} else if b.obeyed == 0 && !b.again {
-		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
 	}
+	if run.Status != metadata.Running || !b.holding {
+		if b.obeyed == 0 && !b.again {
+			return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
+		}
+		return b.finish(ctx)
+	}
+	run, err := b.carryOn(ctx, run)
+	if err == nil && b.deaf != nil && ctx.Err() == nil {
+		if run, err = b.Steer(ctx, run); err == nil && run.Status == metadata.Running {
+			run, err = b.carryOn(ctx, run)
+		}
+	}
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	b.w.run = run
 	return b.finish(ctx)
 }
 
 // carryOn runs the engine, once everything is there that it needs.
 func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	err := b.ready()
-	if err == nil {
-		b.show(run)
-		err = b.preflight(ctx, run)
-	}
+	err := b.able(ctx, run)
 	var no *refused
 	if errors.As(err, &no) {
 		return run, errors.Join(err, b.halt(ctx, run, no))
@@ -313,6 +315,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	if err := agents.Harden(); err != nil {
 		b.warn(err)
 	}
+	b.show(run)
 	b.keepComment(&run)
 	run, err = b.engine.Run(ctx, run)
 	b.job.group("")
@@ -338,6 +341,8 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		end.Code = metadata.ConfigInvalid
 	case errors.As(err, &push):
 		end.Code = metadata.PushFailed
+	case ctx.Err() != nil:
+		end.Code = metadata.RunCancelled
 	case errors.As(err, new(*github.Error)):
 		end.Code = apiProblem(err)
 	case errors.As(err, new(*metadata.Error)):
@@ -345,6 +350,10 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	default:
 		end.Code = codeFor(err)
 	}
-	b.failed(ctx, end.denial)
+	sign := github.ThumbsDown
+	if !b.began() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
+		end.decision, sign = denied, github.Confused
+	}
+	b.failed(ctx, end.denial, sign)
 	return end
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -116,28 +115,3 @@ func (b *bot) keepComment(run *metadata.Run) (changed bool) {
 	g.ProgressCommentID, g.ProgressCommentURL = id, address
 	return true
 }
-
-// preflight finds out before anything is spent what the token lacks. All of it
-// is said at once.
-func (b *bot) preflight(ctx context.Context, run metadata.Run) error {
-	var missing []string
-	var problem *github.Error
-	if errors.As(b.shown, &problem) && lacksRight(problem) {
-		missing = append(missing, b.shown.Error())
-	}
-	if b.in.pull && run.PRNumber == 0 {
-		err := b.gh.MayOpenPull(ctx, b.owner, b.name, b.base())
-		switch {
-		case errors.As(err, &problem) && lacksRight(problem):
-			missing = append(missing, err.Error())
-		case err != nil:
-			b.warn(err) // it may work when it is needed
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return refuse(metadata.CredentialsMissing, "the token lacks rights, and nothing was spent yet:\n%s", strings.Join(missing, "\n"))
-}
-
-func lacksRight(e *github.Error) bool { return e.Kind == github.Forbidden || e.Kind == github.BadToken }

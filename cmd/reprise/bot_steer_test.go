@@ -86,61 +86,78 @@ func TestRollbackWhileAnAgentWorks(t *testing.T) {
 }
 
 // What cannot be done does not end the call under way, and neither does what
-// somebody without the right asks for.
+// somebody without the right asks for. Each is taken once and answered once.
 func TestRefusedWhileAnAgentWorks(t *testing.T) {
+	type given struct{ by, body, signs, reply string }
+	for name, all := range map[string][]given{
+		"commands": {
+			{"ada", "/run", "eyes confused", "already_running"},
+			{"ada", "/retry", "eyes confused", "has not stopped"},
+			{"ada", "/rollback nowhere x", "eyes confused", "nowhere"},
+			{"eve", "/cancel mine", "confused", ""},
+		},
+		"mistakes": {
+			{"ada", "/rollbak plan x", "eyes confused", "/rollback"},
+			{"max", "/approve", "eyes confused", "/approve"},
+		},
+		"questions": {
+			{"ada", "/help", "eyes rocket", "/rollback"},
+			{"tom", "/status", "eyes rocket", "build"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			h.write("home/plan-execute", hangs)
+			j := h.comment("ada", "/run")
+			h.await(j.life, "home/working")
+			var ids []int64
+			for _, c := range all {
+				ids = append(ids, h.say(c.by, c.body))
+			}
+			time.Sleep(300 * time.Millisecond) // as long as three looks
+			if got := h.calls(); got != "plan execute" {
+				t.Errorf("the agent was called for %s", got)
+			}
+			h.write("home/go-on", "")
+			j.end(exitDone).wants("status", "completed", "reason-code", "completed")
+			taken := map[int64]int{}
+			for _, d := range h.record().Decisions {
+				taken[d.Comment]++
+			}
+			before := len(h.forge.Comments(hubRepo, hubIssue))
+			for i, c := range all {
+				h.heard(ids[i], c.by).end(exitDone) // its own job comes late
+				if got := h.reactions(ids[i]); got != c.signs {
+					t.Errorf("%s has the reactions %q, want %q", c.body, got, c.signs)
+				}
+				if got := h.replyTo(ids[i]); c.reply == "" && got != "" || !strings.Contains(got, c.reply) {
+					t.Errorf("%s was answered with %q", c.body, got)
+				}
+				if want := map[bool]int{true: 1}[name == "commands" && c.by == "ada"]; taken[ids[i]] != want {
+					t.Errorf("%s was taken %d times", c.body, taken[ids[i]])
+				}
+			}
+			if after := h.forge.Comments(hubRepo, hubIssue); len(after) != before {
+				t.Errorf("answered again: %+v", after[before:])
+			}
+		})
+	}
+}
+
+// What a rollback would do can be seen while an agent works.
+func TestDryRunWhileAnAgentWorks(t *testing.T) {
 	h := newStage(t, twoSteps)
 	j, _ := h.working()
-	ids := map[string]int64{}
-	for _, c := range []struct{ by, body string }{
-		{"ada", "/run"}, {"ada", "/retry"}, {"ada", "/rollback nowhere x"}, {"eve", "/cancel mine"}, {"ada", "/help"},
-		{"ada", "/rollbak plan x"}, {"ada", "/rollback plan --dry-run what would it do"}, {"ada", "/approve"}, {"ada", "/status"},
-	} {
-		ids[c.body] = h.say(c.by, c.body)
-	}
-	// The gate of one of them is there at the same time.
-	h.inputs["command"] = "gate"
-	gate := h.heard(ids["/help"], "ada")
-	gate.end(exitDone)
-	delete(h.inputs, "command")
-	time.Sleep(300 * time.Millisecond) // as long as three looks
-	if len(h.calls()) != len("plan execute, build execute") {
-		t.Errorf("the agent was called for %s", h.calls())
+	before := h.record().Revision
+	id := h.say("ada", "/rollback plan --dry-run what would it do")
+	h.heard(id, "ada").end(exitDone).wants("decision", "replied")
+	h.signs(id, "eyes rocket")
+	has(t, "the answer", h.replyTo(id), "what would it do")
+	if after := h.record().Revision; after != before {
+		t.Errorf("the record went from %d to %d", before, after)
 	}
 	h.write("home/go-on", "")
-	j.end(exitDone).wants("status", "completed", "reason-code", "completed")
-	for body, want := range map[string]struct{ signs, reply string }{
-		"/run":                {"eyes confused", "already_running"},
-		"/retry":              {"eyes confused", "not stopped"},
-		"/rollback nowhere x": {"eyes confused", "nowhere"},
-		"/cancel mine":        {"confused", ""},
-		"/help":               {"eyes rocket", "/rollback"},
-		"/rollbak plan x":     {"eyes confused", "/rollback"},
-		"/rollback plan --dry-run what would it do": {"eyes rocket", "what would it do"},
-		"/approve": {"eyes confused", "/approve"},
-		"/status":  {"eyes rocket", "plan"},
-	} {
-		h.signs(ids[body], want.signs)
-		if got := h.replyTo(ids[body]); want.reply == "" && got != "" || !strings.Contains(got, want.reply) {
-			t.Errorf("%s was answered with %q", body, got)
-		}
-	}
-	taken := map[int64]int{}
-	for _, d := range h.record().Decisions {
-		taken[d.Comment]++
-	}
-	for _, body := range []string{"/run", "/retry", "/rollback nowhere x"} {
-		if n := taken[ids[body]]; n != 1 {
-			t.Errorf("%s was taken %d times", body, n)
-		}
-	}
-	// Each job of theirs comes late.
-	before := len(h.forge.Comments(hubRepo, hubIssue))
-	for _, body := range []string{"/retry", "/help", "/rollbak plan x", "/status"} {
-		h.heard(ids[body], "ada").end(exitDone)
-	}
-	if after := h.forge.Comments(hubRepo, hubIssue); len(after) != before {
-		t.Errorf("answered again: %+v", after[before:])
-	}
+	j.end(exitDone).wants("status", "completed")
 }
 
 // A gate and a job that works see the same question at the same moment.
@@ -178,6 +195,8 @@ func TestRightIsLost(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	h.write("home/go-on", "")
 	j.end(exitDone).wants("status", "completed")
+	h.signs(cancel, "")
+	h.heard(cancel, "ada").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
 	h.signs(cancel, "confused")
 }
 

@@ -35,8 +35,9 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
-		vetCommand(env), initCommand(env), versionCommand(env), actionCommand(env), evaluateCUE(env), enterSandbox(env),
+		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), actionCommand(env), evaluateCUE(env), enterSandbox(env),
 	)
+	root.AddCommand(steerCommands(env)...)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
 			c.Args = noArgs

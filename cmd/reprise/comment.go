@@ -36,7 +36,7 @@ func liveComment(plan *pipelines.Pipeline, run metadata.Run, t told) string {
 	c := newCommenter(plan, run, t)
 	state := c.machine()
 	blocks := []string{
-		c.head(), c.warnings(), c.advice(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.rollbacks(), c.asked(),
+		c.head(), c.warnings(), c.advice(), c.questions(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.tasks(), c.rollbacks(), c.asked(),
 	}
 	text, whole := fitting(blocks, maxComment-units(state)-units(c.more.CutOff)-10)
 	if !whole {
@@ -171,10 +171,8 @@ func (c commenter) advice() string {
 		a = c.Explain(inline(string(reason), 60))
 	}
 	if reason == metadata.AwaitingPerson && c.run.Stop.Phase != "" {
-		role := ""
-		if p := c.plan.Phase(c.run.Stop.Phase); p != nil {
-			role = inline(p.Approve, 40)
-		}
+		_, role, _, _ := phases.Approval(c.plan, c.run)
+		role = inline(role, 40)
 		a.Meaning = c.WaitingFor(role, inline(c.run.Stop.Phase, 60))
 	}
 	if reason == metadata.Done && c.pullRequest() == "" {
@@ -194,7 +192,7 @@ func (c commenter) advice() string {
 // of the code does.
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
-		metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.AwaitingPerson, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
 		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

@@ -327,7 +327,7 @@ func TestStartAttestation(t *testing.T) {
 // GitHub sends to a cancelled job's step reaches it.
 func TestStartSignals(t *testing.T) {
 	m := newMachine(t)
-	m.release("v1.2.3", "#!/bin/bash\ntrap 'echo told to stop; exit 5' INT\necho \"started as $$\"\nwhile :; do sleep 0.05; done\n")
+	m.release("v1.2.3", "#!/bin/bash\ntrap 'echo told to stop; exit 5' INT\necho \"started as $$\"\nfor i in {1..60}; do sleep 0.1; done\n")
 	m.env["REPRISE_ACTION_REF"] = "v1.2.3"
 	c := m.command()
 	out, err := c.StdoutPipe()

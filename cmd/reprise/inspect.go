@@ -192,21 +192,30 @@ GitHub Actions mistakes are annotations, too. Exit code 2 if there is any.`,
 // runVet checks pipelines and reports all mistakes of all of them.
 func runVet(ctx context.Context, env environment, repo string, args []string, asJSON bool) error {
 	src, err := git.Find(ctx, repo)
-	var none *git.NotARepository
-	var unborn *git.NoCommits
-	if errors.As(err, &none) || errors.As(err, &unborn) {
+	if isNoRepository(err) {
 		src, err = nil, nil
 	}
 	if err != nil {
 		return err
 	}
+	all, checked, err := vetted(ctx, src, args)
+	if err != nil {
+		return err
+	}
+	return reportMistakes(env, all, checked, asJSON)
+}
+
+// vetted gives the mistakes of pipelines and their prompts, and how many were
+// checked: those that are named, else all there are. Without a repository those
+// are the built-in ones.
+func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, int, error) {
 	if len(args) == 0 {
 		s, _, err := sources(ctx, src, "")
 		if err != nil {
-			return err
+			return nil, 0, err
 		}
 		if args, err = s.Names(); err != nil {
-			return err
+			return nil, 0, err
 		}
 	}
 	all := pipelines.Errors{}
@@ -220,10 +229,10 @@ func runVet(ctx context.Context, env environment, repo string, args []string, as
 				}
 			}
 		} else if err != nil {
-			return usageError{err}
+			return nil, 0, usageError{err}
 		}
 	}
-	return reportMistakes(env, all, len(args), asJSON)
+	return all, len(args), nil
 }
 
 // reportMistakes prints mistakes for people, programs and GitHub.

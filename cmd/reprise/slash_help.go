@@ -7,16 +7,12 @@ import (
 	"github.com/reprise-ci/reprise/github"
 )
 
-// reply says in Markdown what is wrong with a text that was mistaken, or that
-// this version does not carry out the command that was asked for. It is empty
-// for what can be carried out, and for what is not for us.
+// reply says in Markdown what is wrong with a text that was mistaken. It is
+// empty for a command, and for what is not for us.
 func (p slashParsed) reply(language string) string {
 	w := slashWords(language)
 	spec := p.Command.spec()
-	switch {
-	case p.Outcome == slashAsked && !spec.Ready:
-		return fmt.Sprintf(w.unready, slashCoded("/"+spec.Name)) + "\n"
-	case p.Outcome != slashMistaken:
+	if p.Outcome != slashMistaken {
 		return ""
 	}
 	first := p.Faults[0].Kind
@@ -47,7 +43,7 @@ func (p slashParsed) role() github.Role {
 }
 
 // slashHelp gives the reply to help, in Markdown: about one command, or with
-// an empty topic a table of those that this version carries out. A right that
+// an empty topic a table of all. A right that
 // roles has for a command goes before the one in the table.
 func slashHelp(language, topic string, roles map[string]github.Role) string {
 	w := slashWords(language)
@@ -56,9 +52,7 @@ func slashHelp(language, topic string, roles map[string]github.Role) string {
 	}
 	lines := []string{w.helpTitle, "", w.helpHead, "|---|---|---|"}
 	for _, s := range slashTable() {
-		if s.Ready {
-			lines = append(lines, fmt.Sprintf("| %s | %s | %s |", slashCoded("/"+s.Name), w.summaries[s.Name], w.roleOf(s, roles)))
-		}
+		lines = append(lines, fmt.Sprintf("| %s | %s | %s |", slashCoded("/"+s.Name), w.summaries[s.Name], w.roleOf(s, roles)))
 	}
 	return strings.Join(append(lines, "", w.helpMore), "\n") + "\n"
 }
@@ -87,9 +81,6 @@ func (w slashLanguage) explain(s slashSpec, roles map[string]github.Role) string
 		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.flags[f.Name])
 	}
 	fmt.Fprintf(&b, "```\n\n%s\n", strings.Join(w.facts(s, roles), w.space))
-	if !s.Ready {
-		b.WriteString("\n" + fmt.Sprintf(w.unready, slashCoded("/"+s.Name)) + "\n")
-	}
 	return b.String()
 }
 
@@ -132,32 +123,4 @@ func (c slashCommand) String() string {
 		line += "\n" + c.Text
 	}
 	return line
-}
-
-// slashComplete gives the words that may stand where a command line ends: one
-// of the commands, or a flag of the command that is not there yet.
-func slashComplete(line string) []string {
-	words := strings.Fields(line)
-	if len(words) == 0 || len(words) == 1 && !strings.HasSuffix(line, " ") {
-		var names []string
-		for _, s := range slashTable() {
-			if s.Ready && strings.HasPrefix("/"+s.Name, strings.Join(words, "")) {
-				names = append(names, "/"+s.Name)
-			}
-		}
-		return names
-	}
-	last := words[len(words)-1]
-	if strings.HasSuffix(line, " ") {
-		last = ""
-	}
-	spec, _ := slashSpecOf(strings.TrimPrefix(words[0], "/"))
-	var flags []string
-	for _, f := range spec.Flags {
-		flag := "--" + f.Name
-		if strings.HasPrefix(flag, last) && !strings.Contains(line+" ", " "+flag+" ") {
-			flags = append(flags, flag)
-		}
-	}
-	return flags
 }

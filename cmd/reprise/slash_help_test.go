@@ -17,8 +17,8 @@ func TestSlashHelp(t *testing.T) {
 		all := slashHelp(language, "", nil)
 		golden(t, "slash-help."+language+".md", all+"\n---\n\n"+slashHelp(language, "rollback", nil))
 		for _, s := range slashTable() {
-			if strings.Contains(all, "`/"+s.Name+"`") != s.Ready {
-				t.Errorf("%s: /%s is offered, or not, where it is ready: %v", language, s.Name, s.Ready)
+			if !strings.Contains(all, "`/"+s.Name+"`") {
+				t.Errorf("%s: /%s is not offered", language, s.Name)
 			}
 			one := slashHelp(language, s.Name, nil)
 			if !strings.Contains(one, "\n"+s.usage()+"\n") {
@@ -35,42 +35,6 @@ func TestSlashHelpWithOtherRights(t *testing.T) {
 	for topic, want := range map[string]string{"": "| `/run` | Starts a run, or goes on with the one there is. | admin |", "run": "Least right: admin."} {
 		if got := slashHelp("en", topic, roles); !strings.Contains(got, want) {
 			t.Errorf("help %q lacks %q:\n%s", topic, want, got)
-		}
-	}
-}
-
-func TestSlashNotReady(t *testing.T) {
-	for _, s := range slashTable() {
-		text := "/" + s.Name
-		if s.Text == slashMustText {
-			text += " design because"
-		}
-		p := parseSlash(text, false)
-		if p.Outcome != slashAsked && len(s.Args) == 0 {
-			t.Errorf("%q: got %+v, want a command", text, p)
-		}
-		got, want := p.reply("en"), "This version of reprise does not carry out `/"+s.Name+"` yet"
-		if strings.HasPrefix(got, want) == s.Ready || s.Ready && got != "" {
-			t.Errorf("%q: this version carries it out: %v, but the reply is %q", text, s.Ready, got)
-		}
-	}
-}
-
-func TestSlashComplete(t *testing.T) {
-	for line, want := range map[string][]string{
-		"":                               {"/run", "/rollback", "/retry", "/resume", "/cancel", "/status", "/help", "/config"},
-		"/r":                             {"/run", "/rollback", "/retry", "/resume"},
-		"/re":                            {"/retry", "/resume"},
-		"/p":                             nil,
-		"/x":                             nil,
-		"/rollback ":                     {"--restore", "--dry-run"},
-		"/rollback --restore ":           {"--dry-run"},
-		"/run --pipeline fix --f":        {"--from"},
-		"/run --budget-usd 5 --refresh ": {"--pipeline", "--from", "--until", "--only", "--skip", "--agent"},
-		"/fly ":                          nil,
-	} {
-		if diff := cmp.Diff(want, slashComplete(line)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", line, diff)
 		}
 	}
 }
@@ -95,22 +59,15 @@ func TestSlashPage(t *testing.T) {
 // slashPage is the page about commands for users.
 func slashPage() string {
 	w := slashWords("en")
-	var b, later strings.Builder
+	var b strings.Builder
 	b.WriteString(slashPageHead)
 	b.WriteString(w.helpHead + "\n|---|---|---|\n")
 	for _, s := range slashTable() {
-		if s.Ready {
-			fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.summaries[s.Name], s.Role)
-		} else {
-			fmt.Fprintf(&later, "\n- `%s` (%s): %s", s.usage(), s.Role, w.summaries[s.Name])
-		}
+		fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.summaries[s.Name], s.Role)
 	}
 	for _, s := range slashTable() {
-		if s.Ready {
-			fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, w.explain(s, nil))
-		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, w.explain(s, nil))
 	}
-	b.WriteString("\n## Not yet\n\nThese names are taken. This version answers that it does not carry them out.\n" + later.String() + "\n")
 	return b.String()
 }
 

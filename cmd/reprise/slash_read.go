@@ -93,9 +93,10 @@ func (r *slashReader) readName(bare bool) bool {
 func slashNear(name string) string {
 	var names []string
 	for _, s := range slashTable() {
-		if s.Ready {
-			names = append(names, s.Name)
+		if s.Shared {
+			continue // what is near to it may be meant for another program
 		}
+		names = append(names, s.Name)
 	}
 	return slashNearest(name, names)
 }

@@ -4,14 +4,14 @@ import "github.com/reprise-ci/reprise/github"
 
 // slashSpec describes a command.
 type slashSpec struct {
-	Name  string
-	Args  []slashParam // in this order
-	Flags []slashParam // before or behind the arguments, and before the text
-	Text  slashText
-	Role  github.Role // least right that it takes, unless configured
-	Run   bool        // there has to be a run
-	Now   bool        // answered at once, also while a run is at work
-	Ready bool        // this version carries it out
+	Name   string
+	Args   []slashParam // in this order
+	Flags  []slashParam // before or behind the arguments, and before the text
+	Text   slashText
+	Role   github.Role // least right that it takes, unless configured
+	Run    bool        // there has to be a run
+	Now    bool        // answered at once, also while a run is at work
+	Shared bool        // other programs know the name, too: without a run it is for them
 }
 
 // slashText says whether a command takes text.
@@ -40,7 +40,7 @@ func slashTable() []slashSpec {
 	maybePhase := slashParam{Kind: slashPhase, Optional: true, field: phase.field}
 	dollars := slashParam{Name: "budget-usd", Kind: slashUSD, field: func(c *slashCommand) any { return &c.USD }}
 	return []slashSpec{
-		{Name: "run", Role: github.RoleWrite, Ready: true, Flags: []slashParam{
+		{Name: "run", Role: github.RoleWrite, Flags: []slashParam{
 			{Name: "pipeline", Kind: slashPipeline, field: func(c *slashCommand) any { return &c.Pipeline }},
 			{Name: "from", Kind: slashPhase, field: func(c *slashCommand) any { return &c.From }},
 			{Name: "until", Kind: slashPhase, field: func(c *slashCommand) any { return &c.Until }},
@@ -51,31 +51,31 @@ func slashTable() []slashSpec {
 			{Name: "refresh", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Refresh }},
 		}},
 		{
-			Name: "rollback", Role: github.RoleWrite, Run: true, Ready: true, Text: slashMustText,
+			Name: "rollback", Role: github.RoleWrite, Run: true, Text: slashMustText,
 			Args: []slashParam{{Kind: slashPhaseStep, field: phase.field}},
 			Flags: []slashParam{
 				{Name: "restore", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Restore }},
 				{Name: "dry-run", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.DryRun }},
 			},
 		},
-		{Name: "retry", Role: github.RoleWrite, Run: true, Ready: true, Args: []slashParam{maybePhase}},
-		{Name: "resume", Role: github.RoleWrite, Run: true, Ready: true, Flags: []slashParam{dollars}},
-		{Name: "pause", Role: github.RoleWrite, Run: true},
-		{Name: "cancel", Role: github.RoleWrite, Run: true, Ready: true, Text: slashMayText},
-		{Name: "approve", Role: github.RoleMaintain, Run: true, Args: []slashParam{
+		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []slashParam{maybePhase}},
+		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: []slashParam{dollars}},
+		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: slashMayText},
+		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: slashMayText},
+		{Name: "approve", Role: github.RoleWrite, Run: true, Shared: true, Args: []slashParam{
 			maybePhase,
 			{Kind: slashCommit, Optional: true, field: func(c *slashCommand) any { return &c.Commit }},
 		}},
-		{Name: "reject", Role: github.RoleMaintain, Run: true, Args: []slashParam{phase}, Text: slashMustText},
-		{Name: "answer", Role: github.RoleWrite, Run: true, Text: slashMustText, Args: []slashParam{
+		{Name: "reject", Role: github.RoleMaintain, Run: true, Shared: true, Args: []slashParam{phase}, Text: slashMustText},
+		{Name: "answer", Role: github.RoleWrite, Run: true, Shared: true, Text: slashMustText, Args: []slashParam{
 			{Kind: slashQuestion, Optional: true, field: func(c *slashCommand) any { return &c.Question }},
 		}},
-		{Name: "skip", Role: github.RoleMaintain, Run: true, Args: []slashParam{phase}, Text: slashMustText},
-		{Name: "status", Role: github.RoleTriage, Now: true, Ready: true},
-		{Name: "help", Role: github.RoleTriage, Now: true, Ready: true, Args: []slashParam{
+		{Name: "skip", Role: github.RoleMaintain, Run: true, Shared: true, Args: []slashParam{phase}, Text: slashMustText},
+		{Name: "status", Role: github.RoleTriage, Now: true},
+		{Name: "help", Role: github.RoleTriage, Now: true, Args: []slashParam{
 			{Kind: slashTopic, Optional: true, field: func(c *slashCommand) any { return &c.Topic }},
 		}},
-		{Name: "config", Role: github.RoleTriage, Now: true, Ready: true},
+		{Name: "config", Role: github.RoleTriage, Now: true},
 	}
 }
 

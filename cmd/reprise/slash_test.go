@@ -236,7 +236,7 @@ func TestSlashRemoved(t *testing.T) {
 func TestSlashRights(t *testing.T) {
 	for text, want := range map[string]github.Role{
 		"/run": github.RoleWrite, "/rollback": github.RoleWrite, "/retry": github.RoleWrite, "/cancel": github.RoleWrite, "/runn": github.RoleWrite,
-		"/approve": github.RoleMaintain, "/reject x y": github.RoleMaintain, "/skip x y": github.RoleMaintain,
+		"/approve": github.RoleWrite, "/reject x y": github.RoleMaintain, "/skip x y": github.RoleMaintain,
 		"/status": github.RoleTriage, "/help": github.RoleTriage, "/config": github.RoleTriage, "/statu": github.RoleTriage,
 		"/reprise fly": github.RoleTriage, "": github.RoleTriage,
 	} {

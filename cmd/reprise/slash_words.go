@@ -38,7 +38,7 @@ type slashLanguage struct {
 	summaries map[string]string // by command
 	flags     map[string]string // by flag
 
-	mistaken, mistakenAny, unready, more  string
+	mistaken, mistakenAny, more           string
 	helpTitle, helpHead, helpMore         string
 	needs, needsRun, now, text, firstLine string
 	phaseStep, space                      string
@@ -118,8 +118,8 @@ func slashEnglish() slashLanguage {
 			"resume":   "Goes on with a run that was stopped or ran out of budget.",
 			"pause":    "Lets the step at work end, then waits.",
 			"cancel":   "Stops the run. What is done stays on the branch.",
-			"approve":  "Lets a run that waits for approval go on.",
-			"reject":   "Sends a phase that waits for approval back, with a reason.",
+			"approve":  "Approves a phase that waits for it, as it stands now. It takes the right that the phase asks for.",
+			"reject":   "Sends a phase back, with a reason.",
 			"answer":   "Answers a question of the run.",
 			"skip":     "Leaves out a phase, with a reason.",
 			"status":   "Says where the run is.",
@@ -134,7 +134,6 @@ func slashEnglish() slashLanguage {
 		},
 		mistaken:    "%s was not carried out, and nothing has changed.",
 		mistakenAny: "Nothing was carried out, and nothing has changed.",
-		unready:     "This version of reprise does not carry out %s yet, and nothing has changed. What it can do is in `/help`.",
 		helpTitle:   "Write a command on the first line of a comment.",
 		helpHead:    "| command | what it does | least right |",
 		helpMore:    "`/help COMMAND` explains one. Comments that were edited do not count.",

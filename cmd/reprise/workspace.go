@@ -221,6 +221,26 @@ func saved(root, id string) *metadata.Run {
 	return &run
 }
 
+// recordAt gives the record as a commit of the run has it. The commit may be
+// named by the first digits of its hash.
+func (w *workspace) recordAt(ctx context.Context, commit string) (metadata.Run, error) {
+	log, err := w.repo.Log(ctx, w.run.BaseCommit)
+	if err != nil {
+		return metadata.Run{}, err
+	}
+	for _, c := range log {
+		if !strings.HasPrefix(c.Commit, commit) {
+			continue
+		}
+		data, err := w.repo.ReadFile(ctx, c.Commit, recordFile(w.issue.ID))
+		if err != nil {
+			return metadata.Run{}, err
+		}
+		return metadata.Parse(data, commit)
+	}
+	return metadata.Run{}, fmt.Errorf("no commit %s is on %s", commit, w.run.BranchName)
+}
+
 // absorb takes in the attempts that were begun on this machine and never
 // committed.
 func (w *workspace) absorb(at time.Time) {
@@ -371,7 +391,7 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 		Agent: func(name string) (phases.Agent, error) {
 			return agents.For(w.plan.Agents[name].Use, w.plan.Agents[name], opts)
 		},
-		CheckReport: eval.CheckReport,
+		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
 			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
 		},

@@ -66,10 +66,12 @@ func routes() []route {
 		{"PATCH", inRepo + "/pulls/{pull_number}", pullsWrite, "anybody", true, (*visit).editPull},
 
 		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
+		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
 		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},
 		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},
 
+		{"GET", inRepo + "/actions/permissions/workflow", "administration=read", "admin", false, (*visit).getJobRights},
 		{"GET", inRepo + "/actions/runs/{run_id}", "actions=read", "", false, (*visit).getRun},
 		{"POST", inRepo + "/actions/workflows/{workflow_id}/dispatches", "actions=write", "write", false, (*visit).dispatchWorkflow},
 		{"POST", inRepo + "/dispatches", "contents=write", "write", false, (*visit).dispatchEvent},

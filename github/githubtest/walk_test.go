@@ -105,6 +105,7 @@ func TestEveryRoute(t *testing.T) {
 	s.AddRun("acme/widget", Run{ID: 6, Status: "completed", Conclusion: "failure"})
 	s.Bare("acme/files", bare(t, map[string]string{"docs/a b.md": "# A\n", "docs/deep/c.md": "C", "large": strings.Repeat("x", largeFile+1)}))
 	s.Permit("acme/files", "ada", "write")
+	s.AddRepository("ada/own", false)
 	blob := s.blobOf("acme/files", "docs/a b.md")
 	const r = "/repos/acme/widget"
 	comment := fmt.Sprintf("%s/issues/comments/%d", r, c)
@@ -167,6 +168,9 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", "/repos/acme/files/contents/docs?ref=none", nil, 404},
 		{"GET", "/repos/acme/files/git/blobs/" + blob, nil, 200},
 		{"GET", "/repos/acme/files/git/blobs/" + strings.Repeat("0", 40), nil, 404},
+		{"POST", r + "/git/refs", object{"ref": "refs/heads/new", "sha": strings.Repeat("0", 40)}, 422},
+		{"GET", r + "/actions/permissions/workflow", nil, 403},
+		{"GET", "/repos/ada/own/actions/permissions/workflow", nil, 200},
 		{"GET", r + "/actions/runs/5", nil, 200},
 		{"GET", r + "/actions/runs/6", nil, 200},
 		{"POST", r + "/actions/workflows/reprise.yml/dispatches", object{"ref": "main", "inputs": object{"issue": "7"}}, 204},

@@ -18,7 +18,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/reprise-ci/reprise/github/githubtest"
 )
@@ -37,6 +39,7 @@ type hub struct {
 	action  string            // the action, as a workflow would get it
 	env     map[string]string // of every job
 	secrets map[string]string // of the repository
+	sent    atomic.Int64      // events so far
 }
 
 const (
@@ -57,32 +60,57 @@ func newHub(t *testing.T, program, agent string) *hub {
 	h.action = filepath.Join(h.root, "action")
 	h.layAction(program)
 	h.write("npm/npm", npm)
+	h.write("held/.keep", "")
 	h.write("npm/modules/@anthropic-ai/claude-code/install.cjs", "")
 	if err := os.Chmod(filepath.Join(h.root, "npm/npm"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	h.env = map[string]string{
-		"GITHUB_API_URL": h.github.URL, "GITHUB_GRAPHQL_URL": h.github.URL + "/graphql", "GITHUB_REPOSITORY": repository, "GITHUB_RUN_ID": "77",
-		"REPRISE_RELEASES_URL": "file://" + filepath.Join(h.root, "releases"), "REPRISE_HOME": filepath.Join(h.root, "runs"),
+		"GITHUB_API_URL": h.github.URL, "GITHUB_GRAPHQL_URL": h.github.URL + "/graphql", "GITHUB_REPOSITORY": repository,
+		"REPRISE_RELEASES_URL": "file://" + filepath.Join(h.root, "releases"), "REPRISE_LISTEN_EVERY": "200ms", "UPLOADS": filepath.Join(h.root, "uploads"),
 		"ANTHROPIC_BASE_URL": h.model.URL, "OPENAI_BASE_URL": h.model.URL + "/v1",
 	}
 	h.secrets = map[string]string{"GITHUB_TOKEN": botToken, "ANTHROPIC_API_KEY": "test-key", "OPENAI_API_KEY": "test-key"}
 	if out := h.reprise("init", "--agent", agent); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
-	h.git(h.repo, "add", ".")
-	h.git(h.repo, "commit", "--quiet", "-m", "Add the workflow of reprise")
-	h.git(h.repo, "push", "--quiet", "origin", "main")
+	h.publish("Add the workflow of reprise")
 	return h
 }
 
+// publish brings what was written into the repository to the default branch.
+func (h *hub) publish(subject string) {
+	h.t.Helper()
+	h.git(h.repo, "add", ".")
+	h.git(h.repo, "commit", "--quiet", "-m", subject)
+	h.git(h.repo, "push", "--quiet", "origin", "main")
+}
+
+// workflow changes one line of the workflow that init has written, as people
+// would, and publishes it.
+func (h *hub) workflow(line, by string) {
+	h.t.Helper()
+	const name = "repo/.github/workflows/reprise.yml"
+	text := h.read(filepath.Join(h.root, name))
+	if strings.Count(text, line) != 1 {
+		h.t.Fatalf("the workflow has not once %q:\n%s", line, text)
+	}
+	h.write(name, strings.ReplaceAll(text, line, by))
+	h.publish("Change the workflow of reprise")
+}
+
 // npm stands in for npm, which would ask the network. The agent programs are
-// in the PATH.
+// in the PATH. It is the first thing that a job run calls, and waits there
+// while the job is held.
 const npm = `#!/bin/sh
 here=$(dirname "$0")
 case $1 in
 root) echo "$here/modules" ;;
-install) echo "$*" >> "$here/installed" ;;
+install)
+	echo "$*" >> "$here/installed"
+	touch "$here/../held/$GITHUB_RUN_ID.here"
+	while [ -e "$here/../held/$GITHUB_RUN_ID" ]; do sleep 0.05; done
+	;;
 esac
 `
 
@@ -102,9 +130,20 @@ func (h *hub) layAction(program string) {
 	name := fmt.Sprintf("reprise_%s_%s_%s.tar.gz", released, runtime.GOOS, runtime.GOARCH)
 	h.write("releases/"+released+"/"+name, string(archive))
 	h.write("action/.github/action/checksums.txt", fmt.Sprintf("# acme/reprise %s\n%x  %s\n", released, sha256.Sum256(archive), name))
-	// What the action calls in turn does nothing here, and says so.
-	h.write("upload/action.yml", "name: upload\nruns: {using: composite, steps: [{shell: bash, run: echo uploaded}]}\n")
+	// What the action calls in turn keeps the files here.
+	h.write("upload/action.yml", uploads)
 }
+
+// uploads stands in for the action that keeps files of a job.
+const uploads = `name: upload
+inputs: {name: {}, path: {}, if-no-files-found: {}, retention-days: {}}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: {NAME: "${{ inputs.name }}", DIR: "${{ inputs.path }}"}
+      run: mkdir -p "$UPLOADS" && cp -r "$DIR" "$UPLOADS/$NAME"
+`
 
 // source gives a file of this repository.
 func (h *hub) source(name string) string {
@@ -183,17 +222,21 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 	if err := json.Unmarshal(data, &sent); err != nil {
 		h.t.Fatal(err)
 	}
-	h.write("event.json", string(data))
+	p := &pending{run: h.sent.Add(1), hub: h}
+	number, name := fmt.Sprint(p.run), fmt.Sprintf("event-%d.json", p.run)
+	h.write(name, string(data))
+	h.github.AddRun(repository, githubtest.Run{ID: p.run, Event: event})
 	program, err := act()
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	args := []string{
-		event, "--json", "--eventpath", filepath.Join(h.root, "event.json"), "--actor", sent.Sender.Login,
-		"--platform", "ubuntu-24.04=-self-hosted", "--action-cache-path", filepath.Join(h.root, "act"), "--no-cache-server", "--pull=false",
+		event, "--json", "--eventpath", filepath.Join(h.root, name), "--actor", sent.Sender.Login,
+		"--platform", "ubuntu-24.04=-self-hosted", "--action-cache-path", filepath.Join(h.root, "act", number), "--no-cache-server", "--pull=false",
 		"--local-repository", "reprise-ci/reprise@v1=" + h.action,
 		"--local-repository", h.uploader() + "=" + filepath.Join(h.root, "upload"),
-		"--env", "GITHUB_TRIGGERING_ACTOR=" + sent.Sender.Login,
+		"--env", "GITHUB_TRIGGERING_ACTOR=" + sent.Sender.Login, "--env", "GITHUB_RUN_ID=" + number,
+		"--env", "REPRISE_HOME=" + filepath.Join(h.root, "runs", number), // every job has a machine of its own
 	}
 	for name, value := range h.env {
 		args = append(args, "--env", name+"="+value)
@@ -201,7 +244,8 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 	for name, value := range h.secrets {
 		args = append(args, "--secret", name+"="+value)
 	}
-	p := &pending{cmd: exec.CommandContext(h.t.Context(), program, args...)}
+	p.cmd = exec.CommandContext(h.t.Context(), program, args...)
+	p.cmd.WaitDelay = time.Second // what a job that was dropped has started holds on to the pipes
 	// Nothing of this machine but what is named: it may have keys and tokens.
 	p.cmd.Dir, p.cmd.Env = h.repo, []string{
 		"PATH=" + filepath.Join(h.root, "npm") + ":" + programs + ":" + os.Getenv("PATH"), "HOME=" + h.home, "LANG=C.UTF-8",
@@ -224,8 +268,53 @@ func (h *hub) uploader() string {
 
 // pending is an event whose jobs run.
 type pending struct {
+	hub *hub
+	run int64 // its id, for GitHub
 	cmd *exec.Cmd
 	out bytes.Buffer
+}
+
+// hold makes the next event's job run wait before it does anything.
+func (h *hub) hold() {
+	h.t.Helper()
+	h.write(fmt.Sprintf("held/%d", h.sent.Load()+1), "")
+}
+
+// arrive waits until the job run of an event is there, and held.
+func (p *pending) arrive() {
+	p.hub.t.Helper()
+	p.hub.until("the job run", func() bool {
+		_, err := os.Stat(filepath.Join(p.hub.root, fmt.Sprintf("held/%d.here", p.run)))
+		return err == nil
+	})
+}
+
+// release lets the job run of an event go on.
+func (p *pending) release() {
+	p.hub.t.Helper()
+	if err := os.Remove(filepath.Join(p.hub.root, fmt.Sprintf("held/%d", p.run))); err != nil {
+		p.hub.t.Fatal(err)
+	}
+}
+
+// drop ends an event whose job run is held, as GitHub drops one that waits.
+func (p *pending) drop() {
+	p.hub.t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		p.hub.t.Fatal(err)
+	}
+	p.cmd.Wait() // it was killed
+	p.hub.github.AddRun(repository, githubtest.Run{ID: p.run, Status: "completed", Conclusion: "cancelled"})
+}
+
+// until waits until something is so.
+func (h *hub) until(what string, so func() bool) {
+	h.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: that has not come", what)
+		}
+	}
 }
 
 // line is one line of act's log.
@@ -238,6 +327,7 @@ type line struct {
 func (p *pending) wait(t *testing.T) delivery {
 	t.Helper()
 	p.cmd.Wait() // the exit code tells how it ended
+	p.hub.github.AddRun(repository, githubtest.Run{ID: p.run, Status: "completed", Conclusion: "success"})
 	d := delivery{
 		code: p.cmd.ProcessState.ExitCode(), results: map[string]string{}, outputs: map[string]map[string]string{}, summary: map[string]string{},
 	}

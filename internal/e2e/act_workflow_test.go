@@ -16,6 +16,7 @@ import (
 // and says what the gate would.
 const standIn = `#!/bin/bash
 name=${INPUT_COMMAND:-work}
+mkdir -p "$REPRISE_HOME"
 env > "$REPRISE_HOME/$name.env"
 cp "$GITHUB_EVENT_PATH" "$REPRISE_HOME/$name.json"
 echo "stands in as $name, $*"
@@ -36,9 +37,7 @@ func newWiring(t *testing.T) *hub {
 	if err := os.WriteFile(program, []byte(standIn), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := newHub(t, program, "claude")
-	h.write("runs/.keep", "")
-	return h
+	return newHub(t, program, "claude")
 }
 
 type object = map[string]any
@@ -120,7 +119,7 @@ func TestWorkflowJobs(t *testing.T) {
 func (h *hub) environOf(name string) map[string]string {
 	h.t.Helper()
 	vars := map[string]string{}
-	for l := range strings.Lines(h.read(h.root + "/runs/" + name + ".env")) {
+	for l := range strings.Lines(h.read(h.root + "/runs/1/" + name + ".env")) {
 		if name, value, ok := strings.Cut(strings.TrimSuffix(l, "\n"), "="); ok {
 			vars[name] = value
 		}
@@ -161,7 +160,7 @@ func TestWorkflowInjection(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.root, "PWNED")); err == nil {
 		t.Error("what the comment says was run")
 	}
-	if got := h.read(h.root + "/runs/work.json"); !strings.Contains(got, "touch "+h.root+"/PWNED") || strings.Contains(got, "test-key") {
+	if got := h.read(h.root + "/runs/1/work.json"); !strings.Contains(got, "touch "+h.root+"/PWNED") || strings.Contains(got, "test-key") {
 		t.Errorf("the program got another event:\n%s", got)
 	}
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// A job that is killed in a step, and what comes after it.
+func TestKilledJob(t *testing.T) {
+	const actions = "GET /repos/acme/widget/actions/runs/9001"
+	for _, tt := range []struct {
+		name   string
+		before func(h *hub) // the job that follows
+		next   func(h *hub, id int64) *hubJob
+		code   string // of the one that follows
+	}{
+		{"the same job again", func(*hub) {}, func(h *hub, id int64) *hubJob {
+			return h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2")
+		}, "completed"},
+		{"a new command when the job is over", func(h *hub) {
+			h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed", Conclusion: "failure"})
+		}, nil, "completed"},
+		{"a new command when the job was started again", func(h *hub) {
+			h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Attempt: 2})
+		}, nil, "completed"},
+		{"a new command when the job is deleted", func(h *hub) {
+			h.forge.Fault(actions, githubtest.Status(http.StatusNotFound, "Not Found"))
+		}, nil, "completed"},
+		{"a new command while the job seems to work", func(*hub) {}, nil, "already_running"},
+		{"a new command while nobody knows", func(h *hub) {
+			h.forge.Fault(actions, githubtest.Status(http.StatusForbidden, "Resource not accessible by integration"))
+		}, nil, "already_running"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			j, first := h.working()
+			j.kill(true)
+			h.write("home/go-on", "")
+			before := h.record()
+			if before.Status != metadata.Running || before.Execution.Lease == nil || before.Execution.Lease.Owner != "actions/9001/1" {
+				t.Fatalf("the run is %s, its lease %+v", before.Status, before.Execution.Lease)
+			}
+			tt.before(h)
+			id := first
+			if tt.next == nil {
+				id = h.say("max", "/run")
+				tt.next = func(h *hub, id int64) *hubJob { return h.heard(id, "max") }
+			}
+			tt.next(h, id).end(exitDone).wants("reason-code", tt.code)
+			after := h.record()
+			if tt.code == "already_running" {
+				if after.Revision != before.Revision || h.calls() != "plan execute, build execute" {
+					t.Errorf("the record went from %d to %d, the agent was called for %s", before.Revision, after.Revision, h.calls())
+				}
+				return
+			}
+			if got := h.calls(); after.Status != metadata.Completed || got != "plan execute, build execute, build execute" {
+				t.Errorf("the run is %s, the agent was called for %s", after.Status, got)
+			}
+			h.signs(id, "eyes rocket")
+			if live := h.ours("progress"); len(live) != 1 {
+				t.Errorf("the live comments are %+v", live)
+			}
+		})
+	}
+}
+
+// A lease that has run out holds nothing, whatever the forge says of the job.
+func TestLeaseRunsOut(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, _ := h.working()
+	j.kill(true)
+	h.write("home/go-on", "")
+	run := h.record()
+	if left := time.Until(run.Execution.Lease.Expires); left < 5*time.Minute || left > 3*time.Hour {
+		t.Errorf("the lease is %+v", run.Execution.Lease)
+	}
+	run.Execution.Lease.Expires = time.Now().UTC().Truncate(time.Second)
+	h.rewrite(run)
+	id := h.say("max", "/run")
+	h.heard(id, "max").end(exitDone).wants("status", "completed")
+	h.signs(id, "eyes rocket")
+}
+
+// rewrite puts another record in the place of the newest one on origin.
+func (h *hub) rewrite(run metadata.Run) {
+	h.t.Helper()
+	data, err := metadata.Format(run)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.git("clone", "--quiet", "--branch", branchPrefix+"7", h.path("origin.git"), h.path("rewrite"))
+	h.write("rewrite/.reprise/issue-7/"+metadata.File, string(data))
+	h.git("-C", h.path("rewrite"), "commit", "--quiet", "--all", "--amend", "--no-edit")
+	h.git("-C", h.path("rewrite"), "push", "--quiet", "--force")
+}
+
+// A job that is told to stop says so on the branch and on the issue, and the
+// next one goes on.
+func TestJobToldToStop(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, id := h.working()
+	told := time.Now()
+	j.stop(syscall.SIGTERM)
+	j.end(exitCancelled).wants("decision", "run", "status", "interrupted", "reason-code", "cancelled", "branch", "reprise/issue-7")
+	if took := time.Since(told); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	h.gone()
+	if run := h.record(); run.Status != metadata.Interrupted || run.Execution.Lease != nil {
+		t.Errorf("the run is %s, the lease %+v", run.Status, run.Execution.Lease)
+	}
+	h.signs(id, "eyes -1")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Interrupted", "/resume")
+	h.write("home/go-on", "")
+	resume := h.say("max", "/resume")
+	h.heard(resume, "max").end(exitDone).wants("status", "completed", "reason-code", "completed")
+	h.signs(resume, "eyes rocket")
+	if got := h.calls(); got != "plan execute, build execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}
+
+// Told to stop at any moment, a job ends soon, and says nothing that is not so.
+func TestJobToldToStopAnywhere(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	id, dice := h.say("ada", "/run"), chance(t)
+	for life := 1; life < 9; life++ {
+		j := h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT="+string(rune('0'+life%10)))
+		time.Sleep(time.Duration(dice.IntN(900)) * time.Millisecond)
+		_ = j.cmd.Process.Signal(syscall.SIGTERM) // it may be over already
+		told := time.Now()
+		code := j.code()
+		if code == -1 && j.said.Len() == 0 {
+			continue // it had not even begun to listen
+		}
+		j.end(anyCode)
+		if took := time.Since(told); code != exitCancelled && code != exitDone || took > 6*time.Second {
+			t.Fatalf("life %d: exit code %d after %v\n%s", life, code, took, j.said.String())
+		}
+		if code == exitCancelled && j.outputs["reason-code"] != "cancelled" {
+			t.Errorf("life %d: reason-code %q\n%s", life, j.outputs["reason-code"], j.said.String())
+		}
+		if h.origin("7") != "" {
+			h.record()
+		}
+	}
+	h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=20").end(exitDone)
+	if run := h.record(); run.Status != metadata.Completed {
+		t.Errorf("the run is %s: %+v", run.Status, run.Stop)
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+const costs = `
+cost='{"usage": {"input_tokens": 1000, "output_tokens": 10, "cached_tokens": 0, "cost_usd": 1.5}}'
+echo done >"$REPRISE_ARTIFACT"
+echo "$cost"
+exit 0
+`
+
+// A run stops at its budget, and goes on once it is given more.
+func TestBudgetByComment(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/plan-execute", costs)
+	h.inputs["budget-usd"] = "1"
+	id := h.say("ada", "/run")
+	h.heard(id, "ada").end(exitBudget).wants("decision", "run", "reason-code", "budget_exceeded", "status", "waiting", "cost-usd", "1.5000")
+	has(t, "the live comment", h.ours("progress")[0].Body, "budget_exceeded", "/resume --budget-usd")
+	h.signs(id, "eyes rocket")
+	// Without more there is nothing to go on with.
+	poor := h.say("ada", "/resume")
+	h.heard(poor, "ada").end(anyCode).wants("reason-code", "budget_exceeded")
+	h.signs(poor, "eyes confused")
+	has(t, "the answer", h.replyTo(poor), "budget_exceeded", "--budget-usd")
+	if got := h.calls(); got != "plan execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	rich := h.say("ada", "/resume --budget-usd 5")
+	h.heard(rich, "ada").end(exitDone).wants("status", "completed", "reason-code", "completed")
+	h.signs(rich, "eyes rocket")
+	if run := h.record(); run.Budget.USD != 5 {
+		t.Errorf("the budget is %+v", run.Budget)
+	}
+}
+
+// reviewed has a gate, and no second revise.
+const reviewed = `
+name: "own"
+agents: own: {use: "command", command: ["worker"]}
+phases: [{name: "plan", goal: "Plan.", gates: ["It is planned"], revisions: 1}]
+`
+
+const fails = `
+n=$(grep -c review "$HOME/calls")
+echo '{"structured": {"verdict": "fail", "gates": [{"gate": "It is planned", "pass": false, "why": "it is not"}],
+ "findings": [{"id": "F'$n'", "severity": "blocker", "status": "new", "title": "Missing '$n'", "problem": "p", "impact": "i", "solution": "s"}]}}'
+exit 0
+`
+
+const passes = `
+echo '{"structured": {"verdict": "pass", "gates": [{"gate": "It is planned", "pass": true, "why": "it is"}], "findings": []}}'
+exit 0
+`
+
+// A run that fails its review has a fresh allowance after /retry.
+func TestRetryByComment(t *testing.T) {
+	h := newStage(t, reviewed)
+	h.write("home/plan-review", fails)
+	h.write("home/plan-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; grep -c . "$HOME/calls" >>"$REPRISE_ARTIFACT"`+"\n")
+	id := h.say("ada", "/run")
+	h.heard(id, "ada").end(exitFailed).wants("decision", "run", "reason-code", "review_failed", "status", "failed")
+	h.signs(id, "eyes -1")
+	has(t, "the live comment", h.ours("progress")[0].Body, "review_failed", "/retry", "Missing")
+	if got := h.calls(); got != "plan execute, plan review, plan revise, plan review" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	// To run it again is not to say how to go on.
+	again := h.say("ada", "/run")
+	h.heard(again, "ada").end(anyCode)
+	h.signs(again, "eyes confused")
+	has(t, "the answer", h.replyTo(again), "review_failed", "/retry")
+	h.write("home/plan-review", passes)
+	retry := h.say("ada", "/retry")
+	h.heard(retry, "ada").end(exitDone).wants("reason-code", "completed", "status", "completed")
+	h.signs(retry, "eyes rocket")
+	has(t, "the task of the next agent", h.read("home/task"), "Missing")
+	if run := h.record(); run.AllowanceFrom == 0 {
+		t.Errorf("the allowance is %d", run.AllowanceFrom)
+	}
+}
+
+const fourSteps = `
+name: "four"
+agents: own: {use: "command", command: ["worker"]}
+phases: [for n in ["one", "two", "three", "four"] {name: n, goal: "Do.", review: false}]
+`
+
+// A run takes the phases and the pipeline that were asked for.
+func TestRunInPart(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.publish(map[string]string{".github/reprise/pipelines/four.cue": fourSteps})
+	h.comment("ada", "/run --pipeline four --from two --until four --skip three").end(exitDone).wants("status", "completed")
+	if got := h.calls(); got != "two execute, four execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	if run := h.record(); run.Pipeline.Name != "four" {
+		t.Errorf("the pipeline is %+v", run.Pipeline)
+	}
+	// A run that has begun keeps its own.
+	back := h.say("ada", "/rollback two once more")
+	h.heard(back, "ada").end(exitDone)
+	other := h.say("ada", "/run --pipeline own")
+	h.heard(other, "ada").end(exitDone).wants("reason-code", "completed")
+	h.signs(other, "eyes confused")
+}
+
+// What does not fit leaves nothing behind, and says what would.
+func TestRunMistaken(t *testing.T) {
+	for body, want := range map[string][]string{
+		"/run --pipeline nowhere":         {"config_invalid", "nowhere", "own"},
+		"/run --from nowhere":             {"config_invalid", "nowhere", "plan", "build"},
+		"/run --until build --skip never": {"config_invalid", "never", "plan"},
+		"/run --from build --until plan":  {"config_invalid", "plan", "build"},
+		"/run --agent nobody":             {"config_invalid", "nobody", "claude"},
+	} {
+		t.Run(body, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			id := h.say("ada", body)
+			j := h.heard(id, "ada").end(anyCode).wants("decision", "denied", "reason-code", "config_invalid", "branch", "", "status", "")
+			h.signs(id, "eyes confused")
+			has(t, "the answer", h.replyTo(id), want...)
+			has(t, "the summary", j.summary, want...)
+			h.nothing()
+			if got := h.calls(); got != "" {
+				t.Errorf("the agent was called for %s", got)
+			}
+		})
+	}
+}
+
+// A pipeline with mistakes is answered with them, and they stand in the file.
+func TestPipelineWithMistakes(t *testing.T) {
+	h := newStage(t, strings.ReplaceAll(strings.ReplaceAll(twoSteps, `goal: "Build."`, `gaol: "Build."`), `access: "tree"`, `access: "three"`))
+	id := h.say("ada", "/run")
+	j := h.heard(id, "ada").end(exitFailed).wants("reason-code", "config_invalid")
+	has(t, "the log", j.said.String(), "::error col=72,file=.github/reprise/pipelines/own.cue,line=4::", "gaol", "three")
+	has(t, "the answer", h.replyTo(id), "config_invalid", ".github/reprise/pipelines/own.cue:4", "gaol", "three")
+	has(t, "the summary", j.summary, "gaol", "three")
+	h.signs(id, "eyes confused")
+	h.nothing()
+	// Once it is right, the same job started again begins.
+	h.publish(map[string]string{".github/reprise/pipelines/own.cue": twoSteps})
+	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exitDone).wants("status", "completed")
+}
+
+// A run keeps the pipeline and the issue with which it began, until somebody
+// asks for the new ones.
+func TestRefreshByComment(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", "exit 7\n")
+	h.comment("ada", "/run").end(anyCode).wants("reason-code", "agent_failed")
+	before := len(strings.Split(h.calls(), ", "))
+	h.write("home/build-execute", changesCode)
+	h.publish(map[string]string{".github/reprise/pipelines/own.cue": strings.Replace(twoSteps, `phases: [`, `phases: [{name: "first", goal: "Look.", review: false}, `, 1)})
+	h.comment("ada", "/run --refresh").end(exitDone).wants("status", "completed")
+	if got := strings.Join(strings.Split(h.calls(), ", ")[before:], ", "); got != "first execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	run := h.record()
+	if p := run.Phase("first"); p == nil || p.Status != metadata.PhaseCompleted {
+		t.Errorf("the phases are %+v", run.Phases)
+	}
+	// Mistakes in the new one change nothing.
+	h.publish(map[string]string{".github/reprise/pipelines/own.cue": strings.Replace(twoSteps, "goal", "gaol", 1)})
+	h.write("home/build-revise", "exit 7\n")
+	h.comment("ada", "/rollback build once more").end(anyCode).wants("reason-code", "agent_failed")
+	id := h.say("ada", "/run --refresh")
+	h.heard(id, "ada").end(anyCode)
+	h.signs(id, "eyes confused")
+	has(t, "the answer", h.replyTo(id), "config_invalid", "gaol")
+	h.write("home/build-revise", changesCode)
+	h.comment("ada", "/retry").end(exitDone).wants("status", "completed")
+}

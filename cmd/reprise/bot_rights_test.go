@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+)
+
+// What the token lacks is said at once, before anything is spent; once the
+// right is there, the same command goes on.
+func TestMissingRights(t *testing.T) {
+	all := map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "actions": "write"}
+	with := func(changes ...string) map[string]string {
+		out := map[string]string{}
+		for name, access := range all {
+			out[name] = access
+		}
+		for i := 0; i < len(changes); i += 2 {
+			out[changes[i]] = changes[i+1]
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name     string
+		may      map[string]string
+		settings githubtest.Settings
+		lacks    []string
+		reply    bool // there is a place to say it
+	}{
+		{"issues", with("issues", "read"), githubtest.Settings{}, []string{"issues: write"}, false},
+		{"contents", with("contents", "read"), githubtest.Settings{}, []string{"contents: write"}, true},
+		{"pull requests", with("pull_requests", "none"), githubtest.Settings{}, []string{"pull-requests: write"}, true},
+		{"a setting", all, githubtest.Settings{NoActionsPulls: true}, []string{"Allow GitHub Actions to create and approve pull requests"}, true},
+		{
+			"all of it", with("issues", "read", "contents", "read", "pull_requests", "none"), githubtest.Settings{},
+			[]string{"issues: write", "contents: write", "pull-requests: write"}, false,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			h.write("home/build-execute", changesCode)
+			h.forge.Allow(hubToken, hubRepo, tt.may)
+			h.forge.Configure(hubRepo, tt.settings)
+			if tt.may["contents"] == "read" {
+				h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho Permission to acme/widget.git denied >&2\nexit 1\n")
+				if err := os.Chmod(h.path("origin.git/hooks/pre-receive"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			id := h.say("ada", "/run")
+			j := h.heard(id, "ada").end(exitFailed).wants("reason-code", "credentials_missing")
+			has(t, "the summary", j.summary, append(tt.lacks, "permissions:")...)
+			has(t, "the log", j.said.String(), append([]string{"::error::"}, tt.lacks...)...)
+			if got := h.replyTo(id); tt.reply {
+				has(t, "the answer", got, tt.lacks...)
+			}
+			h.nothing()
+			if got := h.calls(); got != "" {
+				t.Errorf("the agent was called for %s", got)
+			}
+			h.forge.Allow(hubToken, hubRepo, all)
+			h.forge.Configure(hubRepo, githubtest.Settings{})
+			if tt.may["contents"] == "read" {
+				if err := os.Remove(h.path("origin.git/hooks/pre-receive")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again := h.say("ada", "/run")
+			h.heard(again, "ada").end(exitDone).wants("status", "completed")
+			h.signs(again, "eyes rocket")
+			if len(h.forge.Pulls(hubRepo)) != 1 || strings.Count(h.calls(), "build") != 1 {
+				t.Errorf("%d pull requests, the agent was called for %s", len(h.forge.Pulls(hubRepo)), h.calls())
+			}
+		})
+	}
+}
+
+// A right that is taken back while the run is under way.
+func TestRightsTakenBack(t *testing.T) {
+	h := newStage(t, twoSteps)
+	j, id := h.working()
+	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "pull_requests": "write"})
+	h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho Permission to acme/widget.git denied >&2\nexit 1\n")
+	if err := os.Chmod(h.path("origin.git/hooks/pre-receive"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.write("home/go-on", "")
+	j.end(exitFailed).wants("reason-code", "push_failed")
+	h.signs(id, "eyes -1")
+	has(t, "the summary", j.summary, "push_failed", "Permission to acme/widget.git denied")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Permission to acme/widget.git denied")
+	if err := os.Remove(h.path("origin.git/hooks/pre-receive")); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "actions": "read"})
+	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed"})
+	h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// questions are what agents ask people: the open ones with how to answer, and
+// those that were answered behind a fold.
+func (c commenter) questions() string {
+	var open, done []string
+	for _, q := range c.run.Questions {
+		rec := c.run.Phase(q.Phase)
+		switch {
+		case !q.Open():
+			done = append(done, "- "+joined(" · ", "**"+inline(q.ID, 20)+"**", inline(q.Text, 300), code(brief(q.By, 60)), "→ "+inline(q.Answer, 300)))
+		case rec != nil && rec.Generation == q.Generation:
+			open = append(open, c.question(q))
+		}
+	}
+	folded := ""
+	if len(done) > 0 {
+		folded = details(fmt.Sprintf("%s · %d", c.Questions, len(done)), c.within(6_000, done), false)
+	}
+	return joined("\n\n", strings.Join(open, "\n\n"), folded)
+}
+
+// question is one that is open.
+func (c commenter) question(q metadata.Question) string {
+	lines := []string{fmt.Sprintf("❓ **%s · %s** ", inline(q.ID, 20), inline(q.Phase, 60)) + inline(q.Text, 1500)}
+	for _, o := range q.Options {
+		lines = append(lines, "- "+inline(o, 200))
+	}
+	return indented(strings.Join(lines, "\n")+"\n\n"+c.Tell.AnswerWith+" "+code("/answer "+q.ID), "> ")
+}
+
+// tasks are the parts of the work that phases have found.
+func (c commenter) tasks() string {
+	var items []string
+	for _, t := range c.run.Tasks {
+		items = append(items, "- "+joined(" · ", "**"+inline(t.ID, 60)+"**", inline(t.Title, 200), inline(strings.Join(t.Needs, ", "), 200)))
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return details(fmt.Sprintf("%s · %d", c.Tell.Tasks, len(items)), c.within(4_000, items), false)
+}

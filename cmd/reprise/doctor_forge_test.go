@@ -1,0 +1,170 @@
+package main
+
+import (
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/github/githubtest"
+)
+
+// patient is a hub whose project is a clone from its forge, for a person with a
+// token there.
+func newPatient(t *testing.T) *hub {
+	t.Helper()
+	h := newHub(t)
+	if err := hosted(h.dir); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.AddToken("ghp_canary0123456789", "ada")
+	h.env = append(h.env, "GITHUB_API_URL="+h.forge.URL, "GITHUB_SERVER_URL=https://github.com", "GITHUB_TOKEN=ghp_canary0123456789", "GITHUB_ACTIONS=")
+	return h
+}
+
+// doctor asks the forge about the patient and holds what it says against
+// patterns, one for each check.
+func (h *hub) doctor(more []string, want ...string) {
+	h.t.Helper()
+	environ := append(slices.Clone(more), h.env...) // the first of a name counts
+	d := newDoctor(environment{environ: environ, now: time.Now}, doctorOptions{repo: h.path("project"), id: "7"})
+	d.repository(h.t.Context())
+	began := time.Now()
+	var got []string
+	for _, c := range d.forge(h.t.Context()) {
+		got = append(got, string(c.Status)+" "+c.Name+": "+c.Found)
+		if c.Status != isFine && c.Do == "" && c.Name != "issue" { // which says it in one sentence
+			h.t.Errorf("%s: it does not say what to do", c.Found)
+		}
+	}
+	if took := time.Since(began); took > 2*answerTime {
+		h.t.Errorf("it took %s", took)
+	}
+	said := strings.Join(got, "\n")
+	same := slices.EqualFunc(got, want, func(line, pattern string) bool { return regexp.MustCompile("^" + pattern + "$").MatchString(line) })
+	if !same {
+		h.t.Errorf("said of the forge:\n%s\nwant:\n%s", said, strings.Join(want, "\n"))
+	}
+	if strings.Contains(said, "canary") {
+		h.t.Errorf("the token is in what was said:\n%s", said)
+	}
+}
+
+const (
+	reachedLine = "ok github: acme/widget at github.com"
+	issueLine   = "ok issue: #7 Say hello"
+)
+
+func TestDoctorOfAPerson(t *testing.T) {
+	h := newPatient(t)
+	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: contents: write, pull-requests: write, issues: write", issueLine)
+	h.doctor([]string{"GITHUB_TOKEN="}, reachedLine, "hint token: there is none in GITHUB_TOKEN or GH_TOKEN: .*", issueLine)
+	h.doctor([]string{"GITHUB_TOKEN=", "GITHUB_ACTIONS=true"}, reachedLine, "missing token: there is none in GITHUB_TOKEN or GH_TOKEN", issueLine)
+	h.doctor([]string{"GITHUB_TOKEN=wrong-canary"}, `missing github: read the repository acme/widget: .* does not take the token \(401 .*`)
+	h.forge.Permit(hubRepo, "ada", "triage")
+	h.doctor(nil, reachedLine, "ok token: of ada", `missing rights: the role of its account in the repository is "triage"`, issueLine)
+	h.forge.Configure(hubRepo, githubtest.Settings{NoActionsPulls: true})
+	h.forge.Permit(hubRepo, "ada", "admin")
+	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: contents: write, .*", "hint rights: workflows may not open pull requests with the token of the job", issueLine)
+	if said := h.run(exitDone, "doctor", "--agent", "rehearsal"); !strings.Contains(said, "of ada") || strings.Contains(said, "canary") {
+		t.Errorf("the program says\n%s", said)
+	}
+	for _, r := range h.forge.Requests() {
+		if r.Effect && r.Method != "GET" {
+			t.Errorf("%s %s changed something", r.Method, r.Path)
+		}
+	}
+}
+
+// All that the token of a job lacks is said at once.
+func TestDoctorOfAJob(t *testing.T) {
+	h := newPatient(t)
+	job := []string{"GITHUB_ACTIONS=true", "GITHUB_TOKEN=" + hubToken}
+	h.doctor(job, reachedLine, `ok token: of github-actions\[bot\]`, "ok rights: contents: write, pull-requests: write, issues: write", issueLine)
+	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "read", "contents": "read"})
+	h.doctor(job, reachedLine, `ok token: of github-actions\[bot\]`,
+		`missing rights: ask whether branches may be pushed in acme/widget: .*\(403 .*`,
+		`missing rights: ask whether pull requests may be opened in acme/widget: .*\(403 .*`,
+		`missing rights: ask whether issues may be written in acme/widget: .*\(403 .*`, issueLine)
+}
+
+func TestDoctorOfARepository(t *testing.T) {
+	h := newPatient(t)
+	h.forge.Configure(hubRepo, githubtest.Settings{Archived: true, NoIssues: true})
+	h.doctor(nil, "missing github: acme/widget at github.com is archived: nothing can be written", "missing github: issues are switched off in acme/widget at github.com",
+		"ok token: of ada", issueLine)
+	h.forge.Configure(hubRepo, githubtest.Settings{DefaultBranch: "trunk"})
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "closed" })
+	h.doctor(nil, "hint github: the default branch is trunk there, and main here", "ok token: of ada", "! .*|ok rights: .*", "missing issue: issue 7 of acme/widget is closed: .*")
+}
+
+// What cannot be asked is a hint, and soon over.
+func TestDoctorWithoutNetwork(t *testing.T) {
+	h := newPatient(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.doctor([]string{"GITHUB_API_URL=" + nobody}, "hint github: not checked: read the repository acme/widget: .* cannot be reached: .*")
+	h.forge.Fault("GET /repos/acme/widget", githubtest.LimitReached(time.Now().Add(time.Hour)))
+	h.doctor(nil, "hint github: not checked: .* takes no more requests until .*")
+	h.forge.Fault("GET /repos/acme/widget", githubtest.Page(200))
+	h.doctor(nil, "missing github: .*answered with a web page instead of JSON.*")
+	h.doctor([]string{"GITHUB_SERVER_URL=https://ghe.example.com"}, "hint github: origin is not at ghe.example.com: .*")
+}
+
+// Scopes and time of a token are told by headers.
+func TestDoctorOfAToken(t *testing.T) {
+	h := newPatient(t)
+	body := `{"full_name":"acme/widget","default_branch":"main","permissions":{"push":true}}`
+	told := func(name, value string) {
+		h.forge.Fault("GET /repos/acme/widget", githubtest.Fault{Body: body}, githubtest.Fault{Body: body, Header: map[string][]string{name: {value}}})
+	}
+	told("X-Oauth-Scopes", "gist")
+	h.doctor(nil, reachedLine, "missing token: of ada, with the scopes gist: the scope public_repo is missing", issueLine)
+	told("X-Oauth-Scopes", "repo, workflow")
+	h.doctor(nil, reachedLine, "ok token: of ada, with the scopes repo, workflow", "ok rights: .*", issueLine)
+	told("Github-Authentication-Token-Expiration", time.Now().Add(48*time.Hour).UTC().Format("2006-01-02 15:04:05 MST"))
+	h.doctor(nil, reachedLine, "hint token: of ada; it expires on 20.*", "ok rights: .*", issueLine)
+}
+
+// A job whose token lacks rights says so, all at once, and asks no model.
+func TestJobThatLacksRights(t *testing.T) {
+	h := newHub(t)
+	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "read", "actions": "read"})
+	j := h.comment("ada", "/run").end(anyCode).wants("reason-code", "credentials_missing")
+	for _, needs := range []string{"contents: write", "pull-requests: write"} {
+		if !strings.Contains(j.said.String(), "the token needs "+needs) {
+			t.Errorf("it does not say %q:\n%s", needs, j.said.String())
+		}
+	}
+	if h.origin("7") != "" {
+		t.Error("it pushed a branch")
+	}
+}
+
+func TestNeededScope(t *testing.T) {
+	for _, tt := range []struct {
+		rights  github.Rights
+		private bool
+		want    string
+	}{
+		{github.Rights{}, true, ""},
+		{github.Rights{Classic: true}, true, "repo"},
+		{github.Rights{Classic: true, Scopes: []string{"public_repo"}}, true, "repo"},
+		{github.Rights{Classic: true, Scopes: []string{"public_repo"}}, false, ""},
+		{github.Rights{Classic: true, Scopes: []string{"gist"}}, false, "public_repo"},
+		{github.Rights{Classic: true, Scopes: []string{"gist", "repo"}}, true, ""},
+	} {
+		if got := neededScope(tt.rights, tt.private); got != tt.want {
+			t.Errorf("%+v, private %v: %q, want %q", tt.rights, tt.private, got, tt.want)
+		}
+	}
+}

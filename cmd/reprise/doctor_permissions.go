@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// need is a permission that a job has to give.
+type need struct {
+	name, access string
+	vital        bool // a run stops without it
+	what         string
+}
+
+// gateNeeds are the permissions of the job that only answers.
+func gateNeeds() []need {
+	return []need{{"issues", "write", false, "it cannot reply or react"}}
+}
+
+// workNeeds are the permissions of the job that works, as its inputs ask for
+// them.
+func workNeeds(s workflowStep) []need {
+	needs := []need{
+		{"contents", "write", true, "nothing can be pushed"},
+		{"issues", "write", true, "the issue cannot be answered"},
+		{"actions", "read", false, "it cannot see whether another job still works on the issue"},
+	}
+	if s.with("create-pr") != "false" {
+		needs = append(needs, need{"pull-requests", "write", true, "no pull request can be opened"})
+	}
+	if s.with("dispatch") != "" {
+		needs = append(needs, need{"actions", "write", false, "it cannot start other workflows"})
+	}
+	return needs
+}
+
+// permissions holds what a job grants its token against what reprise needs. A
+// token that comes from elsewhere is nothing that the workflow tells of.
+func (l *workflowLint) permissions(name string, job workflowJob, s workflowStep, needs []need) {
+	granted := job.Permissions
+	if granted.IsZero() {
+		granted = l.w.Permissions
+	}
+	switch {
+	case s.with("github-token") != "":
+		return
+	case granted.IsZero():
+		l.hint("name them, as reprise init does", "job %s names no permissions: it has what the repository gives to all jobs", name)
+		return
+	}
+	for _, n := range needs {
+		if grants(granted, n) {
+			continue
+		}
+		c := hinted("workflow", fmt.Sprintf("job %s lacks %s: %s, so %s", name, n.name, n.access, n.what), fmt.Sprintf("add %s: %s to its permissions", n.name, n.access))
+		if n.vital {
+			c.Status = isMissing
+		}
+		l.found = append(l.found, c)
+	}
+}
+
+// grants reports whether permissions, in any of their forms, give one. What is
+// not named is not given.
+func grants(granted yaml.Node, n need) bool {
+	levels := []string{"none", "read", "write"}
+	given := valueOf(granted, n.name)
+	if granted.Kind == yaml.ScalarNode {
+		given, _ = strings.CutSuffix(granted.Value, "-all")
+	}
+	return slices.Index(levels, given) >= slices.Index(levels, n.access)
+}

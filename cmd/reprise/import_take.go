@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// importedAgent is the name that attempts of the older system have: one for
+// each phase that wrote something. Who did it, and in how many calls, is not
+// known.
+const importedAgent = "imported"
+
+// takeover makes a fresh run one that goes on from where an older run is.
+type takeover struct {
+	w     *workspace
+	old   *olderRun
+	taken []takenPhase
+	notes []note
+}
+
+// takenPhase says what became of a phase.
+type takenPhase struct {
+	Name      string               `json:"name"`
+	Was       metadata.PhaseStatus `json:"was,omitempty"` // in the older record; empty if that has no such phase
+	Status    metadata.PhaseStatus `json:"status"`
+	Step      metadata.Step        `json:"step,omitempty"` // to go on with
+	Artifacts map[string]string    `json:"artifacts"`      // path on the new branch, by the path on the older one
+}
+
+// note says what was not taken over as it was, and why.
+type note struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// takeOver fills the record of the workspace, and the files of its first
+// commit, with what an older run has.
+func (w *workspace) takeOver(ctx context.Context, env environment, old *olderRun) (*takeover, error) {
+	t := &takeover{w: w, old: old}
+	for _, d := range old.Dropped {
+		t.notes = append(t.notes, note{d.Path, d.Message})
+	}
+	run, from := &w.run, old.Run
+	run.CreatedAt = from.CreatedAt
+	if from.CreatedAt.After(run.UpdatedAt) {
+		run.CreatedAt = run.UpdatedAt
+	}
+	if run.Repository == "" {
+		run.Repository = from.Repository
+	}
+	run.DesignDecisions, run.Cost = from.DesignDecisions, from.Cost
+	run.PRNumber, run.PRURL, run.GitHubIntegration = from.PRNumber, from.PRURL, from.GitHubIntegration
+	run.ExternalDocuments = from.ExternalDocuments
+	for _, p := range w.plan.Phases {
+		if err := t.phase(&p); err != nil {
+			return nil, fmt.Errorf("phase %s of %s: %w", p.Name, old.name, err)
+		}
+	}
+	for _, p := range from.Phases {
+		if run.Phase(p.Name) == nil {
+			t.note("phases."+p.Name, "pipeline %s has no such phase", w.plan.Name)
+		}
+	}
+	t.rollbacks(ctx)
+	t.stand(env.now())
+	if err := run.Check(); err != nil {
+		return nil, fmt.Errorf("%s cannot be taken over: %w", old.name, err)
+	}
+	return t, nil
+}
+
+func (t *takeover) note(what, format string, args ...any) {
+	t.notes = append(t.notes, note{what, fmt.Sprintf(format, args...)})
+}
+
+// phase takes over one phase. What is done needs its artifact, what is to be
+// revised needs to be told why: without, the phase goes back to the step that
+// makes it.
+func (t *takeover) phase(p *pipelines.Phase) error {
+	rec, was := t.w.run.Phase(p.Name), t.old.Run.Phase(p.Name)
+	row := takenPhase{Name: p.Name, Artifacts: map[string]string{}}
+	defer func() {
+		row.Status, row.Step = rec.Status, rec.CurrentStep
+		t.taken = append(t.taken, row)
+	}()
+	if was == nil {
+		return nil
+	}
+	row.Was = was.Status
+	rec.RollbackContext = was.RollbackContext
+	switch {
+	case was.Status == metadata.PhasePending:
+		return nil
+	case was.Status == metadata.PhaseSkipped:
+		rec.Status = metadata.PhaseSkipped
+		return nil
+	case was.Status == metadata.PhaseInProgress && was.CurrentStep == metadata.Execute:
+		t.anew(rec, was)
+		return nil
+	}
+	docs, err := t.old.documents(p.Name, was.OutputFiles)
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 {
+		t.note("phases."+p.Name, "is %s, but no artifact of it is there: it is done again", words(was.Status))
+		if was.Status != metadata.PhaseCompleted {
+			t.anew(rec, was)
+		}
+		return nil
+	}
+	t.copy(p, rec, was, docs, row.Artifacts)
+	review, err := t.review(p, rec)
+	if err != nil {
+		return err
+	}
+	if was.Status != metadata.PhaseCompleted {
+		t.unfinished(p, rec, was, review)
+		return nil
+	}
+	rec.Status, rec.CompletedAt, rec.ReviewResult = metadata.PhaseCompleted, was.CompletedAt, was.ReviewResult
+	if rec.ReviewResult != "" {
+		rec.Round = 1
+	}
+	return nil
+}
+
+// stand says where the whole run is, and that it was taken over.
+func (t *takeover) stand(at time.Time) {
+	run := &t.w.run
+	// What the older system spent and tried is history: a person has decided
+	// to go on.
+	run.Budget.Since, run.AllowanceFrom = phases.SpentOf(*run), len(run.Attempts)
+	run.Status, run.Stop = metadata.Completed, nil
+	for _, p := range run.Phases {
+		if p.Status == metadata.PhaseCompleted || p.Status == metadata.PhaseSkipped {
+			run.CurrentPhase = p.Name
+			continue
+		}
+		run.CurrentPhase = p.Name
+		run.Status = metadata.Waiting
+		run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: "it was taken over from " + t.old.said + "; look at what was taken, and start it again to go on", Phase: p.Name, Step: p.CurrentStep, At: at}
+		if p.Status == metadata.PhaseFailed {
+			run.Status, run.Stop.Code = metadata.Failed, metadata.ReviewFailed
+		}
+		break
+	}
+	why := "taken over from " + t.old.said
+	if v := t.old.Run.WorkflowVersion; v != "" {
+		why += ", version " + v + " of the older system"
+	}
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "import", Why: why})
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// order is a command as somebody gave it.
+type order struct {
+	slashCommand
+	by      string
+	comment int64  // 0 if it came another way
+	url     string // of the comment
+	at      time.Time
+}
+
+// refused says why an order is not carried out. That is no error: it is what
+// becomes of it.
+type refused struct {
+	code metadata.Code
+	err  error
+}
+
+// Error says why.
+func (r *refused) Error() string { return r.err.Error() }
+
+// Unwrap returns why.
+func (r *refused) Unwrap() error { return r.err }
+
+func refuse(code metadata.Code, format string, args ...any) *refused {
+	return &refused{code, fmt.Errorf(format, args...)}
+}
+
+// deed is what an order makes of a run.
+type deed struct {
+	run    metadata.Run
+	back   *phases.Rewound // of a rollback
+	phase  string
+	why    string // what became of it, in a sentence
+	frozen bool   // the definition goes with the commit
+}
+
+// work computes what an order makes of a run, and changes nothing. Busy says
+// that this process works on the run. An error is a *refused.
+func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed, error) {
+	c := phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Phase: o.Phase, At: o.at}
+	var next metadata.Run
+	var err error
+	why := ""
+	switch o.Name {
+	case "run", "resume":
+		return o.goOn(plan, run, busy)
+	case "rollback", "reject":
+		back, err := phases.Back(plan, run, o.rewind())
+		if err != nil {
+			return deed{}, &refused{metadata.NotACommand, err}
+		}
+		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
+	case "retry":
+		next, err = phases.Retry(plan, run, o.Phase, o.at)
+		why = "a fresh allowance"
+	case "cancel":
+		why = o.told("cancelled")
+		next, err = phases.Cancel(run, why, o.at)
+	case "pause":
+		why = o.told("paused")
+		next, err = phases.Pause(run, why, o.at)
+	case "skip":
+		next, err = phases.Skip(plan, run, o.Phase, o.at)
+		why = o.told(o.Phase + " is left out")
+	case "approve":
+		phase, role, _, _ := phases.Approval(plan, run)
+		next, err = phases.Approve(plan, run, c)
+		o.Phase, why = phase, fmt.Sprintf("%s is approved, as %s asks", phase, role)
+	case "answer":
+		next, err = phases.Answer(run, o.Question, o.Text, c)
+		why = joined(" ", "answered", o.Question)
+	default:
+		return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
+	}
+	if err != nil {
+		return deed{}, &refused{codeOf(run), err}
+	}
+	phase := o.Phase
+	if phase == "" {
+		phase = next.CurrentPhase
+	}
+	return deed{run: next, phase: phase, why: why}, nil
+}
+
+// told says what was done, by whom, and why.
+func (o order) told(what string) string {
+	if o.by != "" {
+		what += " by " + o.by
+	}
+	if text := oneLine(o.Text); text != "" {
+		what += ": " + brief(text, 300)
+	}
+	return what
+}
+
+// codeOf gives the reason code for a command that a run as it stands does not
+// allow.
+func codeOf(run metadata.Run) metadata.Code {
+	switch {
+	case run.Status == metadata.Running:
+		return metadata.AlreadyRunning
+	case run.Status == metadata.Completed:
+		return metadata.Done
+	case run.Status == metadata.Cancelled:
+		return metadata.RunCancelled
+	}
+	return metadata.NotACommand
+}
+
+// rewind is the rollback that an order asks for.
+func (o order) rewind() phases.Rewind {
+	step := o.Step
+	if step == "" {
+		step = metadata.Revise
+	}
+	return phases.Rewind{
+		To: o.Phase, Step: step, Reason: o.Text, By: o.by, CommentURL: o.url, Restore: o.Restore, Trigger: metadata.Manual, At: o.at,
+	}
+}
+
+// goOn starts a run again that has stopped.
+func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed, error) {
+	switch {
+	case run.Status == metadata.Completed:
+		return deed{}, refuse(metadata.Done, "the run is completed; take a phase back with /rollback and say why")
+	case run.Status == metadata.Running && busy:
+		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
+	}
+	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD})
+	if next.Status != metadata.Running {
+		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
+	}
+	if d := phases.Decide(plan, next); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		return deed{}, refuse(d.Code, "%s", d.Why)
+	}
+	why := "goes on"
+	if o.Refresh {
+		why = "goes on with the pipeline as it is defined now"
+	} else if o.Pipeline != "" || o.From+o.Until+o.Only != "" || len(o.Skip) > 0 {
+		why = "goes on with the pipeline and the phases with which it began; --refresh takes new ones"
+	}
+	return deed{run: next, phase: next.CurrentPhase, why: why}, nil
+}

@@ -1,0 +1,91 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// TestActionsAnswers shows that questions are answered while a run is at work,
+// by the gate alone, with the rights that the workflow gives it.
+func TestActionsAnswers(t *testing.T) {
+	h, a := newHand(t)
+	a.keep()
+	work := h.hear(h.say("ann", "/run"))
+	<-a.working // the run's first phase is under way
+
+	rights := map[string]string{"contents": "read", "issues": "write"}
+	h.github.AddInstallation("gate-0123456789", "github-actions[bot]")
+	h.github.Allow("gate-0123456789", repository, rights)
+	h.secrets["GITHUB_TOKEN"] = "gate-0123456789"
+	for body, want := range map[string][]string{
+		"/help":   {"/rollback"},
+		"/status": {"plan", "build"},
+		"/config": {"own"},
+		"/rollback plan --dry-run not deep enough": {"not deep enough", "plan"},
+	} {
+		before := h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7")
+		id, d := h.comment("ann", body)
+		d.want(t, gateOnly, "gate/gate", "decision", "replied", "issue", "7")
+		if got := h.signs(id); got != "eyes rocket" {
+			t.Errorf("%s has the signs %q", body, got)
+		}
+		if s := d.summary["gate"]; strings.Contains(s, "Nothing was started") || !strings.Contains(s, body) {
+			t.Errorf("the summary for %s:\n%s", body, s)
+		}
+		replies := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !strings.Contains(c.Body, fmt.Sprintf("comment=%d ", id)) })
+		if len(replies) != 1 {
+			t.Fatalf("%d replies to %s", len(replies), body)
+		}
+		for _, w := range want {
+			if !strings.Contains(replies[0].Body, w) {
+				t.Errorf("the reply to %s lacks %q:\n%s", body, w, replies[0].Body)
+			}
+		}
+		if now := h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7"); now != before {
+			t.Errorf("%s moved the branch", body)
+		}
+	}
+	a.letGo()
+	d := work.wait(t)
+	d.want(t, bothJobs, theRun, "status", "completed")
+	if got := a.steps(); got != "plan execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}
+
+// TestActionsStartedOtherwise starts runs by a label, and by the form on the
+// Actions page.
+func TestActionsStartedOtherwise(t *testing.T) {
+	h, a := newHand(t)
+	h.github.ChangeIssue(repository, 7, func(is *githubtest.Issue) { is.Labels = []string{"reprise", "bug"} })
+	d := h.deliver("issues", h.github.LabelPayload(repository, 7, "reprise", "eve"))
+	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
+	d = h.deliver("issues", h.github.LabelPayload(repository, 7, "reprise", "ann"))
+	d.want(t, bothJobs, theRun, "status", "completed")
+	if got := h.github.Labels(repository, 7); !slices.Equal(got, []string{"bug"}) {
+		t.Errorf("the labels are %q", got)
+	}
+	form := map[string]string{"issue": "#7", "command": "/rollback build it has to be shorter"}
+	d = h.deliver("workflow_dispatch", h.github.WorkflowPayload(repository, ".github/workflows/reprise.yml", "ann", form))
+	d.want(t, bothJobs, theRun, "status", "completed", "issue", "7")
+	if got := a.steps(); got != "plan execute, build execute, build revise" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	if last := a.calls[len(a.calls)-1].task; !strings.Contains(last, "it has to be shorter") {
+		t.Errorf("the task after the rollback:\n%s", last)
+	}
+	run := h.record()
+	if run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ann" {
+		t.Errorf("the run is %s, its rollbacks are %+v", run.Status, run.RollbackHistory)
+	}
+	if !strings.Contains(h.ours("progress")[0].Body, "it has to be shorter") {
+		t.Errorf("the live comment:\n%s", h.ours("progress")[0].Body)
+	}
+}

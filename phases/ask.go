@@ -1,0 +1,160 @@
+package phases
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// request is what an agent asks for in a report, as far as the pipeline's
+// schema for it has the field.
+type request struct {
+	Decision  string       `json:"decision"`
+	Reason    string       `json:"reason"`
+	Questions []asking     `json:"questions"`
+	Tasks     []taskReport `json:"tasks"`
+	DependsOn []issueID    `json:"depends_on"`
+	Abort     string       `json:"abort"`
+	Rollback  *struct {
+		Phase      string        `json:"phase"`
+		Step       metadata.Step `json:"step"`
+		Reason     string        `json:"reason"`
+		Confidence string        `json:"confidence"`
+	} `json:"rollback"`
+}
+
+// asking is a question as an agent writes it: the text alone, or with answers
+// to choose from.
+type asking struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+}
+
+// UnmarshalJSON reads either form.
+func (a *asking) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &a.Question) == nil {
+		return nil
+	}
+	type plain asking
+	return json.Unmarshal(data, (*plain)(a))
+}
+
+// taskReport is a task as an agent writes it.
+type taskReport struct {
+	ID    string   `json:"id"`
+	Title string   `json:"title"`
+	Goal  string   `json:"goal"`
+	Files []string `json:"files"`
+	Needs []string `json:"needs"`
+}
+
+// issueID is the number of an issue, as a number or as text such as "#3".
+type issueID string
+
+// UnmarshalJSON reads either form.
+func (i *issueID) UnmarshalJSON(data []byte) error {
+	*i = issueID(strings.TrimLeft(strings.Trim(string(data), `"`), "#"))
+	return nil
+}
+
+// requestIn reads what a report asks for. A report without such fields, or
+// with some of the same names that mean something else, asks for nothing.
+func requestIn(p *pipelines.Phase, report json.RawMessage) request {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(report, &fields) != nil {
+		return request{}
+	}
+	var r request
+	into := map[string]any{
+		"decision": &r.Decision, "reason": &r.Reason, "questions": &r.Questions, "tasks": &r.Tasks,
+		"depends_on": &r.DependsOn, "abort": &r.Abort, "rollback": &r.Rollback,
+	}
+	for name, to := range into {
+		if value, there := fields[name]; there && p.Reports(name) && json.Unmarshal(value, to) != nil {
+			delete(fields, name) // of another form, so it means something else
+		}
+	}
+	r.Questions = slices.DeleteFunc(r.Questions, func(a asking) bool { return strings.TrimSpace(a.Question) == "" })
+	return r
+}
+
+// The most that one call may ask, and how often a step may ask before it has
+// to go on with what it knows.
+const (
+	mostQuestions = 10
+	mostAskings   = 3
+)
+
+// questions are those that a call asks, as far as it may.
+func (e *Engine) questions(run metadata.Run, d Decision, report json.RawMessage) []asking {
+	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	asked := 0
+	for _, a := range effort(run, rec, d.Step()) {
+		if a.Code == metadata.AwaitingPerson {
+			asked++
+		}
+	}
+	all := requestIn(p, report).Questions
+	if d.Do == DoReview || asked >= mostAskings {
+		return nil
+	}
+	return all[:min(len(all), mostQuestions)]
+}
+
+// ask adds questions to a record.
+func ask(run *metadata.Run, rec *metadata.Phase, all []asking, o Outcome) {
+	for _, a := range all {
+		run.Questions = append(run.Questions, metadata.Question{
+			ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: rec.Name, Generation: rec.Generation, Attempt: len(run.Attempts),
+			Text: limit(a.Question, 2000), Options: limited(a.Options), AskedAt: o.At,
+		})
+	}
+}
+
+func limit(text string, most int) string {
+	if r := []rune(strings.TrimSpace(text)); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+func limited(options []string) []string {
+	var out []string
+	for _, o := range options[:min(len(options), 10)] {
+		if o = limit(o, 200); o != "" {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// tasks gives the tasks that a report has found. Those of the phase take the
+// place of what it found before.
+func tasks(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
+	found := requestIn(p, report).Tasks
+	if found == nil {
+		return
+	}
+	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return t.Phase == p.Name })
+	taken := map[string]bool{}
+	for _, t := range run.Tasks {
+		taken[t.ID] = true
+	}
+	var added []metadata.Task
+	for _, t := range found[:min(len(found), 100)] {
+		if metadata.CheckID(t.ID) != nil || taken[t.ID] || strings.TrimSpace(t.Title) == "" {
+			continue
+		}
+		taken[t.ID] = true
+		added = append(added, metadata.Task{ID: t.ID, Phase: p.Name, Title: limit(t.Title, 200), Goal: limit(t.Goal, 2000), Files: t.Files, Needs: t.Needs})
+	}
+	for i := range added {
+		id := added[i].ID
+		added[i].Needs = slices.DeleteFunc(slices.Clone(added[i].Needs), func(n string) bool { return !taken[n] || n == id })
+	}
+	run.Tasks = append(run.Tasks, added...)
+}
