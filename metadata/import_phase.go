@@ -17,6 +17,7 @@ func (o *olderObject) phases(r *Run, latest time.Time) {
 	if all == nil {
 		return
 	}
+	seen := map[string]bool{}
 	decided := map[string]string{} // by which phase, the phase that has to be done again
 	for _, key := range all.names() {
 		p := all.object(key)
@@ -25,9 +26,10 @@ func (o *olderObject) phases(r *Run, latest time.Time) {
 		}
 		name := phaseName(key)
 		all.must(key, CheckID(name))
-		if r.Phase(name) != nil {
+		if seen[name] {
 			all.bad(key, "is phase %s once more", name)
 		}
+		seen[name] = true
 		r.Phases = append(r.Phases, p.phase(name, r.CreatedAt, latest))
 		decision, failed := p.word("decision"), phaseName(p.text("failed_phase"))
 		if back, ok := strings.CutPrefix(decision, "fail_phase_"); ok && failed == "" {

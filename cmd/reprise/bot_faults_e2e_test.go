@@ -7,6 +7,9 @@ import "testing"
 // Every call, in every way.
 func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults()) }
 
+// Down from every call on.
+func TestForgeGoesDownAtEveryCall(t *testing.T) { goDown(t, 1) }
+
 // A command at every call of another job.
 func TestCommandAtEveryCall(t *testing.T) { atCalls(t, 1) }
 

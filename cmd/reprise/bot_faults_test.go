@@ -136,8 +136,7 @@ type lived struct {
 	log      strings.Builder
 }
 
-func (l *lived) start(attempt int) *hubJob {
-	more := []string{}
+func (l *lived) start(attempt int, more ...string) *hubJob {
 	if attempt > 1 {
 		more = append(more, fmt.Sprintf("GITHUB_RUN_ID=%d", l.run), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt))
 		l.h.forge.AddRun(hubRepo, githubtest.Run{ID: int64(l.run), Attempt: attempt})
@@ -152,12 +151,13 @@ func (l *lived) start(attempt int) *hubJob {
 }
 
 // lead takes a command to its end: when its job has not done it, it is started
-// again, or somebody gives the command again.
-func (h *hub) lead(text string, anew bool, commands *[]int64) *lived {
+// again, or somebody gives the command again. The first job has more in its
+// environment.
+func (h *hub) lead(text string, anew bool, commands *[]int64, more ...string) *lived {
 	h.t.Helper()
 	l := &lived{h: h, by: "ada", text: text, id: h.say("ada", text), commands: commands}
 	*commands = append(*commands, l.id)
-	j := l.start(1)
+	j := l.start(1, more...)
 	for again := 1; ; again++ {
 		missing := h.missing()
 		if j.done() && missing == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestHandOver(t *testing.T) {
 	h.write("home/build-execute", leaves)
 	h.comment("ada", "/rollback make once more") // its job leaves, the one at work takes it
 	h.write("home/make-revise", changesCode)
-	j.end(exitDone).wants("status", "completed", "pr-number", text(draft.Number))
+	j.end(exitDone).wants("status", "completed", "pr-number", fmt.Sprint(draft.Number))
 	done := h.forge.Pulls(hubRepo)
 	if len(done) != 1 || done[0].Draft || done[0].Number != draft.Number {
 		t.Fatalf("the pull requests are %+v", done)
@@ -81,7 +82,7 @@ func TestPullRequestIsFound(t *testing.T) {
 	delete(h.inputs, "create-pr")
 	n := h.forge.AddPull(hubRepo, githubtest.Pull{Title: "Mine", Author: "ada", Head: "reprise/issue-7"})
 	h.write("home/build-revise", changesCode)
-	h.comment("ada", "/rollback build once more").end(exitDone).wants("pr-number", text(n))
+	h.comment("ada", "/rollback build once more").end(exitDone).wants("pr-number", fmt.Sprint(n))
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 {
 		t.Errorf("the pull requests are %+v", all)
 	}
@@ -95,7 +96,7 @@ func TestPullRequestIsClosed(t *testing.T) {
 	h.comment("ada", "/run").end(exitDone)
 	n := h.forge.Pulls(hubRepo)[0].Number
 	h.forge.ChangeIssue(hubRepo, n, func(is *githubtest.Issue) { is.State = "closed" })
-	h.comment("ada", "/rollback build once more").end(exitDone).wants("status", "completed", "pr-number", text(n))
+	h.comment("ada", "/rollback build once more").end(exitDone).wants("status", "completed", "pr-number", fmt.Sprint(n))
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].State != "closed" {
 		t.Errorf("the pull requests are %+v", all)
 	}

@@ -85,10 +85,17 @@ func (b *bot) handOver(ctx context.Context) {
 	}
 }
 
+// readyPull takes a pull request out of the drafts. One that somebody closed
+// stays closed: it is not for a program to open it again.
 func (b *bot) readyPull(ctx context.Context, n int) error {
 	pull, err := b.gh.Pull(ctx, b.owner, b.name, n)
-	if err != nil || !pull.Draft || pull.State != "open" {
+	switch {
+	case err != nil:
 		return err
+	case pull.State == "closed":
+		return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", n)
+	case !pull.Draft:
+		return nil
 	}
 	return b.gh.ReadyPull(ctx, b.owner, b.name, pull)
 }
@@ -125,13 +132,16 @@ func (b *bot) followUp(ctx context.Context, run metadata.Run) error {
 }
 
 // checks sees to the workflows that GitHub does not start for a push with the
-// token of a workflow: they are started where the workflow file names them,
-// and people are told in any case.
+// token of a workflow: they are started where the workflow file names them and
+// the run is completed, and people are told in any case.
 func (b *bot) checks(ctx context.Context, run metadata.Run) {
 	if !pushesQuietly(ctx, b.gh) || !hasCode(run) || !hasChecks(b.workFolder()) {
 		return
 	}
 	b.told.NoChecks = true
+	if run.Status != metadata.Completed {
+		return
+	}
 	for _, file := range b.in.dispatch {
 		if err := b.gh.Dispatch(ctx, b.owner, b.name, file, run.BranchName); err != nil {
 			b.warn(err)

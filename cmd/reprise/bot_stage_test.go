@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -202,5 +201,3 @@ func jsonOf(t *testing.T, text string, into any) {
 		t.Fatalf("%v: %s", err, text)
 	}
 }
-
-func text(n int) string { return strconv.Itoa(n) }

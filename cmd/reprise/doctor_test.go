@@ -201,7 +201,7 @@ func TestDoctorAgents(t *testing.T) {
 				}
 				writeFile(t, filepath.Join(home, "bin", name), script, 0o755)
 			}
-			path := filepath.Join(home, "bin")
+			path := filepath.Join(home, "bin") + ":" + filepath.Join(home, "other")
 			t.Setenv("PATH", path)
 			d := &doctor{plan: tt.plan, env: environment{environ: []string{"HOME=" + home, "PATH=" + path, strings.ReplaceAll(tt.env, "HOME/", home+"/")}}}
 			var got []string

@@ -83,7 +83,10 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
 	}
 	if err != nil {
-		return deed{}, &refused{codeOf(run), err}
+		return deed{}, &refused{o.codeFor(run), err}
+	}
+	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		return deed{}, refuse(d.Code, "%s", d.Why)
 	}
 	phase := o.Phase
 	if phase == "" {
@@ -103,10 +106,12 @@ func (o order) told(what string) string {
 	return what
 }
 
-// codeOf gives the reason code for a command that a run as it stands does not
+// codeFor gives the reason code for an order that a run as it stands does not
 // allow.
-func codeOf(run metadata.Run) metadata.Code {
+func (o order) codeFor(run metadata.Run) metadata.Code {
 	switch {
+	case o.Name == "approve" || o.Name == "answer" || o.Name == "skip":
+		return metadata.NotACommand
 	case run.Status == metadata.Running:
 		return metadata.AlreadyRunning
 	case run.Status == metadata.Completed:

@@ -4,9 +4,12 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/reprise-ci/reprise/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
@@ -16,17 +19,17 @@ import (
 // by the gate alone, with the rights that the workflow gives it.
 func TestActionsAnswers(t *testing.T) {
 	h, a := newHand(t)
-	a.keep()
+	a.keep("build")
 	work := h.hear(h.say("ann", "/run"))
-	<-a.working // the run's first phase is under way
+	<-a.working // the second phase is under way
 
-	rights := map[string]string{"contents": "read", "issues": "write"}
-	h.github.AddInstallation("gate-0123456789", "github-actions[bot]")
-	h.github.Allow("gate-0123456789", repository, rights)
-	h.secrets["GITHUB_TOKEN"] = "gate-0123456789"
+	const token = "ghs_gate0123456789" // of a gate alone
+	h.github.AddInstallation(token, "github-actions[bot]")
+	h.github.Allow(token, repository, h.permissions("gate"))
+	h.secrets["GITHUB_TOKEN"] = token
 	for body, want := range map[string][]string{
 		"/help":   {"/rollback"},
-		"/status": {"plan", "build"},
+		"/status": {"Phase 2 of 2: build"},
 		"/config": {"own"},
 		"/rollback plan --dry-run not deep enough": {"not deep enough", "plan"},
 	} {
@@ -58,6 +61,22 @@ func TestActionsAnswers(t *testing.T) {
 	if got := a.steps(); got != "plan execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
+}
+
+// permissions are what the workflow gives to a job, as GitHub names them.
+func (h *hub) permissions(job string) map[string]string {
+	h.t.Helper()
+	var workflow struct {
+		Jobs map[string]struct{ Permissions map[string]string }
+	}
+	if err := yaml.Unmarshal([]byte(h.read(filepath.Join(h.repo, ".github/workflows/reprise.yml"))), &workflow); err != nil {
+		h.t.Fatal(err)
+	}
+	all := map[string]string{}
+	for name, access := range workflow.Jobs[job].Permissions {
+		all[strings.ReplaceAll(name, "-", "_")] = access
+	}
+	return all
 }
 
 // TestActionsStartedOtherwise starts runs by a label, and by the form on the

@@ -17,8 +17,9 @@ import (
 type hand struct {
 	mu    sync.Mutex
 	calls []handCall
-	// wait, if it is there, keeps calls waiting until it is closed; working
-	// gets a word for each that waits.
+	// Calls for the phase kept wait until wait is closed; working gets a word
+	// for each that waits.
+	kept          string
 	wait, working chan struct{}
 }
 
@@ -62,6 +63,9 @@ func (a *hand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	a.calls = append(a.calls, c)
 	n, wait := len(a.calls), a.wait
+	if c.Phase != a.kept {
+		wait = nil
+	}
 	a.mu.Unlock()
 	if wait != nil {
 		a.working <- struct{}{}
@@ -77,11 +81,11 @@ func (a *hand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keep makes calls wait from now on.
-func (a *hand) keep() {
+// keep makes calls for a phase wait from now on.
+func (a *hand) keep(phase string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.wait = make(chan struct{})
+	a.kept, a.wait = phase, make(chan struct{})
 }
 
 // letGo ends the waiting.

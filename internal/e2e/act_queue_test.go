@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,9 +19,12 @@ func TestActionsThreeAtOnce(t *testing.T) {
 	for name, order := range map[string][]int{"in another order": {2, 0, 1}, "one dropped": {0, 2}} {
 		t.Run(name, func(t *testing.T) {
 			h, a := newHand(t)
+			_, d := h.comment("ann", "/run")
+			d.want(t, bothJobs, theRun, "status", "completed")
+			reasons := []string{"too long", "not deep enough", "and name the API"}
 			var ids []int64
-			for _, body := range []string{"/run --until plan", "/rollback plan not deep enough", "/cancel enough"} {
-				ids = append(ids, h.say("ann", body))
+			for i, phase := range []string{"build", "plan", "plan"} {
+				ids = append(ids, h.say("ann", "/rollback "+phase+" "+reasons[i]))
 			}
 			var all []*pending
 			for _, id := range ids {
@@ -35,26 +39,35 @@ func TestActionsThreeAtOnce(t *testing.T) {
 			}
 			for n, i := range order {
 				all[i].release()
-				d := all[i].wait(t)
-				if n == 0 && d.outputs[theRun]["decision"] != "run" || n > 0 && d.outputs[theRun]["reason-code"] != "stale_event" {
-					t.Errorf("job %d ended with %v\n%s", i, d.outputs, d.log)
+				want := map[bool]string{true: "completed", false: "stale_event"}[n == 0]
+				all[i].wait(t).want(t, bothJobs, theRun, "reason-code", want)
+			}
+			run := h.record()
+			var why []string
+			for _, r := range run.RollbackHistory {
+				why = append(why, r.Reason)
+			}
+			if diff := cmp.Diff(reasons, why); diff != "" || taken(run) != "run rollback rollback rollback" || run.Status != metadata.Completed {
+				t.Errorf("taken were %q, the run is %s, reasons (-want +got):\n%s", taken(run), run.Status, diff)
+			}
+			for _, id := range ids {
+				if got := h.signs(id); got != "eyes rocket" {
+					t.Errorf("comment %d has the signs %q", id, got)
 				}
 			}
-			if run := h.record(); taken(run) != "run rollback cancel" || run.Status != metadata.Cancelled {
-				t.Errorf("taken were %q, the run is %s", taken(run), run.Status)
+			if got := a.steps(); got != "plan execute, build execute, plan revise, build execute" {
+				t.Fatalf("the agent was called for %s", got)
 			}
-			var signs []string
-			for _, id := range ids {
-				signs = append(signs, h.signs(id))
+			for call, reasons := range map[int][]string{2: reasons[1:], 3: reasons[:1]} {
+				for _, r := range reasons {
+					if !strings.Contains(a.calls[call].task, r) {
+						t.Errorf("the agent was not told %q in call %d:\n%s", r, call, a.calls[call].task)
+					}
+				}
 			}
-			// The run that was asked for came to nothing.
-			if diff := cmp.Diff([]string{"eyes -1", "eyes rocket", "eyes rocket"}, signs); diff != "" {
-				t.Errorf("signs (-want +got):\n%s", diff)
+			if len(h.ours("progress")) != 1 || len(h.github.Pulls(repository)) != 1 {
+				t.Errorf("live comments %+v, pull requests %+v", h.ours("progress"), h.github.Pulls(repository))
 			}
-			if len(h.ours("progress")) != 1 {
-				t.Errorf("the live comments are %+v", h.ours("progress"))
-			}
-			t.Logf("the agent was called for: %s", a.steps())
 		})
 	}
 }

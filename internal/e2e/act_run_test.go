@@ -28,6 +28,7 @@ func newActions(t *testing.T, agent string) *hub {
 	}
 	h := newHub(t, program, agent)
 	h.says((&worker{change: changes}).script())
+	h.github.Allow(botToken, repository, h.permissions("run"))
 	h.github.AddIssue(repository, githubtest.Issue{Number: 7, Title: "The greeting is missing", Body: "The program prints nothing. It should say hello.", Author: "bob"})
 	for who, role := range map[string]string{"ann": "write", "max": "maintain", "tom": "triage", "eve": "read"} {
 		h.github.Permit(repository, who, role)

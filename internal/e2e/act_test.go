@@ -30,8 +30,8 @@ import (
 // as GitHub Actions would. There is no network.
 //
 // act does not know everything. It has no concurrency and no time limit for
-// jobs; it does not hold a token to the permissions of a job; it copies the
-// repository where actions/checkout would clone it; and it kills a step that
+// jobs; it does not hold a token to the permissions of a job, which is done here
+// instead, with those of the job run; it copies the repository where actions/checkout would clone it; and it kills a step that
 // it cancels, where GitHub first sends SIGINT.
 type hub struct {
 	*place
@@ -56,7 +56,6 @@ func newHub(t *testing.T, program, agent string) *hub {
 	h.github.AddRepository(repository, false)
 	h.github.Bare(repository, filepath.Join(h.root, "origin.git"))
 	h.github.AddInstallation(botToken, "github-actions[bot]")
-	h.github.Allow(botToken, repository, map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "read"})
 	h.action = filepath.Join(h.root, "action")
 	h.layAction(program)
 	h.write("npm/npm", npm)
