@@ -17,16 +17,20 @@ import (
 )
 
 // hurried is the program for tests in which the forge goes wrong: it waits a
-// hundredth of the time before it asks again, and not long for an answer.
+// hundredth of the time before it asks again, and no longer for an answer than
+// the environment says.
 func hurried() {
-	live(environment{
-		wait: func(ctx context.Context, d time.Duration) error { return sleep(ctx, d/100) },
-		http: &http.Client{Timeout: 2 * time.Second},
-	})
+	env := environment{wait: func(ctx context.Context, d time.Duration) error { return sleep(ctx, d/100) }}
+	if most, err := time.ParseDuration(os.Getenv(answerWithin)); err == nil {
+		env.http = &http.Client{Timeout: most}
+	}
+	live(env)
 }
 
+const answerWithin = "HURRIED_ANSWER_WITHIN"
+
 // soon is more than a job takes in these tests, whatever goes wrong.
-const soon = 40 * time.Second
+const soon = time.Minute
 
 // small is a pipeline that leaves everything a forge is asked to keep: code, a
 // report, and work for another issue.
@@ -290,6 +294,17 @@ func undisturbed(t *testing.T) (run, back []githubtest.Request) {
 	return run, h.forge.Requests()[len(run):]
 }
 
+// hub makes a hub for a fault. Where there is no answer, jobs do not wait long
+// for one.
+func (f fault) hub(t *testing.T) *hub {
+	t.Helper()
+	h := newFaulty(t)
+	if f.Hang {
+		h.env = append(h.env, answerWithin+"=1s")
+	}
+	return h
+}
+
 // meets reports whether a call is worth a fault: what reads does nothing before
 // its answer goes wrong.
 func (f fault) meets(call githubtest.Request) bool { return !f.After || call.Method != http.MethodGet }
@@ -320,7 +335,7 @@ func goWrong(t *testing.T, kinds []fault) {
 			}
 			t.Run(fmt.Sprintf("run, call %d, %s", n+1, f.name), func(t *testing.T) {
 				t.Parallel()
-				h := newFaulty(t)
+				h := f.hub(t)
 				var commands []int64
 				h.disturb(n+1, f, "/run", (i+n)%2 == 0, &commands)
 				lives.Add(1)
@@ -328,7 +343,7 @@ func goWrong(t *testing.T, kinds []fault) {
 		}
 		t.Run("rollback, "+f.name, func(t *testing.T) {
 			t.Parallel()
-			h := newFaulty(t)
+			h := f.hub(t)
 			var commands []int64
 			h.lead("/run", false, &commands)
 			for n, call := range back {
@@ -340,7 +355,7 @@ func goWrong(t *testing.T, kinds []fault) {
 		})
 		t.Run("help, "+f.name, func(t *testing.T) {
 			t.Parallel()
-			h := newFaulty(t)
+			h := f.hub(t)
 			for k := 1; k <= 6; k++ {
 				h.forge.FaultAt(k, f.Fault)
 				h.help()

@@ -26,10 +26,14 @@
 // Package git is the door to the branch and its work tree. It keeps a git
 // directory of its own, so that nothing an agent wrote into git is ever run.
 //
-// Package github is the door to GitHub, where issues come from. It keeps the
-// token from every other host, and knows what may be asked twice and when.
+// Package github is the door to GitHub, where issues and commands come from and
+// where a run is shown. It keeps the token from every other host, and knows what
+// may be asked twice and when.
 //
 // This command wires them: workspace.go puts the pieces of one run together,
 // run.go and its neighbours are the commands, view.go and comment.go show a
-// run, and errors.go turns any error into what people see.
+// run, and errors.go turns any error into what people see. On GitHub action.go
+// is the entry: it reads what the event asks for, slash.go reads commands in
+// comments, order.go says what each does to a run, and bot.go carries them out
+// between the steps of a run that is at work.
 package main

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -139,7 +138,7 @@ func (d *doctor) pipelines(ctx context.Context) []check {
 // already.
 func (d *doctor) noPipeline(err error) []check {
 	var mistakes pipelines.Errors
-	if errors.As(err, &mistakes) && !strings.ContainsRune(d.o.pipeline, '.') {
+	if errors.As(err, &mistakes) && !isPath(d.o.pipeline) {
 		return nil
 	}
 	return []check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}
