@@ -110,6 +110,6 @@ func samples() []Data {
 		Checks:     []Check{{Name: "c", Run: "r", Output: "o"}},
 		Violations: []string{"v"}, Missing: []string{"m"}, Invalid: []string{"i"},
 	}
-	much.Documents, much.Diff = []Document{{"p", "/t/d.md"}}, "d"
+	much.Documents, much.Diff, much.State = []Document{{"p", "/t/d.md"}}, "d", "s"
 	return []Data{much, little}
 }

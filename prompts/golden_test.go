@@ -39,8 +39,16 @@ func variants() map[string]Data {
 	invalid.Feedback = &Feedback{Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
 	answered := first
 	answered.Resumed, answered.Answers = true, []Answer{{Question: "REST or RPC?", Answer: "REST.\n{{.Goal}}", By: "ada"}, {Question: "How long?", Answer: "A week"}}
+	diagnose := task("diagnose")
+	diagnose.Access, diagnose.Schema, diagnose.State, diagnose.Gates = "read", reportSchema, "Status: failed\nimplement: failed, review: fail", nil
+	diagnose.Artifact = "/home/ci/tree/.reprise/issue-7/metadata.json"
+	undecided := diagnose
+	undecided.Feedback = &Feedback{Invalid: []string{"there is no phase \"desing\""}}
+	again := undecided
+	again.Resumed = true
 	return map[string]Data{
 		"execute-answered": answered,
+		"diagnose":         diagnose, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute":          execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,

@@ -10,11 +10,11 @@ package prompts
 type Data struct {
 	Pipeline string
 	Phase    string
-	Step     string // execute, review or revise
+	Step     string // execute, review or revise; or diagnose, which is about the whole run
 	Goal     string
 	Gates    []string
 	Access   string // none, read, artifacts or tree
-	Artifact string // absolute path of the file to write, or to review
+	Artifact string // absolute path of the file to write, to review, or for a diagnosis of the record
 	// Protected are the path patterns that the pipeline protects, besides the
 	// built-in ones, which the templates know.
 	Protected []string
@@ -28,9 +28,10 @@ type Data struct {
 	Feedback  *Feedback // what review, checks and limits said about the work as it stands
 	Documents []Document
 	Answers   []Answer // to questions that the phase has asked people
-	Diff      string // what changed in the tree; the template cuts it
-	Resumed   bool   // the agent goes on with its own session and knows the context
-	Boundary  string // random, unguessable; fences untrusted text
+	Diff      string   // what changed in the tree; the template cuts it
+	State     string   // for a diagnosis: what the record says about the run
+	Resumed   bool     // the agent goes on with its own session and knows the context
+	Boundary  string   // random, unguessable; fences untrusted text
 }
 
 // Issue is the issue, as untrusted text.

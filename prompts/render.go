@@ -52,13 +52,13 @@ func cut(text string) (string, int) {
 }
 
 // Render returns the prompt that the template of that name makes of d: the
-// steps execute, review and revise, retry for asking once more in the same
-// session, or a template of the overrides. Values arrive as they are, except
+// steps execute, review and revise, diagnose for a look at the whole run, retry
+// for asking once more in the same session, or a template of the overrides. Values arrive as they are, except
 // that the body and the diff are cut after 50,000 characters. The
 // reason of a rollback and the answers of people are put first if the template
 // leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
-	if _, ok := s.files[name+".md"]; !ok {
+	if !s.Has(name) {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
 	}
 	if err := checkData(d); err != nil {
@@ -94,8 +94,8 @@ func (s *Set) execute(name string, v view) (string, error) {
 // checkData says what a template would have to guess, or could not protect.
 func checkData(d Data) error {
 	var errs []error
-	if !slices.Contains([]string{"execute", "review", "revise"}, d.Step) {
-		errs = append(errs, fmt.Errorf("step %q: want execute, review or revise", d.Step))
+	if !slices.Contains([]string{"execute", "review", "revise", "diagnose"}, d.Step) {
+		errs = append(errs, fmt.Errorf("step %q: want execute, review, revise or diagnose", d.Step))
 	}
 	if !slices.Contains([]string{"none", "read", "artifacts", "tree"}, d.Access) {
 		errs = append(errs, fmt.Errorf("access %q: want none, read, artifacts or tree", d.Access))

@@ -90,6 +90,9 @@ func FromFiles(language string, files map[string]string) (*Set, error) {
 // with a run. The map is the caller's.
 func (s *Set) Files() map[string]string { return maps.Clone(s.files) }
 
+// Has reports whether Render takes a template of that name.
+func (s *Set) Has(name string) bool { _, ok := s.files[name+".md"]; return ok }
+
 // names lists what Render takes.
 func (s *Set) names() string {
 	var names []string

@@ -79,6 +79,9 @@ func decisionOf(code metadata.Code) decision {
 // not for us, or refused, does not fail the job: anybody can write comments.
 func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobEnd) error {
 	err := errors.Join(j.outputs(b, t, end), j.summary(j.page(in, b, t, end)))
+	if err != nil {
+		j.failure(err)
+	}
 	switch {
 	case end.err != nil:
 		j.failure(end.err)
@@ -92,11 +95,9 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	_, _ = fmt.Fprintf(j.env.stdout, "decision: %s, reason: %s\n", end.decision, end.Code)
 	switch {
 	case end.err != nil && errors.Is(context.Cause(ctx), phases.ErrInterrupted):
-		return errors.Join(err, exitCode(exitCancelled))
-	case end.err != nil:
-		return errors.Join(err, exitCode(exitFailed))
-	case err != nil:
-		return err
+		return exitCode(exitCancelled)
+	case end.err != nil, err != nil:
+		return exitCode(exitFailed)
 	}
 	if code := exitIn(b, end); code != exitDone {
 		return exitCode(code)
@@ -172,8 +173,8 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 	versions := []versioned{{"reprise", versionText()}}
 	if b.began() && end.decision == toRun {
 		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxInForce(), Versions: versions}
-		if end.err != nil {
-			f.Warnings = append(f.Warnings, end.err.Error())
+		if end.err != nil && !slices.Contains(f.Warnings, end.words()) {
+			f.Warnings = append(f.Warnings, end.words())
 		}
 		return runSummary(b.w.plan, b.w.run, f)
 	}

@@ -66,6 +66,9 @@ func readInputs(j *job) (inputs, error) {
 		protect: list(j.input("protect")), sandbox: j.input("sandbox"), dispatch: list(j.input("dispatch")),
 	}
 	in.dry, in.pull, in.show = yes("dry-run", false), yes("create-pr", true), yes("show-output", false)
+	if in.command != "" && in.command != gateOnly && parseSlash(in.command, true).Outcome != slashAsked {
+		bad("command", "%q is no command; give one as in a comment, such as run, or gate", in.command)
+	}
 	if in.issue != "" && !number.MatchString(in.issue) {
 		bad("issue", "%q is not the number of an issue", in.issue)
 	}

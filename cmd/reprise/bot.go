@@ -61,6 +61,9 @@ func (e jobEnd) unknown() bool {
 	return e.decision == denied && (e.Code == metadata.APIError || e.Code == metadata.CredentialsMissing)
 }
 
+// words are the reason and its code, for a line.
+func (d denial) words() string { return fmt.Sprintf("%s: %s", d.Code, d.Why) }
+
 // decision is what became of an event, for the steps that follow.
 type decision string
 

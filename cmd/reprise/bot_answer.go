@@ -19,8 +19,10 @@ import (
 // replyMarker is the first line of the answer to a comment. There is at most
 // one comment with it.
 func replyMarker(comment int64) string {
-	return fmt.Sprintf("<!-- reprise:reply:v1 comment=%d -->", comment)
+	return fmt.Sprintf(replyForm, comment)
 }
+
+const replyForm = "<!-- reprise:reply:v1 comment=%d -->"
 
 // reply answers a comment, unless it is answered already. An error has been
 // told as a warning.

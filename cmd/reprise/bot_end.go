@@ -73,7 +73,7 @@ func (b *bot) failed(ctx context.Context, d denial, sign github.Reaction) {
 	}
 	b.react(ctx, sign)
 	if b.w != nil && b.live != nil {
-		b.told.Warnings = append(b.told.Warnings, d.Why)
+		b.told.Warnings = append(b.told.Warnings, d.words())
 		b.flush(b.w.run)
 		return
 	}

@@ -23,7 +23,7 @@ phases: [
 const leaves = `
 echo "# What is done
 
-All of it, @hana. Fixes #3." >"$REPRISE_ARTIFACT"
+All of it, @hana. Fixes #3. $(wc -l <"$HOME/calls")" >"$REPRISE_ARTIFACT"
 echo '{"structured": {"remaining": [{"title": "Translate", "body": "It only speaks English, @hana."}, {"title": "Print in colour", "body": ""}]}}'
 exit 0
 `

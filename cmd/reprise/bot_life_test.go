@@ -130,6 +130,11 @@ func TestRunMistaken(t *testing.T) {
 			if got := h.calls(); got != "" {
 				t.Errorf("the agent was called for %s", got)
 			}
+			// Said right, it is done as it is said now.
+			h.comment("ada", "/run --until plan").end(exitDone).wants("status", "completed")
+			if got := h.calls(); got != "plan execute" {
+				t.Errorf("the agent was called for %s", got)
+			}
 		})
 	}
 }

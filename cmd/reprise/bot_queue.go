@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ type queue struct {
 	looked time.Time // when the list was last read
 	list   []github.Comment
 	done   map[int64]bool // refused or answered by this process
+
+	answered map[int64]bool // by any process
 }
 
 // lookBack is how far before the event that started this job a command may
@@ -66,14 +69,33 @@ func (b *bot) read(ctx context.Context, now bool) error {
 	if err != nil && ctx.Err() != nil {
 		return err // nobody wants to know any more
 	}
+	answered := b.answered(ctx, list)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue.looked = at
 	b.deaf = err
 	if err == nil && changed {
-		b.queue.list = list
+		b.queue.list, b.queue.answered = list, answered
 	}
 	return err
+}
+
+// answered are the comments that have an answer of our own. Before there is a
+// run, only that says that a command was refused; it must not be obeyed when
+// somebody gives the next one. A marker alone proves nothing: anybody can write
+// one.
+func (b *bot) answered(ctx context.Context, list []github.Comment) map[int64]bool {
+	out := map[int64]bool{}
+	for _, c := range list {
+		var to int64
+		if n, _ := fmt.Sscanf(c.Body, replyForm, &to); n != 1 {
+			continue
+		}
+		if me, err := b.gh.Self(ctx); err == nil && me.ID == c.Author.ID && strings.EqualFold(me.Login, c.Author.Login) {
+			out[to] = true
+		}
+	}
+	return out
 }
 
 // pending gives the commands that were not taken yet, oldest first. It is the
@@ -92,7 +114,8 @@ func (b *bot) pending(run metadata.Run) []waiting {
 	slices.SortFunc(list, func(a, b github.Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	var out []waiting
 	for _, c := range list {
-		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || strings.Contains(c.Body, ourMarker) || b.foreign(c) {
+		mine := b.t.comment != nil && c.ID == b.t.comment.ID // started again, it is asked again
+		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || b.queue.answered[c.ID] && !mine || strings.Contains(c.Body, ourMarker) || b.foreign(c) {
 			continue
 		}
 		if asked := parseSlash(c.Body, false); asked.Outcome != slashIgnored {

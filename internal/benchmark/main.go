@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls, action")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -63,6 +63,7 @@ func measure(only string) error {
 		{"memory", b.memory},
 		{"restart", b.restart},
 		{"calls", b.calls},
+		{"action", b.action},
 	}
 	for _, p := range parts {
 		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {

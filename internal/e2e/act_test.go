@@ -129,8 +129,9 @@ func (h *hub) layAction(program string) {
 	name := fmt.Sprintf("reprise_%s_%s_%s.tar.gz", released, runtime.GOOS, runtime.GOARCH)
 	h.write("releases/"+released+"/"+name, string(archive))
 	h.write("action/.github/action/checksums.txt", fmt.Sprintf("# acme/reprise %s\n%x  %s\n", released, sha256.Sum256(archive), name))
-	// What the action calls in turn keeps the files here.
 	h.write("upload/action.yml", uploads)
+	// Go is in the PATH.
+	h.write("setup/action.yml", "name: setup\ninputs: {go-version: {}, cache: {}}\nruns: {using: composite, steps: [{shell: bash, run: go version}]}\n")
 }
 
 // uploads stands in for the action that keeps files of a job.
@@ -233,7 +234,8 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 		event, "--json", "--eventpath", filepath.Join(h.root, name), "--actor", sent.Sender.Login,
 		"--platform", "ubuntu-24.04=-self-hosted", "--action-cache-path", filepath.Join(h.root, "act", number), "--no-cache-server", "--pull=false",
 		"--local-repository", "reprise-ci/reprise@v1=" + h.action,
-		"--local-repository", h.uploader() + "=" + filepath.Join(h.root, "upload"),
+		"--local-repository", h.pinned("actions/upload-artifact") + "=" + filepath.Join(h.root, "upload"),
+		"--local-repository", h.pinned("actions/setup-go") + "=" + filepath.Join(h.root, "setup"),
 		"--env", "GITHUB_TRIGGERING_ACTOR=" + sent.Sender.Login, "--env", "GITHUB_RUN_ID=" + number,
 		"--env", "REPRISE_HOME=" + filepath.Join(h.root, "runs", number), // every job has a machine of its own
 	}
@@ -256,11 +258,13 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 	return p
 }
 
-// uploader names the action that action.yml uploads with.
-func (h *hub) uploader() string {
-	m := regexp.MustCompile(`uses: (actions/upload-artifact@\S+)`).FindStringSubmatch(h.source("action.yml"))
+// pinned gives an action as action.yml or our own workflow names it.
+func (h *hub) pinned(name string) string {
+	h.t.Helper()
+	text := h.source("action.yml") + h.source(".github/workflows/reprise.yml")
+	m := regexp.MustCompile(`uses: (` + name + `@\S+)`).FindStringSubmatch(text)
 	if m == nil {
-		h.t.Fatal("action.yml uploads nothing")
+		h.t.Fatalf("%s is not used", name)
 	}
 	return m[1]
 }

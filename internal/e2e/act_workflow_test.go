@@ -60,21 +60,20 @@ func labeled(by, label string) object {
 }
 
 func TestWorkflowStarts(t *testing.T) {
-	both := map[string]string{"gate": "success", "run": "success"}
 	none := map[string]string{}
 	for _, tt := range []struct {
 		name, event string
 		payload     object
 		want        map[string]string
 	}{
-		{"command", "issue_comment", said("ann", "User", "/run"), both},
-		{"command in backticks", "issue_comment", said("ann", "User", "`/run`"), both},
+		{"command", "issue_comment", said("ann", "User", "/run"), bothJobs},
+		{"command in backticks", "issue_comment", said("ann", "User", "`/run`"), bothJobs},
 		{"talk", "issue_comment", said("ann", "User", "see /run"), none},
 		{"bot", "issue_comment", said("other[bot]", "Bot", "/run"), none},
-		{"label", "issues", labeled("ann", "reprise"), both},
+		{"label", "issues", labeled("ann", "reprise"), bothJobs},
 		{"other label", "issues", labeled("ann", "bug"), none},
-		{"by hand", "workflow_dispatch", object{"inputs": object{"issue": "7", "command": "/run"}, "sender": object{"login": "ann"}}, both},
-		{"by a program", "repository_dispatch", object{"action": "reprise", "client_payload": object{"issue": "7"}, "sender": object{"login": "ann"}}, both},
+		{"by hand", "workflow_dispatch", object{"inputs": object{"issue": "7", "command": "/run"}, "sender": object{"login": "ann"}}, bothJobs},
+		{"by a program", "repository_dispatch", object{"action": "reprise", "client_payload": object{"issue": "7"}, "sender": object{"login": "ann"}}, bothJobs},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newWiring(t).deliver(tt.event, tt.payload)
@@ -134,7 +133,7 @@ func TestWorkflowGate(t *testing.T) {
 	h := newWiring(t)
 	h.env["DECISION"] = "skip"
 	d := h.deliver("issue_comment", said("mallory", "User", "/run"))
-	if diff := cmp.Diff(map[string]string{"gate": "success"}, d.results); diff != "" {
+	if diff := cmp.Diff(gateOnly, d.results); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s\n%s", diff, d.log)
 	}
 }
@@ -203,20 +202,75 @@ func TestWorkflowProgram(t *testing.T) {
 	}
 }
 
-// TestWorkflowLint holds every workflow that init writes against actionlint.
-func TestWorkflowLint(t *testing.T) {
-	p := newPlace(t)
-	out, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "actionlint").Output()
+// TestWorkflowOwn goes through the workflow of a repository that has the
+// action in it: the program is built from what is checked out.
+func TestWorkflowOwn(t *testing.T) {
+	h := newWiring(t)
+	for name, text := range map[string]string{
+		"action.yml": h.source("action.yml"), ".github/action/start": h.source(".github/action/start"), "go.mod": "module example.com/demo\n",
+		"cmd/reprise/main.go": `package main
+
+import "os"
+
+func main() {
+	f, err := os.OpenFile(os.Getenv("GITHUB_OUTPUT"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	f.WriteString("decision=run\nissue=7\n")
+	println("built for " + os.Getenv("INPUT_COMMAND") + "; the key is " + os.Getenv("ANTHROPIC_API_KEY"))
+}
+`,
+	} {
+		h.write("repo/"+name, text)
+	}
+	if err := os.Chmod(filepath.Join(h.repo, ".github/action/start"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.reprise("init", "--force", "--uses", "./"); out.code != 0 {
+		t.Fatalf("init: %s%s", out.stdout, out.stderr)
+	}
+	h.publish("Add the action")
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"--agent", "claude"}, {"--agent", "codex"}, {"--agent", "gemini"}, {"--uses", "./"}} {
-		if out := p.reprise(append([]string{"init", "--force"}, args...)...); out.code != 0 {
-			t.Fatalf("init %s: %s%s", args, out.stdout, out.stderr)
+	h.env["GOCACHE"] = strings.TrimSpace(string(cache)) // or the standard library is compiled again
+	d := h.deliver("issue_comment", said("ann", "User", "/run"))
+	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 {
+		t.Fatalf("exit code %d, jobs (-want +got):\n%s\n%s", d.code, diff, d.log)
+	}
+	for _, want := range []string{"gate: built for gate; the key is \n", "run: built for ; the key is ***\n"} {
+		if !strings.Contains(d.log, want) {
+			t.Errorf("the log lacks %q:\n%s", want, d.log)
 		}
-		p.write("repo/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, timeout: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
-		if out := p.exec(p.repo, strings.TrimSpace(string(out)), "-shellcheck=", "-pyflakes="); out.code != 0 {
-			t.Errorf("init %s:\n%s%s", args, out.stdout, out.stderr)
+	}
+}
+
+// TestWorkflowLint holds every workflow that init writes against actionlint, in
+// a repository without a commit and in one that has a workflow.
+func TestWorkflowLint(t *testing.T) {
+	p := newPlace(t)
+	lint, err := exec.Command("go", "tool", "-modfile=../tools.mod", "-n", "actionlint").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ci = "on: push\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: make test}]}}\n"
+	p.write("repo/.github/workflows/ci.yml", ci)
+	p.git(p.root, "init", "--quiet", "empty")
+	for _, repo := range []string{"repo", "empty"} {
+		// actionlint holds inputs and outputs against the action, if it is there.
+		p.write(repo+"/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, timeout: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
+		for _, args := range [][]string{{"--agent", "claude"}, {"--agent", "codex"}, {"--agent", "gemini"}, {"--uses", "./"}} {
+			if out := p.reprise(append([]string{"init", "--repo", filepath.Join(p.root, repo), "--force"}, args...)...); out.code != 0 {
+				t.Fatalf("%s: init %s: %s%s", repo, args, out.stdout, out.stderr)
+			}
+			if out := p.exec(filepath.Join(p.root, repo), strings.TrimSpace(string(lint)), "-shellcheck=", "-pyflakes="); out.code != 0 {
+				t.Errorf("%s: init %s:\n%s%s", repo, args, out.stdout, out.stderr)
+			}
 		}
+	}
+	if got := p.read(filepath.Join(p.repo, ".github/workflows/ci.yml")); got != ci {
+		t.Errorf("the workflow that was there is now\n%s", got)
 	}
 }

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// All that people read is in the language of the workflow.
+func TestJapaneseBot(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["language"] = "ja"
+	h.write("home/build-execute", changesCode)
+	ids := map[string]int64{}
+	for _, body := range []string{"/help", "/resume", "/rolback plan x"} {
+		ids[body] = h.say("ada", body)
+		h.heard(ids[body], "ada").end(exitDone)
+	}
+	j := h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+	ids["/status"] = h.say("ada", "/status")
+	h.heard(ids["/status"], "ada").end(exitDone)
+	japanese := regexp.MustCompile(`[ぁ-んァ-ヶ]`)
+	for body, id := range ids {
+		if got := h.replyTo(id); !japanese.MatchString(got) {
+			t.Errorf("%s was answered with %q", body, got)
+		}
+	}
+	for what, got := range map[string]string{"live comment": h.ours("progress")[0].Body, "summary": j.summary, "pull request": h.forge.Pulls(hubRepo)[0].Body} {
+		if !japanese.MatchString(got) {
+			t.Errorf("the %s is\n%s", what, got)
+		}
+	}
+}
+
+// A dry run writes nothing to the forge, and says what would be.
+func TestDryRunOfTheAction(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["dry-run"] = "true"
+	before := h.forge.Counts().Writes
+	id := h.say("ada", "/run")
+	j := h.heard(id, "ada").end(exitDone).wants("decision", "run", "reason-code", "completed", "status", "completed")
+	h.nothing()
+	h.signs(id, "")
+	if after := h.forge.Counts().Writes; after != before || h.calls() != "" {
+		t.Errorf("%d writes to the forge, the agent was called for %q", after-before, h.calls())
+	}
+	has(t, "the summary", j.summary, "plan", "build", "completed")
+	has(t, "the log", j.said.String(), "Nothing was left behind.")
+	for _, body := range []string{"/rollback plan x", "/help", "/rolback x", "/cancel"} {
+		h.comment("ada", body).end(exitDone)
+	}
+	if after := h.forge.Counts().Writes; after != before {
+		t.Errorf("%d writes to the forge", after-before)
+	}
+	h.nothing()
+}
+
+// Where outputs and summary cannot be written, the job says so.
+func TestOutputsCannotBeWritten(t *testing.T) {
+	h := newStage(t, twoSteps)
+	for name, env := range map[string]string{
+		"GITHUB_OUTPUT":       "GITHUB_OUTPUT=" + h.path("nowhere/output"),
+		"GITHUB_STEP_SUMMARY": "GITHUB_STEP_SUMMARY=" + h.dir,
+	} {
+		j := h.comment("ada", "/help", env).end(exitFailed)
+		has(t, "the log", j.said.String(), name, "write to "+name)
+		if strings.Contains(j.said.String(), "goroutine") {
+			t.Errorf("there is a stack trace:\n%s", j.said.String())
+		}
+		// Neither does it get lost behind another error.
+		h.inputs["timeout"] = "soon"
+		has(t, "the log", h.comment("ada", "/help", env).end(exitFailed).said.String(), "write to "+name, "soon")
+		delete(h.inputs, "timeout")
+	}
+}
+
+// What an agent prints does not act on the job.
+func TestAgentCannotGiveWorkflowCommands(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["show-output"] = "true"
+	h.write("home/build-execute", `
+for out in 1 2; do
+	printf '::set-output name=decision::evil\n::add-mask::main\n##[error]evil\n::error::evil\n::stop-commands::x\n::x::\n\r::error::evil\n' >&$out
+done
+echo "::error::evil" >"$REPRISE_ARTIFACT"
+exit 7
+`)
+	j := h.comment("ada", "/run").end(anyCode).wants("decision", "run", "reason-code", "agent_failed")
+	if acts := acting(j.said.String()); strings.Contains(acts, "evil") || strings.Contains(acts, "::add-mask::main") {
+		t.Errorf("what acts in the log is\n%s", acts)
+	}
+	for _, bad := range []string{"decision::evil", "##[error]evil"} {
+		for line := range strings.Lines(j.said.String()) {
+			if strings.HasPrefix(strings.TrimSpace(line), bad) {
+				t.Errorf("a line of the log is %q", line)
+			}
+		}
+	}
+}
+
+// acting gives the lines of a log that the runner takes for commands.
+func acting(log string) string {
+	var out []string
+	stopped := ""
+	for _, line := range regexp.MustCompile(`\r\n|\r|\n`).Split(log, -1) {
+		line = strings.TrimSpace(line)
+		switch {
+		case stopped != "" && line == "::"+stopped+"::":
+			stopped = ""
+		case stopped == "" && strings.HasPrefix(line, "::stop-commands::"):
+			stopped = strings.TrimPrefix(line, "::stop-commands::")
+		case stopped == "" && (strings.HasPrefix(line, "::") || strings.HasPrefix(line, "##[")):
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// All mistakes in the workflow file are told at once, and nothing is done.
+func TestInputsMistaken(t *testing.T) {
+	h := newStage(t, twoSteps)
+	for name, value := range map[string]string{
+		"issue": "seven", "allowed-users": "ada, *", "allowed-bots": "an app", "dispatch": "../ci.yml", "budget-usd": "-1", "timeout": "5",
+		"branch-prefix": "a..b", "base-branch": "-x", "language": "de", "sandbox": "on", "dry-run": "yes", "create-pr": "maybe", "agent": "a b",
+		"command": "frobnicate",
+	} {
+		h.inputs[name] = value
+	}
+	id := h.say("ada", "/run")
+	j := h.heard(id, "ada").end(exitFailed).wants("decision", "denied", "reason-code", "config_invalid")
+	names := []string{
+		"input issue", "input allowed-users", "input allowed-bots", "input dispatch", "input budget-usd", "input timeout", "input branch-prefix",
+		"input base-branch", "input language", "input sandbox", "input dry-run", "input create-pr", "agent", "input command",
+	}
+	has(t, "the log", acting(j.said.String()), names...)
+	has(t, "the summary", j.summary, append(names, "config_invalid")...)
+	h.nothing()
+	h.signs(id, "")
+	if n := len(h.forge.Requests()); n != 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+// The workflow file may name an issue and a command.
+func TestRunByStep(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["command"], h.inputs["issue"] = "run --until plan", "7"
+	h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exitDone).wants("status", "completed", "issue", "7")
+	if got := h.calls(); got != "plan execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	h.inputs["command"] = "status"
+	j := h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exitDone).wants("decision", "replied")
+	has(t, "the summary", j.summary, "plan")
+}
+
+// Every way to end leaves the outputs that a workflow can go by, and the
+// results where they are asked for.
+func TestOutputsOnEveryEnding(t *testing.T) {
+	h := newStage(t, twoSteps)
+	results := "REPRISE_RESULTS=" + h.path("results")
+	always := func(j *hubJob) {
+		t.Helper()
+		if j.outputs["decision"] == "" || j.summary == "" {
+			t.Errorf("the outputs are %v, the summary is %q\n%s", j.outputs, j.summary, j.said.String())
+		}
+	}
+	always(h.comment("ada", "What do you think?").end(exitDone))
+	always(h.comment("eve", "/run").end(exitDone))
+	always(h.comment("ada", "/help").end(exitDone))
+	always(h.start("push", "ada", []byte(`{"ref": "refs/heads/main", "repository": {"full_name": "acme/widget"}, "sender": {"login": "ada"}}`)).end(exitDone))
+	for name, event := range map[string]string{"no JSON": "{", "nothing": "", "a list": "[1]", "another form": `{"issue": 7}`} {
+		j := h.start("issue_comment", "ada", []byte(event)).end(anyCode)
+		if always(j); j.outputs["decision"] == "run" || strings.Contains(j.said.String(), "goroutine") {
+			t.Errorf("an event that is %s gave %v\n%s", name, j.outputs, j.said.String())
+		}
+	}
+	h.write("home/build-execute", "exit 7\n")
+	failed := h.comment("ada", "/run", results).end(anyCode)
+	if always(failed); failed.outputs["status"] == "" || failed.outputs["head-sha"] != h.origin("7") || failed.outputs["comment-id"] == "" {
+		t.Errorf("the outputs are %v", failed.outputs)
+	}
+	var result struct {
+		Code string `json:"reason_code"`
+	}
+	data, err := os.ReadFile(filepath.Join(h.path("results"), "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jsonOf(t, string(data), &result); result.Code != "agent_failed" || strings.TrimSpace(string(data)) != failed.outputs["result"] {
+		t.Errorf("the result is %s", data)
+	}
+}
