@@ -83,6 +83,9 @@ func rest(ctx context.Context, d time.Duration) error {
 func (a rehearsal) work(t phases.Task, r *phases.Result) error {
 	r.ToolCalls = 1 // it read, or wrote, the artifact
 	words := wordsIn(t.Language)
+	if t.Step == phases.Diagnose {
+		return diagnose(t, words, r)
+	}
 	if t.Step == metadata.Review {
 		v := a.verdict(t, words)
 		r.Text = fmt.Sprintf(words.reviewed, t.Phase, v.Verdict)
@@ -160,7 +163,7 @@ func (a rehearsal) verdict(t phases.Task, words rehearsalWords) metadata.Verdict
 // token, 1 and 5 US dollars for a million. No money is spent.
 func pretend(t phases.Task, r phases.Result) metadata.Usage {
 	u := metadata.Usage{InputTokens: len(t.Prompt)/4 + 1, OutputTokens: (len(r.Text)+len(r.Structured))/4 + 1, Turns: 1, Estimated: true}
-	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review {
+	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review && t.Step != phases.Diagnose {
 		u.OutputTokens += int(info.Size() / 4)
 	}
 	u.USD = (float64(u.InputTokens) + 5*float64(u.OutputTokens)) / 1e6

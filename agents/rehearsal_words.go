@@ -17,6 +17,7 @@ type rehearsalWords struct {
 	holds, missing       string // of a review
 	title                string
 	impact, solution     string
+	settled, fails       string // of a diagnosis
 }
 
 func wordsIn(language string) rehearsalWords {
@@ -35,6 +36,8 @@ func wordsIn(language string) rehearsalWords {
 			title:    "改訂がまだ示されていない",
 			impact:   "リハーサルの最初のレビューは一度だけ不合格になり、改訂の流れを示します。",
 			solution: "「改訂」の節を加える。",
+			settled:  "記録には未解決のものがありません。",
+			fails:    "フェーズ %s のチェック %s が失敗しています。",
 		}
 	}
 	return rehearsalWords{
@@ -51,6 +54,8 @@ func wordsIn(language string) rehearsalWords {
 		title:    "No revision is shown yet",
 		impact:   "The first review of a rehearsal fails once, to show how work is revised.",
 		solution: `Add a section "Revised".`,
+		settled:  "The record holds nothing against the work.",
+		fails:    "The check %[2]s of %[1]s fails.",
 	}
 }
 

@@ -31,6 +31,8 @@ import (
 //	planning/revise:               # every revise that has no entry of its own
 //	  text: "Done."                # last words
 //	  artifact: ""                 # the whole artifact
+//	planning/diagnose/1:
+//	  report: {needs_rollback: false, ...} # what is said about the whole run
 //	design/execute/1:
 //	  error: {class: rate_limited, message: slow down, retry_after: 30s}
 //	design/execute/2:
@@ -107,9 +109,9 @@ func ReadStubs(file string) (*Stubs, error) {
 
 func (c stub) mistake(key string) string {
 	parts := strings.Split(key, "/")
-	steps := []string{string(metadata.Execute), string(metadata.Review), string(metadata.Revise)}
+	steps := []string{string(metadata.Execute), string(metadata.Review), string(metadata.Revise), string(phases.Diagnose)}
 	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || !slices.Contains(steps, parts[1]) {
-		return "a key is PHASE/STEP or PHASE/STEP/N, where STEP is execute, review or revise"
+		return "a key is PHASE/STEP or PHASE/STEP/N, where STEP is execute, review, revise or diagnose"
 	}
 	var n int
 	if len(parts) == 3 {

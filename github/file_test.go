@@ -26,7 +26,8 @@ func TestFile(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"},
+		{"init", "--quiet", "--initial-branch=main"},
+		{"add", "--all"},
 		{"-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "--message=start"},
 	} {
 		c := exec.CommandContext(t.Context(), "git", args...)

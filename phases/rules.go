@@ -2,7 +2,6 @@ package phases
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,125 +11,95 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// facts is what the rules after a phase see of it, in the form that their
-// conditions are written for.
-func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
-	f := map[string]any{
-		"attempt": rec.RetryCount + 1,
-		"cost":    map[string]any{"usd": run.Cost.USD, "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
-		"issue":   map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},
-		"diff":    map[string]int{"files": 0, "lines": 0, "added": 0, "deleted": 0},
-	}
-	if rec.Report != nil {
-		f["report"] = rec.Report
-	}
-	if d := rec.Diff; d != nil {
-		f["diff"] = map[string]int{"files": d.Files, "lines": d.Lines, "added": d.Added, "deleted": d.Deleted}
-	}
-	if v := rec.Verdict; v != nil {
-		found := map[metadata.Severity]int{}
-		for _, x := range v.Findings {
-			found[x.Severity]++
-		}
-		f["verdict"] = v.Verdict
-		f["findings"] = map[string]int{"blockers": found[metadata.Blocker], "suggestions": found[metadata.Suggestion]}
-	}
-	if rec.Checks != nil && rec.Checks.Written == rec.Written {
-		checks := map[string]string{}
-		for _, c := range rec.Checks.Results {
-			checks[c.Name] = "fail"
-			if c.Pass {
-				checks[c.Name] = "pass"
-			}
-		}
-		f["checks"] = checks
-	}
-	return json.Marshal(f)
-}
-
-// Issue is what rules may see of the issue.
-type Issue struct {
-	Labels        []string
-	Title, Author string
-}
-
 // consequences applies what follows from a step besides the step itself: what
 // the report asks for, and the rules of the pipeline. Before is the record
-// that the step began with.
+// that the step began with. Nothing in here may fail for a reason that the
+// next try would meet again: the step is paid for and not yet committed.
 func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d Decision, x *effects) (metadata.Run, error) {
-	rec := next.Phase(d.Phase)
+	was, rec := before.Phase(d.Phase), next.Phase(d.Phase)
 	if rec == nil || d.Final() || next.Status != metadata.Running {
 		return next, nil
 	}
-	p, was := e.Plan.Phase(d.Phase), before.Phase(d.Phase)
-	var err error
-	// Whether the reason of a rollback is met is for a review to say.
-	ready := rec.Status == metadata.PhaseInProgress && rec.CurrentStep == metadata.Review && d.Do != DoReview
-	if ready && rec.RollbackContext == nil && !checksDue(p, rec) && !checkFails(rec) {
-		if next, err = e.fire(ctx, next, d.Phase, true, x); err != nil {
-			return next, err
+	ctx = context.WithoutCancel(ctx) // rules are quick, and being told to stop must not lose the step
+	p, after := e.Plan.Phase(d.Phase), next
+	if d.Do != DoReview && mayStandUnreviewed(p, rec) {
+		after, _ = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip != "" })
+	}
+	var back *Rewound
+	switch now := after.Phase(d.Phase); {
+	case now.Status == was.Status:
+	case now.Status == metadata.PhaseCompleted:
+		if after, back = asks(e.Plan, after, p, e.Now()); back == nil {
+			after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip == "" })
 		}
+	case now.Status == metadata.PhaseFailed:
+		after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Rollback != nil })
 	}
-	if next.Phase(d.Phase).Status != metadata.PhaseCompleted || was.Status == metadata.PhaseCompleted {
-		return next, nil
-	}
-	next, back, err := asks(e.Plan, next, p, e.Now())
-	if err != nil || back != nil {
-		x.rewound(back)
+	// Both changes are one for the record; each has to follow on the other.
+	then := after.Clone()
+	then.Revision = next.Revision + 1
+	if err := follows(next, then); err != nil {
 		return next, err
 	}
-	return e.fire(ctx, next, d.Phase, false, x)
+	after.Revision = next.Revision
+	return after, e.rewound(x, back)
 }
 
-// fire applies the rules after a phase whose conditions hold: those that skip
-// its review before that, the others once the phase is completed.
-func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, early bool, x *effects) (metadata.Run, error) {
+// mayStandUnreviewed reports whether a rule may complete a phase as it stands,
+// without a review. It may not where something stands against the work: that
+// is for a review to say.
+func mayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
+	failed := rec.Verdict != nil && rec.Verdict.Verdict == metadata.Fail
+	return rec.Status == metadata.PhaseInProgress && rec.CurrentStep == metadata.Review &&
+		rec.RollbackContext == nil && !failed && len(rec.Violations) == 0 && !checksDue(p, rec) && !checkFails(rec)
+}
+
+// fire applies the rules after a phase whose conditions hold, of those that
+// are of a kind, in their order. It ends with the first that skips the review
+// or takes the run back. A rule that cannot be evaluated leaves it to a person
+// to go on without it, unless it would only have saved a review.
+func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind func(pipelines.Then) bool) (metadata.Run, *Rewound) {
 	for i, r := range e.Plan.Rules {
-		if r.After != phase || (r.Then.Skip != "") != early {
+		if r.After != phase || !kind(r.Then) {
 			continue
 		}
+		name := fmt.Sprintf("rule %d (%s)", i+1, thenText(r.Then))
 		seen, err := facts(run, run.Phase(phase), Issue{e.Issue.Labels, e.Issue.Title, e.Issue.Author})
-		if err != nil {
-			return run, err
+		holds := false
+		if err == nil {
+			holds, err = e.Matches(ctx, r.When, seen)
 		}
-		holds, err := e.Matches(ctx, r.When, seen)
 		if err != nil {
-			return run, fmt.Errorf("%s: rule %d after %s: %w", metadata.ConfigInvalid, i+1, phase, err)
+			run = unclear(run, phase, fmt.Sprintf("%s could not be evaluated: %s", name, brief(err.Error())), r.Then, e.Now())
+			continue
 		}
 		if !holds {
 			continue
 		}
-		why := fmt.Sprintf("rule %d: %s: it saw %s", i+1, thenText(r.Then), limit(string(seen), 2000))
+		why := fmt.Sprintf("%s: it saw %s", name, limit(string(seen), 2000))
 		var back *Rewound
-		if run, back, err = Fire(e.Plan, run, r, why, e.Now()); err != nil {
-			return run, err
-		}
-		if back != nil {
-			x.rewound(back)
-			return run, nil // the phase is not completed any more
+		run, back = Fire(e.Plan, run, r, why, e.Now())
+		if back != nil || r.Then.Skip != "" {
+			return run, back
 		}
 	}
 	return run, nil
 }
 
-// rewound adds what a rollback leaves to be committed.
-func (x *effects) rewound(back *Rewound) {
-	if back == nil {
-		return
+// unclear notes that nobody knows whether a rule holds.
+func unclear(run metadata.Run, phase, why string, then pipelines.Then, at time.Time) metadata.Run {
+	run = run.Clone()
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: phase, Why: why})
+	if rec := run.Phase(phase); then.Skip == "" && rec.Status == metadata.PhaseCompleted {
+		demand(rec, "maintain", why)
 	}
-	if x.files == nil {
-		x.files = map[string][]byte{}
-	}
-	for name, body := range back.Files {
-		x.files[name] = body
-	}
-	x.moves = back.Moves
+	return run
 }
 
 // Fire gives the record after a rule took effect. Of a rule that takes the run
 // back, it also gives what that moves and writes. The record notes why, with
 // the facts that the rule saw.
-func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why string, at time.Time) (metadata.Run, *Rewound, error) {
+func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why string, at time.Time) (metadata.Run, *Rewound) {
 	run = run.Clone()
 	rec := run.Phase(r.After)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
@@ -138,106 +107,56 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why stri
 	case then.Skip != "":
 		complete(rec, at)
 	case then.Insert != "":
-		insert(&run, r.After, then.Insert)
+		insert(plan, &run, r.After, then.Insert)
 	case then.Drop != nil:
 		for _, name := range then.Drop {
 			if d := run.Phase(name); d != nil && d.Status == metadata.PhasePending {
-				d.Status = metadata.PhaseSkipped
+				d.Status, d.Dropped = metadata.PhaseSkipped, r.After
 			}
 		}
 	case then.Approve != "":
-		rec.Approve, rec.Ask = then.Approve, "a rule of the pipeline asks for it"
+		demand(rec, then.Approve, "a rule of the pipeline asks for it")
 	case then.Use != nil:
-		for _, later := range later(run.Phases, r.After) {
-			later.Use = &metadata.Use{Agent: then.Use.Agent, Tier: then.Use.Tier}
-		}
+		use(following(run.Phases, r.After), then.Use)
 	case then.Rollback != nil:
-		return back(plan, run, r.After, then.Rollback.To, metadata.Step(then.Rollback.Step), then.Rollback.Reason, at)
+		return goBack(plan, run, r.After, then.Rollback.To, metadata.Step(then.Rollback.Step), then.Rollback.Reason, at)
 	}
-	return run, nil, nil
+	return run, nil
 }
 
-// insert puts a phase behind another one, unless it is there already.
-func insert(run *metadata.Run, after, name string) {
+// insert puts a phase behind another one and what was inserted there before,
+// unless it is there already. It is done by whoever does what follows it.
+func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 	if run.Phase(name) != nil {
 		return
 	}
-	i := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == after })
-	run.Phases = slices.Insert(run.Phases, i+1, metadata.Phase{Name: name, Status: metadata.PhasePending})
+	i := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == after }) + 1
+	for i < len(run.Phases) && plan.IsSpare(run.Phases[i].Name) {
+		i++
+	}
+	rec := metadata.Phase{Name: name, Status: metadata.PhasePending}
+	if i < len(run.Phases) && run.Phases[i].Use != nil {
+		same := *run.Phases[i].Use
+		rec.Use = &same
+	}
+	run.Phases = slices.Insert(run.Phases, i, rec)
 }
 
-// mostAutomatic is how often a run goes back by itself before a person has to
-// look.
-const mostAutomatic = 3
-
-// back takes a run back without a person, or asks one where it has gone back
-// by itself often enough.
-func back(plan *pipelines.Pipeline, run metadata.Run, from, to string, step metadata.Step, reason string, at time.Time) (metadata.Run, *Rewound, error) {
-	if step == "" {
-		step = metadata.Revise
-	}
-	if n := automaticSince(run); n >= mostAutomatic {
-		ask := fmt.Sprintf("it went back by itself %d times; once more would be to %s, because: %s", n, to, brief(reason))
-		return proposed(run, from, ask), nil, nil
-	}
-	r, err := Back(plan, run, Rewind{To: to, Step: step, From: from, Reason: reason, Trigger: metadata.Automatic, At: at})
-	if err != nil {
-		return proposed(run, from, "it asks to go back to "+to+": "+err.Error()), nil, nil
-	}
-	r.Run.Revision = run.Revision // both changes are one
-	return r.Run, &r, nil
-}
-
-// proposed leaves it to a person what follows from a phase.
-func proposed(run metadata.Run, phase, ask string) metadata.Run {
-	rec := run.Phase(phase)
-	rec.Approve, rec.Ask = "maintain", limit(ask, 1000)
-	return run
-}
-
-// automaticSince counts the rollbacks without a person since a person last
-// took the run back.
-func automaticSince(run metadata.Run) int {
-	n := 0
-	for _, r := range slices.Backward(run.RollbackHistory) {
-		if r.TriggeredBy == metadata.Manual {
-			break
+// use changes who does phases; what it does not name stays as it is.
+func use(all []*metadata.Phase, with *pipelines.RuleUse) {
+	for _, rec := range all {
+		u := metadata.Use{}
+		if rec.Use != nil {
+			u = *rec.Use
 		}
-		n++
+		if with.Agent != "" {
+			u.Agent = with.Agent
+		}
+		if with.Tier != "" {
+			u.Tier = with.Tier
+		}
+		rec.Use = &u
 	}
-	return n
-}
-
-// asks gives the record after what the report of a completed phase asks for:
-// to go back, to give up, or to wait for other issues. Where the agent is not
-// sure, a person decides.
-func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *Rewound, error) {
-	rec := run.Phase(p.Name)
-	r := requestIn(p, rec.Report)
-	switch {
-	case r.Rollback != nil && (r.Decision == "" || r.Decision == "rollback"):
-		run = run.Clone()
-		if r.Rollback.Confidence != "" && r.Rollback.Confidence != "high" {
-			ask := fmt.Sprintf("it proposes, with %s confidence: /rollback %s:%s %s", r.Rollback.Confidence, r.Rollback.Phase, r.Rollback.Step, brief(r.Rollback.Reason))
-			return proposed(run, p.Name, ask), nil, nil
-		}
-		return back(plan, run, p.Name, r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason, at)
-	case r.Abort != "" || r.Decision == "abort":
-		reason := r.Abort
-		if reason == "" {
-			reason = r.Reason
-		}
-		run = run.Clone()
-		return proposed(run, p.Name, "it advises to give up (/cancel does): "+brief(reason)), nil, nil
-	case len(r.DependsOn) > 0:
-		var numbers []string
-		for _, n := range r.DependsOn {
-			numbers = append(numbers, "#"+string(n))
-		}
-		run = run.Clone()
-		return proposed(run, p.Name, "it needs these issues to be done first: "+strings.Join(numbers, ", ")), nil, nil
-	}
-	return run, nil, nil
 }
 
 // thenText says what a rule does.
@@ -254,7 +173,7 @@ func thenText(t pipelines.Then) string {
 	case t.Rollback != nil:
 		return "take the run back to " + t.Rollback.To
 	case t.Use != nil:
-		return strings.TrimSpace("use " + t.Use.Agent + " " + t.Use.Tier)
+		return strings.Join(strings.Fields("use "+t.Use.Agent+" "+t.Use.Tier), " ")
 	}
 	return "nothing"
 }

@@ -85,7 +85,7 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	switch {
 	case end.err != nil:
 		j.failure(end.err)
-	case end.unknown():
+	case end.unknown(), end.Why != "" && exitIn(b, end) == exitFailed:
 		j.failure(fmt.Errorf("%s: %s", end.Code, oneLine(end.Why)))
 	case end.Why != "" && end.decision == denied:
 		j.warning(fmt.Sprintf("%s: %s", end.Code, oneLine(end.Why)))

@@ -223,13 +223,16 @@ func containsFold(list []string, s string) bool {
 // there before, as far as is known. One that fails is worth a warning and
 // nothing more.
 func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
-	if b.t.comment == nil || b.in.dry {
+	if b.t.comment == nil {
 		return true
 	}
 	return b.reactTo(ctx, b.t.comment.ID, r)
 }
 
 func (b *bot) reactTo(ctx context.Context, comment int64, r github.Reaction) bool {
+	if b.in.dry {
+		return true
+	}
 	fresh, _, err := b.thread.React(ctx, comment, r)
 	if err != nil {
 		b.warn(err)

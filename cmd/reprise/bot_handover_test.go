@@ -13,6 +13,7 @@ import (
 const threeSteps = `
 name: "own"
 agents: own: {use: "command", command: ["worker"]}
+defaults: retry: {max: 0}
 phases: [
 	{name: "plan", goal: "Plan.", review: false},
 	{name: "make", goal: "Build.", access: "tree", review: false},

@@ -81,21 +81,20 @@ func TestAgentCannotGiveWorkflowCommands(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.inputs["show-output"] = "true"
 	h.write("home/build-execute", `
-for out in 1 2; do
-	printf '::set-output name=decision::evil\n::add-mask::main\n##[error]evil\n::error::evil\n::stop-commands::x\n::x::\n\r::error::evil\n' >&$out
-done
-echo "::error::evil" >"$REPRISE_ARTIFACT"
-exit 7
+printf '::set-output name=decision::evil\n::add-mask::main\n##[error]evil\n::error::evil\n::stop-commands::x\n::x::\n\r::error::evil\n' >&2
+printf '::error::evil\n' >"$REPRISE_ARTIFACT"
+printf '%s\n' '{"text": "\n::error::evil\n##[error]evil\r::set-output name=x::evil"}'
+[ "$(grep -c build "$HOME/calls")" -gt 1 ] || exit 7
+exit 0
 `)
-	j := h.comment("ada", "/run").end(anyCode).wants("decision", "run", "reason-code", "agent_failed")
+	j := h.comment("ada", "/run").end(exitDone).wants("decision", "run", "status", "completed")
 	if acts := acting(j.said.String()); strings.Contains(acts, "evil") || strings.Contains(acts, "::add-mask::main") {
 		t.Errorf("what acts in the log is\n%s", acts)
 	}
-	for _, bad := range []string{"decision::evil", "##[error]evil"} {
-		for line := range strings.Lines(j.said.String()) {
-			if strings.HasPrefix(strings.TrimSpace(line), bad) {
-				t.Errorf("a line of the log is %q", line)
-			}
+	has(t, "the log", j.said.String(), "evil")
+	for line := range strings.Lines(j.said.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "##[") { // an old form that nothing stops
+			t.Errorf("a line of the log is %q", line)
 		}
 	}
 }
@@ -122,7 +121,7 @@ func acting(log string) string {
 func TestInputsMistaken(t *testing.T) {
 	h := newStage(t, twoSteps)
 	for name, value := range map[string]string{
-		"issue": "seven", "allowed-users": "ada, *", "allowed-bots": "an app", "dispatch": "../ci.yml", "budget-usd": "-1", "timeout": "5",
+		"issue": "seven", "allowed-users": "ada, *", "allowed-bots": "app?", "dispatch": "../ci.yml", "budget-usd": "-1", "timeout": "5",
 		"branch-prefix": "a..b", "base-branch": "-x", "language": "de", "sandbox": "on", "dry-run": "yes", "create-pr": "maybe", "agent": "a b",
 		"command": "frobnicate",
 	} {
@@ -153,7 +152,7 @@ func TestRunByStep(t *testing.T) {
 	}
 	h.inputs["command"] = "status"
 	j := h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exitDone).wants("decision", "replied")
-	has(t, "the summary", j.summary, "plan")
+	has(t, "the summary", j.summary, "Completed")
 }
 
 // Every way to end leaves the outputs that a workflow can go by, and the

@@ -93,7 +93,7 @@ func TestRightsTakenBack(t *testing.T) {
 	h.write("home/go-on", "")
 	j.end(exitFailed).wants("reason-code", "push_failed")
 	h.signs(id, "eyes -1")
-	has(t, "the summary", j.summary, "push_failed", "Permission to acme/widget.git denied")
+	has(t, "the summary", j.summary, `push\_failed`, "Permission to acme/widget.git denied")
 	has(t, "the live comment", h.ours("progress")[0].Body, "Permission to acme/widget.git denied")
 	if err := os.Remove(h.path("origin.git/hooks/pre-receive")); err != nil {
 		t.Fatal(err)

@@ -25,11 +25,11 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		ctx, stop = context.WithTimeoutCause(ctx, b.in.timeout, phases.ErrInterrupted)
 		defer stop()
 	}
-	if b.in.dry {
-		return b.rehearse(ctx)
-	}
 	if no := b.closed(ctx); no != nil {
 		return b.refuseAll(ctx, *no)
+	}
+	if b.in.dry {
+		return b.rehearse(ctx)
 	}
 	if err := b.read(ctx, true); err != nil {
 		return b.broke(ctx, err) // what was asked before is done before

@@ -18,6 +18,7 @@ import (
 const twoSteps = `
 name: "own"
 agents: own: {use: "command", command: ["worker"]}
+defaults: retry: {max: 1, initial: "10ms"}
 phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Build.", access: "tree", review: false}]
 `
 

@@ -50,11 +50,11 @@ func initialize(ctx context.Context, env environment, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	src, err := git.Find(ctx, o.repo)
+	top, err := topOf(ctx, o.repo)
 	if err != nil {
 		return err
 	}
-	changed, err := writeWorkflow(src.Dir, text, o.force)
+	changed, err := writeWorkflow(top, text, o.force)
 	if err != nil {
 		return err
 	}
@@ -64,6 +64,20 @@ func initialize(ctx context.Context, env environment, o initOptions) error {
 	}
 	_, err = fmt.Fprintf(env.stdout, "%s.\n\n%s", did, nextSteps(agentInstalls()[o.agent], o.uses))
 	return err
+}
+
+// topOf finds the top of the repository that a folder is in. A repository
+// without a commit has one, too: the workflow may be its first file.
+func topOf(ctx context.Context, dir string) (string, error) {
+	src, err := git.Find(ctx, dir)
+	var unborn *git.NoCommits
+	if errors.As(err, &unborn) {
+		return unborn.Dir, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return src.Dir, nil
 }
 
 // writeWorkflow writes the workflow unless it is there already, and reports
@@ -109,6 +123,7 @@ func nextSteps(agent agentInstall, uses string) string {
 	if uses != localAction {
 		fmt.Fprintf(&out, "\nTo be sure which code runs, call the action by a commit instead of %s.\n", uses)
 	}
+	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
 	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", projectPage)
 	return out.String()
 }

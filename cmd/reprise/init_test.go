@@ -68,6 +68,20 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// A workflow may be the first file of a repository.
+func TestInitFirst(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "--quiet", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	if code, out := initIn(t, dir); code != exitDone || !strings.Contains(out, "Wrote "+workflowFile) {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, workflowFile)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInitRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -83,7 +83,23 @@ func (c commenter) denied(d denial) string {
 	a := c.adviceOn(d.Code)
 	return joined("\n\n",
 		joined(" · ", "**"+code(brief(string(d.Code), 60))+"**", code(brief(d.By, 60)), code(brief(firstLine(d.What), 200))),
-		joined(" ", a.Meaning, inline(d.Why, 600)), named(c.WhatNow, a.Do))
+		c.because(a.Meaning, d.Why), named(c.WhatNow, a.Do))
+}
+
+// because adds the words of a program to what a code means: several lines, such
+// as all mistakes of a file, are a list.
+func (c commenter) because(meaning, why string) string {
+	lines := strings.Split(strings.TrimSpace(why), "\n")
+	if len(lines) == 1 {
+		return joined(" ", meaning, inline(why, 600))
+	}
+	var items []string
+	for _, l := range lines {
+		if l = inline(l, 600); l != "" {
+			items = append(items, "- "+l)
+		}
+	}
+	return joined("\n\n", meaning, c.within(10_000, items))
 }
 
 // adviceOn explains a reason code, also one that is not known.

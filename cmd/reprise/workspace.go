@@ -136,7 +136,7 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 	switch {
 	case err != nil:
 		return nil, err
-	case o.anew() && o.file == "" && w.there == nil:
+	case o.anew() && o.file == "" && o.given == nil && w.there == nil:
 		return nil, usagef("--dry-run rehearses an issue from its beginning: give --issue-file FILE (issue %s cannot be read from GitHub: %s)", w.issue.ID, w.nowhere)
 	}
 	if err := w.openTree(ctx, env, o); err != nil {

@@ -1,0 +1,136 @@
+package phases
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// mostAutomatic is how often a run goes back by itself before a person has to
+// look.
+const mostAutomatic = 3
+
+// goBack takes a run back without a person, or asks one where that cannot be or
+// has been often enough.
+func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step metadata.Step, reason string, at time.Time) (metadata.Run, *Rewound) {
+	if step == "" {
+		step = metadata.Revise
+	}
+	if n := automaticSince(run); n >= mostAutomatic {
+		return proposed(run, from, fmt.Sprintf("it went back by itself %d times; once more would be: %s", n, rollbackText(to, step, reason)))
+	}
+	r, err := Back(plan, run, Rewind{To: to, Step: step, From: from, Reason: reason, Trigger: metadata.Automatic, At: at})
+	if err != nil {
+		return proposed(run, from, fmt.Sprintf("it asks for %s, but %s", rollbackText(to, step, reason), err))
+	}
+	return r.Run, &r
+}
+
+// proposed leaves it to a person what follows from a phase. A phase that has
+// failed needs one anyway.
+func proposed(run metadata.Run, phase, ask string) (metadata.Run, *Rewound) {
+	run = run.Clone()
+	if rec := run.Phase(phase); rec.Status == metadata.PhaseCompleted {
+		demand(rec, "maintain", ask)
+	}
+	return run, nil
+}
+
+// rollbackText is the command with which a person would take the run back.
+func rollbackText(to string, step metadata.Step, reason string) string {
+	if step != "" {
+		to += ":" + string(step)
+	}
+	return strings.TrimSpace("/rollback " + brief(to) + " " + brief(reason))
+}
+
+// automaticSince counts the rollbacks without a person since a person last
+// took the run back.
+func automaticSince(run metadata.Run) int {
+	n := 0
+	for _, r := range slices.Backward(run.RollbackHistory) {
+		if r.TriggeredBy == metadata.Manual {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// asks gives the record after what the report of a completed phase asks for:
+// to go back, to give up, or to wait for other issues. Where the agent is not
+// sure, a person decides.
+func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *Rewound) {
+	r := requestIn(p, run.Phase(p.Name).Report)
+	switch {
+	case r.Rollback != nil && (r.Decision == "" || r.Decision == "rollback"):
+		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
+			return proposed(run, p.Name, fmt.Sprintf("it proposes, with %s confidence: %s", brief(sure), rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+		}
+		return goBack(plan, run, p.Name, r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason, at)
+	case r.Decision == "rollback":
+		return proposed(run, p.Name, "it decided that a phase has to be done again, and does not say which: "+brief(r.Reason))
+	case r.Abort != "" || r.Decision == "abort":
+		reason := r.Abort
+		if reason == "" {
+			reason = r.Reason
+		}
+		return proposed(run, p.Name, "it advises to give up (/cancel does): "+brief(reason))
+	case len(r.DependsOn) > 0:
+		var numbers []string
+		for _, n := range r.DependsOn {
+			numbers = append(numbers, "#"+string(n))
+		}
+		return proposed(run, p.Name, "it needs these issues to be done first: "+brief(strings.Join(numbers, ", ")))
+	}
+	return run, nil
+}
+
+// rewound adds what a rollback leaves to be committed to what its step does. A
+// file that the step itself wrote is in no commit yet and cannot be moved
+// there: it is written where it would be moved to.
+func (e *Engine) rewound(x *effects, back *Rewound) error {
+	if back == nil {
+		return nil
+	}
+	if x.files == nil {
+		x.files = map[string][]byte{}
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what was removed is removed
+	x.moves = map[string]string{}
+	for from, to := range back.Moves {
+		body, dictated := x.files[from]
+		if !dictated && !slices.Contains(x.paths, from) {
+			x.moves[from] = to
+			continue
+		}
+		if !dictated {
+			if body, err = root.ReadFile(filepath.FromSlash(from)); err != nil {
+				return fmt.Errorf("put %s aside: %w", from, err)
+			}
+		}
+		if err := root.Remove(filepath.FromSlash(from)); err != nil {
+			return fmt.Errorf("put %s aside: %w", from, err)
+		}
+		delete(x.files, from)
+		x.files[to] = body
+		if !slices.Contains(x.paths, from) {
+			x.paths = append(x.paths, from)
+		}
+	}
+	for name, body := range back.Files {
+		x.files[name] = body
+	}
+	x.back = &back.Entry
+	return nil
+}

@@ -1,0 +1,162 @@
+package phases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Diagnose is the step of a task that looks at a whole run and says whether it
+// has to go back. It is no step of a phase, and no attempt of the record has it.
+const Diagnose metadata.Step = "diagnose"
+
+// maxReason is the most that the reason of a diagnosis may have, in characters:
+// as much as a person may type.
+const maxReason = 1000
+
+// Diagnosis is what an agent says about a run as a whole.
+type Diagnosis struct {
+	NeedsRollback bool          `json:"needs_rollback"`
+	ToPhase       string        `json:"to_phase"` // empty without a rollback, as are the next two
+	ToStep        metadata.Step `json:"to_step"`
+	Reason        string        `json:"reason"`
+	Confidence    Confidence    `json:"confidence"`
+	Analysis      string        `json:"analysis"`
+}
+
+// Confidence is how sure an agent is of its diagnosis.
+type Confidence string
+
+// The degrees of confidence. Only with High a run goes back by itself.
+const (
+	Low    Confidence = "low"
+	Medium Confidence = "medium"
+	High   Confidence = "high"
+)
+
+// String says in a few words what is proposed.
+func (d Diagnosis) String() string {
+	if !d.NeedsRollback {
+		return fmt.Sprintf("no rollback (confidence: %s)", d.Confidence)
+	}
+	return fmt.Sprintf("back to %s %s (confidence: %s)", d.ToPhase, d.ToStep, d.Confidence)
+}
+
+// DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are
+// those that can be taken back.
+func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
+	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
+	text := map[string]any{"type": "string"}
+	data, err := json.Marshal(map[string]any{
+		"type": "object", "additionalProperties": false,
+		"required": []string{"needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"},
+		"properties": map[string]any{
+			"needs_rollback": map[string]any{"type": "boolean"},
+			"to_phase":       word(append(begun(plan, run), "")...),
+			"to_step":        word(string(metadata.Execute), string(metadata.Review), string(metadata.Revise), ""),
+			"reason":         text, "confidence": word(string(Low), string(Medium), string(High)), "analysis": text,
+		},
+	})
+	if err != nil {
+		return nil // unreachable: words always encode
+	}
+	return data
+}
+
+// begun lists the phases that a run can be taken back to.
+func begun(plan *pipelines.Pipeline, run metadata.Run) []string {
+	var out []string
+	for _, rec := range run.Phases {
+		if plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {
+			out = append(out, rec.Name)
+		}
+	}
+	return out
+}
+
+// ParseDiagnosis reads a diagnosis and holds it against the run. It returns
+// every mistake, as sentences that the agent can act on.
+func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []string) {
+	var d Diagnosis
+	if len(data) == 0 {
+		return d, []string{"there is no structured diagnosis in the answer"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return d, []string{"the answer is not a diagnosis: " + err.Error()}
+	}
+	var fields map[string]json.RawMessage
+	var wrong []string
+	_ = json.Unmarshal(data, &fields) // it was just decoded
+	if _, said := fields["needs_rollback"]; !said {
+		wrong = append(wrong, "needs_rollback is missing")
+	}
+	if !slices.Contains([]Confidence{Low, Medium, High}, d.Confidence) {
+		wrong = append(wrong, fmt.Sprintf("confidence %q is not one of low, medium, high", d.Confidence))
+	}
+	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
+	if d.Analysis == "" {
+		wrong = append(wrong, "analysis is empty: say what you saw")
+	}
+	if !d.NeedsRollback {
+		if d.ToPhase != "" || d.ToStep != "" || d.Reason != "" {
+			wrong = append(wrong, "needs_rollback is false, but to_phase, to_step or reason is set: which of them is meant?")
+		}
+		return d, wrong
+	}
+	return d, append(wrong, goal(d, plan, run)...)
+}
+
+// goal says what is wrong with where a diagnosis wants to go, and why.
+func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []string {
+	var wrong []string
+	if err := allowed(plan, run, Rewind{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	switch n := utf8.RuneCountInString(d.Reason); {
+	case d.Reason == "":
+		wrong = append(wrong, "reason is empty: it is what the next agent is told")
+	case n > maxReason:
+		wrong = append(wrong, fmt.Sprintf("reason has %d characters; the limit is %d", n, maxReason))
+	case strings.ContainsRune(d.Reason, 0):
+		wrong = append(wrong, "reason is not text")
+	}
+	return wrong
+}
+
+// reviewOf gives the path of the newest review of a phase, or "".
+func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
+	rec, p := run.Phase(phase), plan.Phase(phase)
+	if rec == nil || p == nil || rec.Verdict == nil {
+		return ""
+	}
+	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
+}
+
+// Follow gives the rewind that a diagnosis proposes, for a person to look at or
+// to be carried out. An error says why it cannot be.
+func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, rw Rewind) (Rewound, error) {
+	at, _ := whereIs(plan, run)
+	rw.To, rw.Step, rw.Reason, rw.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
+	if rw.ReviewResult = reviewOf(plan, run, at); rw.ReviewResult == "" {
+		rw.ReviewResult = reviewOf(plan, run, d.ToPhase)
+	}
+	return Back(plan, run, rw)
+}
+
+// Alone says why a run may not go back without a person although the diagnosis
+// is sure, or "".
+func Alone(run metadata.Run) string {
+	if n := automaticSince(run); n >= mostAutomatic {
+		return fmt.Sprintf("it went back by itself %d times since a person last took it back", n)
+	}
+	return ""
+}
