@@ -40,6 +40,9 @@ func diagnose(t phases.Task, words rehearsalWords, r *phases.Result) error {
 func standing(run metadata.Run, confidence phases.Confidence, words rehearsalWords) (phase, reason string) {
 	severity := map[phases.Confidence]metadata.Severity{phases.High: metadata.Blocker, phases.Low: metadata.Suggestion}[confidence]
 	for _, p := range run.Phases {
+		if p.Status == metadata.PhaseSkipped {
+			continue
+		}
 		if confidence == phases.Medium {
 			if i := failing(p); i >= 0 {
 				return p.Name, fmt.Sprintf(words.fails, p.Name, p.Checks.Results[i].Name)

@@ -29,7 +29,7 @@ func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) erro
 	}
 	// Doing it twice does the same as doing it once, except that the second time
 	// may be refused: then it is ready.
-	k := &call{what: fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), needs: writesPulls, repeatable: true}
+	k := &call{what: fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), needs: writesPulls, repeatable: true, reads: true}
 	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
 	err := c.query(ctx, k, mutation, map[string]any{"id": p.NodeID}, &struct{}{})
 	var e *Error
@@ -54,7 +54,7 @@ func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) erro
 	if err != nil {
 		return err
 	}
-	k := &call{what: fmt.Sprintf("ask whether pull requests may be opened in %s/%s", owner, name), needs: writesPulls, repeatable: true}
+	k := &call{what: fmt.Sprintf("ask whether pull requests may be opened in %s/%s", owner, name), needs: writesPulls, repeatable: true, reads: true}
 	body := map[string]any{"title": "May pull requests be opened?", "head": base, "base": base}
 	made, err := c.onePull(ctx, k, http.MethodPost, path+"/pulls", body)
 	var e *Error

@@ -30,6 +30,11 @@ func (c *checker) phase(p *Phase) {
 	if count(at, "written", p.Written); p.Written > c.attempts {
 		at.bad("written", "there is no attempt %d", p.Written)
 	}
+	optional(at, "approve", p.Approve, roles()...)
+	at.known("dropped_after", p.Dropped)
+	if p.Dropped != "" && p.Status != PhaseSkipped {
+		at.bad("dropped_after", "is set, but the phase is %s", p.Status)
+	}
 	if p.Report != nil {
 		at.must("report", checkReport(p.Report))
 	}

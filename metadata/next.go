@@ -13,8 +13,8 @@ func CheckNext(old, next Run) error {
 	c.grown(&old, &next)
 	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
 	for i := range old.Phases {
-		if name := old.Phases[i].Name; next.Phase(name) == nil {
-			c.root().bad("phases."+name, "is gone; a phase that is not needed any more is skipped")
+		if p := old.Phases[i]; p.Status != PhasePending && next.Phase(p.Name) == nil {
+			c.root().bad("phases."+p.Name, "is gone; a phase that has begun and is not needed any more is skipped")
 		}
 	}
 	for i := range next.Phases {

@@ -85,7 +85,7 @@ func TestCheckNextRefuses(t *testing.T) {
 		"attempts[0]: was changed":                                           func(r *Run) { r.Attempts[0].Usage.USD = 0 },
 		"attempts[1]: was changed":                                           func(r *Run) { r.Attempts[1].EndedAt = nil },
 		"attempts[2]: was changed":                                           func(r *Run) { r.Attempts[2].Phase = "planning" },
-		"phases.testing: is gone":                                            func(r *Run) { r.Phases = r.Phases[:2] },
+		"phases.design: is gone":                                             func(r *Run) { r.Phases = r.Phases[:1] },
 		"phases.spike.status: cannot go from pending to completed":           func(r *Run) { r.Phases = append(r.Phases, Phase{Name: "spike", Status: PhaseCompleted}) },
 		"phases.design.generation: falls from 1 to 0":                        func(r *Run) { r.Phases[1].Generation = 0 },
 		"phases.design.generation: grows from 1 to 2 with 0 new entries":     func(r *Run) { r.Phases[1].Generation = 2 },

@@ -1,6 +1,9 @@
 package metadata
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Task is a part of the work that a phase has found.
 type Task struct {
@@ -33,13 +36,16 @@ func (q Question) Open() bool { return q.AnsweredAt == nil }
 // Approval is the word of a person that a phase may stand as it is: as one
 // attempt wrote it, and not as it may read later.
 type Approval struct {
-	Phase      string    `json:"phase"`
-	Generation int       `json:"generation"`
-	Attempt    int       `json:"attempt"` // that wrote what was approved
-	Digest     string    `json:"digest"`  // of the artifact
-	By         string    `json:"by,omitempty"`
-	Comment    int64     `json:"comment_id,omitzero"`
-	At         time.Time `json:"at"`
+	Phase      string `json:"phase"`
+	Generation int    `json:"generation"`
+	Attempt    int    `json:"attempt"` // that wrote what was approved
+	Digest     string `json:"digest"`  // of the artifact
+	// Role is the one that was asked for: By had it, or a higher one. Empty if
+	// nobody asked for a certain one.
+	Role    string    `json:"role,omitempty"`
+	By      string    `json:"by,omitempty"`
+	Comment int64     `json:"comment_id,omitzero"`
+	At      time.Time `json:"at"`
 }
 
 // Use says who does the steps of a phase, other than the pipeline does.
@@ -59,6 +65,9 @@ func (c *checker) people(r *Run) {
 		tasks[t.ID] = true
 		at.filled("title", t.Title)
 		at.known("phase", t.Phase)
+		for _, file := range t.Files {
+			at.path("files", file)
+		}
 	}
 	for i, t := range r.Tasks {
 		for _, need := range t.Needs {
@@ -91,6 +100,7 @@ func (c *checker) people(r *Run) {
 		count(at, "generation", a.Generation)
 		c.by(at, a.Attempt)
 		at.filled("digest", a.Digest)
+		optional(at, "role", a.Role, roles()...)
 		count(at, "comment_id", a.Comment)
 		at.time("at", a.At)
 	}
@@ -104,7 +114,8 @@ func (c *checker) by(at place, attempt int) {
 }
 
 func sameQuestion(a, b Question) bool {
-	equal := a.ID == b.ID && a.Phase == b.Phase && a.Generation == b.Generation && a.Attempt == b.Attempt && a.Text == b.Text && a.AskedAt.Equal(b.AskedAt)
+	equal := a.ID == b.ID && a.Phase == b.Phase && a.Generation == b.Generation && a.Attempt == b.Attempt && a.Text == b.Text &&
+		slices.Equal(a.Options, b.Options) && a.AskedAt.Equal(b.AskedAt)
 	if a.Open() {
 		return equal // the answer may have come
 	}

@@ -196,6 +196,9 @@ type Phase struct {
 	// stands, besides what the pipeline asks for, and Ask why that is so.
 	Approve string `json:"approve,omitempty"`
 	Ask     string `json:"ask,omitempty"`
+	// Dropped is the phase after which a rule has left this one out; empty if
+	// none did. Taking that phase back takes it back, too.
+	Dropped string `json:"dropped_after,omitempty"`
 	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
 	// Recent holds the fingerprints of the newest rounds, to notice that
 	// review and revise go in a circle.
@@ -275,7 +278,7 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, or a person's command
+	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, refresh, rule, or a person's command
 	Phase   string    `json:"phase,omitempty"`
 	Why     string    `json:"why"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to

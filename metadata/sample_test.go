@@ -62,6 +62,7 @@ func sample() Run {
 				Approve: "maintain", Ask: "it is large", Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
+			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
 		},
 		RollbackHistory: []Rollback{{
 			Timestamp: at(6), FromPhase: "testing", FromStep: Review, ToPhase: "design", ToStep: Revise,
@@ -99,7 +100,7 @@ func sample() Run {
 			{ID: "q1", Phase: "planning", Attempt: 1, Text: "REST or RPC?", Options: []string{"REST", "RPC"}, AskedAt: at(1), Answer: "REST", By: "alice", AnsweredAt: ptr(at(2))},
 			{ID: "q2", Phase: "design", Generation: 1, Attempt: 3, Text: "How long?", AskedAt: at(8)},
 		},
-		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Digest: "0a", By: "alice", Comment: 4712, At: at(3)}},
+		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
 		Budget: Budget{
 			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
 			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},

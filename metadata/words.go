@@ -23,6 +23,8 @@ func severities() []Severity { return []Severity{Blocker, Suggestion} }
 
 func findingStatuses() []FindingStatus { return []FindingStatus{NewFinding, StillOpen, Fixed} }
 
+func roles() []string { return []string{"triage", "write", "maintain", "admin"} }
+
 func triggers() []Trigger { return []Trigger{Manual, Automatic} }
 
 func classes() []Class {

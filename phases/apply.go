@@ -154,6 +154,9 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
 	rec.CurrentStep = metadata.Review
+	if p.NoReview {
+		rec.Verdict, rec.ReviewResult = nil, "" // of a review that was switched off since
+	}
 	if p.NoReview && len(p.Checks) == 0 {
 		complete(rec, o.At)
 	}
@@ -172,7 +175,7 @@ func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
 // judge completes the phase if everything about it holds, sends it to revise
 // while there are revises left, and fails it otherwise.
 func judge(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
-	passes := !checkFails(rec) && (p.NoReview || rec.Verdict.Verdict != metadata.Fail)
+	passes := !checkFails(rec) && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
 	switch {
 	case passes && p.ReviseAlways && rec.RetryCount == 0 && p.Revisions > 0 && len(suggestions(rec.Verdict)) > 0:
 		rec.CurrentStep = metadata.Revise

@@ -13,18 +13,21 @@ import (
 // request is what an agent asks for in a report, as far as the pipeline's
 // schema for it has the field.
 type request struct {
-	Decision  string       `json:"decision"`
-	Reason    string       `json:"reason"`
-	Questions []asking     `json:"questions"`
-	Tasks     []taskReport `json:"tasks"`
-	DependsOn []issueID    `json:"depends_on"`
-	Abort     string       `json:"abort"`
-	Rollback  *struct {
-		Phase      string        `json:"phase"`
-		Step       metadata.Step `json:"step"`
-		Reason     string        `json:"reason"`
-		Confidence string        `json:"confidence"`
-	} `json:"rollback"`
+	Decision  string
+	Reason    string
+	Questions []asking
+	Tasks     []taskReport
+	DependsOn []issueID
+	Abort     string
+	Rollback  *rollbackReport
+}
+
+// rollbackReport is a way back as an agent writes it.
+type rollbackReport struct {
+	Phase      string        `json:"phase"`
+	Step       metadata.Step `json:"step"`
+	Reason     string        `json:"reason"`
+	Confidence string        `json:"confidence"` // low, medium or high; empty if the agent is not asked
 }
 
 // asking is a question as an agent writes it: the text alone, or with answers
@@ -68,18 +71,28 @@ func requestIn(p *pipelines.Phase, report json.RawMessage) request {
 	if json.Unmarshal(report, &fields) != nil {
 		return request{}
 	}
-	var r request
-	into := map[string]any{
-		"decision": &r.Decision, "reason": &r.Reason, "questions": &r.Questions, "tasks": &r.Tasks,
-		"depends_on": &r.DependsOn, "abort": &r.Abort, "rollback": &r.Rollback,
-	}
-	for name, to := range into {
-		if value, there := fields[name]; there && p.Reports(name) && json.Unmarshal(value, to) != nil {
-			delete(fields, name) // of another form, so it means something else
+	for name := range fields {
+		if !p.Reports(name) {
+			delete(fields, name)
 		}
+	}
+	r := request{
+		Decision: read[string](fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
+		Questions: read[[]asking](fields["questions"]), Tasks: read[[]taskReport](fields["tasks"]),
+		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackReport](fields["rollback"]),
 	}
 	r.Questions = slices.DeleteFunc(r.Questions, func(a asking) bool { return strings.TrimSpace(a.Question) == "" })
 	return r
+}
+
+// read gives a field that has the form of T; one of another form means
+// something else, and so nothing at all.
+func read[T any](field json.RawMessage) T {
+	var v, none T
+	if field == nil || json.Unmarshal(field, &v) != nil {
+		return none
+	}
+	return v
 }
 
 // The most that one call may ask, and how often a step may ask before it has
@@ -130,31 +143,4 @@ func limited(options []string) []string {
 		}
 	}
 	return out
-}
-
-// tasks gives the tasks that a report has found. Those of the phase take the
-// place of what it found before.
-func tasks(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
-	found := requestIn(p, report).Tasks
-	if found == nil {
-		return
-	}
-	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return t.Phase == p.Name })
-	taken := map[string]bool{}
-	for _, t := range run.Tasks {
-		taken[t.ID] = true
-	}
-	var added []metadata.Task
-	for _, t := range found[:min(len(found), 100)] {
-		if metadata.CheckID(t.ID) != nil || taken[t.ID] || strings.TrimSpace(t.Title) == "" {
-			continue
-		}
-		taken[t.ID] = true
-		added = append(added, metadata.Task{ID: t.ID, Phase: p.Name, Title: limit(t.Title, 200), Goal: limit(t.Goal, 2000), Files: t.Files, Needs: t.Needs})
-	}
-	for i := range added {
-		id := added[i].ID
-		added[i].Needs = slices.DeleteFunc(slices.Clone(added[i].Needs), func(n string) bool { return !taken[n] || n == id })
-	}
-	run.Tasks = append(run.Tasks, added...)
 }

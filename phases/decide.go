@@ -90,7 +90,7 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 		switch rec.Status {
 		case metadata.PhaseCompleted:
 			if role, why := approver(p, run, rec); role != "" {
-				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s has to be approved by somebody with the role %s: %s", p.Name, role, brief(why))}
+				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s has to be approved by somebody with the role %s: %s", p.Name, role, why)}
 			}
 			continue
 		case metadata.PhaseFailed:
@@ -356,7 +356,9 @@ func settings(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, st
 	if rec.Use.Tier != "" {
 		s.Tier = rec.Use.Tier
 	}
-	s.Model = plan.Agents[s.Agent].Models[s.Tier]
+	if was := Settings(p, step); s.Agent != was.Agent || s.Tier != was.Tier {
+		s.Model = plan.Agents[s.Agent].Models[s.Tier]
+	}
 	return s
 }
 

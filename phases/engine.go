@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -105,7 +106,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d Decision) (me
 		next, err = e.stopAfter(next, d)
 	}
 	if err != nil {
-		return run, err
+		return run, fmt.Errorf("%s: %w", heading(d), err)
 	}
 	err = e.record(ctx, next, d, effects)
 	var kept *NotPushed
@@ -185,6 +186,7 @@ type effects struct {
 	files   map[string][]byte
 	paths   []string
 	moves   map[string]string // of a rollback that the step led to
+	back    *metadata.Rollback
 }
 
 // do carries out a decision and applies what came out of it.
@@ -283,6 +285,9 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x eff
 	why := x.outcome.Why
 	if d.Final() {
 		why = d.Why
+	}
+	if x.back != nil {
+		why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
 	n, cost := 0, 0.0
 	if !d.Final() {

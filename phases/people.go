@@ -13,13 +13,8 @@ import (
 // approver gives the role of the person who has to approve a phase before the
 // run goes on, and why; no role if nobody has to, or somebody has.
 func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role, why string) {
-	switch {
-	case rec.Approve != "":
-		role, why = rec.Approve, rec.Ask
-	case p.Approve != "":
-		role = p.Approve
-	}
-	if role == "" || approved(run, rec) {
+	role, why = stronger(p.Approve, rec.Approve), rec.Ask
+	if role == "" || approved(run, rec, role) {
 		return "", ""
 	}
 	if why == "" {
@@ -28,11 +23,44 @@ func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role, 
 	return role, why
 }
 
-// approved reports whether a person has approved a phase as it stands now.
-func approved(run metadata.Run, rec *metadata.Phase) bool {
+// demand asks for a person with at least a role to approve a phase, besides
+// what is asked for already.
+func demand(rec *metadata.Phase, role, why string) {
+	rec.Approve = stronger(rec.Approve, role)
+	if rec.Ask != "" {
+		why = rec.Ask + "; " + why
+	}
+	rec.Ask = limit(why, 1000)
+}
+
+// rank orders roles; 0 is none at all.
+func rank(role string) int {
+	return slices.Index([]string{"triage", "write", "maintain", "admin"}, role) + 1
+}
+
+// stronger gives the role of the two that fewer people have.
+func stronger(a, b string) string {
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// approved reports whether a person with at least a role has approved a phase
+// as it stands now. New work is a new attempt even where the artifact reads the
+// same, and going back is a new generation, so that neither keeps it.
+func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
 	return slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
-		return a.Phase == rec.Name && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Digest == digestOf(rec)
+		return a.Phase == rec.Name && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Digest == digestOf(rec) && (a.Role == "" || rank(a.Role) >= rank(role))
 	})
+}
+
+// wake lets a run go on that waits for a person. One that a person has ended
+// only goes on when it is started again.
+func wake(run *metadata.Run) {
+	if run.Status != metadata.Cancelled && run.Status != metadata.Completed {
+		run.Status, run.Stop = metadata.Running, nil
+	}
 }
 
 // digestOf is what an approval is bound to: the artifact, or where a phase has
@@ -67,7 +95,7 @@ func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role, why stri
 // with an empty name the one that the run waits at. Whatever changes that phase
 // later voids it. An error says why there is nothing to approve.
 func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Run, error) {
-	waits, _, _, ok := Approval(plan, run)
+	waits, role, _, ok := Approval(plan, run)
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: names(run)}
@@ -79,54 +107,54 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	run = run.Clone()
 	rec := run.Phase(waits)
 	run.Approvals = append(run.Approvals, metadata.Approval{
-		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Digest: digestOf(rec), By: c.By, Comment: c.Comment, At: c.At,
+		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
-	run.Status, run.Stop = metadata.Running, nil
+	wake(&run)
 	return touch(run, c.At), nil
 }
 
-// openQuestions gives the questions of a phase that nobody has answered.
-func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
+// Questions gives the questions that a run waits for an answer to. Those of a
+// phase that was taken back or left out since are nobody's business any more.
+func Questions(run metadata.Run) []metadata.Question {
 	return slices.DeleteFunc(slices.Clone(run.Questions), func(q metadata.Question) bool {
-		return !q.Open() || q.Phase != rec.Name || q.Generation != rec.Generation
+		rec := run.Phase(q.Phase)
+		return !q.Open() || rec == nil || rec.Status != metadata.PhaseInProgress || q.Generation != rec.Generation
 	})
+}
+
+// openQuestions gives those of one phase.
+func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
+	return slices.DeleteFunc(Questions(run), func(q metadata.Question) bool { return q.Phase != rec.Name })
 }
 
 // Answer gives the record after a person has answered a question: the one with
 // that id, or with an empty id the only open one. The run goes on once none is
 // open. An error says which questions there are.
 func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) {
-	run = run.Clone()
-	var open []*metadata.Question
-	for i := range run.Questions {
-		q := &run.Questions[i]
-		if rec := run.Phase(q.Phase); q.Open() && rec != nil && q.Generation == rec.Generation {
-			open = append(open, q)
-		}
-	}
 	var ids []string
-	for _, q := range open {
+	for _, q := range Questions(run) {
 		ids = append(ids, q.ID)
 	}
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
 		return run, fmt.Errorf("the answer is empty")
-	case len(open) == 0:
+	case len(ids) == 0:
 		return run, fmt.Errorf("no question is open")
-	case id == "" && len(open) > 1:
+	case id == "" && len(ids) > 1:
 		return run, fmt.Errorf("several questions are open: say which one you answer: %s", strings.Join(ids, ", "))
 	case id != "" && !slices.Contains(ids, id):
 		return run, fmt.Errorf("no question %s is open; there is %s", id, strings.Join(ids, ", "))
 	}
-	at := c.At
-	for _, q := range open {
-		if id == "" || q.ID == id {
-			q.Answer, q.By, q.AnsweredAt = text, c.By, &at
-		}
+	if id == "" {
+		id = ids[0]
 	}
-	if len(open) == 1 {
-		run.Status, run.Stop = metadata.Running, nil
+	run = run.Clone()
+	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
+	at := c.At
+	q.Answer, q.By, q.AnsweredAt = text, c.By, &at
+	if len(ids) == 1 {
+		wake(&run)
 	}
 	return touch(run, c.At), nil
 }
@@ -170,7 +198,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
 	rec.RollbackContext = nil
 	if run.Stop != nil && run.Stop.Phase == phase {
-		run.Status, run.Stop = metadata.Running, nil
+		wake(&run)
 	}
 	return touch(run, at), nil
 }

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -15,7 +16,7 @@ import (
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
-	plan.Phases = append([]pipelines.Phase(nil), now.Phases...)
+	plan.Phases, plan.Spare = slices.Clone(now.Phases), slices.Clone(now.Spare)
 	var list metadata.Phases
 	for i := range plan.Phases {
 		p := &plan.Phases[i]
@@ -24,13 +25,17 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 			list = append(list, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 			continue
 		}
-		if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
-			p.Folder, p.Writes = before.Folder, before.Writes
-		}
+		stay(old, p, rec)
 		list = append(list, *rec)
 	}
+	for i, rec := range run.Phases {
+		if p := plan.Phase(rec.Name); p != nil && plan.IsSpare(rec.Name) && indexOf(list, rec.Name) < 0 {
+			stay(old, p, &rec)
+			list = slices.Insert(list, behind(list, run.Phases[:i]), rec)
+		}
+	}
 	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || !named(run, rec.Name) {
+		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !named(run, rec.Name) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {
@@ -48,6 +53,27 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	run.Budget.Since = since
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
 	return &plan, touch(run, at)
+}
+
+// stay keeps a phase that has begun where its files lie.
+func stay(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase) {
+	if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
+		p.Folder, p.Writes = before.Folder, before.Writes
+	}
+}
+
+// behind gives the place in a list after the last of some phases that it has.
+func behind(list, before metadata.Phases) int {
+	for _, rec := range slices.Backward(before) {
+		if i := indexOf(list, rec.Name); i >= 0 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func indexOf(list metadata.Phases, name string) int {
+	return slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Name == name })
 }
 
 // named reports whether the history of a run speaks of a phase.

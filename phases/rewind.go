@@ -65,7 +65,7 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	}
 	fromPhase, fromStep := whereIs(plan, run)
 	if rw.From != "" {
-		fromPhase, fromStep = rw.From, run.Phase(rw.From).CurrentStep
+		fromPhase, fromStep = rw.From, stepOf(run.Phase(rw.From))
 	}
 	if rw.Details == nil {
 		rw.Details = detailsOf(&run, fromPhase, target)
@@ -89,10 +89,18 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 		TriggeredAt: rw.At, FromPhase: fromPhase, FromStep: fromStep, Reason: rw.Reason,
 		ReviewResult: rw.ReviewResult, Details: rw.Details, By: rw.By, CommentURL: rw.CommentURL,
 	}
-	for _, rec := range later(run.Phases, rw.To) {
+	void := map[string]bool{rw.To: rw.Step == metadata.Execute}
+	for _, rec := range following(run.Phases, rw.To) {
+		// A phase that the pipeline does not have any more is history, and one
+		// that was left out stays so, unless the rule that did it is void, too.
+		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(run, rec, rw.To) {
+			continue
+		}
 		aside(rec)
 		forget(rec, rw.Restore)
+		void[rec.Name] = true
 	}
+	abandon(&run, func(phase string) bool { return void[phase] })
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = rw.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
@@ -155,11 +163,12 @@ func forget(rec *metadata.Phase, restored bool) {
 	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use}
 }
 
-func later(all metadata.Phases, name string) []*metadata.Phase {
+// following gives the phases after one.
+func following(all metadata.Phases, name string) []*metadata.Phase {
 	var out []*metadata.Phase
 	after := false
 	for i := range all {
-		if after && all[i].Status != metadata.PhaseSkipped {
+		if after {
 			out = append(out, &all[i])
 		}
 		after = after || all[i].Name == name
@@ -167,24 +176,36 @@ func later(all metadata.Phases, name string) []*metadata.Phase {
 	return out
 }
 
+// droppedBy reports whether a rule has left a phase out after one that is taken
+// back with the target: it will be looked at again.
+func droppedBy(run metadata.Run, rec *metadata.Phase, target string) bool {
+	after := slices.ContainsFunc(following(run.Phases, target), func(p *metadata.Phase) bool { return p.Name == rec.Dropped })
+	return rec.Dropped == target || after
+}
+
 // whereIs finds the phase and step a run is at: the one in progress, else the
 // newest one that ended.
 func whereIs(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
 	at, step := run.CurrentPhase, metadata.Step("")
-	for _, p := range plan.Phases {
-		rec := run.Phase(p.Name)
-		if rec == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
 			continue
 		}
-		at, step = rec.Name, rec.CurrentStep
-		if step == "" && len(rec.CompletedSteps) > 0 {
-			step = rec.CompletedSteps[len(rec.CompletedSteps)-1]
-		}
+		at, step = rec.Name, stepOf(rec)
 		if rec.Status == metadata.PhaseInProgress {
 			break
 		}
 	}
 	return at, step
+}
+
+// stepOf gives the step a phase is at, else the newest that it has done.
+func stepOf(rec *metadata.Phase) metadata.Step {
+	if rec.CurrentStep == "" && len(rec.CompletedSteps) > 0 {
+		return rec.CompletedSteps[len(rec.CompletedSteps)-1]
+	}
+	return rec.CurrentStep
 }
 
 // detailsOf counts what the stored verdicts say: that of the phase the run

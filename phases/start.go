@@ -116,6 +116,8 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Tim
 	switch {
 	case rec == nil:
 		return run, &UnknownPhase{Phase: phase, Known: names(run)}
+	case len(openQuestions(run, rec)) > 0:
+		return run, fmt.Errorf("phase %s waits for the answer to %s: another try would ask the same", phase, openQuestions(run, rec)[0].ID)
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:

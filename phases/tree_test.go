@@ -137,6 +137,9 @@ func (f *folderTree) Commit(_ context.Context, c Commit) error {
 	}
 	next := maps.Clone(f.tip())
 	for from, to := range c.Moves {
+		if _, has := next[from]; !has {
+			return fmt.Errorf("move %s: the newest commit has no such file", from)
+		}
 		next[to] = next[from]
 		delete(next, from)
 		if err := os.Remove(filepath.Join(f.dir, from)); err != nil {

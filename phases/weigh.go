@@ -64,7 +64,7 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	w := Written{}
 	var missing []string
 	artifact := path.Join(e.folder(run, p), p.Writes)
-	again := lastTry(run, rec, d)
+	again, answered := lastTry(run, rec, d), goesOn(run, rec, d)
 	if again != metadata.OutputInvalid { // else the document is there, and this answer is the report
 		if err := e.dictated(d, artifact, r, x); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	case size == 0:
 		missing = append(missing, fmt.Sprintf("%s is empty", artifact))
 	case sum == rec.Digest && len(s.tree) == 0,
-		d.Do == DoExecute && sum == before && again != metadata.OutputInvalid && again != metadata.BudgetExceeded && (!d.Again || len(s.tree) == 0):
+		d.Do == DoExecute && sum == before && again != metadata.OutputInvalid && again != metadata.BudgetExceeded && !answered && (!d.Again || len(s.tree) == 0):
 		missing = append(missing, fmt.Sprintf("%s is unchanged", artifact))
 	}
 	if _, w.Diff, err = e.diff(ctx, p, rec); err != nil {
@@ -196,6 +196,13 @@ func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) strin
 		return "the report does not fit: " + err.Error()
 	}
 	return ""
+}
+
+// goesOn reports whether the call before this one, for the same work, had asked
+// people something: what it wrote then may stand with their answer.
+func goesOn(run metadata.Run, rec *metadata.Phase, d Decision) bool {
+	tries := effort(run, rec, d.Step()) // the last is the call itself
+	return len(tries) > 1 && tries[len(tries)-2].Code == metadata.AwaitingPerson
 }
 
 // lastTry gives the code of the call before this one, for the same work, if

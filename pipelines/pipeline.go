@@ -12,6 +12,7 @@ package pipelines
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -182,6 +183,11 @@ func (p *Pipeline) Phase(name string) *Phase {
 		}
 	}
 	return nil
+}
+
+// IsSpare says whether a phase only runs when a rule inserts it.
+func (p *Pipeline) IsSpare(name string) bool {
+	return slices.ContainsFunc(p.Spare, func(s Phase) bool { return s.Name == name })
 }
 
 // Reports says whether the phase's report has a field of that name.

@@ -49,7 +49,7 @@ func variants() map[string]Data {
 	return map[string]Data{
 		"execute-answered": answered,
 		"diagnose":         diagnose, "diagnose-invalid": undecided, "retry-diagnose": again,
-		"execute":          execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
+		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,
 		"revise-rollback": full("revise"), "revise-automatic": automatic,

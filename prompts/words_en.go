@@ -39,7 +39,7 @@ func english() Catalogue {
 func englishCodes() map[string]Advice {
 	return map[string]Advice{
 		"no_trigger":          {"The event is none that starts a run.", "Comment `/run` on the issue, or put the label on it."},
-		"not_a_command":       {"The comment holds no command.", "Put the command at the very beginning of a comment; `/help` lists them."},
+		"not_a_command":       {"This is no command that can be carried out.", "Put the command at the very beginning of a comment; `/help` lists them."},
 		"permission_denied":   {"The author has no right to give this command.", "Ask somebody with the right to give it, or have the role changed."},
 		"bot_denied":          {"The command came from a bot that is not on the list.", "Add its exact name to `allowed-bots` if it is to be obeyed."},
 		"fork_denied":         {"The event came from a fork.", "Run on a branch of the repository itself."},

@@ -39,7 +39,7 @@ func japanese() Catalogue {
 func japaneseCodes() map[string]Advice {
 	return map[string]Advice{
 		"no_trigger":          {"実行を始めるイベントではありません。", "issue に `/run` とコメントするか、ラベルを付けてください。"},
-		"not_a_command":       {"コメントにコマンドがありません。", "コマンドはコメントの先頭に書いてください。一覧は `/help` で見られます。"},
+		"not_a_command":       {"実行できるコマンドではありません。", "コマンドはコメントの先頭に書いてください。一覧は `/help` で見られます。"},
 		"permission_denied":   {"このコマンドを出す権限が作成者にありません。", "権限のある人に頼むか、役割を変更してもらってください。"},
 		"bot_denied":          {"一覧にないボットからのコマンドです。", "従わせる場合は、正確な名前を `allowed-bots` に加えてください。"},
 		"fork_denied":         {"フォークからのイベントです。", "リポジトリ自身のブランチで実行してください。"},

@@ -5,7 +5,7 @@ package main
 import "testing"
 
 // Every call, in every way.
-func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults()) }
+func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults(), 1) }
 
 // Down from every call on.
 func TestForgeGoesDownAtEveryCall(t *testing.T) { goDown(t, 1) }

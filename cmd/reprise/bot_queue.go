@@ -91,7 +91,12 @@ func (b *bot) answered(ctx context.Context, list []github.Comment) map[int64]boo
 		if n, _ := fmt.Sscanf(c.Body, replyForm, &to); n != 1 {
 			continue
 		}
-		if me, err := b.gh.Self(ctx); err == nil && me.ID == c.Author.ID && strings.EqualFold(me.Login, c.Author.Login) {
+		me, err := b.gh.Self(ctx)
+		if err != nil {
+			b.warn(fmt.Errorf("which comments are answers of our own is not known: %w", err))
+			return out // it would be asked for every one of them
+		}
+		if me.ID == c.Author.ID && strings.EqualFold(me.Login, c.Author.Login) {
 			out[to] = true
 		}
 	}

@@ -98,7 +98,7 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 		},
 		"mistakes": {
 			{"ada", "/rollbak plan x", "eyes confused", "/rollback"},
-			{"max", "/approve", "eyes confused", "/approve"},
+			{"max", "/rollback", "eyes confused", "/rollback"},
 		},
 		"questions": {
 			{"ada", "/help", "eyes rocket", "/rollback"},

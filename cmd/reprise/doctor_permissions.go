@@ -17,7 +17,7 @@ type need struct {
 
 // gateNeeds are the permissions of the job that only answers.
 func gateNeeds() []need {
-	return []need{{"issues", "write", false, "it cannot reply or react"}}
+	return []need{{"issues", "write", false, "it cannot reply or react"}, {"contents", "read", false, "it cannot say where a run is"}}
 }
 
 // workNeeds are the permissions of the job that works, as its inputs ask for

@@ -35,18 +35,32 @@ type rollbackOptions struct {
 	force          bool
 	dry            bool
 	json           bool
+	auto           bool
 }
 
 func rollbackCommand(env environment) *cobra.Command {
 	var o rollbackOptions
 	c := &cobra.Command{
-		Use:   "rollback --issue ID --to-phase PHASE (--reason TEXT | --reason-file FILE | --interactive)",
+		Use:   "rollback --issue ID (--to-phase PHASE (--reason TEXT | --reason-file FILE | --interactive) | --auto)",
 		Short: "Take a run back to a phase, with a reason",
 		Long: `Take a run back to a step of a phase. The reason reaches the next agent, first
 thing in its prompt; later phases run again. Nothing is deleted: what later
 phases wrote is kept under superseded/, and the history of the branch only grows.
-Continue afterwards with: reprise run --issue ID`,
+Continue afterwards with: reprise run --issue ID
+
+With --auto an agent, the reviewer of the phase that the run is at, reads the
+record and the newest reviews and says where to go back to, and why. If it is
+sure, the run is taken back; otherwise the command that does it is printed, and
+the exit code is 3. What the call costs counts against the budget of the run.`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if o.auto {
+				return runAuto(c.Context(), env, o, c.Flags().Changed)
+			}
+			for _, flag := range []string{"agent", "stubs", "sandbox"} {
+				if c.Flags().Changed(flag) {
+					return usagef("--%s goes with --auto: without it no agent is asked", flag)
+				}
+			}
 			return runRollback(c.Context(), env, o, c.Flags().Changed("reason"))
 		},
 	}
@@ -61,7 +75,11 @@ Continue afterwards with: reprise run --issue ID`,
 	f.BoolVar(&o.interactive, "interactive", false, "type the reason")
 	f.BoolVar(&o.restore, "restore", false, "also take the code back to what it was when the phase ended")
 	f.BoolVar(&o.force, "force", false, "do not ask")
-	f.BoolVar(&o.dry, "dry-run", false, "show what would change, and change nothing")
+	f.BoolVar(&o.dry, "dry-run", false, "show what would change, and change nothing (with --auto: but what the call costs is recorded)")
+	f.BoolVar(&o.auto, "auto", false, "let an agent find out whether to go back, where to, and why")
+	f.StringVar(&o.agent, "agent", "", "with --auto: agent to ask (default: the reviewer of the phase that the run is at)")
+	f.StringVar(&o.stubs, "stubs", "", "with --auto: file of scripted answers, for the rehearsal agent")
+	sandboxFlag(c, &o.sandbox)
 	pushFlag(c, &o.push)
 	f.BoolVar(&o.json, "json", false, "print what changed as one JSON object")
 	return c

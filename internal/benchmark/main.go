@@ -63,6 +63,7 @@ func measure(only string) error {
 		{"memory", b.memory},
 		{"restart", b.restart},
 		{"calls", b.calls},
+		{"rollback", b.rollbacks},
 		{"action", b.action},
 	}
 	for _, p := range parts {

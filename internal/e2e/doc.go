@@ -1,9 +1,15 @@
-// Package e2e is the proof that reprise works with the real agent programs.
-// Its tests run Claude Code and Codex, as they come from npm, against the
-// scripted model of package modelserver: no key, no network, no bill.
+// Package e2e is the proof that reprise works with the real programs around
+// it. Its tests run Claude Code and Codex, as they come from npm, against the
+// scripted model of package modelserver; and the workflow that init writes,
+// with the action, under act against the GitHub of package githubtest. There is
+// no key, no network and no bill.
 //
-// The programs are pinned in package-lock.json. To run the tests:
+// The agent programs are pinned in package-lock.json, act in act.mod. To run
+// the tests:
 //
 //	npm ci --prefix internal/e2e
 //	go test -tags e2e ./internal/e2e/
+//
+// Those with act alone: -run 'Workflow|Actions'. The first of them builds act,
+// which takes minutes once.
 package e2e

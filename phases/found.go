@@ -1,0 +1,61 @@
+package phases
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// The most that is kept of what one report finds.
+const (
+	mostTasks     = 100
+	mostTaskFiles = 100
+)
+
+// tasks takes the tasks that a report has found into a record. They take the
+// place of what the phase found before.
+func tasks(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
+	found := requestIn(p, report).Tasks
+	if found == nil {
+		return
+	}
+	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return t.Phase == p.Name })
+	taken := idsOf(run.Tasks)
+	for _, t := range found[:min(len(found), mostTasks)] {
+		if metadata.CheckID(t.ID) != nil || taken[t.ID] || strings.TrimSpace(t.Title) == "" {
+			continue
+		}
+		taken[t.ID] = true
+		files := slices.DeleteFunc(t.Files, func(f string) bool { return metadata.CheckPath(f) != nil })
+		run.Tasks = append(run.Tasks, metadata.Task{
+			ID: t.ID, Phase: p.Name, Title: limit(t.Title, 200), Goal: limit(t.Goal, 2000), Files: files[:min(len(files), mostTaskFiles)], Needs: t.Needs,
+		})
+	}
+	untangle(run)
+}
+
+// abandon leaves out the tasks that phases have found whose work is void.
+func abandon(run *metadata.Run, void func(phase string) bool) {
+	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return void(t.Phase) })
+	untangle(run)
+}
+
+// untangle leaves out what tasks need that is no other task.
+func untangle(run *metadata.Run) {
+	there := idsOf(run.Tasks)
+	for i := range run.Tasks {
+		t := &run.Tasks[i]
+		t.Needs = slices.DeleteFunc(slices.Clone(t.Needs), func(n string) bool { return !there[n] || n == t.ID })
+	}
+}
+
+func idsOf(tasks []metadata.Task) map[string]bool {
+	ids := map[string]bool{}
+	for _, t := range tasks {
+		ids[t.ID] = true
+	}
+	return ids
+}
