@@ -2,8 +2,6 @@ package phases
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -90,47 +88,4 @@ func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at tim
 		return proposed(run, p.Name, "it needs these issues to be done first: "+brief(strings.Join(numbers, ", ")))
 	}
 	return run, nil
-}
-
-// rewound adds what a rollback leaves to be committed to what its step does. A
-// file that the step itself wrote is in no commit yet and cannot be moved
-// there: it is written where it would be moved to.
-func (e *Engine) rewound(x *effects, back *Rewound) error {
-	if back == nil {
-		return nil
-	}
-	if x.files == nil {
-		x.files = map[string][]byte{}
-	}
-	root, err := os.OpenRoot(e.Tree.Dir())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // what was removed is removed
-	x.moves = map[string]string{}
-	for from, to := range back.Moves {
-		body, dictated := x.files[from]
-		if !dictated && !slices.Contains(x.paths, from) {
-			x.moves[from] = to
-			continue
-		}
-		if !dictated {
-			if body, err = root.ReadFile(filepath.FromSlash(from)); err != nil {
-				return fmt.Errorf("put %s aside: %w", from, err)
-			}
-		}
-		if err := root.Remove(filepath.FromSlash(from)); err != nil {
-			return fmt.Errorf("put %s aside: %w", from, err)
-		}
-		delete(x.files, from)
-		x.files[to] = body
-		if !slices.Contains(x.paths, from) {
-			x.paths = append(x.paths, from)
-		}
-	}
-	for name, body := range back.Files {
-		x.files[name] = body
-	}
-	x.back = &back.Entry
-	return nil
 }

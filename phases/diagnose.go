@@ -66,6 +66,13 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, Diagnosis{}, err
 	}
 	d, used, err := e.consult(ctx, run, at)
+	if to := e.standIn(at.Agent, err); to != "" {
+		at.Agent = to
+		var more metadata.Usage
+		d, more, err = e.consult(ctx, with(run, used), at)
+		used = sum(used, more)
+	}
+	d.By = at.Agent
 	next := run.Clone()
 	next.Cost = addUsage(next.Cost, used)
 	why := fmt.Sprintf("%s: %s, $%.4f", at.Agent, d, used.USD)
@@ -82,6 +89,16 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, d, errors.Join(err, noted)
 	}
 	return next, d, err
+}
+
+// standIn names the agent that is asked where another one is missing, has no
+// valid key or is told to slow down; "" if there is none.
+func (e *Engine) standIn(agent string, err error) string {
+	var broke *AgentError
+	if !errors.As(err, &broke) || !fallsBack(broke.Class, 1) {
+		return ""
+	}
+	return e.Plan.Agents[agent].Fallback
 }
 
 // consult asks an agent, and where its answer cannot be used once more. The

@@ -54,7 +54,7 @@ func TestDiagnose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Diagnosis{true, "plan", metadata.Execute, "Say whom it greets.", High, "seen"}
+	want := Diagnosis{true, "plan", metadata.Execute, "Say whom it greets.", High, "seen", "reviewer"}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("diagnosis (-want +got):\n%s", diff)
 	}
@@ -123,6 +123,25 @@ func TestDiagnoseOnlyLooks(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(s.tree.Dir(), "main.go")); err != nil || strings.Contains(string(text), "evil") {
 		t.Errorf("main.go reads %q, %v", text, err)
+	}
+}
+
+// Where the reviewer is missing, the agent that stands in for it is asked.
+func TestDiagnoseFallsBack(t *testing.T) {
+	s := failedStage(t)
+	doctor := s.engine.Plan.Agents["reviewer"]
+	doctor.Fallback = "second"
+	s.engine.Plan.Agents["reviewer"] = doctor
+	calls := 0
+	s.on("plan", Diagnose, func(_ context.Context, t Task) (Result, error) {
+		if calls++; calls == 1 {
+			return Result{}, &AgentError{Class: metadata.Missing, Agent: "codex", Err: errors.New("no program")}
+		}
+		return Result{Structured: json.RawMessage(sure), Usage: metadata.Usage{USD: 0.25}}, nil
+	})
+	run, d, err := s.engine.Diagnose(t.Context(), s.run)
+	if err != nil || d.By != "second" || calls != 2 || !strings.HasPrefix(run.Decisions[len(run.Decisions)-1].Why, "second: back to plan") {
+		t.Errorf("%+v after %d calls, %v", d, calls, err)
 	}
 }
 

@@ -29,6 +29,7 @@ type Diagnosis struct {
 	Reason        string        `json:"reason"`
 	Confidence    Confidence    `json:"confidence"`
 	Analysis      string        `json:"analysis"`
+	By            string        `json:"-"` // the agent, by its name in the pipeline
 }
 
 // Confidence is how sure an agent is of its diagnosis.

@@ -51,8 +51,14 @@ func stronger(a, b string) string {
 // same, and going back is a new generation, so that neither keeps it.
 func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
 	return slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
-		return a.Phase == rec.Name && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Digest == digestOf(rec) && (a.Role == "" || rank(a.Role) >= rank(role))
+		return a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role))
 	})
+}
+
+// Stands reports whether an approval is for its phase as it is now.
+func Stands(run metadata.Run, a metadata.Approval) bool {
+	rec := run.Phase(a.Phase)
+	return rec != nil && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Digest == digestOf(rec)
 }
 
 // wake lets a run go on that waits for a person. One that a person has ended

@@ -1,8 +1,6 @@
 package phases
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,40 +9,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// consequences applies what follows from a step besides the step itself: what
-// the report asks for, and the rules of the pipeline. Before is the record
-// that the step began with. Nothing in here may fail for a reason that the
-// next try would meet again: the step is paid for and not yet committed.
-func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d Decision, x *effects) (metadata.Run, error) {
-	was, rec := before.Phase(d.Phase), next.Phase(d.Phase)
-	if rec == nil || d.Final() || next.Status != metadata.Running {
-		return next, nil
-	}
-	ctx = context.WithoutCancel(ctx) // rules are quick, and being told to stop must not lose the step
-	p, after := e.Plan.Phase(d.Phase), next
-	if d.Do != DoReview && mayStandUnreviewed(p, rec) {
-		after, _ = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip != "" })
-	}
-	var back *Rewound
-	switch now := after.Phase(d.Phase); {
-	case now.Status == was.Status:
-	case now.Status == metadata.PhaseCompleted:
-		if after, back = asks(e.Plan, after, p, e.Now()); back == nil {
-			after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Skip == "" })
-		}
-	case now.Status == metadata.PhaseFailed:
-		after, back = e.fire(ctx, after, d.Phase, func(t pipelines.Then) bool { return t.Rollback != nil })
-	}
-	// Both changes are one for the record; each has to follow on the other.
-	then := after.Clone()
-	then.Revision = next.Revision + 1
-	if err := follows(next, then); err != nil {
-		return next, err
-	}
-	after.Revision = next.Revision
-	return after, e.rewound(x, back)
-}
-
 // mayStandUnreviewed reports whether a rule may complete a phase as it stands,
 // without a review. It may not where something stands against the work: that
 // is for a review to say.
@@ -52,38 +16,6 @@ func mayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 	failed := rec.Verdict != nil && rec.Verdict.Verdict == metadata.Fail
 	return rec.Status == metadata.PhaseInProgress && rec.CurrentStep == metadata.Review &&
 		rec.RollbackContext == nil && !failed && len(rec.Violations) == 0 && !checksDue(p, rec) && !checkFails(rec)
-}
-
-// fire applies the rules after a phase whose conditions hold, of those that
-// are of a kind, in their order. It ends with the first that skips the review
-// or takes the run back. A rule that cannot be evaluated leaves it to a person
-// to go on without it, unless it would only have saved a review.
-func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind func(pipelines.Then) bool) (metadata.Run, *Rewound) {
-	for i, r := range e.Plan.Rules {
-		if r.After != phase || !kind(r.Then) {
-			continue
-		}
-		name := fmt.Sprintf("rule %d (%s)", i+1, thenText(r.Then))
-		seen, err := facts(run, run.Phase(phase), Issue{e.Issue.Labels, e.Issue.Title, e.Issue.Author})
-		holds := false
-		if err == nil {
-			holds, err = e.Matches(ctx, r.When, seen)
-		}
-		if err != nil {
-			run = unclear(run, phase, fmt.Sprintf("%s could not be evaluated: %s", name, brief(err.Error())), r.Then, e.Now())
-			continue
-		}
-		if !holds {
-			continue
-		}
-		why := fmt.Sprintf("%s: it saw %s", name, limit(string(seen), 2000))
-		var back *Rewound
-		run, back = Fire(e.Plan, run, r, why, e.Now())
-		if back != nil || r.Then.Skip != "" {
-			return run, back
-		}
-	}
-	return run, nil
 }
 
 // unclear notes that nobody knows whether a rule holds.

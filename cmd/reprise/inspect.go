@@ -54,6 +54,9 @@ func look(ctx context.Context, env environment, repo, id string) (*recorded, err
 // noRunError says that an issue has no run.
 type noRunError struct{ usageError }
 
+// Unwrap returns the mistake that it is.
+func (e *noRunError) Unwrap() error { return e.usageError }
+
 // noRun says that an issue has no run, and what there is.
 func noRun(ctx context.Context, env environment, src *git.Source, id string) error {
 	branches, err := src.Branches(ctx, env.prefix())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 	}
 	before := w.run.Cost.USD
 	run, d, err := e.Diagnose(ctx, w.run)
-	w.run = run
+	w.run, a.Agent = run, cmp.Or(d.By, a.Agent)
 	if err != nil {
 		return w.undiagnosed(env, *a, err)
 	}

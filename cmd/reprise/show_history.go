@@ -16,7 +16,8 @@ type happening struct {
 	cells []string
 }
 
-// showHistory prints every attempt and every rollback of a run, oldest first.
+// showHistory prints every attempt and every rollback of a run, what rules did
+// and what people said, oldest first.
 func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 	out := bufio.NewWriter(w)
 	defer func() { _ = out.Flush() }() // as with any other line
@@ -30,6 +31,7 @@ func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 			"<-", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", "back "+goalLine(b), cut(flat(b.Reason), 200)),
 		}})
 	}
+	all = append(all, peopleCells(run)...)
 	if len(all) == 0 {
 		r.line("nothing has happened yet")
 		return

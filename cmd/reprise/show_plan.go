@@ -123,6 +123,11 @@ func (r report) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 	t.add("limits", limitsText(p))
 	t.add("approval", prefixed("by someone with the right ", p.Approve))
 	t.add("report", flat(p.Report))
+	for i, x := range plan.Rules {
+		if x.After == p.Name {
+			t.add("rule", fmt.Sprintf("%d, when %s: %s", i+1, flat(x.When), thenText(x.Then)))
+		}
+	}
 	for _, g := range p.Gates {
 		t.add("gate", flat(g))
 	}

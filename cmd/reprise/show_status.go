@@ -27,6 +27,9 @@ func showStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o viewO
 	s := phases.SpentOf(run)
 	r.line("%s · %s tokens · %s · %s of work", spent(run), tokenCount(s.Tokens), plural(s.Attempts, "call"), took(worked(rows)))
 	r.findings(rows)
+	r.questions(run)
+	r.approvals(run)
+	r.tasks(run)
 	r.lastRollback(run)
 }
 
@@ -49,7 +52,7 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 		r.line("%s", joined(", ", joined(" ", r.yellow(words(run.Status)), where), flat(string(d.Do))))
 	}
 	if run.Stop != nil {
-		r.stopped(run)
+		r.stopped(plan, run)
 	}
 }
 
@@ -161,7 +164,7 @@ func (r row) artifacts() []string {
 }
 
 // stopped says why the run does not go on, and which commands take it further.
-func (r report) stopped(run metadata.Run) {
+func (r report) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	stop := *run.Stop
 	why := flat(stop.Why)
 	if why == "" {
@@ -170,13 +173,13 @@ func (r report) stopped(run metadata.Run) {
 	r.line("%s", joined(": ", flat(string(stop.Code)), why))
 	r.line("")
 	r.line("What to do:")
-	for _, l := range wayOut(run) {
+	for _, l := range wayOut(plan, run) {
 		r.line("  %s", l)
 	}
 }
 
 // wayOut gives the commands that help a stopped run, the likeliest first.
-func wayOut(run metadata.Run) []string {
+func wayOut(plan *pipelines.Pipeline, run metadata.Run) []string {
 	id, phase := flat(run.IssueNumber), flat(run.Stop.Phase)
 	if phase == "" {
 		phase = "PHASE"
@@ -184,6 +187,9 @@ func wayOut(run metadata.Run) []string {
 	again := "reprise run --issue " + id
 	retry := "reprise retry --issue " + id
 	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
+	if lines := asksPeople(plan, run); len(lines) > 0 && run.Stop.Code == metadata.AwaitingPerson {
+		return lines
+	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
 		return []string{again + " --budget-usd N"}

@@ -2,7 +2,7 @@
 // could do the same work, in the same run, and prints one table. Run it from
 // the top of the repository:
 //
-//	go run ./internal/benchmark            # everything, some three minutes
+//	go run ./internal/benchmark            # everything, some four minutes
 //	go run ./internal/benchmark -only steps,start
 //
 // Times are medians. A ratio is ours divided by the least.
