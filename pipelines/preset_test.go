@@ -7,10 +7,7 @@ import (
 )
 
 func TestCut(t *testing.T) {
-	p := &Pipeline{Name: "p"}
-	for _, ph := range []Phase{{Name: "a"}, {Name: "b", Needs: []string{"a"}}, {Name: "c", Needs: []string{"a", "b"}}, {Name: "d", Needs: []string{"c"}}} {
-		p.Phases = append(p.Phases, ph)
-	}
+	p := &Pipeline{Name: "p", Phases: []Phase{{Name: "a"}, {Name: "b", Needs: []string{"a"}}, {Name: "c", Needs: []string{"a", "b"}}, {Name: "d", Needs: []string{"c"}}}}
 	for _, tt := range []struct {
 		name string
 		part Part

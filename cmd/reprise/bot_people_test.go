@@ -168,9 +168,9 @@ func TestApprovalByComment(t *testing.T) {
 	h.comment("max", "LGTM, approve").end(exitDone).wants("decision", "ignored", "reason-code", "not_a_command")
 	refused := map[int64]string{
 		h.say("max", "I would say\n/approve"): "",
-		h.say("ada", "/approve plan"):          "`permission_denied`",
-		h.say("ada", "/run"):                   "plan has to be approved", // to start it again is not to approve
-		h.say("max", "/approve build"):         "build does not wait for an approval; plan does",
+		h.say("ada", "/approve plan"):         "`permission_denied`",
+		h.say("ada", "/run"):                  "plan has to be approved", // to start it again is not to approve
+		h.say("max", "/approve build"):        "build does not wait for an approval; plan does",
 	}
 	j := h.comment("ada", "/resume").end(exitDone).wants("reason-code", "waiting", "status", "waiting")
 	has(t, "the summary", j.summary, "`permission_denied`")

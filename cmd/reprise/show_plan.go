@@ -27,7 +27,7 @@ func showPlan(w io.Writer, plan *pipelines.Pipeline, o viewOptions) {
 		r.planPhase(plan, i+1, &plan.Phases[i])
 	}
 	r.spare(plan.Spare)
-	r.rules(plan.Rules)
+	r.rules(plan)
 	r.presets(plan.Presets)
 }
 
@@ -125,7 +125,7 @@ func (r report) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 	t.add("report", flat(p.Report))
 	for i, x := range plan.Rules {
 		if x.After == p.Name {
-			t.add("rule", fmt.Sprintf("%d, when %s: %s", i+1, flat(x.When), thenText(x.Then)))
+			t.add("rule", ruleText(i, x))
 		}
 	}
 	for _, g := range p.Gates {
@@ -183,16 +183,24 @@ func (r report) spare(spare []pipelines.Phase) {
 	r.table(&t, "  ")
 }
 
-func (r report) rules(rules []pipelines.Rule) {
-	if len(rules) == 0 {
-		return
-	}
-	r.heading("Rules")
+// rules prints those after phases that a rule inserts; each other phase has
+// its own.
+func (r report) rules(plan *pipelines.Pipeline) {
 	t := table{}
-	for _, x := range rules {
-		t.add("after "+flat(x.After), "when "+flat(x.When), thenText(x.Then))
+	for i, x := range plan.Rules {
+		if plan.IsSpare(x.After) {
+			t.add("after "+flat(x.After), ruleText(i, x))
+		}
 	}
-	r.table(&t, "  ")
+	if len(t.rows) > 0 {
+		r.heading("Rules after those")
+		r.table(&t, "  ")
+	}
+}
+
+// ruleText says when a rule holds, and what it does then.
+func ruleText(i int, x pipelines.Rule) string {
+	return fmt.Sprintf("%d, when %s: %s", i+1, flat(x.When), thenText(x.Then))
 }
 
 // thenText says what a rule does.

@@ -21,8 +21,8 @@ type row struct {
 	Took     time.Duration // of agents and checks
 }
 
-// rowsOf gives the phases of the plan in order, then those that only the
-// record knows.
+// rowsOf gives the phases of the record in order, with those that rules have
+// inserted, then those that only the plan knows.
 func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []row {
 	var rows []row
 	at := map[string]int{}
@@ -32,15 +32,15 @@ func rowsOf(plan *pipelines.Pipeline, run metadata.Run) []row {
 			rows = append(rows, row{Number: len(rows) + 1, Rec: rec, Folder: folder})
 		}
 	}
-	for _, p := range plan.Phases {
-		rec := metadata.Phase{Name: p.Name, Status: metadata.PhasePending}
-		if r := run.Phase(p.Name); r != nil {
-			rec = *r
-		}
-		add(rec, p.Folder)
-	}
 	for _, rec := range run.Phases {
-		add(rec, "")
+		folder := ""
+		if p := plan.Phase(rec.Name); p != nil {
+			folder = p.Folder
+		}
+		add(rec, folder)
+	}
+	for _, p := range plan.Phases {
+		add(metadata.Phase{Name: p.Name, Status: metadata.PhasePending}, p.Folder)
 	}
 	for _, a := range run.Attempts {
 		i, ok := at[a.Phase]

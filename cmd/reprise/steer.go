@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -25,34 +26,39 @@ type steering struct {
 // steerCommands are the commands that change where a run stands and end; it is
 // run that goes on.
 func steerCommands(env environment) []*cobra.Command {
+	return steersWith(func(c *cobra.Command, s steering) error { return runSteer(c.Context(), env, s) })
+}
+
+// steersWith gives the commands with what is to be done about each.
+func steersWith(do func(*cobra.Command, steering) error) []*cobra.Command {
 	return []*cobra.Command{
-		steerCommand(env, "approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
+		steerCommand(do, "approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
 			`Approve the phase that the run waits at. What changes the phase later voids it.
 With --commit only if the phase has not changed since that commit.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to approve (default: the one that waits)")
 				c.Flags().StringVar(&s.Commit, "commit", "", "the commit that you have looked at")
 			}),
-		steerCommand(env, "reject --issue ID --phase PHASE --reason TEXT", "Send a phase back, with a reason",
+		steerCommand(do, "reject --issue ID --phase PHASE --reason TEXT", "Send a phase back, with a reason",
 			`Send a phase back: it is revised first thing, and the reason reaches the agent.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to send back")
 				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
 			}),
-		steerCommand(env, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
+		steerCommand(do, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
 			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Question, "question", "", "id of the question, such as q1 (default: the only one that is open)")
 				c.Flags().StringVar(&s.Text, "text", "", "the answer")
 			}),
-		steerCommand(env, "skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
+		steerCommand(do, "skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
 			`Leave a phase out. One that others need cannot be left out before them.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to leave out")
 				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
 			}),
-		steerCommand(env, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",
+		steerCommand(do, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",
 			`Halt a run, also one that another process on this machine works on. The step
 under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Text, "reason", "", "why")
 			}),
-		steerCommand(env, "cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
+		steerCommand(do, "cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
 			`End a run, also one that another process on this machine works on. The step
 under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steering) {
 				c.Flags().StringVar(&s.Text, "reason", "", "why")
@@ -60,11 +66,11 @@ under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.
 	}
 }
 
-func steerCommand(env environment, use, short, long string, flags func(*cobra.Command, *steering)) *cobra.Command {
+func steerCommand(do func(*cobra.Command, steering) error, use, short, long string, flags func(*cobra.Command, *steering)) *cobra.Command {
 	s := &steering{}
 	c := &cobra.Command{Use: use, Short: short, Long: long}
 	s.Name = c.Name()
-	c.RunE = func(c *cobra.Command, _ []string) error { return runSteer(c.Context(), env, *s) }
+	c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
 	repoFlag(c, &s.repo)
 	issueFlag(c, &s.id)
 	pushFlag(c, &s.push)
@@ -133,8 +139,21 @@ func runSteer(ctx context.Context, env environment, s steering) (err error) {
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(env.stderr, "%s, in %.12s. Continue with: reprise run --issue %s\n", capital(x.why), w.repo.Tip(), s.id)
+	_, _ = fmt.Fprintf(env.stderr, "%s\nCommit %.12s. Continue with: reprise run --issue %s\n", x.sentence(), w.repo.Tip(), s.id)
 	return nil
+}
+
+// sentence says what became of an order, for a line of its own. People's own
+// words may be at its end, with or without a full stop.
+func (x deed) sentence() string {
+	text := capital(x.why)
+	if x.phase != "" && strings.HasPrefix(x.why, x.phase+" ") {
+		text = "Phase " + x.why // its name stays as it is
+	}
+	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "."
+	}
+	return text
 }
 
 // unchanged refuses an approval for what has changed since a commit.

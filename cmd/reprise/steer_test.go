@@ -1,0 +1,96 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+// steered is what a command line asks for, and why it is refused if it is.
+func steered(line ...string) (asked slashCommand, err error) {
+	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	root.AddCommand(steersWith(func(_ *cobra.Command, s steering) error {
+		asked = s.slashCommand
+		return s.check()
+	})...)
+	root.SetArgs(append(line, "--issue", "7"))
+	err = root.Execute()
+	return asked, err
+}
+
+// A terminal and a comment ask for the very same, so that it is carried out in
+// the same way: see order.
+func TestSteerIsTheComment(t *testing.T) {
+	for comment, line := range map[string][]string{
+		"/approve":                      {"approve"},
+		"/approve plan":                 {"approve", "--phase", "plan"},
+		"/approve plan 0123456789ab":    {"approve", "--phase", "plan", "--commit", "0123456789ab"},
+		"/reject plan not so\n\nat all": {"reject", "--phase", "plan", "--reason", "not so\n\nat all"},
+		"/answer yes":                   {"answer", "--text", "yes"},
+		"/answer q2 yes":                {"answer", "--question", "q2", "--text", "yes"},
+		"/skip plan no need":            {"skip", "--phase", "plan", "--reason", "no need"},
+		"/pause":                        {"pause"},
+		"/pause lunch":                  {"pause", "--reason", "lunch"},
+		"/cancel":                       {"cancel"},
+		"/cancel the wrong issue":       {"cancel", "--reason", "the wrong issue"},
+	} {
+		t.Run(comment, func(t *testing.T) {
+			want := parseSlash(comment, false)
+			got, err := steered(line...)
+			if err != nil || want.Outcome != slashAsked {
+				t.Fatalf("the line: %v, the comment: %+v", err, want)
+			}
+			if diff := cmp.Diff(want.Command, got); diff != "" {
+				t.Errorf("(-comment +line):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is no command in a comment is none on a terminal.
+func TestSteerIsRefused(t *testing.T) {
+	long := strings.Repeat("ö", maxReason+1)
+	for _, tt := range []struct {
+		comment string
+		line    []string
+		why     string
+	}{
+		{"/reject", []string{"reject"}, "which phase? Give --phase PHASE"},
+		{"/reject plan", []string{"reject", "--phase", "plan"}, "why? Give --reason TEXT"},
+		{"/reject plan \u200b", []string{"reject", "--phase", "plan", "--reason", " \n"}, "why? Give --reason TEXT"},
+		{"/reject ../plan no", []string{"reject", "--phase", "../plan", "--reason", "no"}, `--phase "../plan" is not the name of a phase`},
+		{"/reject plan " + long, []string{"reject", "--phase", "plan", "--reason", long}, "1001 characters; the limit is 1000"},
+		{"/skip plan", []string{"skip", "--phase", "plan"}, "why? Give --reason TEXT"},
+		{"/answer", []string{"answer"}, "the answer is empty: give --text TEXT"},
+		{"/answer q1", []string{"answer", "--question", "q1"}, "the answer is empty"},
+		{"/pause " + long, []string{"pause", "--reason", long}, "1001 characters"},
+		{"/approve plan 0123456789ab twice", []string{"approve", "--phase", "plan", "--commit", "0123"}, "not the hash of a commit, of at least 7 digits"},
+	} {
+		t.Run(tt.comment[:min(len(tt.comment), 40)], func(t *testing.T) {
+			if got := parseSlash(tt.comment, false); got.Outcome != slashMistaken {
+				t.Errorf("the comment is %+v", got)
+			}
+			if _, err := steered(tt.line...); err == nil || !strings.Contains(err.Error(), tt.why) {
+				t.Errorf("the line is refused with %v, want %q", err, tt.why)
+			}
+		})
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for _, tt := range []struct{ phase, why, want string }{
+		{"plan", "plan is approved", "Phase plan is approved."},
+		{"", "answered q1", "Answered q1."},
+		{"plan", "paused by ada: lunch", "Paused by ada: lunch."},
+		{"plan", "cancelled by ada: why not?", "Cancelled by ada: why not?"},
+	} {
+		if got := (deed{phase: tt.phase, why: tt.why}).sentence(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

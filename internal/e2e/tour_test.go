@@ -1,0 +1,96 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var updateTour = flag.Bool("update", false, "rewrite docs/tour.md")
+
+// tourHead is what the page says before the tour begins.
+const tourHead = `# A tour
+
+One run from its first question to its end, with everything that can happen on
+the way. You can take it yourself; it needs go and git, no key and no network,
+and leaves nothing behind:
+
+` + "```sh\nsh examples/tour/tour.sh\n```" + `
+
+The issue is [issue.md](../examples/tour/issue.md). What the agents say comes from the
+files in [answers](../examples/tour/answers); where they are silent, the built-in
+rehearsal makes it up. Times, hashes and token counts are evened out here.
+`
+
+// TestTour takes the tour, and holds the page about it against what it prints.
+func TestTour(t *testing.T) {
+	t.Parallel()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp, err := os.MkdirTemp(scratch, "tour-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour := exec.Command("sh", "../../examples/tour/tour.sh")
+	tour.Env = append(os.Environ(), "REPRISE="+program, "TMPDIR="+temp)
+	var failure strings.Builder
+	tour.Stderr = &failure
+	out, err := tour.Output()
+	if err != nil || failure.Len() > 0 {
+		t.Fatalf("%v\n%s\n%s", err, failure.String(), out)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("it left behind %v (%v)", left, err)
+	}
+	page := filepath.Join("..", "..", "docs", "tour.md")
+	got := tourHead + sameEverywhere(string(out))
+	if *updateTour {
+		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("docs/tour.md is not what the tour prints (-page +tour); write it anew with -update:\n%s", diff)
+	}
+}
+
+// sameEverywhere takes out of what was printed what differs from one time to
+// the next. Columns stay as wide as they are.
+func sameEverywhere(text string) string {
+	for _, r := range []struct{ found, instead string }{
+		{`\d{4}-\d\d-\d\d( ?T?)\d\d:\d\d:\d\dZ`, "2026-01-02T09:00:00Z"},
+		{`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`, "2026-01-02 09:00:00"},
+		{`(?m)^\d\d:\d\d:\d\d`, "09:00:00"},
+		{`\b[0-9a-f]{12}\b`, "0123456789ab"},
+		{`<<<[a-z0-9]{16} `, "<<<0123456789abcdef "},
+		{`(?m)^[a-z0-9]{16}>>>`, "0123456789abcdef>>>"},
+		{`\b\d{3}\.\dk tokens`, "100k tokens"},
+		{`\b(\d{3}|\d\.\dk|\dk) tokens`, "600 tokens"},
+		{`( )\d{3}(  <?\$)`, "${1}600$2"},
+		{`\d\.\dk(  <?\$)`, " 600$1"},
+		{`  \dk(  <?\$)`, " 600$1"},
+		{`\$1\.2[6-9]`, "$$1.26"},
+		{`  \$0\.0\d`, " <$$0.01"},
+		{`([^<])\$0\.0\d`, "$1<$$0.01"},
+		{`  \d\.\ds`, "    0s"},
+		{`\b\d+(\.\d)?s of work`, "0s of work"},
+		{`\b\d(\.\d)?s\b`, "0s"},
+	} {
+		text = regexp.MustCompile(r.found).ReplaceAllString(text, r.instead)
+	}
+	return text
+}
