@@ -52,6 +52,7 @@ func (p Phase) clone() Phase {
 			details.AffectedTests = slices.Clone(details.AffectedTests)
 		}
 		p.RollbackContext.Details = details
+		p.RollbackContext.Earlier = slices.Clone(p.RollbackContext.Earlier)
 	}
 	if p.Checks = clonePointer(p.Checks); p.Checks != nil {
 		p.Checks.Results = slices.Clone(p.Checks.Results)

@@ -318,6 +318,7 @@ type RollbackContext struct {
 	Reason       string           `json:"reason"`
 	ReviewResult string           `json:"review_result,omitempty"` // path of a review to read
 	Details      *RollbackDetails `json:"details"`
+	Earlier      []string         `json:"earlier,omitempty"` // reasons of rollbacks before that are not met either, the newest first
 	By           string           `json:"by,omitempty"`
 	CommentURL   string           `json:"comment_url,omitempty"`
 }

@@ -51,7 +51,7 @@ func sample() Run {
 				OutputFiles: []string{".reprise/issue-7/02_design/design.md"}, CurrentStep: Revise,
 				CompletedSteps: []Step{Execute, Review},
 				RollbackContext: &RollbackContext{
-					TriggeredAt: at(6), FromPhase: "testing", FromStep: Review, Reason: "the API must stay REST\nsays the customer",
+					TriggeredAt: at(6), FromPhase: "testing", FromStep: Review, Earlier: []string{"the list has no order"}, Reason: "the API must stay REST\nsays the customer",
 					ReviewResult: ".reprise/issue-7/06_testing/review.md", By: "alice", CommentURL: link + "#issuecomment-1",
 					Details: &RollbackDetails{BlockerCount: 1, SuggestionCount: 2, AffectedTests: []string{"TestList"}},
 				},

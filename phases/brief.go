@@ -134,7 +134,7 @@ func rollbackOf(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 		}
 	}
 	r := &prompts.Rollback{
-		Automatic: automatic, FromPhase: c.FromPhase, FromStep: string(c.FromStep), By: c.By, Reason: c.Reason,
+		Automatic: automatic, FromPhase: c.FromPhase, FromStep: string(c.FromStep), By: c.By, Reason: c.Reason, Earlier: c.Earlier,
 		ReviewResult: c.ReviewResult, Blockers: -1, Suggestions: -1,
 	}
 	if c.Details != nil {

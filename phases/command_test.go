@@ -173,3 +173,75 @@ func TestTaken(t *testing.T) {
 		}
 	}
 }
+
+// Every reason reaches an agent, also where somebody takes the run back again
+// before any agent was called.
+func TestReasonsAreNotLost(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.goOn(t.Context())
+	for _, back := range []struct{ to, reason string }{{"code", "A: no globals"}, {"plan", "B: smaller"}, {"plan", "C: smaller still"}} {
+		r, err := Back(s.engine.Plan, s.run, Rewind{To: back.to, Step: metadata.Revise, Reason: back.reason, Trigger: metadata.Manual, At: s.engine.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.engine.Rewind(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		s.run = r.Run
+	}
+	s.tasks = nil
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s", run.Status)
+	}
+	told := map[string]string{}
+	for _, task := range s.tasks {
+		if _, there := told[task.Phase]; !there {
+			told[task.Phase] = task.Prompt
+		}
+	}
+	for phase, reasons := range map[string][]string{"plan": {"C: smaller still", "B: smaller"}, "code": {"A: no globals"}} {
+		at := -1
+		for _, reason := range reasons {
+			i := strings.Index(told[phase], reason)
+			if i <= at {
+				t.Errorf("the first prompt of %s lacks %q, or has it in the wrong place:\n%s", phase, reason, told[phase])
+			}
+			at = i
+		}
+	}
+	if strings.Contains(told["tell"], "A: no globals") {
+		t.Error("a phase that nobody took back is told a reason")
+	}
+	for _, p := range s.run.Phases {
+		if p.RollbackContext != nil {
+			t.Errorf("%s keeps a reason that was met", p.Name)
+		}
+	}
+}
+
+// Sessions of another machine are not here: an agent there begins anew, with
+// the whole context.
+func TestSessionsOfAnotherMachine(t *testing.T) {
+	for _, elsewhere := range []int{0, 2} {
+		s := newStage(t, testPlan())
+		s.engine.Elsewhere = elsewhere
+		first := true
+		s.on("plan", metadata.Review, func(ctx context.Context, task Task) (Result, error) {
+			if first {
+				first = false
+				return Result{Session: task.Session, Structured: answer(task, false)}, nil
+			}
+			return s.good(ctx, task)
+		})
+		if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+			t.Fatalf("the run is %s", run.Status)
+		}
+		revise := s.tasks[2]
+		if revise.Step != metadata.Revise || revise.Resume != (elsewhere == 0) {
+			t.Errorf("with %d attempts elsewhere the third task is %s, resumed: %v", elsewhere, revise.Step, revise.Resume)
+		}
+		if fresh := strings.Contains(revise.Prompt, "Do {{it}} with $& and `ticks`."); fresh != (elsewhere == 2) {
+			t.Errorf("with %d attempts elsewhere the prompt has the issue: %v", elsewhere, fresh)
+		}
+	}
+}

@@ -46,6 +46,10 @@ type Engine struct {
 	Owner string
 	Hold  time.Duration
 
+	// Elsewhere is the number of the newest attempt that another machine has
+	// made: agents' sessions of these are not here to be gone on with.
+	Elsewhere int
+
 	// Secrets are values that must not reach the branch: text is masked, and a
 	// file that has one is not committed. May be empty.
 	Secrets []Secret
@@ -77,6 +81,9 @@ const flushTime = 5 * time.Second
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for run.Status == metadata.Running {
 		d := Decide(e.Plan, run)
+		if d.Resume <= e.Elsewhere {
+			d.Resume = 0
+		}
 		if ctx.Err() != nil && !d.Final() {
 			return e.interrupted(ctx, run)
 		}

@@ -84,9 +84,10 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	if rw.Step == metadata.Execute {
 		aside(target)
 	}
+	earlier := unmet(target)
 	takeBack(target, rw)
 	target.RollbackContext = &metadata.RollbackContext{
-		TriggeredAt: rw.At, FromPhase: fromPhase, FromStep: fromStep, Reason: rw.Reason,
+		Earlier: earlier, TriggeredAt: rw.At, FromPhase: fromPhase, FromStep: fromStep, Reason: rw.Reason,
 		ReviewResult: rw.ReviewResult, Details: rw.Details, By: rw.By, CommentURL: rw.CommentURL,
 	}
 	void := map[string]bool{rw.To: rw.Step == metadata.Execute}
@@ -137,6 +138,20 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	return nil
 }
 
+// mostEarlier is how many reasons a phase is told besides the newest.
+const mostEarlier = 10
+
+// unmet gives the reasons for which a phase was taken back and that no review
+// has seen met yet, the newest first.
+func unmet(rec *metadata.Phase) []string {
+	c := rec.RollbackContext
+	if c == nil {
+		return nil
+	}
+	all := append([]string{c.Reason}, c.Earlier...)
+	return all[:min(len(all), mostEarlier)]
+}
+
 // takeBack puts the target phase to the step it is taken back to.
 func takeBack(rec *metadata.Phase, rw Rewind) {
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseInProgress, rw.Step, nil
@@ -160,7 +175,10 @@ func forget(rec *metadata.Phase, restored bool) {
 	if restored {
 		base = ""
 	}
-	*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use}
+	*rec = metadata.Phase{
+		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
+		RollbackContext: rec.RollbackContext, // a reason stays until a review has seen it met
+	}
 }
 
 // following gives the phases after one.

@@ -35,6 +35,7 @@ func (d Data) Texts() []string {
 	texts = append(texts, d.Issue.Labels...)
 	if r := d.Rollback; r != nil {
 		texts = append(texts, r.By, r.Reason)
+		texts = append(texts, r.Earlier...)
 		texts = append(texts, r.AffectedTests...)
 	}
 	if f := d.Feedback; f != nil {

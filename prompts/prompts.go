@@ -48,8 +48,9 @@ type Rollback struct {
 	By                  string // who asked, empty if unknown
 	Automatic           bool
 	Reason              string
-	ReviewResult        string // path of a review to read, or empty
-	Blockers            int    // -1 if unknown
+	Earlier             []string // reasons of rollbacks before that are not met either, the newest first
+	ReviewResult        string   // path of a review to read, or empty
+	Blockers            int      // -1 if unknown
 	Suggestions         int
 	AffectedTests       []string
 }

@@ -66,7 +66,7 @@ func (s *Set) Render(name string, d Data) (string, error) {
 	}
 	text, err := s.execute(name, newView(d))
 	// Whatever an own template leaves out, what people say has to arrive.
-	if err == nil && d.Step != "review" && slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) }) {
+	if err == nil && name != "retry" && slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) }) {
 		var answers string
 		answers, err = s.execute("answers", newView(d))
 		text = answers + text

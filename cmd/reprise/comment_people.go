@@ -5,26 +5,27 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // questions are what agents ask people: the open ones with how to answer, and
-// those that were answered behind a fold.
+// those that were answered behind a fold. A question that nobody can answer any
+// more, as its phase was taken back or left out, is not shown.
 func (c commenter) questions() string {
 	var open, done []string
+	for _, q := range phases.Questions(c.run) {
+		open = append(open, c.question(q))
+	}
 	for _, q := range c.run.Questions {
-		rec := c.run.Phase(q.Phase)
-		switch {
-		case !q.Open():
+		if !q.Open() {
 			done = append(done, "- "+joined(" · ", "**"+inline(q.ID, 20)+"**", inline(q.Text, 300), code(brief(q.By, 60)), "→ "+inline(q.Answer, 300)))
-		case rec != nil && rec.Generation == q.Generation:
-			open = append(open, c.question(q))
 		}
 	}
 	folded := ""
 	if len(done) > 0 {
 		folded = details(fmt.Sprintf("%s · %d", c.Questions, len(done)), c.within(6_000, done), false)
 	}
-	return joined("\n\n", strings.Join(open, "\n\n"), folded)
+	return joined("\n\n", c.within(20_000, open), folded)
 }
 
 // question is one that is open.

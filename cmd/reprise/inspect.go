@@ -107,6 +107,7 @@ func historyCommand(env environment) *cobra.Command {
 				return printJSON(env.stdout, map[string]any{
 					"issue": r.run.IssueNumber, "pipeline": r.run.Pipeline, "status": r.run.Status, "attempts": r.run.Attempts,
 					"decisions": r.run.Decisions, "rollbacks": r.run.RollbackHistory, "cost": r.run.Cost,
+					"questions": r.run.Questions, "approvals": r.run.Approvals, "tasks": r.run.Tasks,
 				})
 			}
 			showHistory(env.stdout, r.run, showOptions(env))

@@ -47,8 +47,9 @@ type workspace struct {
 	there   *reference // where the issue can be read if it has no run; nil: nowhere
 	nowhere string     // why that is so
 
-	told    bool     // that there is no sandbox
-	ignored []string // what was asked for, and a run that has begun does not change
+	elsewhere int      // attempts that other machines have made
+	told      bool     // that there is no sandbox
+	ignored   []string // what was asked for, and a run that has begun does not change
 }
 
 // opening says which run to open and how.
@@ -300,6 +301,9 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	if !o.refresh {
 		w.ignored = w.without(o, given)
 	}
+	if w.local == nil || w.local.Execution.ID != w.run.Execution.ID {
+		w.elsewhere = len(w.run.Attempts)
+	}
 	if !o.scratch {
 		w.absorb(env.now())
 	}
@@ -395,7 +399,7 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 		Issue: prompts.Issue{
 			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
 		},
-		Frozen: w.frozen, Secrets: env.secrets(), PauseAtGates: o.pause,
+		Elsewhere: w.elsewhere, Frozen: w.frozen, Secrets: env.secrets(), PauseAtGates: o.pause,
 		Now: env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
 	}, nil
 }
