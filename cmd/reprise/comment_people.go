@@ -14,7 +14,7 @@ import (
 func (c commenter) questions() string {
 	var open, done []string
 	for _, q := range phases.Questions(c.run) {
-		open = append(open, c.question(q))
+		open = append(open, c.question(q)+"\n") // else two would read as one quotation
 	}
 	for _, q := range c.run.Questions {
 		if !q.Open() {
@@ -25,7 +25,7 @@ func (c commenter) questions() string {
 	if len(done) > 0 {
 		folded = details(fmt.Sprintf("%s · %d", c.Questions, len(done)), c.within(6_000, done), false)
 	}
-	return joined("\n\n", c.within(20_000, open), folded)
+	return joined("\n\n", strings.TrimRight(c.within(30_000, open), "\n"), folded)
 }
 
 // question is one that is open.

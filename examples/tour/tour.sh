@@ -15,6 +15,9 @@ if [ -z "${REPRISE:-}" ]; then
 	REPRISE=$scratch/reprise
 	(cd "$here/../.." && go build -o "$REPRISE" ./cmd/reprise)
 fi
+case $REPRISE in
+*/*) REPRISE=$(cd "$(dirname "$REPRISE")" && pwd)/$(basename "$REPRISE") ;; # it is started elsewhere
+esac
 HOME=$scratch/home REPRISE_HOME=$scratch/runs NO_COLOR=1
 GIT_CONFIG_GLOBAL=$scratch/home/.gitconfig GIT_CONFIG_NOSYSTEM=1
 export HOME REPRISE_HOME NO_COLOR GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
@@ -68,10 +71,10 @@ reprise() {
 # begin STUBS starts to work on the run in another process, and returns once
 # its agent is at work.
 begin() {
-	"$REPRISE" run --issue 7 --stubs "$1" >"$scratch/log" 2>&1 &
+	"$REPRISE" run --issue 7 --verbose --stubs "$1" >"$scratch/log" 2>&1 &
 	other=$!
 	for _ in $(seq 600); do
-		! grep -q 'revise .* > ' "$scratch/log" || return 0
+		! grep -q 'revise code' "$scratch/log" || return 0
 		sleep 0.05
 	done
 	cat "$scratch/log" >&2
@@ -89,6 +92,9 @@ say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/to
 Nothing is done yet. Of what is printed, the phases and their rules:'
 only="grep -E '^(tour: the|[1-9]|  rule)'"
 reprise 0 explain --issue-file ../issue.md
+say 'A preset is a part of it, for less:'
+only="grep '^[1-9]'"
+reprise 0 explain --issue-file ../issue.md --pipeline tour/quick
 
 say '## A question'
 say 'The planner does not know enough. It asks, and the run ends with exit code 3:

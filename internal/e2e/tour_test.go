@@ -89,6 +89,7 @@ func sameEverywhere(text string) string {
 		{`  \d\.\ds`, "    0s"},
 		{`\b\d+(\.\d)?s of work`, "0s of work"},
 		{`\b\d(\.\d)?s\b`, "0s"},
+		{`(?m) +$`, ""},
 	} {
 		text = regexp.MustCompile(r.found).ReplaceAllString(text, r.instead)
 	}
