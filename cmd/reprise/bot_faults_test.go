@@ -318,7 +318,7 @@ func TestForgeGoesWrong(t *testing.T) {
 	kinds := slices.DeleteFunc(faults(), func(f fault) bool {
 		return !slices.Contains([]string{"403", "502 after it was done", "page", "reset"}, f.name)
 	})
-	goWrong(t, kinds, 2)
+	goWrong(t, kinds, 5)
 }
 
 // goWrong makes the calls of a run, of a rollback and of a question go wrong

@@ -14,7 +14,7 @@ import (
 // that again.
 func TestForgeGoesDown(t *testing.T) {
 	t.Parallel()
-	goDown(t, 3)
+	goDown(t, 7)
 }
 
 // goDown lets the forge go down at every so manyth call, of a run and of a

@@ -33,7 +33,7 @@ const (
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{stand: newStand(t), forge: githubtest.New(t), inputs: map[string]string{"agent": rehearsal, "pipeline": "fix", "label": "reprise"}}
+	h := &hub{stand: newStand(t), forge: githubtest.New(t), inputs: map[string]string{"agent": rehearsal, "pipeline": "fix", "label": "reprise", "sandbox": "off"}}
 	h.forge.AddInstallation(hubToken, "github-actions[bot]")
 	h.forge.AddIssue(hubRepo, githubtest.Issue{Number: hubIssue, Title: "Say hello", Body: "It should print \"hello\".", Author: "bob"})
 	h.forge.Bare(hubRepo, h.path("origin.git"))

@@ -15,7 +15,7 @@ import (
 // lost, and the one that leaves says why.
 func TestTwoJobsAnytime(t *testing.T) {
 	t.Parallel()
-	anytime(t, 2)
+	anytime(t, 1)
 }
 
 // anytime lets pairs of jobs meet in so many hubs, five in each.
@@ -111,7 +111,7 @@ func (p *pairs) left(j *hubJob) {
 // gives the run back, is taken by one of both.
 func TestCommandAtAnyCall(t *testing.T) {
 	t.Parallel()
-	atCalls(t, 4)
+	atCalls(t, 9)
 }
 
 // atCalls gives a command at every so manyth call of another job.

@@ -192,7 +192,7 @@ test/execute: {sleep: 30ms}
 // truth, and starting again goes on without doing anything twice.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	const enough = 40
+	const enough = 16
 	s, dice := newStand(t), chance(t)
 	s.write("four.cue", fourPhases)
 	s.write("slowly.yaml", slowly)
