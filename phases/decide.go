@@ -114,7 +114,7 @@ func failed(rec *metadata.Phase) Decision {
 
 func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
 	if open := openQuestions(run, rec); len(open) > 0 {
-		return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s asks %s: %s: %s", p.Name, count(len(open), "question"), open[0].ID, brief(open[0].Text))}
+		return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: whyAsks(open)}
 	}
 	switch step := rec.CurrentStep; step {
 	case metadata.Execute:
@@ -135,6 +135,11 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		return attempt(plan, run, p, rec, step, whyRevise(rec))
 	}
 	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: fmt.Sprintf("the record has no step for a phase in progress (%q)", rec.CurrentStep)}
+}
+
+// whyAsks says which questions a run waits for: at least one.
+func whyAsks(open []metadata.Question) string {
+	return fmt.Sprintf("%s asks %s: %s: %s", open[0].Phase, count(len(open), "question"), open[0].ID, brief(open[0].Text))
 }
 
 func whyRevise(rec *metadata.Phase) string {

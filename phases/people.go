@@ -159,8 +159,12 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
 	at := c.At
 	q.Answer, q.By, q.AnsweredAt = text, c.By, &at
-	if len(ids) == 1 {
+	if left := Questions(run); len(left) == 0 {
 		wake(&run)
+	} else if run.Stop != nil && run.Stop.Code == metadata.AwaitingPerson {
+		stop := *run.Stop
+		stop.Why = whyAsks(left)
+		run.Stop = &stop
 	}
 	return touch(run, c.At), nil
 }

@@ -101,6 +101,7 @@ func (b *bot) answer(ctx context.Context, o order, no *refused) {
 	switch {
 	case no != nil:
 		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
+		d.Kept = true
 		b.noted = append(b.noted, d)
 		if o.comment > 0 {
 			b.reactTo(ctx, o.comment, github.Confused)

@@ -79,6 +79,9 @@ func (b *bot) facts(run metadata.Run) told {
 	t := b.told
 	t.links = b.links(run)
 	for _, d := range b.noted {
+		if d.Kept {
+			continue
+		}
 		t.Asked = append(t.Asked, asked{At: b.env.now(), By: d.By, Command: d.What, Outcome: d.Why})
 	}
 	return t

@@ -123,7 +123,7 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		return err
 	}
 	if !w.fresh {
-		w.run = phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
+		w.takeUp(env, o)
 		if o.refresh {
 			if err := w.refresh(ctx, env, o.opening); err != nil {
 				return err
@@ -131,6 +131,16 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		}
 	}
 	return w.finish(ctx, env, o)
+}
+
+// takeUp makes a run that has stopped go on. One that would only come to wait
+// for the same person again is left as it is.
+func (w *workspace) takeUp(env environment, o runOptions) {
+	next := phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
+	if d := phases.Decide(w.plan, next); w.run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.run.Stop.Code && !o.refresh {
+		return
+	}
+	w.run = next
 }
 
 // finish carries the run on and tells how it ended.
@@ -368,7 +378,7 @@ func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s ph
 
 // ending says how a run ended.
 func ending(run metadata.Run, s phases.Summary) string {
-	cost := fmt.Sprintf("%d attempts, %s", s.Totals.Attempts, usd(run.Cost.USD))
+	cost := fmt.Sprintf("%s, %s", plural(s.Totals.Attempts, "attempt"), usd(run.Cost.USD))
 	if run.Stop == nil {
 		return fmt.Sprintf("%s (%s)", run.Status, cost)
 	}

@@ -42,6 +42,7 @@ type news struct {
 	Checks     []checkNews          `json:"checks,omitempty"`
 	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
 	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
+	WentBack   string               `json:"went_back,omitempty"` // where the run went back to by itself because of that
 	Tokens     int                  `json:"tokens,omitzero"`
 	USD        float64              `json:"cost_usd,omitzero"`
 	DurationMS int64                `json:"duration_ms,omitzero"`
@@ -129,9 +130,19 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 		return n
 	}
 	n.PhaseIs = rec.Status
-	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && rec.Verdict != nil {
+	if all := e.Run.RollbackHistory; len(all) > 0 {
+		last := all[len(all)-1]
+		if last.TriggeredBy == metadata.Automatic && last.FromPhase == e.Of.Phase && !last.Timestamp.Before(o.At) {
+			n.WentBack = joined(" ", last.ToPhase, string(last.ToStep))
+		}
+	}
+	verdict := rec.Verdict
+	if verdict == nil {
+		verdict = o.Verdict // the phase has gone back since
+	}
+	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
 		n.Round = max(rec.Round, 1)
-		n.Verdict, n.Findings, n.Gates = rec.Verdict.Verdict, openFindings(rec.Verdict), failedGates(rec.Verdict)
+		n.Verdict, n.Findings, n.Gates = verdict.Verdict, openFindings(verdict), failedGates(verdict)
 	}
 	return n
 }

@@ -31,6 +31,9 @@ func (n news) result() string {
 	if n.PhaseIs == metadata.PhaseCompleted || n.PhaseIs == metadata.PhaseFailed {
 		parts = append(parts, "phase "+string(n.PhaseIs))
 	}
+	if n.WentBack != "" {
+		parts = append(parts, "the run goes back to "+n.WentBack)
+	}
 	return flat(joined(", ", parts...))
 }
 
