@@ -20,6 +20,7 @@ func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step me
 	if step == "" {
 		step = metadata.Revise
 	}
+	reason = limit(clean(reason), mostReason)
 	if n := automaticSince(run); n >= mostAutomatic {
 		return proposed(run, from, fmt.Sprintf("it went back by itself %d times; once more would be: %s", n, rollbackText(to, step, reason)))
 	}
@@ -28,6 +29,15 @@ func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step me
 		return proposed(run, from, fmt.Sprintf("it asks for %s, but %s", rollbackText(to, step, reason), err))
 	}
 	return r.Run, &r
+}
+
+// mostReason is the most that a reason from an agent may have, in Unicode code
+// points, as that from a person.
+const mostReason = 1000
+
+// clean takes out of a text what no text has.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
 // proposed leaves it to a person what follows from a phase. A phase that has

@@ -111,11 +111,12 @@ func (e *Engine) documents(run metadata.Run, p *pipelines.Phase) []prompts.Docum
 	return out
 }
 
-// answersOf gives what people have answered to the questions of a phase.
+// answersOf gives what people have answered to the questions of a phase, also
+// before it was taken back: what they have decided holds.
 func answersOf(run metadata.Run, rec *metadata.Phase, d Decision) []prompts.Answer {
 	var out []prompts.Answer
 	for _, q := range run.Questions {
-		if q.Phase == rec.Name && q.Generation == rec.Generation && !q.Open() {
+		if q.Phase == rec.Name && !q.Open() {
 			out = append(out, prompts.Answer{Question: q.Text, Answer: q.Answer, By: q.By})
 		}
 	}

@@ -141,7 +141,7 @@ func TestAnArtifactLeftBehindIsNoEvidence(t *testing.T) {
 	if run := s.goOn(t.Context()); run.Stop == nil || run.Stop.Code != metadata.OutputInvalid {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
-	next, err := Retry(plan, s.run, "", s.run.UpdatedAt)
+	next, err := Retry(plan, s.run, "", Start{At: s.run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

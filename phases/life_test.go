@@ -280,10 +280,10 @@ func TestRetryGivesAFreshAllowance(t *testing.T) {
 	if run.Status != metadata.Failed {
 		t.Fatalf("the run is %s, want failed", run.Status)
 	}
-	if _, err := Retry(plan, run, "nope", t0); err == nil || !strings.Contains(err.Error(), "plan, code, tell") {
+	if _, err := Retry(plan, run, "nope", Start{At: t0}); err == nil || !strings.Contains(err.Error(), "plan, code, tell") {
 		t.Errorf("retry of an unknown phase: %v, want the valid names", err)
 	}
-	next, err := Retry(plan, run, "", run.UpdatedAt)
+	next, err := Retry(plan, run, "", Start{At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		legal(rt, run, next)
 		return next
 	case 1:
-		if next, err := Retry(plan, run, "", run.UpdatedAt); err == nil {
+		if next, err := Retry(plan, run, "", Start{At: run.UpdatedAt}); err == nil {
 			legal(rt, run, next)
 			return next
 		}

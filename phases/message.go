@@ -43,9 +43,9 @@ func result(run metadata.Run, d Decision, o Outcome) string {
 // the last argument where there is one.
 func message(run metadata.Run, subject, why, phase string, attempt int, cost float64, step ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", oneLine(subject))
+	fmt.Fprintf(&b, "reprise: %s\n\n", oneLine(clean(subject)))
 	if why != "" {
-		fmt.Fprintf(&b, "%s\n\n", indentTrailers(why))
+		fmt.Fprintf(&b, "%s\n\n", indentTrailers(clean(why)))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if phase != "" {

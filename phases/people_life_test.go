@@ -230,7 +230,7 @@ func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 		back, err := Back(plan, run, Rewind{To: phase, Step: step, Reason: w.word("because"), Trigger: metadata.Manual, At: c.At})
 		return back.Run, &back, err
 	case "retry":
-		next, err = Retry(plan, run, "", c.At)
+		next, err = Retry(plan, run, "", Start{At: c.At})
 	case "skip":
 		next, err = Skip(plan, run, phase, c.At)
 	case "pause":

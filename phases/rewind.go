@@ -126,7 +126,11 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	if strings.TrimSpace(rw.Reason) == "" {
 		return fmt.Errorf("a rollback needs a reason: it is what the next agent is told")
 	}
-	if rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rw.To })
+	switch {
+	case rec.Status == metadata.PhaseSkipped && !begun:
+		return fmt.Errorf("phase %s was left out, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
+	case rec.Status == metadata.PhasePending:
 		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
 	}
 	if rw.Step == metadata.Review && plan.Phase(rw.To).NoReview {

@@ -45,13 +45,7 @@ type Start struct {
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = run.Clone()
 	run.Execution.Attempt++
-	if s.USD > 0 {
-		run.Budget.Since = SpentOf(run)
-		run.Budget.USD = s.USD
-		if limit := run.Cost.USD + s.USD; run.Budget.IssueUSD > 0 && run.Budget.IssueUSD < limit {
-			run.Budget.IssueUSD = limit
-		}
-	}
+	allow(&run, s.USD)
 	if run.Stop != nil && resumable(run.Stop.Code, s) {
 		if run.Status == metadata.Failed {
 			run.AllowanceFrom = len(run.Attempts)
@@ -59,6 +53,19 @@ func TakeUp(run metadata.Run, s Start) metadata.Run {
 		run.Status, run.Stop = metadata.Running, nil
 	}
 	return touch(run, s.At)
+}
+
+// allow gives a run an allowance in US dollars for what follows; 0 leaves it as
+// it was.
+func allow(run *metadata.Run, usd float64) {
+	if usd <= 0 {
+		return
+	}
+	run.Budget.Since = SpentOf(*run)
+	run.Budget.USD = usd
+	if limit := run.Cost.USD + usd; run.Budget.IssueUSD > 0 && run.Budget.IssueUSD < limit {
+		run.Budget.IssueUSD = limit
+	}
 }
 
 // Absorb gives the record with the attempts that processes before had begun
@@ -101,8 +108,8 @@ func resumable(c metadata.Code, s Start) bool {
 // Retry gives a stopped run a fresh allowance: its phase has all its revises
 // again, and calls that failed before no longer count. An error says why
 // there is nothing to retry.
-func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time) (metadata.Run, error) {
-	run = run.Clone()
+func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
+	run, at := run.Clone(), s.At
 	switch {
 	case run.Status == metadata.Running:
 		return run, fmt.Errorf("the run has not stopped: continue it with run")
@@ -122,7 +129,10 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Tim
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
 		return run, fmt.Errorf("phase %s is %s: take it back with rollback, and say why", phase, rec.Status)
+	case run.Stop.Phase != "" && phase != run.Stop.Phase:
+		return run, fmt.Errorf("the run stopped at %s, and not at %s", run.Stop.Phase, phase)
 	}
+	allow(&run, s.USD)
 	rec.RetryCount, rec.Recent = 0, nil
 	run.AllowanceFrom = len(run.Attempts)
 	run.Status, run.Stop = metadata.Running, nil

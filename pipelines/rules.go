@@ -43,6 +43,11 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string
 		if d != "" && !slices.Contains(ahead, d) {
 			c.add(n, []any{"then", "drop", i}, "no phase %q after %q, %s", d, r.After, oneOf(d, ahead))
 		}
+		for _, p := range a.Phases {
+			if slices.Contains(p.Needs, d) && !slices.Contains(r.Then.Drop, p.Name) {
+				c.add(n, []any{"then", "drop", i}, "%q is needed by %q, which is not dropped with it", d, p.Name)
+			}
+		}
 	}
 	if back := r.Then.Rollback; back != nil && back.To != "" && !slices.Contains(done, back.To) {
 		c.add(n, []any{"then", "rollback", "to"}, "no phase %q up to %q, %s", back.To, r.After, oneOf(back.To, done))

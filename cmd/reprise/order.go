@@ -61,7 +61,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		}
 		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
 	case "retry":
-		next, err = phases.Retry(plan, run, o.Phase, o.at)
+		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.at, USD: o.USD})
 		why = "a fresh allowance"
 	case "cancel":
 		why = o.told("cancelled")

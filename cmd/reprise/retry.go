@@ -53,7 +53,7 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 	if err := w.busy(env.now()); err != nil {
 		return err
 	}
-	run, err := phases.Retry(w.plan, w.run, phase, env.now())
+	run, err := phases.Retry(w.plan, w.run, phase, phases.Start{At: env.now(), USD: o.usd})
 	if err != nil {
 		return usageError{err}
 	}

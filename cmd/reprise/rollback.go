@@ -108,7 +108,7 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	}
 	back, err := phases.Back(r.plan, r.run, phases.Rewind{
 		To: o.to, Step: metadata.Step(o.step), From: o.from, Reason: reason, ReviewResult: review,
-		By: r.source.UserName, Trigger: metadata.Manual, At: env.now(),
+		By: r.source.UserName, Trigger: metadata.Manual, Restore: o.restore, At: env.now(),
 	})
 	if err != nil {
 		return usageError{err}

@@ -106,6 +106,7 @@ func (s steering) check() error {
 
 // runSteer carries out one order, and says how to go on.
 func runSteer(ctx context.Context, env environment, s steering) (err error) {
+	s.Commit = strings.ToLower(s.Commit)
 	if err := s.check(); err != nil {
 		return err
 	}
