@@ -49,6 +49,7 @@ type Moved struct {
 	Theirs string // commit
 	Where  string // where Theirs is: "origin", or "this repository"
 	Why    string
+	Run    bool // it is the run itself with which somebody went on
 }
 
 // Error names both commits.

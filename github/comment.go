@@ -1,6 +1,7 @@
 package github
 
 import (
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"strings"
@@ -14,6 +15,7 @@ type Comment struct {
 	Author               User
 	URL                  string    // for people; empty if the forge gave none that is safe to keep
 	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
+	Eyes, Confused       int       // how many have reacted so; 0 also if the forge did not say
 }
 
 // Edited reports whether a comment may not read any more as it did when it was
@@ -31,10 +33,17 @@ type wireComment struct {
 	IssueURL  string      `json:"issue_url"`
 	CreatedAt moment      `json:"created_at"`
 	UpdatedAt moment      `json:"updated_at"`
+
+	Reactions json.RawMessage `json:"reactions"` // other forges have lists there, or nothing
 }
 
 func (w wireComment) comment() Comment {
+	var reacted struct{ Eyes, Confused int }
+	if json.Unmarshal(w.Reactions, &reacted) != nil {
+		reacted.Eyes, reacted.Confused = 0, 0
+	}
 	c := Comment{
+		Eyes: reacted.Eyes, Confused: reacted.Confused,
 		ID: w.ID, Body: w.Body, Author: w.User.user(), URL: commentURL(w.URL),
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
 	}

@@ -27,6 +27,7 @@ func (c *checker) phase(p *Phase) {
 	at.commit("base", p.Base)
 	count(at, "generation", p.Generation)
 	count(at, "round", p.Round)
+	count(at, "touched", p.Touched)
 	if count(at, "written", p.Written); p.Written > c.attempts {
 		at.bad("written", "there is no attempt %d", p.Written)
 	}

@@ -38,8 +38,9 @@ func (q Question) Open() bool { return q.AnsweredAt == nil }
 type Approval struct {
 	Phase      string `json:"phase"`
 	Generation int    `json:"generation"`
-	Attempt    int    `json:"attempt"` // that wrote what was approved
-	Digest     string `json:"digest"`  // of the artifact
+	Attempt    int    `json:"attempt"`          // that wrote what was approved
+	Touched    int    `json:"touched,omitzero"` // see Phase.Touched
+	Digest     string `json:"digest"`           // of the artifact
 	// Role is the one that was asked for: By had it, or a higher one. Empty if
 	// nobody asked for a certain one.
 	Role    string    `json:"role,omitempty"`
@@ -100,6 +101,7 @@ func (c *checker) people(r *Run) {
 		count(at, "generation", a.Generation)
 		c.by(at, a.Attempt)
 		at.filled("digest", a.Digest)
+		count(at, "touched", a.Touched)
 		optional(at, "role", a.Role, roles()...)
 		count(at, "comment_id", a.Comment)
 		at.time("at", a.At)

@@ -196,6 +196,9 @@ type Phase struct {
 	// stands, besides what the pipeline asks for, and Ask why that is so.
 	Approve string `json:"approve,omitempty"`
 	Ask     string `json:"ask,omitempty"`
+	// Touched is how often others have changed on the branch what the phase
+	// left behind. An approval is for one such number.
+	Touched int `json:"touched,omitzero"`
 	// Dropped is the phase after which a rule has left this one out; empty if
 	// none did. Taking that phase back takes it back, too.
 	Dropped string `json:"dropped_after,omitempty"`
@@ -284,6 +287,7 @@ type Decision struct {
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
 	By      string    `json:"by,omitempty"`        // the person whose command it was
 	Comment int64     `json:"comment_id,omitzero"` // the comment in which the command stood
+	Job     string    `json:"job,omitempty"`       // the job that brought a command which stood in no comment
 }
 
 // Rollback is one entry of the history of rollbacks, which only grows.

@@ -59,7 +59,7 @@ func sample() Run {
 				Checks:  &Checks{Written: 3, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
 				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: "is protected"}}, Recent: []string{"a:b"},
-				Approve: "maintain", Ask: "it is large", Use: &Use{Agent: "second", Tier: "heavy"},
+				Approve: "maintain", Ask: "it is large", Touched: 1, Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
@@ -90,7 +90,7 @@ func sample() Run {
 		},
 		Decisions: []Decision{
 			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
-			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Comment: 4711},
+			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Comment: 4711, Job: "actions/1"},
 		},
 		Tasks: []Task{
 			{ID: "t1", Phase: "planning", Title: "The parser", Goal: "It reads both forms.", Files: []string{"parse.go"}},
@@ -100,7 +100,7 @@ func sample() Run {
 			{ID: "q1", Phase: "planning", Attempt: 1, Text: "REST or RPC?", Options: []string{"REST", "RPC"}, AskedAt: at(1), Answer: "REST", By: "alice", AnsweredAt: ptr(at(2))},
 			{ID: "q2", Phase: "design", Generation: 1, Attempt: 3, Text: "How long?", AskedAt: at(8)},
 		},
-		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
+		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Touched: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
 		Budget: Budget{
 			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
 			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},

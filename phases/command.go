@@ -14,6 +14,7 @@ type Command struct {
 	Name    string // as people type it, without the slash
 	By      string // login; empty if unknown
 	Comment int64  // id of the comment; 0 if it came another way
+	Job     string // the job that brought it, if it stood in no comment
 	Phase   string // the phase it is about; may be empty
 	Why     string // what became of it, in a sentence
 	At      time.Time
@@ -26,7 +27,7 @@ type Command struct {
 func Take(before, after metadata.Run, c Command) metadata.Run {
 	run := after.Clone()
 	run.Decisions = append(run.Decisions, metadata.Decision{
-		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Comment: c.Comment,
+		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Comment: c.Comment, Job: c.Job,
 	})
 	if c.Comment > cursorOf(run) {
 		run.Cursor = strconv.FormatInt(c.Comment, 10)
@@ -106,6 +107,18 @@ func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
 		cancel(nil)
 		<-done
 	}
+}
+
+// Changed gives the record of a run on whose branch others have changed what a
+// phase left behind: an approval of it does not hold any more. Digest is that
+// of the artifact as it reads now.
+func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run {
+	run = run.Clone()
+	rec := run.Phase(phase)
+	rec.Touched++
+	rec.Digest = digest
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "changed", Phase: phase, Why: "somebody else has changed on the branch what it left behind; an approval of it does not hold any more"})
+	return touch(run, at)
 }
 
 // Touch gives the next record after one that was changed by hand in what the

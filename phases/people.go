@@ -58,7 +58,7 @@ func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
 // Stands reports whether an approval is for its phase as it is now.
 func Stands(run metadata.Run, a metadata.Approval) bool {
 	rec := run.Phase(a.Phase)
-	return rec != nil && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Digest == digestOf(rec)
+	return rec != nil && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Touched == rec.Touched && a.Digest == digestOf(rec)
 }
 
 // wake lets a run go on that waits for a person. One that a person has ended
@@ -113,7 +113,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	run = run.Clone()
 	rec := run.Phase(waits)
 	run.Approvals = append(run.Approvals, metadata.Approval{
-		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
+		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Touched: rec.Touched, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
 	wake(&run)
 	return touch(run, c.At), nil

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/sethvargo/go-githubactions"
 
@@ -21,15 +23,32 @@ import (
 // are switched off from the beginning, and on only for those that job gives.
 type job struct {
 	env    environment
+	out    *lockedWriter
 	gha    *githubactions.Action
 	resume string // what switches commands on again
 	open   bool   // a group of lines is open
 }
 
+// lockedWriter lets one write at a time pass, so that nothing of an agent gets
+// between the two that switch commands on and off.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write writes to the writer behind it.
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
 func newJob(env environment) *job {
+	out := &lockedWriter{w: env.stdout}
+	env.stdout = out
 	return &job{
-		env: env, resume: "reprise-" + random(),
-		gha: githubactions.New(githubactions.WithGetenv(env.getenv), githubactions.WithWriter(env.stdout)),
+		env: env, out: out, resume: "reprise-" + random(),
+		gha: githubactions.New(githubactions.WithGetenv(env.getenv), githubactions.WithWriter(out.w)),
 	}
 }
 
@@ -41,12 +60,14 @@ func random() string {
 }
 
 // stop switches workflow commands off.
-func (j *job) stop() { _, _ = fmt.Fprintf(j.env.stdout, "::stop-commands::%s\n", j.resume) }
+func (j *job) stop() { _, _ = fmt.Fprintf(j.out.w, "::stop-commands::%s\n", j.resume) }
 
 // command gives a workflow command, between two that switch commands on and
 // off again.
 func (j *job) command(give func()) {
-	_, _ = fmt.Fprintf(j.env.stdout, "::%s::\n", j.resume)
+	j.out.mu.Lock()
+	defer j.out.mu.Unlock()
+	_, _ = fmt.Fprintf(j.out.w, "::%s::\n", j.resume)
 	give()
 	j.stop()
 }

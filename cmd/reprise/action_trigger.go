@@ -121,7 +121,7 @@ func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
 		if ev.Action != "labeled" || in.label == "" || !strings.EqualFold(ev.Label, in.label) {
 			return deny(metadata.NoTrigger, "a run begins with the label %q", in.label)
 		}
-		t.label = ev.Label
+		t.label, t.at = ev.Label, ev.Issue.UpdatedAt
 		ask(ev.Sender.Login, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":

@@ -39,8 +39,11 @@ type bot struct {
 
 	asked     bool // what the work takes is there
 	triedPull bool
-	noted     []denial // what was refused while the job ran
-	owes      []owed   // commands that this process took and that the run has to answer for
+	// turnedDown is why what a form or a workflow asked for was refused. There
+	// is no comment to answer, so the job itself has to say it.
+	turnedDown *denial
+	noted      []denial // what was refused while the job ran
+	owes       []owed   // commands that this process took and that the run has to answer for
 
 	mu    sync.Mutex // the queue is looked at while an agent works
 	queue queue
@@ -94,7 +97,10 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 		return nil, err
 	}
 	b.thread = b.gh.Thread(owner, name, t.number)
-	b.queue = newQueue(t)
+	if t.at.IsZero() {
+		b.t.at = j.env.now() // a form; what was written before is not for this job
+	}
+	b.queue = newQueue(b.t)
 	return b, nil
 }
 
@@ -123,7 +129,6 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		}
 		return jobEnd{decision: denied, denial: *no}
 	}
-	b.takeLabel(ctx)
 	fresh := b.react(ctx, github.Eyes)
 	switch {
 	case asked.Outcome == slashMistaken, asked.Command.now():

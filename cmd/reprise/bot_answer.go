@@ -31,7 +31,10 @@ func (b *bot) reply(ctx context.Context, comment int64, body func(marker string)
 		return nil
 	}
 	marker := replyMarker(comment)
-	_, err := b.thread.Post(ctx, marker, body(marker), b.t.at)
+	b.mu.Lock()
+	since := b.queue.since
+	b.mu.Unlock()
+	_, err := b.thread.Post(ctx, marker, body(marker), since)
 	if err != nil {
 		b.warn(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +28,8 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 func (b *bot) finish(ctx context.Context) jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
-	if b.w.run.Status == metadata.Completed {
+	// What a job before has left undone is done now; what people did since stays.
+	if b.w.run.Status == metadata.Completed && (b.holding || b.again || b.t.asked.Command.Name == "run") {
 		b.handOver(ctx)
 	}
 	run := b.w.run
@@ -50,6 +52,9 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: run.Stop.Why}
 	} else if run.Status == metadata.Completed {
 		end.Code = metadata.Done
+	}
+	if b.turnedDown != nil && !b.holding {
+		return jobEnd{decision: denied, denial: *b.turnedDown, err: errors.New(b.turnedDown.Why)}
 	}
 	return end
 }

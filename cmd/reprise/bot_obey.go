@@ -21,6 +21,11 @@ type owed struct {
 // later, when nobody expects it any more.
 func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
 	x, err := o.work(b.w.plan, run, b.holding)
+	if err == nil && o.Restore {
+		if _, missing := b.w.endOf(ctx, o.Phase); missing != nil {
+			err = &refused{metadata.NotACommand, missing}
+		}
+	}
 	if err == nil && o.Name == "approve" {
 		err = b.mayApprove(ctx, run, o)
 	}
@@ -34,7 +39,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	} else if err != nil {
 		return run, err
 	}
-	next := phases.Take(run, x.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Phase: x.phase, Why: x.why, At: o.at})
+	next := phases.Take(run, x.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Phase: x.phase, Why: x.why, At: o.at})
 	if next.Execution.Attempt == run.Execution.Attempt && !b.holding {
 		next.Execution.Attempt++ // a process of its own
 	}
@@ -99,6 +104,8 @@ func (b *bot) redefine(ctx context.Context, run metadata.Run, o order) (metadata
 // answer tells people what became of an order.
 func (b *bot) answer(ctx context.Context, o order, no *refused) {
 	switch {
+	case no != nil && o.comment == 0 && no.code != metadata.Done && no.code != metadata.AlreadyRunning:
+		b.turnedDown = &denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
 	case no != nil:
 		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
 		d.Kept = true
@@ -173,6 +180,9 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
 	o := order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
+	b.mu.Lock()
+	delete(b.roles, c.asker()) // it may have been looked up long ago
+	b.mu.Unlock()
 	no := b.may(ctx, c.asker(), c.asked.role())
 	if no == nil && c.comment.Edited() {
 		no = &denial{Code: metadata.EditedComment, By: o.by, Why: "the comment was edited; write a new one"}
@@ -182,7 +192,9 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 	}
 	if no != nil {
 		no.What = firstLine(c.comment.Body)
-		b.noted = append(b.noted, *no)
+		if no.Kept = no.Code == metadata.PermissionDenied; len(b.noted) < 50 {
+			b.noted = append(b.noted, *no) // on the page of the job; the issue shows what those with the right say
+		}
 		b.settled(c.comment.ID)
 		if no.Code == metadata.EditedComment { // who has no right shall not keep a run waiting with a hundred comments
 			b.reactTo(ctx, c.comment.ID, github.Confused)
@@ -208,5 +220,5 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 func taken(err error) bool {
 	var moved *git.Moved
 	var held *git.Locked
-	return errors.As(err, &moved) || errors.As(err, &held)
+	return errors.As(err, &moved) && moved.Run || errors.As(err, &held)
 }

@@ -69,7 +69,10 @@ func (b *bot) read(ctx context.Context, now bool) error {
 	if err != nil && ctx.Err() != nil {
 		return err // nobody wants to know any more
 	}
-	answered := b.answered(ctx, list)
+	answered, unknown := b.answered(ctx, list)
+	if err == nil {
+		err = unknown
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue.looked = at
@@ -84,7 +87,7 @@ func (b *bot) read(ctx context.Context, now bool) error {
 // run, only that says that a command was refused; it must not be obeyed when
 // somebody gives the next one. A marker alone proves nothing: anybody can write
 // one.
-func (b *bot) answered(ctx context.Context, list []github.Comment) map[int64]bool {
+func (b *bot) answered(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	for _, c := range list {
 		var to int64
@@ -93,14 +96,43 @@ func (b *bot) answered(ctx context.Context, list []github.Comment) map[int64]boo
 		}
 		me, err := b.gh.Self(ctx)
 		if err != nil {
-			b.warn(fmt.Errorf("which comments are answers of our own is not known: %w", err))
-			return out // it would be asked for every one of them
+			return nil, fmt.Errorf("which comments are answers of our own is not known: %w", err)
 		}
 		if me.ID == c.Author.ID && strings.EqualFold(me.Login, c.Author.Login) {
 			out[to] = true
 		}
 	}
-	return out
+	return out, nil
+}
+
+// reach makes the queue reach back to the beginning of a run: what was given
+// since, and no job has taken, is not lost.
+func (b *bot) reach(ctx context.Context, run metadata.Run) error {
+	b.mu.Lock()
+	since := run.CreatedAt.Add(-lookBack)
+	far := since.Before(b.queue.since)
+	if far {
+		b.queue.since = since
+	}
+	b.mu.Unlock()
+	if !far {
+		return nil
+	}
+	return b.read(ctx, true)
+}
+
+// forgotten reports whether a comment is from before what this job was started
+// for, and nobody has accepted it: its own job has refused it, or there was no
+// reprise yet to listen.
+func (b *bot) forgotten(c github.Comment) bool {
+	if b.t.comment != nil && c.ID == b.t.comment.ID {
+		return false
+	}
+	if c.Eyes == 0 && c.Confused > 0 {
+		return true // whoever gave it had not the right; that they have it now changes nothing
+	}
+	at := b.t.at
+	return !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-lookBack)) && (c.Eyes == 0 || c.Confused > 0)
 }
 
 // pending gives the commands that were not taken yet, oldest first. It is the
@@ -120,7 +152,7 @@ func (b *bot) pending(run metadata.Run) []waiting {
 	var out []waiting
 	for _, c := range list {
 		mine := b.t.comment != nil && c.ID == b.t.comment.ID // started again, it is asked again
-		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || b.queue.answered[c.ID] && !mine || strings.Contains(c.Body, ourMarker) || b.foreign(c) {
+		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || b.queue.answered[c.ID] && !mine || strings.Contains(c.Body, ourMarker) || b.foreign(c) || b.forgotten(c) {
 			continue
 		}
 		if asked := parseSlash(c.Body, false); asked.Outcome != slashIgnored {

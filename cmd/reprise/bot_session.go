@@ -43,9 +43,13 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		}
 	}()
 	end, err := b.open(ctx)
+	if err == nil && end == nil {
+		err = b.reach(ctx, b.w.run)
+	}
 	if err != nil {
 		return b.broke(ctx, err)
 	}
+	b.takeLabel(ctx)
 	if end != nil {
 		return *end
 	}
@@ -241,7 +245,10 @@ func (b *bot) start(ctx context.Context, o order) error {
 	if err := b.able(ctx, b.w.run); err != nil {
 		return err
 	}
-	next := phases.Take(b.w.run, b.w.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Why: "the run begins", At: o.at})
+	next := phases.Take(b.w.run, b.w.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Why: "the run begins", At: o.at})
+	if o.comment == 0 {
+		next.Cursor = b.newest() // what people wrote before is not about this run
+	}
 	if err := b.engine.Begin(ctx, next); err != nil {
 		return err
 	}
@@ -266,11 +273,40 @@ func (b *bot) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.t.comment == nil && !b.holding {
+	if b.t.comment == nil && !b.holding && !b.obeyedBefore(run) {
 		run, err = b.obey(ctx, run, order{slashCommand: b.t.asked.Command, by: b.t.by, at: b.env.now()})
 	}
 	b.w.run = run
 	return err
+}
+
+// jobOf names the job that gives an order which stands in no comment.
+func (b *bot) jobOf(o order) string {
+	if id, _, ok := jobIn(b.me); ok && o.comment == 0 {
+		return fmt.Sprintf("actions/%d", id)
+	}
+	return ""
+}
+
+// obeyedBefore reports whether this job was started again and has obeyed its
+// order the first time.
+func (b *bot) obeyedBefore(run metadata.Run) bool {
+	job := b.jobOf(order{})
+	return b.again && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
+}
+
+// newest is the newest comment there is, or "".
+func (b *bot) newest() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := int64(0)
+	for _, c := range b.queue.list {
+		id = max(id, c.ID)
+	}
+	if id == 0 {
+		return ""
+	}
+	return strconv.FormatInt(id, 10)
 }
 
 // goThrough runs the engine to where it stops, and sees to the rest.

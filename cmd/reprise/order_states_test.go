@@ -151,7 +151,13 @@ func TestStatesPage(t *testing.T) {
 		"phases: `design`, which a maintainer has to approve, and `code`, which needs it.\n" +
 		"\"No\" comes with a [reason code](reason-codes.md), changes nothing but the note\nthat the command was taken, and is told in a reply.\n\n" +
 		"`/status`, `/help`, `/config` and `/rollback --dry-run` are answered at any time.\n" +
-		"Without a run only `/run` does something. The same holds for the commands of the\nlocal program.\n")
+		"Without a run only `/run` does something.\n\n" +
+		"While a step is at work, `/cancel` and `/rollback` end it, and what it had changed\nis kept as a patch; the other commands, `/pause` too, wait for its end.\n\n" +
+		"The commands of the local program do the same, with these differences:\n\n" +
+		"- Where `/run` is refused, `reprise run` tells how the run stands: for what it\n  waits, with exit code 3, or that it is completed, with 0.\n" +
+		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and what it had changed is kept as a patch.\n" +
+		"- The others that change a run are refused while another process works on it.\n" +
+		"- Nobody is asked for a role.\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n| command | what happens |\n|---|---|\n", capital(s.name))
 		for _, text := range asking() {

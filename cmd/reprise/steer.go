@@ -163,7 +163,7 @@ func (w *workspace) unchanged(ctx context.Context, commit string) error {
 		return nil
 	}
 	phase, _, _, _ := phases.Approval(w.plan, w.run)
-	seen, err := w.recordAt(ctx, commit)
+	full, seen, err := w.recordAt(ctx, commit)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,11 @@ func (w *workspace) unchanged(ctx context.Context, commit string) error {
 	if then == nil || then.Generation != now.Generation || then.Written != now.Written || then.Digest != now.Digest {
 		return fmt.Errorf("%s has changed since %.12s; look at it as it is now", phase, commit)
 	}
-	return nil
+	_, code, err := tree{repo: w.repo}.Diff(ctx, full)
+	if err == nil && code.Files > 0 {
+		err = fmt.Errorf("the code has changed since %.12s; look at it as it is now", commit)
+	}
+	return err
 }
 
 // openFreed opens a run, after telling a process on this machine that works on

@@ -39,7 +39,7 @@ type denial struct {
 	By   string // login; empty if unknown
 	What string // what was asked for, such as the command; may be empty
 	Why  string // the words of a program where they say more than the code; may be empty
-	Kept bool   // the record of the run has it, too
+	Kept bool   // not for the issue: the record of the run has it, or whoever asked has not the right
 }
 
 // versioned is a program with its version.

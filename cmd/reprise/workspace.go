@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,12 +223,47 @@ func saved(root, id string) *metadata.Run {
 	return &run
 }
 
-// recordAt gives the record as a commit of the run has it. The commit may be
-// named by the first digits of its hash.
-func (w *workspace) recordAt(ctx context.Context, commit string) (metadata.Run, error) {
+// touched takes note of what somebody else has put on the branch behind the
+// newest commit of the run: what was approved is not what is there any more.
+func (w *workspace) touched(ctx context.Context, at time.Time) error {
 	log, err := w.repo.Log(ctx, w.run.BaseCommit)
 	if err != nil {
-		return metadata.Run{}, err
+		return err
+	}
+	ours := slices.IndexFunc(log, func(c git.LogEntry) bool {
+		return slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Issue" })
+	})
+	if ours <= 0 {
+		return nil // the newest commit is one of the run
+	}
+	_, code, err := tree{repo: w.repo}.Diff(ctx, log[ours].Commit)
+	if err != nil {
+		return err
+	}
+	for _, rec := range w.run.Phases {
+		p := w.plan.Phase(rec.Name)
+		if p == nil || rec.Status != metadata.PhaseCompleted || rec.Digest == "" {
+			continue
+		}
+		data, err := w.repo.ReadFile(ctx, w.repo.Tip(), path.Join(phases.Folder(w.issue.ID), p.Folder, p.Writes))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		sum := sha256.Sum256(data)
+		digest := hex.EncodeToString(sum[:])
+		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree {
+			w.run = phases.Changed(w.run, rec.Name, digest, at)
+		}
+	}
+	return nil
+}
+
+// recordAt gives the record as a commit of the run has it, and the full hash of
+// the commit, which may be named by its first digits.
+func (w *workspace) recordAt(ctx context.Context, commit string) (string, metadata.Run, error) {
+	log, err := w.repo.Log(ctx, w.run.BaseCommit)
+	if err != nil {
+		return "", metadata.Run{}, err
 	}
 	for _, c := range log {
 		if !strings.HasPrefix(c.Commit, commit) {
@@ -235,11 +271,12 @@ func (w *workspace) recordAt(ctx context.Context, commit string) (metadata.Run, 
 		}
 		data, err := w.repo.ReadFile(ctx, c.Commit, recordFile(w.issue.ID))
 		if err != nil {
-			return metadata.Run{}, err
+			return "", metadata.Run{}, err
 		}
-		return metadata.Parse(data, commit)
+		run, err := metadata.Parse(data, commit)
+		return c.Commit, run, err
 	}
-	return metadata.Run{}, fmt.Errorf("no commit %s is on %s", commit, w.run.BranchName)
+	return "", metadata.Run{}, fmt.Errorf("no commit %s is on %s", commit, w.run.BranchName)
 }
 
 // absorb takes in the attempts that were begun on this machine and never
@@ -300,6 +337,9 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	given.clean()
 	if !o.refresh {
 		w.ignored = w.without(o, given)
+	}
+	if err := w.touched(ctx, env.now()); err != nil {
+		return err
 	}
 	if w.local == nil || w.local.Execution.ID != w.run.Execution.ID {
 		w.elsewhere = len(w.run.Attempts)

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// What people wrote before a label or a form asked for a run is not about it.
+func TestOldCommandsAreNotObeyed(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.say("ada", "/cancel, dear other bot")
+	h.say("ada", "/skip analyze it is for another program")
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
+	payload := h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")
+
+	h.inputs["command"] = gateOnly
+	h.start("issues", "ada", payload).end(exitDone).wants("decision", "run")
+	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"reprise"}) {
+		t.Errorf("the gate leaves the labels %q: a job that is dropped now leaves no trace", got)
+	}
+	delete(h.inputs, "command")
+	h.start("issues", "ada", payload).end(exitDone).wants("status", "completed")
+	if got := h.forge.Labels(hubRepo, hubIssue); len(got) != 0 {
+		t.Errorf("the run leaves the labels %q", got)
+	}
+	if replies := h.ours("reply"); len(replies) != 0 {
+		t.Errorf("old comments were answered: %+v", replies)
+	}
+	for _, d := range h.record().Decisions {
+		if d.Step == "cancel" || d.Step == "skip" {
+			t.Errorf("an old command was taken: %+v", d)
+		}
+	}
+}
+
+// A command that was denied is not obeyed when its author has the right later.
+func TestDeniedIsNotObeyedLater(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.comment("ada", "/run --until analyze").end(exitDone)
+	id := h.say("eve", "/rollback analyze because I say so")
+	h.heard(id, "eve").end(exitDone).wants("reason-code", "permission_denied")
+	h.forge.Permit(hubRepo, "eve", "write")
+	h.comment("ada", "/rollback analyze because ada says so").end(exitDone).wants("status", "completed")
+	if all := h.record().RollbackHistory; len(all) != 1 || all[0].By != "ada" {
+		t.Errorf("the history of rollbacks is %+v", all)
+	}
+}
+
+// A command that was accepted, and whose job never came to it, is found by the
+// next job, however much later that is.
+func TestAcceptedCommandIsFoundLater(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	began := time.Now().UTC()
+	var later atomic.Int64
+	h.forge.SetClock(func() time.Time { return began.Add(time.Duration(later.Load())) })
+	h.comment("ada", "/run --until analyze").end(exitDone)
+	later.Add(int64(5 * time.Minute))
+	h.forge.AddReaction(hubRepo, h.say("ada", "/rollback analyze the first"), "github-actions[bot]", "eyes")
+	later.Add(int64(3 * time.Hour))
+	h.comment("max", "/rollback analyze the second").end(exitDone).wants("status", "completed")
+	var by []string
+	for _, r := range h.record().RollbackHistory {
+		by = append(by, r.By+" "+r.Reason)
+	}
+	if !slices.Equal(by, []string{"ada the first", "max the second"}) {
+		t.Errorf("taken were %q", by)
+	}
+}
+
+// What a form asks for is done once, also where its job is started again.
+func TestFormIsObeyedOnce(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	h.comment("ada", "/run --until analyze").end(exitDone)
+	payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback analyze once"})
+	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77").end(exitDone).wants("status", "completed")
+	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=2").end(exitDone)
+	if run := h.record(); len(run.RollbackHistory) != 1 || run.Status != metadata.Completed {
+		t.Errorf("the run is %s after %+v", run.Status, run.RollbackHistory)
+	}
+	// A form has no comment to be answered in: the job says that it was refused.
+	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback nowhere x"})).
+		end(exitFailed).wants("decision", "denied", "reason-code", "not_a_command")
+}
