@@ -280,9 +280,12 @@ func TestRace(t *testing.T) {
 	const runs, commits = 3, 4
 	var wg sync.WaitGroup
 	dir := realTemp(t)
+	var open []*Repo
 	for n := range runs {
+		open = append(open, openRun(t, user, pushing, inRoot(filepath.Join(dir, fmt.Sprint(n)))))
+	}
+	for n, r := range open {
 		// Only the code of each is its own; none writes state.
-		r := openRun(t, user, pushing, inRoot(filepath.Join(dir, fmt.Sprint(n))))
 		wg.Go(func() {
 			for i := range commits {
 				name := fmt.Sprintf("code-%d-%d", n, i)

@@ -16,6 +16,7 @@ import (
 // token there.
 func newPatient(t *testing.T) *hub {
 	t.Helper()
+	t.Setenv("TMPDIR", onDisk(t)) // doctor tries the sandbox
 	h := newHub(t)
 	if err := hosted(h.dir); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -18,7 +20,37 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == evaluateCommand {
 		serveEvaluation()
 	}
+	if strings.HasSuffix(os.Args[0], ".test") {
+		inMemory()
+	}
 	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried})
+}
+
+// memory is a file system in memory that Linux has. Programs in the sandbox may
+// write there if they may change code, so tests of the sandbox stay on the disk.
+const memory = "/dev/shm"
+
+// inMemory has temporary folders made in memory: tests make and remove many
+// thousands of small files, which on a disk takes half of their time. Nothing
+// here looks at what a power failure leaves; being killed loses nothing of
+// either.
+func inMemory() {
+	const enough = 2 << 30 // bytes
+	var stat unix.Statfs_t
+	if os.Getenv("TMPDIR") == "" && unix.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) > enough {
+		_ = os.Setenv("TMPDIR", memory) // a valid name
+	}
+}
+
+// onDisk gives a temporary folder that is not in memory.
+func onDisk(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "reprise-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
+	return dir
 }
 
 // serveEvaluation is the program as its own child. The race detector waits a
@@ -43,6 +75,18 @@ const noRaceWait = "GORACE=atexit_sleep_ms=0"
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: scriptCommands(), RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			vars, err := world(e.WorkDir)
+			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+			return err
+		},
+	})
+}
+
+// The scripts about the sandbox.
+func TestSandboxScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/sandbox", Cmds: scriptCommands(), RequireUniqueNames: true, WorkdirRoot: onDisk(t),
 		Setup: func(e *testscript.Env) error {
 			vars, err := world(e.WorkDir)
 			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
