@@ -78,7 +78,7 @@ func sameEverywhere(text string) string {
 		{`\b[0-9a-f]{12}\b`, "0123456789ab"},
 		{`<<<[a-z0-9]{16} `, "<<<0123456789abcdef "},
 		{`(?m)^[a-z0-9]{16}>>>`, "0123456789abcdef>>>"},
-		{`\b\d{3}\.\dk tokens`, "100k tokens"},
+		{`\b1\d\d(\.\d)?k tokens`, "100k tokens"},
 		{`\b(\d{3}|\d\.\dk|\dk) tokens`, "600 tokens"},
 		{`( )\d{3}(  <?\$)`, "${1}600$2"},
 		{`\d\.\dk(  <?\$)`, " 600$1"},
