@@ -120,7 +120,7 @@ func (b *bot) report(ctx context.Context, run metadata.Run) []byte {
 // followUp opens the issue for the tasks that an evaluation left, and puts it
 // below the issue of the run.
 func (b *bot) followUp(ctx context.Context, run metadata.Run) error {
-	next := followUpOf(run, nil, b.in.label)
+	next := followUpOf(run, run.Issue.Labels, b.in.label)
 	if next == nil {
 		return nil
 	}
