@@ -10,25 +10,21 @@ import (
 type Telling struct {
 	Sandbox, Versions, Timeline, Flow, Took, Verdict, Decision, Refused, NotStarted string
 
-	HandedOn    string // heading: another job does what was asked for
-	HandedTo    string // which one
-	Answered    string // heading: an answer was all
-	NoChecks    string // why GitHub started no workflow for a push
-	SummaryCut  string // at the end of a summary that is too long
-	BodyCut     string // at the end of a pull request or issue that is too long
-	ReplyCut    string // at the end of a reply that is too long
-	Draft       string // what a draft pull request is
-	NoReport    string // in place of a report that is empty
-	Settings    string // heading of the answer about settings
-	NothingToDo string // the run is completed
-	GoBack      string // how to change what is completed
-	Running     string // another job works on the issue
-	Wait        string // what happens to a command then
-	Preview     string // heading of a rollback that is only shown
-	Unchanged   string // that it is only shown
-	AnswerWith  string // how to answer a question
-	Tasks       string // heading of the tasks that a phase has found
-	CarryOut    string // how to carry it out
+	HandedOn   string // heading: another job does what was asked for
+	HandedTo   string // which one
+	Answered   string // heading: an answer was all
+	NoChecks   string // why GitHub started no workflow for a push
+	SummaryCut string // at the end of a summary that is too long
+	BodyCut    string // at the end of a pull request or issue that is too long
+	ReplyCut   string // at the end of a reply that is too long
+	Draft      string // what a draft pull request is
+	NoReport   string // in place of a report that is empty
+	Settings   string // heading of the answer about settings
+	Preview    string // heading of a rollback that is only shown
+	Unchanged  string // that it is only shown
+	AnswerWith string // how to answer a question
+	Tasks      string // heading of the tasks that a phase has found
+	CarryOut   string // how to carry it out
 
 	Chosen, ReadFrom, Budget, Words, Version, Role, Command, Bots, Protected  string
 	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered string

@@ -36,7 +36,7 @@ func TestAdviceIsCarriedOut(t *testing.T) {
 	told := 0
 	for _, language := range prompts.Languages() {
 		c := prompts.Words(language)
-		texts := []string{c.Tell.GoBack}
+		var texts []string
 		for _, a := range c.Codes {
 			texts = append(texts, a.Meaning, a.Do)
 		}

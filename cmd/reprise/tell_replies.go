@@ -32,19 +32,6 @@ func refusalReply(marker, language string, d denial) string {
 	return c.reply(marker, []string{c.denied(d)})
 }
 
-// runningReply says that a command waits for the job that is at work on the
-// issue. Job is its address, or empty.
-func runningReply(marker, language, job string) string {
-	c := speaker(language)
-	return c.reply(marker, []string{joined(" ", c.Tell.Running, c.Tell.Wait), link(c.Job, job)})
-}
-
-// completedReply says that there is nothing to do.
-func completedReply(marker string, run metadata.Run, t told) string {
-	c := newCommenter(nil, run, t)
-	return c.reply(marker, []string{"✅ " + c.Tell.NothingToDo, c.Tell.GoBack, c.linked()})
-}
-
 // configReply says what a run of the issue would go by.
 func configReply(marker, language string, plan *pipelines.Pipeline, f configFacts) string {
 	c := speaker(language)

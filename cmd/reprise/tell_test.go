@@ -59,17 +59,15 @@ func sampleConfig() configFacts {
 // everything renders all there is for people to read, by name.
 func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rewound, s summaryFacts, e eventFacts, p pullFacts, c configFacts, report string) map[string]string {
 	out := map[string]string{
-		"live":        liveComment(plan, run, s.told),
-		"summary":     runSummary(plan, run, s),
-		"event":       eventSummary(run.Language, e),
-		"pull-draft":  pullDraft(plan, run, p),
-		"pull-done":   pullDone(plan, run, []byte(report), p),
-		"status":      statusReply(sampleMarker, plan, run, s.told, p.Progress),
-		"config":      configReply(sampleMarker, run.Language, plan, c),
-		"rewound":     rewoundReply(sampleMarker, plan, back),
-		"refusal":     refusalReply(sampleMarker, run.Language, e.denial),
-		"running":     runningReply(sampleMarker, run.Language, p.Job),
-		"nothing-new": completedReply(sampleMarker, run, s.told),
+		"live":       liveComment(plan, run, s.told),
+		"summary":    runSummary(plan, run, s),
+		"event":      eventSummary(run.Language, e),
+		"pull-draft": pullDraft(plan, run, p),
+		"pull-done":  pullDone(plan, run, []byte(report), p),
+		"status":     statusReply(sampleMarker, plan, run, s.told, p.Progress),
+		"config":     configReply(sampleMarker, run.Language, plan, c),
+		"rewound":    rewoundReply(sampleMarker, plan, back),
+		"refusal":    refusalReply(sampleMarker, run.Language, e.denial),
 	}
 	if f := followUpOf(run, []string{"todo"}, "reprise"); f != nil {
 		out["follow-up"] = f.Body
