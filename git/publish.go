@@ -96,7 +96,8 @@ func (r *Repo) push(ctx context.Context) error {
 	return last
 }
 
-// pause waits a little longer with each try, by chance.
+// pause waits up to twice as long with each try, by chance: what holds the
+// branch may be the git of a killed process that has yet to end.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return ctx.Err()
@@ -104,7 +105,7 @@ func pause(ctx context.Context, try int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Duration(rand.IntN(60*try)) * time.Millisecond):
+	case <-time.After(time.Duration(rand.IntN(30<<try)) * time.Millisecond):
 		return nil
 	}
 }
