@@ -64,3 +64,14 @@ func read(t *testing.T, name string) string {
 	}
 	return string(data)
 }
+
+// scripts gives the paths, from the top of the repository, of the tests that
+// are scripts.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	found, err := fs.Glob(os.DirFS(root), "cmd/reprise/testdata/*/*.txtar")
+	if err != nil || len(found) == 0 {
+		t.Fatalf("found no script (%v): is this the repository?", err)
+	}
+	return found
+}
