@@ -43,6 +43,10 @@ type Options struct {
 	// that would end later is not begun. What takes several requests takes longer.
 	Patience time.Duration
 
+	// Mask takes out of a title or a body what must not be seen; nil: nothing. It
+	// gives the same text for what it gave.
+	Mask func(text string) string
+
 	Now   func() time.Time                                 // nil: time.Now
 	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, or returns why ctx was cancelled
 }
@@ -56,6 +60,7 @@ type Options struct {
 type Client struct {
 	api     *github.Client
 	token   string
+	mask    func(text string) string
 	manners manners
 	pace    pace
 	self    self
@@ -82,7 +87,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s is not encrypted, and the token is not sent there: use https", base.Redacted())
 	}
 	m := newManners(o, base, token)
-	c := &Client{token: token, manners: m, api: github.NewClient(m.client(o.HTTP))}
+	c := &Client{token: token, mask: o.Mask, manners: m, api: github.NewClient(m.client(o.HTTP))}
 	c.api.BaseURL, c.api.UserAgent = base, userAgent
 	if o.UserAgent != "" {
 		c.api.UserAgent = o.UserAgent

@@ -25,7 +25,7 @@ func (c *Client) do(ctx context.Context, k *call, method, path string, body, int
 	if err := c.spaced(ctx, k); err != nil {
 		return err
 	}
-	req, err := c.api.NewRequest(method, path, body)
+	req, err := c.api.NewRequest(method, path, c.hide(body))
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.what, err)
 	}

@@ -1,66 +1,178 @@
 package phases
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/hex"
+	"context"
 	"encoding/json"
-	"net/url"
-	"slices"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Secret is a value that must not be seen.
-type Secret struct {
-	Name  string // where it comes from, such as ANTHROPIC_API_KEY
-	Value string
+// Secrets knows what must not be seen: values that the user has, in any form in
+// which they may be written, and what has the shape of a secret.
+type Secrets interface {
+	// Mask replaces both in a text for people.
+	Mask(text string) string
+	// MaskKnown replaces the values only: in what programs read, such as a path,
+	// a text that merely looks like a secret has to stay as it is.
+	MaskKnown(text string) string
+	// Leaks finds both in a file that is about to be committed, and leaves out
+	// what the last commit has already. An error says why the file could not be
+	// looked through; it is not committed then.
+	Leaks(ctx context.Context, path string, data []byte) ([]Leak, error)
 }
 
-// minSecret is the least length of a value that is looked for: masking a
-// shorter one would destroy every text.
-const minSecret = 8
+// Leak is a secret in a file.
+type Leak struct {
+	Line  int    // from 1
+	Name  string // of the value, or of the rule that knows the shape
+	Known bool   // it is a value of the user
+}
 
-// secrets finds and masks known values in every form that tools print.
-type secrets []Secret
-
-// forms are the ways in which a value may stand in a text, longest first.
-func (s Secret) forms() []string {
-	if len(s.Value) < minSecret {
-		return nil
+// String says what stands there.
+func (l Leak) String() string {
+	if l.Known {
+		return "the value of " + l.Name
 	}
-	quoted, err := json.Marshal(s.Value)
+	return "what looks like a secret (" + l.Name + ")"
+}
+
+// maxLeaks is how many leaks an agent is told of at once.
+const maxLeaks = 10
+
+// leak says where secrets stand in files that are about to be committed, or in
+// their names; "" if there are none.
+func (e *Engine) leak(ctx context.Context, paths []string) string {
+	if e.Secrets == nil || len(paths) == 0 {
+		return ""
+	}
+	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
-		quoted = []byte(`""`) // unreachable: a string always encodes
+		return fmt.Sprintf("the work cannot be searched for secrets: %v; the changes were taken back", err)
 	}
-	v := []byte(s.Value)
-	all := []string{
-		s.Value, strings.Trim(string(quoted), `"`), url.QueryEscape(s.Value), url.PathEscape(s.Value),
-		base64.StdEncoding.EncodeToString(v), base64.URLEncoding.EncodeToString(v),
-		base64.RawStdEncoding.EncodeToString(v), base64.RawURLEncoding.EncodeToString(v), hex.EncodeToString(v),
-	}
-	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
-	return slices.Compact(all)
-}
-
-// mask replaces every known value in a text by its name.
-func (all secrets) mask(text string) string {
-	for _, s := range all {
-		for _, f := range s.forms() {
-			text = strings.ReplaceAll(text, f, "["+s.Name+"]")
+	defer func() { _ = root.Close() }() // opened for reading
+	var found []string
+	for _, p := range paths {
+		shown := e.mask(p)
+		if shown != p {
+			found = append(found, shown+" has a secret in its name")
 		}
-	}
-	return text
-}
-
-// find gives the name of the first known value in data and the line it
-// stands in, counting from 1; an empty name if there is none.
-func (all secrets) find(data []byte) (name string, line int) {
-	for _, s := range all {
-		for _, f := range s.forms() {
-			if i := bytes.Index(data, []byte(f)); i >= 0 {
-				return s.Name, 1 + bytes.Count(data[:i], []byte("\n"))
+		data, err := root.ReadFile(filepath.FromSlash(p))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed
+		}
+		var leaks []Leak
+		if err == nil {
+			leaks, err = e.Secrets.Leaks(ctx, p, data)
+		}
+		if err != nil {
+			found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", shown, err))
+		}
+		for _, l := range leaks {
+			if !l.Known && matchAny(p, e.Plan.Secrets.Allow) {
+				continue
 			}
+			found = append(found, fmt.Sprintf("%s:%d has %s", shown, l.Line, l))
 		}
 	}
-	return "", 0
+	if more := len(found) - maxLeaks; more > 0 {
+		found = append(found[:maxLeaks], fmt.Sprintf("and %d more", more))
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return strings.Join(found, "\n") + "; the changes were taken back"
+}
+
+// mask hides secrets in a text for people.
+func (e *Engine) mask(text string) string {
+	if e.Secrets == nil {
+		return text
+	}
+	return e.Secrets.Mask(text)
+}
+
+// maskKnown hides the user's values in a text for programs.
+func (e *Engine) maskKnown(text string) string {
+	if e.Secrets == nil {
+		return text
+	}
+	return e.Secrets.MaskKnown(text)
+}
+
+// maskAnswer hides secrets in the texts of a structured answer, which stays the
+// JSON it is. Paths in it stay what they are as long as they name no value.
+func (e *Engine) maskAnswer(answer json.RawMessage) json.RawMessage {
+	if e.Secrets == nil || answer == nil {
+		return answer
+	}
+	var out strings.Builder
+	rest, field := string(answer), ""
+	for {
+		before, text, after, ok := cutString(rest)
+		out.WriteString(before)
+		if !ok {
+			return json.RawMessage(out.String())
+		}
+		switch {
+		case strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":"):
+			field, text = text, e.maskKnown(text)
+		case field == "file" || field == "files" || field == "path":
+			text = e.maskKnown(text)
+		default:
+			text = e.mask(text)
+		}
+		quoted, _ := json.Marshal(text) // a string always encodes
+		out.Write(quoted)
+		rest = after
+	}
+}
+
+// cutString finds the first string in JSON. Where there is none that is whole,
+// all of it is before.
+func cutString(text string) (before, value, after string, found bool) {
+	start := strings.IndexByte(text, '"')
+	if start < 0 {
+		return text, "", "", false
+	}
+	for end := start + 1; end < len(text); end++ {
+		switch text[end] {
+		case '\\':
+			end++
+		case '"':
+			if json.Unmarshal([]byte(text[start:end+1]), &value) != nil {
+				return text, "", "", false
+			}
+			return text[:start], value, text[end+1:], true
+		}
+	}
+	return text, "", "", false
+}
+
+// keep makes the files fit to be committed that reprise itself has written. What
+// is frozen is compared with its source later on, and the record has been kept
+// clean from the beginning: where one of these has a value of the user, nothing
+// is committed. Other texts are for people, and are masked.
+func (e *Engine) keep(files map[string][]byte, record string) error {
+	for name, body := range files {
+		text := string(body)
+		if _, frozen := e.Frozen[name]; !frozen && name != record {
+			files[name] = []byte(e.mask(text))
+			continue
+		}
+		if clean := e.maskKnown(text); clean != text {
+			at := 0
+			for at < min(len(text), len(clean)) && text[at] == clean[at] {
+				at++
+			}
+			line, _, _ := strings.Cut(clean[1+strings.LastIndexByte(clean[:at], '\n'):], "\n")
+			return fmt.Errorf("%s: nothing was committed, for the value of a secret would be in %s, in line %d: %s",
+				metadata.SecretFound, e.mask(name), 1+strings.Count(text[:at], "\n"), brief(line))
+		}
+	}
+	return nil
 }

@@ -1,0 +1,147 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// writings are ways in which programs write a value.
+func writings(v string) map[string]string {
+	between := func(sep string) string { return strings.Join(strings.Split(v, ""), sep) }
+	quoted, _ := json.Marshal(v) // a string always encodes
+	b := []byte(v)
+	return map[string]string{
+		"plain":                v,
+		"base64":               base64.StdEncoding.EncodeToString(b),
+		"base64 of addresses":  base64.URLEncoding.EncodeToString(b),
+		"base64 unpadded":      base64.RawStdEncoding.EncodeToString(b),
+		"base64 one byte in":   base64.StdEncoding.EncodeToString([]byte("x" + v + "yz")),
+		"base64 two bytes in":  base64.StdEncoding.EncodeToString([]byte("xy" + v + "z")),
+		"base64 in a sentence": base64.StdEncoding.EncodeToString([]byte("the key is " + v + ", keep it")),
+		"base64 in lines":      strings.Join(inPieces(base64.StdEncoding.EncodeToString([]byte("key="+v+"\n")), 10), "\n"),
+		"base32":               base32.StdEncoding.EncodeToString([]byte("abc" + v)),
+		"hex":                  hex.EncodeToString(b),
+		"HEX":                  strings.ToUpper(hex.EncodeToString(b)),
+		"hex dump":             strings.Join(inPieces(hex.EncodeToString(b), 2), " "),
+		"address":              url.QueryEscape(v),
+		"address, small":       lowerEscapes(url.QueryEscape(v)),
+		"percent":              percent(v),
+		"JSON":                 string(quoted),
+		"JSON in JSON":         strings.ReplaceAll(string(quoted), `\`, `\\`),
+		"C":                    `\x` + strings.Join(inPieces(hex.EncodeToString(b), 2), `\x`),
+		"Go bytes":             "0x" + strings.Join(inPieces(hex.EncodeToString(b), 2), ", 0x"),
+		"numbers":              strings.Trim(fmt.Sprint(b), "[]"),
+		"backwards":            backwards(v),
+		"spaces":               between(" "),
+		"lines":                between("\n"),
+		"quotes":               between(`","`),
+		"added up":             strings.Join(inPieces(v, 7), `" + "`),
+		"added up over lines":  strings.Join(inPieces(v, 7), "\" +\n\t\t\""),
+		"in a diff":            strings.Join(inPieces(v, 9), "\n+"),
+		"two lines in JSON":    strings.Join(inPieces(v, 9), `\n`),
+	}
+}
+
+func inPieces(s string, n int) (out []string) {
+	for ; len(s) > n; s = s[n:] {
+		out = append(out, s[:n])
+	}
+	return append(out, s)
+}
+
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := range b {
+		if b[i] == '%' && i+2 < len(b) {
+			copy(b[i:], bytes.ToLower(b[i:i+3]))
+		}
+	}
+	return string(b)
+}
+
+func TestAValueIsFoundHoweverItIsWritten(t *testing.T) {
+	for _, value := range []string{"canary-0123456789abcdef-Zz9", "sk-ant-very/secret+\"value\"==<&>", "Tr0ub4dor&3-correct/horse"} {
+		f := New(Secret{Name: "MODEL_KEY", Value: value})
+		for how, text := range writings(value) {
+			for _, around := range [][2]string{{"", ""}, {"my notes: ", " and more\n"}, {"a = \"", "\"\n"}} {
+				got := f.MaskKnown(around[0] + text + around[1])
+				if !strings.Contains(got, "[MODEL_KEY]") {
+					t.Errorf("%s, %s: %q is not found", value, how, text)
+				} else if !strings.HasPrefix(got, around[0]) || !strings.HasSuffix(got, around[1]) {
+					t.Errorf("%s, %s: too much is masked: %q", value, how, got)
+				}
+			}
+		}
+	}
+}
+
+func TestAShortValueIsFoundAsItIs(t *testing.T) {
+	f := New(Secret{Name: "PASSWORD", Value: "hunter-22"}, Secret{Name: "PIN", Value: "1234"}, Secret{Name: "EMPTY"})
+	got := f.MaskKnown("a hunter-22 b hunter 22 c aHVudGVyLTIy d 1234")
+	if want := "a [PASSWORD] b hunter 22 c [PASSWORD] d 1234"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := fmt.Sprint(Short([]Secret{{"PASSWORD", "hunter-22"}, {"PIN", "1234"}, {"EMPTY", ""}})); got != "[PIN]" {
+		t.Errorf("too short: %s", got)
+	}
+}
+
+func TestALineOfAPrivateKeyIsFound(t *testing.T) {
+	line := "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+	f := New(Secret{Name: "DEPLOY_KEY", Value: "-----BEGIN PRIVATE KEY-----\n" + line + "\nMzEf\n-----END PRIVATE KEY-----\n"})
+	if got := f.MaskKnown("x " + line + " y"); got != "x [DEPLOY_KEY] y" {
+		t.Errorf("got %q", got)
+	}
+	if got := f.MaskKnown("-----BEGIN PRIVATE KEY-----"); got != "-----BEGIN PRIVATE KEY-----" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestPlacesOfHits(t *testing.T) {
+	text := []byte("one\ntwo canary-0123456789 \n\"canary-\" + \"0123456789\"")
+	hits := New(Secret{Name: "K", Value: "canary-0123456789"}).Known(text)
+	if len(hits) != 2 || hits[0].Line(text) != 2 || hits[0].Value(text) != "canary-0123456789" || hits[1].Line(text) != 3 || hits[1].Value(text) != `canary-" + "0123456789` {
+		t.Errorf("hits %+v", hits)
+	}
+}
+
+func TestMaskingLeavesNoneAndTouchesNothingElse(t *testing.T) {
+	f := New(Secret{Name: "K", Value: "canary-0123456789abcdef"})
+	rapid.Check(t, func(t *rapid.T) {
+		var text, want strings.Builder
+		for range rapid.IntRange(0, 5).Draw(t, "pieces") {
+			filler := rapid.StringOf(rapid.RuneFrom([]rune("xyzé \n\"+\\n-"))).Draw(t, "filler") + "|"
+			text.WriteString("z" + filler + "canary-0123456789abcdef|z")
+			want.WriteString("z" + filler + "[K]|z")
+		}
+		if got := f.MaskKnown(text.String()); got != want.String() {
+			t.Fatalf("%q: got %q", text.String(), got)
+		}
+	})
+}
+
+// pictures and other data have nothing of a value in them.
+func TestNoiseHasNoHits(t *testing.T) {
+	f := New(Secret{Name: "K", Value: "canary-0123456789abcdef"}, Secret{Name: "L", Value: "hunter22"})
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 300_000)
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	for _, text := range [][]byte{noise, []byte(base64.StdEncoding.EncodeToString(noise)), nil, {'x'}} {
+		hits, err := f.Find(text)
+		if err != nil || len(hits) > 0 {
+			t.Errorf("%d bytes: hits %+v, error %v", len(text), hits, err)
+		}
+	}
+}

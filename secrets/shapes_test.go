@@ -1,0 +1,167 @@
+package secrets
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// letters gives n letters that nobody has seen before the test runs, so that no
+// program that looks through this repository takes one for a secret.
+func letters(n int, from string) string {
+	random := rand.New(rand.NewPCG(7, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = from[random.IntN(len(from))]
+	}
+	return string(b)
+}
+
+const (
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	mixed    = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+)
+
+func TestShapesAreFound(t *testing.T) {
+	pem := "-----BEGIN RSA " + "PRIVATE KEY-----\n" + strings.Repeat(letters(64, mixed)+"\n", 24) + "-----END RSA " + "PRIVATE KEY-----"
+	f := New()
+	for name, value := range map[string]string{
+		"aws-access-token":        "AKIA" + letters(16, capitals+"234567"),
+		"github-pat":              "ghp_" + letters(36, mixed),
+		"github-app-token":        "ghs_" + letters(36, mixed),
+		"github-token":            "ghs_12345_" + letters(120, mixed+"-_."),
+		"github-fine-grained-pat": "github_pat_" + letters(82, mixed),
+		"anthropic-api-key":       "sk-ant-api03-" + letters(93, mixed+"-_") + "AA",
+		"anthropic-token":         "sk-ant-oat01-" + letters(93, mixed+"-_"),
+		"openai-api-key":          "sk-" + letters(20, mixed) + "T3BlbkFJ" + letters(20, mixed),
+		"openai-key":              "sk-proj-" + letters(60, mixed),
+		"gcp-api-key":             "AIza" + letters(35, mixed),
+		"slack-bot-token":         "xoxb-" + letters(12, "0123456789") + "-" + letters(12, "0123456789") + letters(24, mixed),
+		"private-key":             pem,
+		"stripe-access-token":     "sk_live_" + letters(24, mixed),
+		"jwt":                     "eyJ" + letters(40, mixed) + ".eyJ" + letters(60, mixed) + "." + letters(43, mixed),
+	} {
+		for _, form := range []string{"const token = \"%s\"\n", "%s", "// old: %s\n", "export KEY='%s';\n", `{"k":"%s"}`} {
+			text := strings.Repeat("a line of code that says nothing\n", 500) + fmt.Sprintf(form, value)
+			hits, err := f.Find([]byte(text))
+			if err != nil || len(hits) != 1 {
+				t.Errorf("%s in %q: hits %+v, error %v", name, form, hits, err)
+				continue
+			}
+			h := hits[0]
+			if h.Known || h.Line([]byte(text)) != 501 || h.Name != name || !strings.Contains(h.Value([]byte(text)), value) {
+				t.Errorf("%s in %q: %+v in line %d", name, form, h, h.Line([]byte(text)))
+			}
+			if masked := f.Mask(text); strings.Contains(masked, value) || !strings.Contains(masked, "["+h.Name+"]") {
+				t.Errorf("%s in %q is masked as %q", name, form, masked[len(masked)-80:])
+			}
+		}
+	}
+}
+
+func TestOtherThingsAreNoSecrets(t *testing.T) {
+	sum := letters(88, mixed+"+/")
+	for what, text := range map[string]string{
+		"lockfile":    strings.Repeat(fmt.Sprintf("\"integrity\": \"sha512-%s==\",\n\"resolved\": \"https://registry.npmjs.org/a/-/a-1.0.0.tgz\"\n", sum), 50),
+		"go.sum":      "github.com/google/uuid v1.6.0 h1:" + letters(43, mixed+"+/") + "=\n",
+		"commit":      letters(40, "0123456789abcdef"),
+		"id":          "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+		"example":     "aws_access_key_id = AKIAIOSFODNN7" + "EXAMPLE",
+		"placeholder": "curl -H 'Authorization: Bearer ${TOKEN}' -u user:password https://example.org?key=YOUR_API_KEY",
+		"made up":     "token := \"a test token 1234567890\"\npassword = \"correct horse battery\"",
+		"code":        "func (s *stage) secretKey() string { return s.keys[len(s.keys)-1].Value }\nconst apiKeyHeader = \"X-Api-Key\"",
+		"prose":       "Store the key as a secret: `gh secret set ANTHROPIC_API_KEY`; it begins with sk-ant- or ghp_.",
+		"begin":       "if strings.Contains(s, \"-----BEGIN PRIVATE KEY-----\") {",
+	} {
+		if hits, err := New().Find([]byte(text)); err != nil || len(hits) > 0 {
+			t.Errorf("%s: hits %+v, error %v", what, hits, err)
+		}
+	}
+}
+
+// All rules have to be of use, also those that no text of a test calls for, and
+// what is left out of the rules that come with the library has to be there.
+func TestAllRulesCanBeUsed(t *testing.T) {
+	s, err := readShapes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.rules) < 200 {
+		t.Errorf("only %d rules", len(s.rules))
+	}
+	for _, r := range s.rules {
+		re, err := r.compile()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if _, err := r.allow(); err != nil {
+			t.Error(err)
+		}
+		if loose(r.ID) {
+			t.Errorf("%s finds too much", r.ID)
+		}
+		if n := r.reach(); n < 16 || n > unbounded {
+			t.Errorf("%s: a match has at most %d bytes?", r.ID, n)
+		}
+		if re.MatchString("") {
+			t.Errorf("%s matches nothing at all", r.ID)
+		}
+	}
+}
+
+func TestABrokenRuleIsAnError(t *testing.T) {
+	for want, text := range map[string]ruleText{
+		"the rule odd for finding secrets cannot be used: error parsing regexp": {ID: "odd", Regex: "key(", Keywords: []string{"key"}},
+		"the rule odd for finding secrets cannot be used: it has no group 2":    {ID: "odd", Regex: "(key)", SecretGroup: 2, Keywords: []string{"key"}},
+	} {
+		s := &shapes{rules: []*rule{newRule(text, allowed{})}, keywords: newNeedles([]string{"key"}, true), callers: [][]int{{0}}, most: maxEffort}
+		f := New()
+		f.shapes = func() (*shapes, error) { return s, nil }
+		if _, err := f.Find([]byte("a key of mine")); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+		if got := f.Mask("a key of mine"); !strings.HasPrefix(got, "[withheld: the rule odd") {
+			t.Errorf("masked as %q", got)
+		}
+		f.shapes = func() (*shapes, error) { return nil, errors.New("no rules") }
+		if got := f.Mask("a key of mine"); got != "[withheld: no rules]" {
+			t.Errorf("masked as %q", got)
+		}
+	}
+}
+
+func TestTooMuchIsRefused(t *testing.T) {
+	s, err := readShapes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.most = 10_000
+	text := []byte(strings.Repeat("ghp_ AKIA sk-ant- ", 300))
+	if _, err := s.find(text); !errors.Is(err, errTooMuch) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := s.find(text[:100]); err != nil {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLongest(t *testing.T) {
+	for expression, want := range map[string]int{
+		`\bAKIA`: 16, `[a-z]{3}`: 12, `(?:ab|c)d?`: 12, `a{2,4}(b)`: 20, `a*`: unbounded, `a{2,}`: unbounded, `(?:a{900}){9}`: unbounded,
+	} {
+		if got := longest(expression); got != want {
+			t.Errorf("%s: %d, want %d", expression, got, want)
+		}
+	}
+}
+
+func TestApart(t *testing.T) {
+	got := apart([]Hit{{Start: 8, End: 9, Name: "c"}, {Start: 2, End: 5, Name: "b", Known: true}, {Start: 1, End: 4, Name: "a"}})
+	if want := []Hit{{Start: 1, End: 5, Name: "b", Known: true}, {Start: 8, End: 9, Name: "c"}}; !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}

@@ -1,0 +1,122 @@
+package secrets
+
+import (
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Secret is a value that must not be seen.
+type Secret struct {
+	Name  string // where it comes from, such as ANTHROPIC_API_KEY
+	Value string
+}
+
+// MinLength is the least length of a value that is looked for, in bytes: a
+// shorter one stands in many texts by chance, and masking it would destroy them.
+const MinLength = 8
+
+// minBare is the least number of letters and digits of a form that is looked
+// for with everything else between them left out: a shorter one could be two
+// words of a sentence.
+const minBare = 14
+
+// Short names the secrets whose values are too short to be looked for. An empty
+// value is no secret.
+func Short(all []Secret) []string {
+	var out []string
+	for _, s := range all {
+		if s.Value != "" && len(s.Value) < MinLength {
+			out = append(out, s.Name)
+		}
+	}
+	return out
+}
+
+// forms are the ways in which a value may stand in a text.
+func (s Secret) forms() []string {
+	var out []string
+	for _, v := range s.parts() {
+		out = append(out, v, backwards(v), escaped(v), percent(v))
+		out = append(out, url.QueryEscape(v), url.PathEscape(v), smallEscapes(url.QueryEscape(v)), smallEscapes(url.PathEscape(v)))
+		out = append(out, spelled(v, "%02x"), spelled(v, "%02X"), spelled(v, "x%02x"), spelled(v, "0x%02x"), spelled(v, "u00%02x"), spelled(v, "%03o"), spelled(v, "%d"))
+		out = append(out, shifted(base64.RawStdEncoding.EncodeToString, 6, v)...)
+		out = append(out, shifted(base64.RawURLEncoding.EncodeToString, 6, v)...)
+		out = append(out, shifted(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString, 5, v)...)
+		out = append(out, backwards(base64.StdEncoding.EncodeToString([]byte(v))), backwards(hex.EncodeToString([]byte(v))))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// parts are the value and, where it has several lines as a private key does,
+// each line that is long enough to say something.
+func (s Secret) parts() []string {
+	v := strings.TrimSpace(s.Value)
+	if len(v) < MinLength {
+		return nil
+	}
+	out := []string{v}
+	for line := range strings.Lines(v) {
+		if line = strings.TrimSpace(line); len(line) >= 2*minBare && line != v && !strings.HasPrefix(line, "-----") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// shifted encodes a value as it looks inside a longer text that is encoded as a
+// whole: how depends on the place where it stands there. Digits of the encoding
+// have that many bits; those that also tell of the neighbours are left out.
+func shifted(encode func([]byte) string, bits int, v string) []string {
+	seen := map[int]bool{}
+	var out []string
+	for lead := range 5 {
+		if at := lead * 8 % bits; !seen[at] {
+			seen[at] = true
+			digits := encode(append(make([]byte, lead), v...))
+			out = append(out, digits[(lead*8+bits-1)/bits:(lead+len(v))*8/bits])
+		}
+	}
+	return out
+}
+
+// spelled writes a value byte by byte.
+func spelled(v, format string) string {
+	var b strings.Builder
+	for i := range len(v) {
+		_, _ = fmt.Fprintf(&b, format, v[i]) // a builder takes everything
+	}
+	return b.String()
+}
+
+func percent(v string) string { return spelled(v, "%%%02X") }
+
+// smallEscapes writes %2f where an address has %2F.
+func smallEscapes(address string) string {
+	before, after, ok := strings.Cut(address, "%")
+	if !ok {
+		return address
+	}
+	return before + "%" + strings.ToLower(after[:2]) + smallEscapes(after[2:])
+}
+
+func backwards(v string) string {
+	b := []byte(v)
+	slices.Reverse(b)
+	return string(b)
+}
+
+// escaped writes a value as it stands between the quotes of a JSON string.
+func escaped(v string) string {
+	quoted, err := json.Marshal(v)
+	if err != nil {
+		return v // unreachable: a string always encodes
+	}
+	return string(quoted[1 : len(quoted)-1])
+}
