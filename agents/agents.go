@@ -23,6 +23,9 @@ type Options struct {
 	// Temp is the folder in which each call gets a temporary folder of its
 	// own; empty stands for the system's.
 	Temp string
+	// Mark begins the names of those folders, so that Sweep finds them. It
+	// belongs to one run on this machine; empty stands for one nobody sweeps.
+	Mark string
 	// Prices are laid over the built-in price table, by model.
 	Prices map[string]pipelines.Price
 	// Grace is the time between asking a program to end and ending it; 0
@@ -60,6 +63,8 @@ type Call struct {
 	Home string
 	User string // the user's home, which is Home unless there is a sandbox
 	Temp string // folder for this call alone, removed after it
+
+	group string // the file by which it enters its control group; "" without one
 }
 
 // For gives the agent of that name: claude, codex, gemini, command or

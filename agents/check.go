@@ -16,7 +16,7 @@ import (
 func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 	o = o.withDefaults()
 	r := metadata.CheckResult{Name: c.Name, Run: c.Run}
-	temp, err := os.MkdirTemp(o.Temp, "reprise-")
+	temp, err := o.makeTemp()
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}
@@ -45,7 +45,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	start := time.Now()
 	e, err := program{
 		argv: call.Argv, env: call.Env, dir: dir,
-		whole: time.Duration(c.Timeout), grace: o.Grace, linger: o.Linger,
+		whole: time.Duration(c.Timeout), grace: o.Grace, linger: o.Linger, room: o.room(&call),
 		line: func(line []byte) reaction {
 			_, _ = fmt.Fprintf(out, "%s\n", line) // never fails
 			return goOn
@@ -62,6 +62,11 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	case e.cause == timedOut:
 		r.ExitCode = -1
 		_, _ = fmt.Fprintf(out, "\nreprise: the check took longer than its %v and was ended\n", time.Duration(c.Timeout))
+		r.Output = out.String()
+	case e.cause == overfull:
+		o.vacate(&call)
+		r.ExitCode = -1
+		_, _ = fmt.Fprintf(out, "\nreprise: %s; the check was ended\n", e.why)
 		r.Output = out.String()
 	case e.state == nil:
 		r.ExitCode = -1

@@ -18,7 +18,8 @@ type claudeStream struct {
 	said
 	cli      cli
 	task     phases.Task
-	messages map[string]claudeUsage // the newest usage of each message
+	messages map[string]claudeUsage // the newest usage of each message, of the last ones
+	earlier  metadata.Usage         // of the messages before those
 	word     string                 // for the newest error, as the program names it
 	delay    time.Duration          // as the service asked
 }
@@ -85,7 +86,7 @@ func (s *claudeStream) line(data []byte) reaction {
 	}
 	switch {
 	case e.Type == "system" && e.Subtype == "init":
-		s.result.Session, s.result.Model = e.Session, e.Model
+		s.result.Session, s.result.Model = sessionOf(e.Session, s.result.Session), wordFrom(e.Model)
 		s.notify("")
 	case e.Type == "system" && e.Subtype == "api_retry":
 		return s.retry(e)
@@ -94,7 +95,7 @@ func (s *claudeStream) line(data []byte) reaction {
 	case e.Type == "rate_limit_event":
 		// untested: only a subscription sends these, and no recording has one.
 		if e.Limit.Status == "rejected" && e.Limit.ResetsAt > 0 {
-			s.delay = max(0, time.Until(time.Unix(e.Limit.ResetsAt, 0)))
+			s.delay = delayOf(time.Until(time.Unix(e.Limit.ResetsAt, 0)).Seconds())
 		}
 	case e.Type == "result":
 		return s.end(e)
@@ -116,7 +117,7 @@ func (s *claudeStream) retry(e claudeEvent) reaction {
 		s.failed = err
 		return giveUp
 	}
-	if s.delay = time.Duration(e.DelayMS * float64(time.Millisecond)); class == metadata.RateLimited {
+	if s.delay = delayOf(e.DelayMS / 1000); class == metadata.RateLimited {
 		err.RetryAfter = s.delay
 	}
 	s.trouble = err
@@ -130,13 +131,9 @@ func (s *claudeStream) retry(e claudeEvent) reaction {
 func (s *claudeStream) assistant(e claudeEvent) {
 	if s.word = wordOf(e.Word); s.word == "" {
 		s.trouble = nil // it got over it
-		s.messages[e.Message.ID] = e.Message.Usage
+		s.count(wordFrom(e.Message.ID), e.Message.Usage)
 	}
-	s.result.Usage = metadata.Usage{Turns: len(s.messages)}
-	for _, u := range s.messages {
-		s.add(u)
-	}
-	s.result.Usage, _ = s.cli.priced(cmp.Or(e.Message.Model, s.result.Model), s.result.Usage)
+	s.result.Usage, _ = s.cli.priced(cmp.Or(wordFrom(e.Message.Model), s.result.Model), s.result.Usage)
 	for _, b := range e.Message.Content {
 		switch {
 		case b.Type == "text":
@@ -149,21 +146,42 @@ func (s *claudeStream) assistant(e claudeEvent) {
 	}
 }
 
+// count takes the usage of a message, which comes with each part of it, and
+// adds up what is used so far.
+func (s *claudeStream) count(id string, u claudeUsage) {
+	if _, known := s.messages[id]; !known && len(s.messages) == maxMessages {
+		s.sum()
+		s.earlier = s.result.Usage
+		clear(s.messages)
+	}
+	s.messages[id] = u
+	s.sum()
+}
+
+func (s *claudeStream) sum() {
+	s.result.Usage = s.earlier
+	s.result.Usage.Turns += len(s.messages)
+	for _, u := range s.messages {
+		s.add(u)
+	}
+	s.result.Usage = sane(s.result.Usage)
+}
+
 func (s *claudeStream) add(u claudeUsage) {
-	s.result.Usage.InputTokens += u.Input + u.CacheCreation
-	s.result.Usage.CachedTokens += u.CacheRead
-	s.result.Usage.OutputTokens += u.Output
+	s.result.Usage.InputTokens += tokens(u.Input) + tokens(u.CacheCreation)
+	s.result.Usage.CachedTokens += tokens(u.CacheRead)
+	s.result.Usage.OutputTokens += tokens(u.Output)
 }
 
 // end takes the result. Its subtype says "success" even where the service
 // refused: is_error has the last word.
 func (s *claudeStream) end(e claudeEvent) reaction {
 	r := &s.result
-	r.Session, r.Text, r.Structured = cmp.Or(e.Session, r.Session), e.Result, e.Structured
+	r.Session, r.Text, r.Structured = sessionOf(e.Session, r.Session), e.Result, e.Structured
 	for _, d := range e.Denials {
-		r.Denials = append(r.Denials, d.Tool)
+		s.deny(d.Tool)
 	}
-	s.count(e)
+	s.settleUsage(e)
 	switch {
 	case e.Subtype == "success" && e.IsError:
 		class := serviceClass(e.APIStatus, s.word)
@@ -183,16 +201,17 @@ func (s *claudeStream) end(e claudeEvent) reaction {
 		s.failed = s.fault(metadata.Crash, &SessionGone{s.task.Session})
 		return isDone
 	default:
-		s.failed = s.fault(metadata.Crash, fmt.Errorf("it stopped with %s: %s", e.Subtype, oneLine(strings.Join(e.Errors, "; "), 300)))
+		s.failed = s.fault(metadata.Crash, fmt.Errorf("it stopped with %s: %s", wordFrom(e.Subtype), oneLine(strings.Join(e.Errors, "; "), 300)))
 		return isDone
 	}
 	s.done = true
 	return isDone
 }
 
-// count takes the program's own figures. Where a limit ended it, the usage is
+// settleUsage takes the program's own figures. Where a limit ended it, the usage is
 // zero and only the figures by model are right.
-func (s *claudeStream) count(e claudeEvent) {
+func (s *claudeStream) settleUsage(e claudeEvent) {
+	defer func() { s.result.Usage = sane(s.result.Usage) }()
 	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
 		s.result.Usage.Turns = e.Turns
 		return // nothing was billed, or nothing is told: what was seen counts
@@ -229,7 +248,7 @@ func (s *claudeStream) fault(class metadata.Class, err error) *phases.AgentError
 // wordOf reads a word that may be missing, or an object.
 func wordOf(raw json.RawMessage) (word string) {
 	settle(raw, &word)
-	return word
+	return wordFrom(word)
 }
 
 // describe names an answer of the service.

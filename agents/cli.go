@@ -51,6 +51,9 @@ func newCLI(name string, a pipelines.Agent, opts Options) cli {
 // Nothing is left of the call when run returns.
 func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*Call) (string, error), line func([]byte) reaction) (phases.Result, error) {
 	t.Access = least(t.Access, c.agent.Access)
+	if strings.HasPrefix(t.Model, "-") {
+		return phases.Result{}, fmt.Errorf("%s: model %q begins with a hyphen, as an option does; name a model", c.name, t.Model)
+	}
 	path, err := c.find(c.program, t.Dir)
 	if err != nil {
 		return phases.Result{}, err
@@ -58,7 +61,7 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if _, err := os.Stat(t.Dir); err != nil {
 		return phases.Result{}, fmt.Errorf("%s: the work tree: %w", c.name, err)
 	}
-	temp, err := os.MkdirTemp(c.opts.Temp, "reprise-")
+	temp, err := c.opts.makeTemp()
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}
@@ -88,10 +91,13 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	}
 	e, err := program{
 		argv: call.Argv, env: call.Env, dir: call.Dir, stdin: stdin, line: line,
-		whole: t.Timeout, idle: t.Idle, grace: c.opts.Grace, linger: c.opts.Linger,
+		whole: t.Timeout, idle: t.Idle, grace: c.opts.Grace, linger: c.opts.Linger, room: c.opts.room(call),
 	}.run(ctx)
 	if err != nil {
 		return phases.Result{}, c.notStarted(err)
+	}
+	if e.cause == overfull {
+		c.opts.vacate(call)
 	}
 	if c.opts.Transcript != nil {
 		c.opts.Transcript(t, e.stdout)

@@ -67,6 +67,9 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		return "", err
 	}
 	if t.Resume && t.Session != "" {
+		if !sessionForm.MatchString(t.Session) {
+			return "", fmt.Errorf("session %.100q can be none of Codex: %w", t.Session, &SessionGone{t.Session})
+		}
 		c.Argv = append(c.Argv, "resume", t.Session)
 	}
 	c.Argv = append(c.Argv, "-")

@@ -45,7 +45,8 @@ func (s *codexStream) line(data []byte) reaction {
 	}
 	switch e.Type {
 	case "thread.started":
-		s.thread, s.result.Session = e.Thread, e.Thread
+		s.thread = sessionOf(e.Thread, s.thread)
+		s.result.Session = s.thread
 		s.notify("")
 	case "item.started", "item.completed":
 		s.item(e)
@@ -92,7 +93,7 @@ func (s *codexStream) item(e codexEvent) {
 	default:
 		s.result.ToolCalls++
 		if e.Item.Status == "declined" {
-			s.result.Denials = append(s.result.Denials, e.Item.Type)
+			s.deny(e.Item.Type)
 		}
 	}
 }

@@ -52,9 +52,10 @@ func readRollout(home, session string) (r rollout) {
 		}
 		switch settle(line, &e); {
 		case e.Type == "turn_context" && e.Payload.Model != "":
-			r.model = e.Payload.Model
+			r.model = wordFrom(e.Payload.Model)
 		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != codexUsage{}:
-			r.usage = e.Payload.Info.Total
+			total := e.Payload.Info.Total
+			r.usage = codexUsage{tokens(total.Input), tokens(total.Cached), tokens(total.Output)}
 		}
 	})
 	return r
@@ -76,6 +77,7 @@ func (s *codexStream) settleUsage(r *phases.Result) {
 	if s.task.Resume && s.before == (codexUsage{}) && now != (codexUsage{}) {
 		r.Warnings = append(r.Warnings, "codex counts the usage of a whole session, and its record of this one was not found: what earlier calls used may be counted twice")
 	}
+	now.Input, now.Cached, now.Output = tokens(now.Input), tokens(now.Cached), tokens(now.Output)
 	used := codexUsage{now.Input - s.before.Input, now.Cached - s.before.Cached, now.Output - s.before.Output}
 	u := metadata.Usage{InputTokens: max(0, used.Input-used.Cached), CachedTokens: max(0, used.Cached), OutputTokens: max(0, used.Output)}
 	if s.done {

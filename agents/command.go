@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -98,11 +99,14 @@ func (a command) read(printed []byte, r *phases.Result) error {
 	if err := d.Decode(&said); err != nil {
 		return fmt.Errorf("what it printed is no result (%w); it is to print nothing or one JSON object, and what is for people on standard error", err)
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("it printed more than one JSON object")
 	}
 	if said.Limit != "" && said.Limit != "turns" && said.Limit != "budget" {
 		return fmt.Errorf(`limit is %q; it may be "turns" or "budget"`, said.Limit)
+	}
+	if said.Session != wordFrom(said.Session) {
+		return fmt.Errorf("session is %.100q; an id is one line of at most %d characters", said.Session, maxWord)
 	}
 	u := metadata.Usage{InputTokens: said.Usage.Input, OutputTokens: said.Usage.Output, CachedTokens: said.Usage.Cached}
 	if min(u.InputTokens, u.OutputTokens, u.CachedTokens) < 0 || said.Usage.USD != nil && *said.Usage.USD < 0 {
@@ -110,6 +114,7 @@ func (a command) read(printed []byte, r *phases.Result) error {
 	}
 	if said.Usage.USD != nil {
 		u.USD = *said.Usage.USD
+		u = sane(u)
 	} else {
 		u, _ = a.priced("", u)
 	}

@@ -64,6 +64,9 @@ func (c cli) unfinished(ctx context.Context, t phases.Task, e ending, s *said) *
 		}
 		return c.fail(metadata.Signal, context.Cause(ctx))
 	}
+	if e.cause == overfull {
+		return c.fail(metadata.Disk, errors.New(e.why))
+	}
 	if s.trouble != nil {
 		return s.trouble
 	}
@@ -83,6 +86,8 @@ func (c cli) unfinished(ctx context.Context, t phases.Task, e ending, s *said) *
 // abnormal says how a program ended, if not as it should.
 func abnormal(e ending) string {
 	switch {
+	case e.cause == overfull:
+		return e.why
 	case e.cause == lingered:
 		return "did not end by itself"
 	case e.state == nil:

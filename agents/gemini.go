@@ -78,6 +78,7 @@ type geminiStream struct {
 	said
 	cli  cli
 	task phases.Task
+	text words // what it said since the last tool
 }
 
 type geminiEvent struct {
@@ -105,20 +106,22 @@ func (s *geminiStream) line(data []byte) reaction {
 	}
 	switch {
 	case e.Type == "init":
-		s.result.Session, s.result.Model = e.Session, e.Model
+		s.result.Session, s.result.Model = sessionOf(e.Session, s.result.Session), wordFrom(e.Model)
 		s.notify("")
 	case e.Type == "message" && e.Role == "assistant":
 		if !e.Delta {
-			s.result.Text = ""
+			s.text.Reset()
 		}
-		s.result.Text += e.Content
+		s.text.add(e.Content)
+		s.result.Text = s.text.String()
 		s.notify(e.Content)
 	case e.Type == "tool_use":
 		s.result.ToolCalls++
+		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
 		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))
 	case e.Type == "tool_result" && e.Status == "error" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
-		s.result.Denials = append(s.result.Denials, toolOf(e.ToolID))
+		s.deny(toolOf(e.ToolID))
 	case e.Type == "result":
 		return s.end(e)
 	}
@@ -132,11 +135,11 @@ func toolOf(id string) string {
 }
 
 func (s *geminiStream) end(e geminiEvent) reaction {
-	u := metadata.Usage{InputTokens: max(0, e.Stats.Input-e.Stats.Cached), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
+	u := metadata.Usage{InputTokens: max(0, tokens(e.Stats.Input)-tokens(e.Stats.Cached)), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
 	var warning []string
 	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
 	s.result.Warnings = append(s.result.Warnings, warning...)
-	s.result.ToolCalls = e.Stats.Tools
+	s.result.ToolCalls = times(e.Stats.Tools)
 	if e.Status == "success" {
 		s.done = true
 		return isDone

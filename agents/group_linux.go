@@ -64,7 +64,7 @@ func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 func sweep(leader int, task string) (ended int) {
 	own, _ := unix.Getsid(0)
 	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
-	f := family{mark: []byte(markerVar + "=" + task), sessions: map[int]bool{leader: true}}
+	f := family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own}
 	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		calm := true // nothing moved while we looked, so nothing was missed
@@ -102,18 +102,31 @@ func sweep(leader int, task string) (ended int) {
 
 // family knows the processes of one call.
 type family struct {
-	mark     []byte
+	mark     string
 	sessions map[int]bool // of processes known to belong to the call
+	own      int          // this process's session; 0: orphans are of no family
 }
 
-// has says whether a process belongs to the call: to one of its sessions, or
-// by the mark in the environment it was started with.
+// has says whether a process belongs to the call: to one of its sessions, by
+// the mark in the environment it was started with, or as an orphan that has shed
+// both.
 func (f family) has(p process) bool {
 	if f.sessions[p.session] {
 		return true
 	}
 	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)) // gone, or somebody else's
-	return bytes.Contains(append([]byte{0}, env...), append(append([]byte{0}, f.mark...), 0))
+	return marked(env, f.mark) || f.own != 0 && f.orphan(p, env)
+}
+
+// orphan says whether a process that this one did not start has become its
+// child. What other parts of reprise start shares its session or, unlike all
+// that comes from a program, may gain rights.
+func (f family) orphan(p process, env []byte) bool {
+	if p.parent != os.Getpid() || p.session == f.own || atWork.knows(p.pid, env) {
+		return false
+	}
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid)) // it may be gone
+	return bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 }
 
 // process is a line of /proc/PID/stat. A process in state Z is dead and not

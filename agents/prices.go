@@ -54,7 +54,9 @@ var variant = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|\[1m\])+$`)
 // and gives a warning for people if that is a guess.
 func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warning []string) {
 	var known bool
+	u = sane(u)
 	u.USD, known = c.price(model, u)
+	u = sane(u)
 	u.Estimated = u.USD > 0
 	if !known && u.Estimated {
 		warning = []string{fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", model)}

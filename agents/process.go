@@ -29,6 +29,7 @@ type program struct {
 
 	whole, idle   time.Duration // limits; 0 means none
 	grace, linger time.Duration
+	room          *room // nil: what it does to the disk is not watched
 
 	// line is told each line of standard output, from one goroutine, and says
 	// whether to go on.
@@ -47,6 +48,7 @@ const (
 // ending is how a program ended.
 type ending struct {
 	cause  cause
+	why    string           // what it used up too much of, if that ended it
 	state  *os.ProcessState // nil if it could not be ended at all
 	stdout string           // head and tail
 	stderr string           // tail
@@ -64,6 +66,7 @@ const (
 	cancelled              // the caller asked
 	lingered               // it stayed after its result
 	stopped                // a line said that nothing good will come
+	overfull               // it filled the disk
 )
 
 // run starts the program and returns when it and all its processes are gone.
@@ -76,11 +79,12 @@ func (p program) run(ctx context.Context) (ending, error) {
 		return ending{}, err
 	}
 	defer pipes.close()
-	c, err := launch(cmd)
+	c, done, err := atWork.start(cmd, markerVar+"="+task)
 	pipes.closeTheirs()
 	if err != nil {
 		return ending{}, err
 	}
+	defer done()
 	go pipes.feed(p.stdin)
 	beat := newPulse()
 	out, errs := &excerpt{headMax: 64 << 10, tailMax: 192 << 10}, &excerpt{tailMax: 8 << 10}
@@ -94,7 +98,8 @@ func (p program) run(ctx context.Context) (ending, error) {
 		_, _ = io.Copy(errs, beat.on(pipes.stderr)) // ends when the pipe does
 	}()
 
-	e := ending{cause: p.watch(ctx, c, beat, reactions)}
+	var e ending
+	e.cause, e.why = p.watch(ctx, c, beat, reactions)
 	e.left = p.stop(c, e.cause, task)
 	// What is in the pipes is still read. Whoever else holds them open is no
 	// reason to wait.
@@ -117,29 +122,38 @@ func (p program) reader(reactions chan<- reaction) func([]byte) {
 	}
 }
 
-// watch waits until the program is over or has to be ended.
-func (p program) watch(ctx context.Context, c *child, beat *pulse, reactions <-chan reaction) cause {
+// watch waits until the program is over or has to be ended, and says what it
+// used up if that is why.
+func (p program) watch(ctx context.Context, c *child, beat *pulse, reactions <-chan reaction) (cause, string) {
 	whole, idle := after(p.whole), after(p.idle)
 	var linger <-chan time.Time
+	var full <-chan string
+	if p.room != nil {
+		done := make(chan struct{})
+		defer close(done)
+		full = p.room.watch(time.Second, done)
+	}
 	for {
 		select {
 		case <-c.exited:
-			return exited
+			return exited, ""
+		case why := <-full:
+			return overfull, why
 		case <-ctx.Done():
-			return cancelled
+			return cancelled, ""
 		case <-whole:
-			return timedOut
+			return timedOut, ""
 		case <-linger:
-			return lingered
+			return lingered, ""
 		case <-idle:
 			rest := p.idle - beat.age()
 			if rest <= 0 {
-				return wentIdle
+				return wentIdle, ""
 			}
 			idle = after(rest)
 		case r := <-reactions:
 			if r == giveUp {
-				return stopped
+				return stopped, ""
 			}
 			linger = after(p.linger)
 		}
@@ -153,7 +167,7 @@ const hurry = 2 * time.Second
 // stop ends what is still there of the program, and says how many processes
 // were left behind outside of its group.
 func (p program) stop(c *child, why cause, task string) int {
-	if why != exited {
+	if why != exited && why != overfull { // that one would go on filling
 		c.ask()
 		grace := p.grace
 		if why == cancelled {

@@ -28,7 +28,11 @@ const (
 //   - reads only the system, installed programs, the work tree and git's
 //     objects: nothing of the user's home, of the user's checkout, or of other
 //     temporary folders;
-//   - signals and traces only its own kind.
+//   - signals and traces only its own kind;
+//   - reaches no service that listens on a socket file;
+//   - uses up no more than Limits allow.
+//
+// Held says what of this the machine has.
 //
 // Its home is not the user's. It is made for one program and one access level
 // of a run, and kept between calls for sessions and caches; the program's login
@@ -46,6 +50,8 @@ type Sandbox struct {
 	// Objects are the folders of git objects that the work tree's .git borrows.
 	// Those that they borrow from are found.
 	Objects []string
+	// Limits are what a call may use up; the zero value stands for the usual.
+	Limits Limits
 
 	hidden []string // what is not read even where it lies in the system
 }
@@ -75,6 +81,7 @@ func (o Options) contain(how Containment, s Sandbox, missing error) (Options, st
 	case missing != nil:
 		return o, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
+	s.Limits = s.Limits.withDefaults()
 	s.hidden = hidden(o.withDefaults().Environ, s.Objects)
 	o.box, o.Contained, o.Sandbox = &s, true, s.hold
 	return o, "", nil
@@ -88,7 +95,7 @@ func (s Sandbox) hold(c Call) (Call, error) {
 	}
 	data, err := json.Marshal(p)
 	if err != nil {
-		return c, err // unreachable: it is made of strings
+		return c, err // unreachable: it is made of strings and numbers
 	}
 	c.Env = setVar(c.Env, policyVar, string(data))
 	c.Argv = slices.Concat(s.Helper, c.Argv)
@@ -117,10 +124,12 @@ type policy struct {
 	Read    []string `json:"read"`
 	Write   []string `json:"write"`
 	Devices []string `json:"devices"` // read, written and controlled
+	Limits  Limits   `json:"limits"`
+	Group   string   `json:"group,omitempty"` // the file to enter a control group by
 }
 
 func (s Sandbox) policy(c Call) (policy, error) {
-	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices()}
+	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Group: c.group}
 	apart := resolved(append(slices.Clone(s.hidden), c.User))
 	for _, dir := range resolved(slices.Concat(system(), installed(c))) {
 		p.Read = append(p.Read, around(dir, apart)...)
@@ -129,7 +138,7 @@ func (s Sandbox) policy(c Call) (policy, error) {
 	switch c.Task.Access {
 	case pipelines.AccessTree:
 		p.Write = append(p.Write, c.Dir)
-		p.Devices = append(p.Devices, "/dev/shm") // semaphores of test programs
+		p.Devices = append(p.Devices, memory) // semaphores of test programs
 	case pipelines.AccessArtifacts:
 		if c.Task.Artifact != "" {
 			dir, err := artifactFolder(c.Dir, c.Task.Artifact)

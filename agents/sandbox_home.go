@@ -117,8 +117,8 @@ func (s Sandbox) home(agent string, access pipelines.Access, user string, env []
 	return h, nil
 }
 
-// moveIn gives a call a home of its own, if there is a sandbox. The function it
-// returns is called after the call.
+// moveIn gives a call a home and a control group of its own, if there is a
+// sandbox. The function it returns is called after the call.
 func (o Options) moveIn(c *Call, agent string) (leave func(), err error) {
 	if o.box == nil {
 		return func() {}, nil
@@ -128,7 +128,12 @@ func (o Options) moveIn(c *Call, agent string) (leave func(), err error) {
 		return nil, err
 	}
 	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
-	return h.close, nil
+	group := o.box.group()
+	c.group = group.path()
+	return func() {
+		group.remove()
+		h.close()
+	}, nil
 }
 
 // fill makes the folder and copies the logins in. What the user does not have

@@ -45,8 +45,10 @@ func Enter(argv, environ []string) error {
 		return fmt.Errorf("sandbox: reading its limits: %w", err)
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	if err := errors.Join(landlocked(), dropRights(), p.restrict()); err != nil {
-		return fmt.Errorf("sandbox: %w", err)
+	for _, step := range []func() error{landlocked, p.enterGroup, p.Limits.set, dropRights, p.restrict, p.closeSockets} {
+		if err := step(); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
 	}
 	environ = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, policyVar+"=") })
 	if err := syscall.Exec(argv[0], argv, environ); err != nil {

@@ -27,6 +27,9 @@ func devices() []string {
 	return []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 }
 
+// memory is where programs share memory by files.
+const memory = "/dev/shm"
+
 // named lists the files that variables of a program point to.
 func named(env []string) []string {
 	var files []string

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/secrets"
 )
 
 // leastGit is the first version of git that can say where a repository is in
@@ -50,6 +51,15 @@ func (d *doctor) saysVersion(ctx context.Context, program string) (string, error
 		return "", err
 	}
 	return "", errors.New("it says no version")
+}
+
+// values looks at the secrets of the environment.
+func (d *doctor) values(context.Context) []check {
+	names := secrets.Short(d.env.secrets())
+	if len(names) == 0 {
+		return nil
+	}
+	return []check{hinted("secrets", fmt.Sprintf("%s: shorter than %d characters, so the value is not looked for", strings.Join(names, ", "), secrets.MinLength), "give the variable another name if it holds no secret")}
 }
 
 // git looks at the git program.
@@ -168,7 +178,32 @@ func (d *doctor) sandbox(ctx context.Context) []check {
 	case !held:
 		return []check{lacking(name, "it does not hold: a program in it read a file that it must not", "use another machine, or do without, with --sandbox off")}
 	}
-	return []check{well(name, "in force")}
+	return keeping(opts)
+}
+
+// keeping says what the sandbox of this machine holds, and what not.
+func keeping(opts agents.Options) []check {
+	held, _ := opts.Held() // they are contained
+	box := well("sandbox", fmt.Sprintf("in force (Landlock %d): keeps programs from files, memory and environment of others", held.Landlock))
+	if held.Signals {
+		box.Found += ", from signals to them"
+	}
+	if held.Sockets {
+		box.Found += " and from services with a socket file"
+	}
+	limits := well("limits", held.Limits.String())
+	if held.Open != "" {
+		limits = hinted(limits.Name, limits.Found+"; but "+"the number of processes has none: "+held.Open, "run reprise as a user that is not root, or let it make control groups")
+		held.Open = ""
+	}
+	if lacks := held.Lacks(); len(lacks) > 0 {
+		box = hinted(box.Name, box.Found+"; but "+strings.Join(lacks, "; "), "give reprise a machine, or at least a user, with nothing else to reach")
+	}
+	open := well("not held", "the network; memory of the machine; modes and owners of files that the user may change")
+	if os.Geteuid() == 0 {
+		open = hinted(open.Name, open.Found+"; and for root, what only root may read in /etc", "run reprise as a user that is not root")
+	}
+	return []check{box, limits, open}
 }
 
 // holds reports whether a file in root, which has nothing else, is out of reach

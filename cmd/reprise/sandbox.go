@@ -35,7 +35,7 @@ func sandboxFlag(c *cobra.Command, to *string) {
 }
 
 // contain puts what the run starts into the sandbox, and says once if there is
-// none.
+// none or if it lacks something.
 func (w *workspace) contain(env environment, how string, opts agents.Options) (agents.Options, error) {
 	self, err := ownFile()
 	if err != nil {
@@ -46,11 +46,25 @@ func (w *workspace) contain(env environment, how string, opts agents.Options) (a
 		State:   filepath.Join(filepath.Dir(w.repo.Tree()), "homes"),
 		Objects: w.objects(),
 	})
-	if note != "" && !w.told {
-		w.told = true
-		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+	if err == nil && !w.told {
+		w.told, w.box = true, boxedBy(opts)
+		w.sayLacking(env, note)
 	}
 	return opts, usage(err)
+}
+
+// sayLacking says that there is no sandbox, or what it does not hold though it
+// should.
+func (w *workspace) sayLacking(env environment, note string) {
+	if note != "" {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+	}
+	if w.box.Held == nil {
+		return
+	}
+	for _, lack := range w.box.Held.Lacks() {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: the sandbox here does not hold all: "+lack)
+	}
 }
 
 // objects lists the folders of git objects that the .git of the work tree

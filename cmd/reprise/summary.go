@@ -22,7 +22,7 @@ func runSummary(plan *pipelines.Pipeline, run metadata.Run, f summaryFacts) stri
 		joined("\n\n", "## "+c.headline(), c.linked(), joined(" · ", c.facts(), c.reason())),
 		c.warnings(), c.advice(), c.phaseTable(), c.denials(f.Denials), c.findings(),
 		titled(c.Tell.Flow, c.picture()), titled(c.Tell.Timeline, c.timeline()),
-		c.rollbacks(), c.asked(), c.removals(f.Removed), c.surroundings(f.Sandbox, f.Versions),
+		c.rollbacks(), c.asked(), c.removals(f.Removed), c.surroundings(c.sandbox(f.Sandbox, f.Box), f.Versions),
 	})
 }
 
@@ -122,14 +122,14 @@ func (c commenter) removals(removed []prompts.Removal) string {
 	return titled(c.Removed, c.RemovedNote+"\n\n"+strings.Join(items, "\n"))
 }
 
-// surroundings are what the job ran with.
+// surroundings are what the job ran with, of which sandbox is written already.
 func (c commenter) surroundings(sandbox string, versions []versioned) string {
 	var programs []string
 	for _, v := range versions {
 		programs = append(programs, code(joined(" ", brief(v.Name, 60), brief(v.Version, 100))))
 	}
 	var lines []string
-	for _, l := range []string{named(c.Tell.Sandbox, inline(sandbox, 200)), named(c.Tell.Versions, joined(" · ", programs...))} {
+	for _, l := range []string{sandbox, named(c.Tell.Versions, joined(" · ", programs...))} {
 		if l != "" {
 			lines = append(lines, l)
 		}

@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls, action")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls, sandbox, rollback, action, secrets")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -63,8 +63,10 @@ func measure(only string) error {
 		{"memory", b.memory},
 		{"restart", b.restart},
 		{"calls", b.calls},
+		{"sandbox", b.sandbox},
 		{"rollback", b.rollbacks},
 		{"action", b.action},
+		{"secrets", b.secrets},
 	}
 	for _, p := range parts {
 		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {

@@ -5,11 +5,13 @@ package e2e
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,8 @@ type place struct {
 	root  string // holds the rest
 	repo  string // a clone of origin with one commit on main
 	home  string
+	user  int      // whose processes run here; 0: the tests' own
+	more  []string // variables besides environ
 
 	mu     sync.Mutex
 	script modelserver.Script // what the model says, see says
@@ -32,12 +36,18 @@ type place struct {
 // newPlace makes a place for a test, which then runs beside others.
 func newPlace(t *testing.T) *place {
 	t.Helper()
+	return newPlaceOf(t, scratch, 0)
+}
+
+// newPlaceOf makes a place in a folder for processes of a user.
+func newPlaceOf(t *testing.T, folder string, user int) *place {
+	t.Helper()
 	t.Parallel()
-	root, err := os.MkdirTemp(scratch, "place-")
+	root, err := os.MkdirTemp(folder, "place-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{t: t, root: root, repo: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
+	p := &place{t: t, user: user, root: root, repo: filepath.Join(root, "repo"), home: filepath.Join(root, "home")}
 	p.model = modelserver.Start(func(r modelserver.Request) modelserver.Reply {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -72,7 +82,7 @@ func (p *place) says(script modelserver.Script) {
 // environ is what a process sees at this place: the model as the only service
 // in the world, and a token that no agent may ever see.
 func (p *place) environ() []string {
-	return []string{
+	return append([]string{
 		"PATH=" + programs + ":" + os.Getenv("PATH"),
 		"HOME=" + p.home,
 		"REPRISE_HOME=" + filepath.Join(p.root, "runs"),
@@ -83,7 +93,7 @@ func (p *place) environ() []string {
 		"OPENAI_API_KEY=test-key",
 		"GITHUB_TOKEN=" + canary,
 		"ACTIONS_RUNTIME_TOKEN=" + canary,
-	}
+	}, p.more...)
 }
 
 // canary stands for a secret: it must not turn up anywhere.
@@ -159,10 +169,28 @@ func (p *place) launch(dir, name string, args ...string) *process {
 	c := &process{cmd: exec.CommandContext(p.t.Context(), name, args...)}
 	c.cmd.WaitDelay = time.Second // an agent that outlives its parent may hold on to the pipes
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, p.environ(), &c.stdout, &c.stderr
+	p.own(c.cmd)
 	if err := c.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
 	return c
+}
+
+// own lets a program run as the user of the place, who has all there is here.
+func (p *place) own(c *exec.Cmd) {
+	p.t.Helper()
+	if p.user == 0 {
+		return
+	}
+	if err := filepath.WalkDir(p.root, func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a temporary file of a program at work
+		}
+		return errors.Join(err, os.Lchown(path, p.user, p.user))
+	}); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		p.t.Fatal(err)
+	}
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.user), Gid: uint32(p.user)}}
 }
 
 // wait gives what is left when the process has ended.

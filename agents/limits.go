@@ -1,0 +1,78 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Limits are what the sandbox allows one call to use up. 0 stands for the
+// usual.
+type Limits struct {
+	// File is the most that one file may have, in bytes; usually 1 GiB.
+	File uint64
+	// Disk is the most that a call may write into its tree, its home and its
+	// temporary folder together, in bytes; usually 4 GiB. It is looked at
+	// every second.
+	Disk uint64
+	// Spare is what a call must leave free on the disk, in bytes; usually
+	// 200 MiB.
+	Spare uint64
+	// Processes is the most that a call may have at once, threads counted;
+	// usually 4096. Root is held to it by a control group. Others are held to
+	// so many more than the machine has when the call begins.
+	Processes uint64
+}
+
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		File: cmp.Or(l.File, 1<<30), Disk: cmp.Or(l.Disk, 4<<30),
+		Spare: cmp.Or(l.Spare, 200<<20), Processes: cmp.Or(l.Processes, 4096),
+	}
+}
+
+// Held says what the sandbox holds on this machine.
+type Held struct {
+	Landlock int    // the version of Landlock
+	Signals  bool   // no signals to processes outside
+	Sockets  bool   // no services that listen on a socket file
+	Open     string // why the number of processes has no limit; "" if it has
+	Limits   Limits // those in force
+}
+
+// Held says what the sandbox of o holds; without a sandbox, ok is false. To
+// find out, it may make a control group and remove it.
+func (o Options) Held() (held Held, ok bool) {
+	if o.box == nil {
+		return Held{}, false
+	}
+	held = heldHere(o.box.Limits.withDefaults())
+	return held, true
+}
+
+// Lacks lists what the sandbox of this machine does not hold though that of
+// others does, each as a sentence without its end.
+func (h Held) Lacks() (out []string) {
+	if !h.Signals {
+		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")
+	}
+	if !h.Sockets {
+		out = append(out, "services that listen on a socket file, such as Docker's, can be reached")
+	}
+	if h.Open != "" {
+		out = append(out, "the number of processes has no limit: "+h.Open)
+	}
+	return out
+}
+
+// size writes bytes for people, in the units that the limits are set in.
+func size(n uint64) string {
+	if n >= 1<<30 {
+		return fmt.Sprintf("%.3g GB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
+
+// String lists the limits for people.
+func (l Limits) String() string {
+	return fmt.Sprintf("a file %s, a call %s of disk, %d processes", size(l.File), size(l.Disk), l.Processes)
+}

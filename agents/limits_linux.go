@@ -1,0 +1,67 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// heldHere says what holds on this machine.
+func heldHere(l Limits) Held {
+	v, _ := ll.LandlockGetABIVersion() // without Landlock there is no sandbox to ask about
+	h := Held{Landlock: v, Signals: v >= 6, Sockets: v >= socketABI || filtersSockets(), Limits: l}
+	if os.Geteuid() == 0 {
+		group, err := newGroup(l.Processes)
+		if err != nil {
+			h.Open = err.Error()
+		}
+		group.remove()
+	}
+	return h
+}
+
+// set puts the limits on this process, for good: without rights of root,
+// nobody raises them again.
+func (l Limits) set() error {
+	limits := map[int]uint64{unix.RLIMIT_FSIZE: l.File, unix.RLIMIT_CORE: 0}
+	if os.Geteuid() != 0 { // root is not held to it
+		n, err := threads()
+		if err != nil {
+			return fmt.Errorf("counting the processes of the machine: %w", err)
+		}
+		limits[unix.RLIMIT_NPROC] = n + l.Processes
+	}
+	for which, most := range limits {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(which, &now); err != nil {
+			return fmt.Errorf("reading limit %d: %w", which, err)
+		}
+		most = min(most, now.Max)
+		if err := unix.Setrlimit(which, &unix.Rlimit{Cur: most, Max: most}); err != nil {
+			return fmt.Errorf("setting limit %d to %d: %w", which, most, err)
+		}
+	}
+	// When memory runs out, the program ends before reprise does. A system
+	// that does not let it say so decides by itself.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+	return nil
+}
+
+// threads gives how many there are on the machine, whoever they belong to.
+func threads() (uint64, error) {
+	data, err := os.ReadFile("/proc/loadavg") // such as: 0.10 0.20 0.30 1/234 5678
+	if err != nil {
+		return 0, err
+	}
+	for _, word := range strings.Fields(string(data)) {
+		if _, all, ok := strings.Cut(word, "/"); ok {
+			return strconv.ParseUint(all, 10, 64)
+		}
+	}
+	return 0, errors.New("/proc/loadavg does not tell")
+}

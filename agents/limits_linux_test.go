@@ -1,0 +1,152 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// limited is a cell with other limits than the usual.
+func limited(t *testing.T, l Limits) *cell {
+	c := newCell(t)
+	c.opts.box.Limits = l.withDefaults()
+	c.opts.Sandbox = c.opts.box.hold
+	c.task.Access = pipelines.AccessTree
+	return c
+}
+
+// shell runs a command as an agent.
+func (c *cell) shell(command string) (phases.Result, error) {
+	c.t.Helper()
+	a, err := For("command", pipelines.Agent{Command: []string{"/bin/sh", "-c", command}}, c.opts)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return a.Run(c.t.Context(), c.task)
+}
+
+// A file of more than the limit is not written, by no way there is.
+func TestLimitOfFiles(t *testing.T) {
+	t.Parallel()
+	c := limited(t, Limits{File: 1 << 20})
+	worked := c.attempts(map[string]string{
+		"at-the-limit": "head -c 1048576 /dev/zero > a", "over-it": "head -c 1048577 /dev/zero > b",
+		"holes": "truncate -s 2M c", "ahead": "fallocate -l 2M d", "raise": "ulimit -f unlimited", "core": "ulimit -c 1",
+	})
+	if len(worked) != 1 || worked[0] != "at-the-limit" {
+		t.Errorf("what worked: %q, want only a file at the limit", worked)
+	}
+}
+
+// Root is held to a number of processes by a control group, which is gone after
+// the call; others by a limit of their own.
+func TestLimitOfProcesses(t *testing.T) {
+	t.Parallel()
+	c := limited(t, Limits{Processes: 40})
+	if os.Geteuid() != 0 {
+		before, err := threads()
+		r, fault := c.shell(`printf '{"text":"%s"}' "$(awk '/^Max processes/{print $4}' /proc/self/limits)"`)
+		most, misread := strconv.ParseUint(r.Text, 10, 64)
+		if err := errors.Join(err, fault, misread); err != nil || most > before+1000 {
+			t.Errorf("at most %s processes, with %d on the machine, error %v", r.Text, before, err)
+		}
+		return
+	}
+	held, ok := c.opts.Held()
+	if !ok || held.Open != "" {
+		t.Logf("this machine lets nobody make control groups: %s", held.Open)
+		return
+	}
+	group := ""
+	c.opts.Sandbox = func(call Call) (Call, error) {
+		group = call.group
+		return c.opts.box.hold(call)
+	}
+	r, err := c.shell(`n=0; while [ $n -lt 100 ]; do sleep 60 & n=$((n+1)); echo $n > n; done; echo '{"text":"all"}'`)
+	if err == nil || r.Text == "all" {
+		t.Errorf("a hundred processes were started; error %v", err)
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(c.read(filepath.Join(c.dir, "n")))); err != nil || n < 20 || n > 40 {
+		t.Errorf("it started %d processes (%v), want some 39", n, err)
+	}
+	if group == "" || exists(filepath.Dir(group)) {
+		t.Errorf("the control group %q was not made, or is still there", group)
+	}
+}
+
+// Who fills the disk is ended, and what it filled is free again.
+func TestLimitOfDisk(t *testing.T) {
+	t.Parallel()
+	c := limited(t, Limits{Disk: 4 << 20})
+	began := time.Now()
+	_, err := c.shell("head -c 3M /dev/zero > a; head -c 3M /dev/zero > ~/b; sleep 60")
+	var fault *phases.AgentError
+	if !errors.As(err, &fault) || fault.Class != metadata.Disk || !strings.Contains(err.Error(), "it wrote more than the 4 MB that a call may") {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if exists(filepath.Join(c.root, "homes", "sh-tree", "b")) {
+		t.Error("its home is as full as before")
+	}
+	r, err := c.opts.Check(t.Context(), c.dir, pipelines.Check{Name: "it", Run: "head -c 5M /dev/zero > c; sleep 60", Timeout: pipelines.Duration(time.Minute)})
+	if err != nil || r.Pass || !strings.Contains(r.Output, "it wrote more than the 4 MB that a call may; the check was ended") {
+		t.Errorf("a check: %+v, error %v", r, err)
+	}
+}
+
+// What was there before a call, however much, is not its doing, and a disk that
+// is nearly full from the start is left half of what it had.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := filepath.Join(dir, "old")
+	if err := os.WriteFile(old, make([]byte, 64<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRoom([]string{dir, filepath.Join(dir, "none")}, Limits{Disk: 32 << 10, Spare: 1})
+	r.since = r.since.Add(time.Hour)
+	if why := r.tooMuch(); why != "" || len(r.start) != 1 {
+		t.Errorf("%d disks, too much: %q", len(r.start), why)
+	}
+	r.since, r.again = r.since.Add(-2*time.Hour), time.Time{}
+	if why := r.tooMuch(); why != "it wrote more than the 0 MB that a call may" {
+		t.Errorf("too much: %q", why)
+	}
+	r.again, r.limits.Disk = time.Time{}, 1<<40
+	r.start[0].bytes, r.limits.Spare = 1<<62, 1<<62
+	if why := r.tooMuch(); !strings.Contains(why, "the disk of "+dir+" has only") {
+		t.Errorf("too much: %q", why)
+	}
+	r.limits.Spare = 1
+	if why := r.tooMuch(); why != "" {
+		t.Errorf("too much: %q", why)
+	}
+}
+
+// Programs that leave session, parents and environment behind are ended all the
+// same.
+func TestOrphansThatShedAll(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	name := fmt.Sprintf("4711.%d", time.Now().UnixNano())
+	b.task.Access = pipelines.AccessTree
+	c := cell{bench: b}
+	r, err := c.shell(strings.ReplaceAll(`(setsid sh -c 'env -i setsid sleep N & env -i sleep N &' &); env -i setsid sleep N & sleep 0.2; echo '{"text":"done"}'`, "N", name))
+	if err != nil || r.Text != "done" || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "left processes behind (") {
+		t.Errorf("result %+v, error %v", r, err)
+	}
+	if left := startedWith(t, name); len(left) > 0 {
+		t.Errorf("processes are left: %q", left)
+	}
+}

@@ -1,0 +1,33 @@
+package agents
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// makeTemp makes the temporary folder of a call.
+func (o Options) makeTemp() (string, error) {
+	return os.MkdirTemp(o.Temp, cmp.Or(o.Mark, "reprise-"))
+}
+
+// Sweep removes the temporary folders of calls that were never over, because
+// the process that made them was killed. It goes by Mark; without one it removes
+// nothing. No other process may be calling agents with the same mark. What
+// cannot be removed stays.
+func (o Options) Sweep() {
+	if o.Mark == "" {
+		return
+	}
+	dir := cmp.Or(o.Temp, os.TempDir())
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // it is found out when the next one is made
+	}
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), o.Mark) {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // somebody else's, made to look alike
+		}
+	}
+}

@@ -1,0 +1,201 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// nobody is a user that no machine has.
+const nobody = 54321
+
+// everyUser calls a test for root and for a user without rights, where the
+// tests may be both, and else for the user they are.
+func everyUser(t *testing.T, test func(t *testing.T, user int)) {
+	t.Helper()
+	t.Run("as we are", func(t *testing.T) { test(t, 0) })
+	if os.Geteuid() == 0 {
+		t.Run("as a user", func(t *testing.T) { test(t, nobody) })
+	}
+}
+
+// besieged is a place with all that an attacker looks for.
+func besieged(t *testing.T, user int) *place {
+	t.Helper()
+	base, err := os.MkdirTemp("", "reprise-attack-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cp", program, filepath.Join(base, "reprise")).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if err := os.Chmod(base, 0o755); err != nil { // another user comes here, too
+		t.Fatal(err)
+	}
+	p := newPlaceOf(t, base, user)
+	temp := "runner/_work/_temp"
+	for _, secret := range []string{"home/.netrc", "home/.ssh/id_ed25519", "other/.netrc", temp + "/token"} {
+		p.write(secret, canary+"\n")
+	}
+	p.write("home/.gitconfig", p.read(filepath.Join(p.home, ".gitconfig"))+"[http]\n\textraheader = "+canary+"\n")
+	p.write("home/.profile", "")
+	p.write(temp+"/_runner_file_commands/set_output_1", "")
+	p.write("issue.md", issueText)
+	p.git(p.repo, "config", "http.extraheader", canary)
+	p.more = []string{
+		"RUNNER_TEMP=" + filepath.Join(p.root, temp), "GITHUB_WORKSPACE=" + p.repo,
+		"GITHUB_OUTPUT=" + filepath.Join(p.root, temp, "_runner_file_commands/set_output_1"),
+	}
+	for _, at := range []string{filepath.Join(p.root, "other", "service"), "@" + p.root} {
+		l, err := net.Listen("unix", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+	}
+	return p
+}
+
+// victim starts a process of the user with a secret in its environment and in
+// an open file, which is ended after the test.
+func (p *place) victim() int {
+	p.t.Helper()
+	c := p.launch(p.root, "sh", "-c", "exec 3< home/.netrc; exec sleep 300")
+	p.t.Cleanup(func() {
+		_ = c.cmd.Process.Kill() // it may have been ended
+		c.wait()
+	})
+	return c.cmd.Process.Pid
+}
+
+// under starts reprise as it lies in the folder of the place.
+func (p *place) under(args ...string) output {
+	p.t.Helper()
+	return p.exec(p.repo, filepath.Join(filepath.Dir(p.root), "reprise"), args...)
+}
+
+// pipeline writes a pipeline of one phase whose agent is a shell script, or
+// another agent.
+func (p *place) pipeline(agent, review string) {
+	p.t.Helper()
+	p.write("attack.cue", fmt.Sprintf("name: \"attack\"\nagents: worker: %s\nphases: [{name: \"attack\", goal: \"Work.\", access: \"tree\", review: %s, revisions: 1}]\n", agent, review))
+}
+
+// assault makes the attempts by a script, and gives those that worked.
+func (p *place) assault(tried []attempt, sandbox string) []string {
+	p.t.Helper()
+	p.write("attack.sh", p.attackScript(tried, p.victim())+"echo '# Done' > $REPRISE_ARTIFACT\n")
+	if err := os.Chmod(filepath.Join(p.root, "attack.sh"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "attack.sh")), "false")
+	p.write("attack.sh", "#!/bin/sh\n"+p.read(filepath.Join(p.root, "attack.sh")))
+	out := p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", sandbox)
+	p.want(0, out)
+	return p.worked()
+}
+
+// worked reads what an attacker wrote down.
+func (p *place) worked() []string {
+	p.t.Helper()
+	list := strings.Fields(p.git(p.repo, "show", "reprise/issue-7:attempts.txt"))
+	slices.Sort(list)
+	return list
+}
+
+// expected are the attempts that nothing stops.
+func expected() (names []string) {
+	for _, a := range attempts() {
+		if a.stop == "" {
+			names = append(names, a.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unharmed looks at what an attacker was after.
+func (p *place) unharmed() {
+	p.t.Helper()
+	if refs := p.git(p.root, "--git-dir", "origin.git", "for-each-ref", "--format", "%(refname)"); strings.Contains(refs, "evil") {
+		p.t.Errorf("origin has %s", refs)
+	}
+	for file, want := range map[string]string{
+		"home/.profile": "", "repo/README.md": "# Demo\n", "repo/main.go": "package main\n\nfunc main() {}\n",
+		"runner/_work/_temp/_runner_file_commands/set_output_1": "",
+	} {
+		if got := p.read(filepath.Join(p.root, file)); got != want {
+			p.t.Errorf("%s reads %q", file, got)
+		}
+	}
+	if _, err := os.Stat("/etc/reprise-attack"); err == nil {
+		p.t.Error("a file of the system was written")
+		_ = os.Remove("/etc/reprise-attack")
+	}
+}
+
+// A script that tries all.
+func TestScriptAttacks(t *testing.T) {
+	everyUser(t, func(t *testing.T, user int) {
+		p := besieged(t, user)
+		if diff := cmp.Diff(expected(), p.assault(attempts(), "required")); diff != "" {
+			t.Errorf("what worked (-want +got):\n%s", diff)
+		}
+		p.unharmed()
+	})
+}
+
+// Outside of the sandbox the same attempts work, so that what stops them is the
+// sandbox and no mistake in the attempt.
+func TestAttacksAreLive(t *testing.T) {
+	everyUser(t, func(t *testing.T, user int) {
+		p := besieged(t, user)
+		root := user == 0 && os.Geteuid() == 0
+		var tried []attempt
+		var want []string
+		for _, a := range attempts() {
+			if a.name == "trace" && strings.TrimSpace(p.read("/proc/sys/kernel/yama/ptrace_scope")) > "0" {
+				continue // this machine lets nobody trace
+			}
+			if a.live == "all" || root && a.live == "root" {
+				tried, want = append(tried, a), append(want, a.name)
+			}
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, p.assault(tried, "off")); diff != "" {
+			t.Errorf("what worked outside of the sandbox (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A real agent whose model obeys every evil word tries the same with its tools.
+func TestAgentAttacks(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := besieged(t, 0)
+		p.pipeline(fmt.Sprintf("{use: %q}", use), "true")
+		p.write("repo/attack.sh", p.attackScript(attempts(), p.victim()))
+		p.git(p.repo, "add", "attack.sh")
+		p.git(p.repo, "commit", "--quiet", "-m", "A script")
+		p.says((&worker{change: "sh attack.sh"}).script())
+		p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
+		if diff := cmp.Diff(expected(), p.worked()); diff != "" {
+			t.Errorf("what worked (-want +got):\n%s", diff)
+		}
+		p.unharmed()
+		p.noCanary()
+	})
+}

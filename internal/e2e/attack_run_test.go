@@ -1,0 +1,226 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// sabotage is what a program does to its own run.
+type sabotage struct {
+	name string
+	wish string // for people
+	then string // what happens
+	by   string // what sees to it
+	// do is a shell script in the work tree. $MARK is a file that nobody makes
+	// unless reprise was led into it, and $PLACE the folder above the user's
+	// home, checkout and origin.
+	do   string
+	ends metadata.Code // how the run ends; "" is completed
+	look func(p *place)
+}
+
+func sabotages() []sabotage {
+	const (
+		own   = "a git directory of reprise's own"
+		taken = "the check of what an agent changed"
+		ended = "the supervision of processes"
+	)
+	never := func(file string) func(*place) {
+		return func(p *place) {
+			if out := p.exec(p.root, "git", "--git-dir", "origin.git", "cat-file", "-e", "reprise/issue-7:"+file); out.code == 0 {
+				p.t.Errorf("%s was pushed", file)
+			}
+		}
+	}
+	gone := func(sign string) func(*place) {
+		return func(p *place) {
+			for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+				left := commandLines(p.t, sign)
+				if len(left) == 0 {
+					return
+				}
+				if time.Now().After(end) {
+					p.t.Errorf("still there: %d processes, such as %q", len(left), left[0])
+					return
+				}
+			}
+		}
+	}
+	return []sabotage{
+		{
+			name: "hooks", wish: "plant git hooks, a file system monitor, a filter, an alias and a diff driver in the work tree", then: "none of them runs; the run goes on", by: own,
+			do: `mkdir -p .git/hooks; for h in pre-commit post-commit commit-msg pre-push post-checkout post-index-change reference-transaction; do printf '#!/bin/sh\necho > %s\n' $MARK > .git/hooks/$h; chmod 755 .git/hooks/$h; done
+git config core.fsmonitor "echo > $MARK; false"; git config core.sshCommand "echo > $MARK"; git config core.editor "echo > $MARK"
+git config filter.x.clean "echo > $MARK; cat"; git config filter.x.smudge "echo > $MARK; cat"; git config diff.x.textconv "echo > $MARK; cat"; git config alias.status "!echo > $MARK"
+echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
+		},
+		{
+			name: "instead", wish: "have the push go elsewhere, with the user's login", then: "the push goes to origin", by: own,
+			do: `git config url.http://127.0.0.1:1/.insteadOf "$PLACE/"; git config url.http://127.0.0.1:1/.pushInsteadOf "$PLACE/"; git config credential.helper "!echo > $MARK"; echo x > new.txt`,
+			look: func(p *place) {
+				if got := p.pushed("new.txt"); got != "x" {
+					p.t.Errorf("new.txt of origin reads %q", got)
+				}
+			},
+		},
+		{
+			name: "gone", wish: "replace the work tree's `.git` by one that leads elsewhere", then: "the run goes on", by: own,
+			do: `rm -rf .git; echo "gitdir: $PLACE/repo/.git" > .git; echo x > new.txt`,
+		},
+		{
+			name: "nested", wish: "make a repository inside of the work tree that runs a program", then: "its files are not taken, and nothing of it runs", by: own + ", " + taken,
+			do: `git init -q sub && cd sub && git config core.fsmonitor "echo > $MARK; false" && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; echo x > file`, look: never("sub"),
+		},
+		{
+			name: "workflow", wish: "change `.github`", then: "it is taken back", by: taken,
+			do: `mkdir -p .github/workflows; echo 'on: push' > .github/workflows/evil.yml; echo x > new.txt`, look: never(".github/workflows/evil.yml"),
+		},
+		{
+			name: "record", wish: "write the run's record `metadata.json`", then: "it is taken back", by: taken,
+			do: `echo '{"schema_version": 1, "status": "completed"}' > .reprise/issue-7/metadata.json; echo x > new.txt`,
+			look: func(p *place) {
+				if run := p.record(); len(run.Phases) != 1 || run.Phases[0].Name != "attack" {
+					p.t.Errorf("the record has the phases %+v", run.Phases)
+				}
+			},
+		},
+		{
+			name: "reason", wish: "leave a word for later phases beside its artifact's folder", then: "it is taken back", by: taken,
+			do: `echo x > .reprise/issue-7/ROLLBACK_REASON.md; echo x > new.txt`, look: never(".reprise/issue-7/ROLLBACK_REASON.md"),
+		},
+		{
+			name: "link", wish: "replace the folder of its artifact by a link to the user's home", then: "nothing is written there, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
+			do: `dir=$(dirname $REPRISE_ARTIFACT); rm -rf $dir; ln -s $PLACE/home $dir`,
+			look: func(p *place) {
+				if found, _ := filepath.Glob(filepath.Join(p.home, "*.md")); len(found) > 0 {
+					p.t.Errorf("%q were written", found)
+				}
+			},
+		},
+		{
+			name: "pipe", wish: "make its artifact a pipe, so that who reads it waits for ever", then: "it counts as no artifact, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
+			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
+		},
+		{
+			name: "daemons", wish: "leave processes behind that shed session, parents and environment", then: "they are ended", by: ended,
+			do: `(setsid sh -c "env -i setsid sleep $SIGN & nohup sleep $SIGN > /dev/null 2>&1 & env -i sleep $SIGN &" &); env -i setsid sleep $SIGN & sleep 0.3; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
+		},
+		{
+			name: "many", wish: "start processes without end", then: "there is a limit, and all are ended", by: "the sandbox: limits, and " + ended,
+			do: `n=0; while [ $n -lt 450 ]; do (setsid sleep $SIGN &); n=$((n+1)); done; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
+		},
+		{
+			name: "endless", wish: "print without end", then: "the step ends and the run stops", by: ended, ends: metadata.AgentFailed, do: `yes evil`,
+		},
+	}
+}
+
+// sign is a number of seconds that no other process sleeps for.
+func sign(p *place) string {
+	return fmt.Sprintf("300.%d%d", os.Getpid(), len(p.root)) + strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, filepath.Base(p.root))
+}
+
+// commandLines finds the processes with a text in their command line.
+func commandLines(t *testing.T, text string) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no processes to look through (%v)", err)
+	}
+	for _, file := range files {
+		line, _ := os.ReadFile(file) // it may be gone by now
+		if strings.Contains(string(line), text) {
+			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// sabotage has a run whose agent is the script.
+func (p *place) sabotage(s sabotage) output {
+	p.t.Helper()
+	script := fmt.Sprintf("#!/bin/sh\nMARK=%s/planted PLACE=%s SIGN=%s\nmkdir -p $(dirname $REPRISE_ARTIFACT); echo '# Done' > $REPRISE_ARTIFACT\n", p.root, p.root, sign(p))
+	p.write("sabotage.sh", script+s.do+"\n")
+	if err := os.Chmod(filepath.Join(p.root, "sabotage.sh"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "sabotage.sh")), "false")
+	return p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
+}
+
+// What a program does to its own run harms nobody, and the run goes on or stops
+// with a reason.
+func TestSabotage(t *testing.T) {
+	everyUser(t, func(t *testing.T, user int) {
+		for _, s := range sabotages() {
+			t.Run(s.name, func(t *testing.T) {
+				p := besieged(t, user)
+				out := p.sabotage(s)
+				if got := p.ending(); got != cmp.Or(s.ends, metadata.Done) {
+					t.Errorf("the run ended with %s, want %s; exit code %d\n%s%s", got, s.ends, out.code, out.stdout, out.stderr)
+				}
+				if _, err := os.Stat(filepath.Join(p.root, "planted")); err == nil {
+					t.Error("reprise was led to run what the program has planted")
+				}
+				if s.look != nil {
+					s.look(p)
+				}
+				p.unharmed()
+			})
+		}
+	})
+}
+
+// ending is why the run has ended, as origin has it.
+func (p *place) ending() metadata.Code {
+	p.t.Helper()
+	run := p.record()
+	switch {
+	case run.Status == metadata.Completed:
+		return metadata.Done
+	case run.Stop != nil:
+		return run.Stop.Code
+	}
+	return ""
+}
+
+// A program that fills the disk is ended before the disk is full, and what it
+// left in its home is free again. The disk is a small one in memory, which only
+// root can make.
+func TestFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Log("only root can make a disk for this; the limit itself is tested in package agents")
+		return
+	}
+	p := besieged(t, 0)
+	disk := filepath.Join(p.root, "runs")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
+	out := p.sabotage(sabotage{do: "for n in 1 2 3 4 5 6 7 8 9; do head -c 5000000 /dev/zero > ~/fill$n; done; sleep 60"})
+	if p.ending() != metadata.AgentFailed || !strings.Contains(out.stdout+out.stderr, "left, of ") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if found, _ := filepath.Glob(filepath.Join(disk, "*", "*", "homes", "*", "fill*")); len(found) > 0 {
+		t.Errorf("still there: %q", found)
+	}
+}
