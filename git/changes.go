@@ -19,6 +19,13 @@ type Change struct {
 	Type Type  // what is there now; None if it was deleted
 	Was  Type  // what the tip has; None if it was added
 	Size int64 // of what is there now, in bytes
+
+	// Twin is a path of the tip, or of a change before this one, that some file
+	// systems take for the same as this new path; "" if there is none. It can be
+	// a folder, if this one would come to lie in it.
+	Twin string
+	// Behind are the symbolic links of the tip that lead to this path.
+	Behind []string
 }
 
 // Kind is what happened to a path.
@@ -83,8 +90,21 @@ func changeKind(was, is Type) Kind {
 
 // Changes compares the work tree with the tip, in the order of the paths. New
 // files that .gitignore hides are not listed, except in the state folder.
-// Folders count only through their files.
+// Folders count only through their files. Instructions that Tidy has lent are
+// taken back first.
 func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
+	changes, err := r.changes(ctx)
+	if err == nil && len(r.lent) > 0 {
+		changes, err = r.takeBack(ctx, changes)
+	}
+	if err == nil {
+		err = r.neighbours(ctx, changes)
+	}
+	return changes, err
+}
+
+// changes are those of Changes, without their neighbours.
+func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 	if r.dirty {
 		if err := r.syncIndex(ctx); err != nil {
 			return nil, fmt.Errorf("compare the work tree: %w", err)

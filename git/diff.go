@@ -39,7 +39,7 @@ func (r *Repo) diff(ctx context.Context, from string, exclude []string) (string,
 	if err := r.need(ctx, from); err != nil {
 		return "", DiffStat{}, err
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return "", DiffStat{}, err
 	}
@@ -101,7 +101,7 @@ var ErrTooLarge = errors.New("the patch is too large")
 // out, and named at the top, if they would not fit; if what is left is still
 // too large the error is ErrTooLarge. Nothing uncommitted gives no bytes.
 func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}

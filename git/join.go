@@ -80,7 +80,7 @@ func (r *Repo) mayTake(ctx context.Context, base string, ours []string) error {
 	if slices.ContainsFunc(came, func(p string) bool { return under(p, r.opt.State) }) {
 		return &Moved{Branch: r.opt.Branch, Ours: r.tip, Theirs: r.theirs, Where: r.opt.Remote, Why: "somebody else went on with this run", Run: true}
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Options say which run to open, and where.
@@ -29,6 +30,10 @@ type Options struct {
 	// Token, if not nil, returns a token for the remote, asked for before each
 	// call. It is used in place of the user's own credentials.
 	Token func(context.Context) (string, error)
+
+	// Patience is how long one call to the remote may take; 0 stands for 15
+	// minutes.
+	Patience time.Duration
 
 	// TakeTheirs goes on from where the branch went elsewhere, if that cannot be
 	// joined with what is here, and gives up the commits that are only here.

@@ -113,7 +113,7 @@ func pause(ctx context.Context, try int) error {
 // answer is what a remote that did not take a push said.
 type answer struct {
 	rule    string // in its own words
-	final   bool   // it will say the same again
+	final   bool   // it will say the same again, or took too long to be asked again
 	unclear bool   // nothing about the branch
 }
 
@@ -125,7 +125,7 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 		return answer{}, nil
 	}
 	said := remoteLines(stderrOf(err))
-	a := answer{unclear: true}
+	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
 	for line := range strings.Lines(string(out)) {
 		if !strings.HasPrefix(line, "!") {
 			continue

@@ -32,6 +32,9 @@ type Repo struct {
 	dirty    bool                // the index may hold what no commit does
 	unpushed []revision          // commits of this process that the remote has not
 
+	differ *difference       // of the newest tip from the base, once it was asked for
+	lent   map[string]string // fingerprints of what Tidy has put in the place of what the tip has
+
 	leftover string
 	warnings []string
 }

@@ -29,7 +29,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	left := func(p string) bool {
 		return slices.ContainsFunc(exclude, func(dir string) bool { return under(p, dir) })
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,13 @@
 package git
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 )
 
 // talk runs a command that reaches the remote.
@@ -24,8 +27,22 @@ func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
 		secrets = append(secretsIn(settings), token)
 	}
 	env := append(r.src.env.network(settings), r.src.batchMode()...)
-	return call{dir: r.tree, env: r.place(env), args: args, secrets: secrets}.do(ctx)
+	within := cmp.Or(r.opt.Patience, patience)
+	calm, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	out, err := call{dir: r.tree, env: r.place(env), args: args, secrets: secrets}.do(calm)
+	if err != nil && calm.Err() != nil && ctx.Err() == nil {
+		return out, fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", r.opt.Remote, errNoAnswer, within)
+	}
+	return out, err
 }
+
+// patience is how long a call to the remote may take, large transfers and the
+// remote's own checks included.
+const patience = 15 * time.Minute
+
+// errNoAnswer says that a remote which was reached did not come to an end.
+var errNoAnswer = errors.New("has not answered in time")
 
 // secretsIn lists the header values in settings, whole and by word.
 func secretsIn(settings []setting) []string {

@@ -4,34 +4,147 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"io/fs"
+	"path"
 	"sync"
 )
 
-// Tidy makes the playground anew, see ResetPlayground, and removes files that
-// the tip does not have and that match names, whether or not a .gitignore
-// hides them: what hides is written by the same hands as what is hidden. The
-// state folder is left alone. It returns what was removed.
-func (r *Repo) Tidy(ctx context.Context, match func(path string) bool) ([]string, error) {
+// Guard says which paths of the work tree decide what agents do there.
+type Guard struct {
+	Base     string                 // commit, a full hash
+	Instruct func(path string) bool // is to be as in Base
+	Protect  func(path string) bool // is to be in the tip, if anywhere
+}
+
+// Tidy makes the work tree ready for an agent. It makes the playground anew,
+// see ResetPlayground. It removes files that the tip does not have and that the
+// guard protects, whether or not a .gitignore hides them: what hides is written
+// by the same hands as what is hidden. It removes pipes, sockets and devices,
+// which git does not see, and on which the next program may wait for ever. And
+// it puts the base's instructions to agents in the place of the tip's, until
+// the next call of Changes. The state folder is left alone. It returns what was
+// removed.
+func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	var out []byte
 	var err error
 	var wg sync.WaitGroup
-	wg.Go(func() { out, err = r.git(ctx, "ls-files", "-z", "-o") }) // only looks, so it may run beside
+	wg.Go(func() { out, err = r.git(ctx, "ls-files", "-z") }) // only looks, so it may run beside
 	reset := r.ResetPlayground(ctx)
 	wg.Wait()
 	if err := errors.Join(err, reset); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
 	}
-	var removed []string
+	known := map[string]bool{}
 	for _, name := range records(out) {
-		name = strings.TrimSuffix(name, "/")
-		if under(name, r.opt.State) || !match(name) {
-			continue
-		}
-		if err := removeAll(r.top, name); err != nil {
-			return removed, fmt.Errorf("remove %s: %w", name, err)
-		}
-		removed = append(removed, name)
+		known[name] = true
+	}
+	removed, err := r.removeStrays(known, g.Protect)
+	if err == nil {
+		err = r.instruct(ctx, g)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("make the work tree ready: %w", err)
 	}
 	return removed, nil
+}
+
+// removeStrays looks through all of the tree, also through repositories that
+// somebody made there. It follows no symbolic link.
+func (r *Repo) removeStrays(known map[string]bool, protect func(string) bool) ([]string, error) {
+	var removed []string
+	err := fs.WalkDir(r.top.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
+			return nil // what cannot be read instructs nobody
+		case err != nil:
+			return err
+		case p == ".git" || p == r.opt.State || d.IsDir() && path.Base(p) == ".git":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir(), known[p]:
+			return nil
+		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !protect(p):
+			return nil
+		}
+		if err := removeAll(r.top, p); err != nil {
+			return fmt.Errorf("remove %s: %w", p, err)
+		}
+		removed = append(removed, p)
+		return nil
+	})
+	return removed, err
+}
+
+// instruct writes what the base has of the instructions in which it differs
+// from the tip. Only others can have changed these on the branch, so there is
+// mostly nothing to do.
+func (r *Repo) instruct(ctx context.Context, g Guard) error {
+	if g.Base == "" || g.Base == r.tip {
+		return nil
+	}
+	if r.differ == nil || r.differ.tip != r.tip {
+		out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=all", r.tip, g.Base)
+		if err != nil {
+			return err
+		}
+		ops, err := parseRaw(records(out))
+		if err != nil {
+			return err
+		}
+		r.differ = &difference{tip: r.tip}
+		for _, o := range ops {
+			if g.Instruct(o.path) && !under(o.path, r.opt.State) {
+				r.differ.ops = append(r.differ.ops, o)
+			}
+		}
+	}
+	if len(r.differ.ops) == 0 {
+		return nil
+	}
+	_, err := r.writeOut(ctx, r.differ.ops)
+	r.lent = map[string]string{}
+	for _, o := range r.differ.ops {
+		r.lent[o.path] = r.fingerprint(o.path)
+	}
+	return err
+}
+
+// difference is in what instructions to agents a base differs from a tip.
+type difference struct {
+	tip string
+	ops []op
+}
+
+// takeBack brings what Tidy has lent for an agent back to the tip, unless the
+// agent has changed it: that shows as a change.
+func (r *Repo) takeBack(ctx context.Context, changes []Change) ([]Change, error) {
+	var back, rest []Change
+	for _, c := range changes {
+		if lent, ok := r.lent[c.Path]; ok && lent == r.fingerprint(c.Path) {
+			back = append(back, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	if err := r.restore(ctx, back); err != nil {
+		return nil, fmt.Errorf("bring instructions to agents back: %w", err)
+	}
+	r.lent = nil
+	return rest, nil
+}
+
+// fingerprint tells apart what may be at a path, nothing included.
+func (r *Repo) fingerprint(p string) string {
+	what, _ := r.look(p)
+	switch what {
+	case File, Executable:
+		data, err := r.readState(p)
+		return fmt.Sprint(what, " ", r.blobID(data), err)
+	case Symlink:
+		target, err := r.top.Readlink(p)
+		return fmt.Sprint(what, " ", target, err)
+	}
+	return string(what)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,7 @@ func (r *Repo) settle(ctx context.Context) (bool, error) {
 	if err := r.loadState(ctx, r.own); err != nil {
 		return false, err
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return err == nil, err
 	}
@@ -109,7 +110,7 @@ func (r *Repo) reset(ctx context.Context) error {
 	if err := r.loadState(ctx, r.tip); err != nil {
 		return err
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func (r *Repo) freeWay(ctx context.Context) error {
 			return err
 		}
 	}
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,19 +153,17 @@ func (r *Repo) freeWay(ctx context.Context) error {
 // changed or deleted is as it was, what is new is gone. Paths that have not
 // changed are left alone.
 func (r *Repo) Restore(ctx context.Context, paths []string) error {
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	var mine []Change
-	for _, c := range changes {
-		for _, p := range paths {
-			if under(c.Path, strings.TrimSuffix(p, "/")) {
-				mine = append(mine, c)
-				break
-			}
-		}
+	wanted := map[string]bool{} // there can be very many of both
+	for _, p := range paths {
+		wanted[strings.TrimSuffix(p, "/")] = true
 	}
+	mine := slices.DeleteFunc(changes, func(c Change) bool {
+		return !wanted[c.Path] && !slices.ContainsFunc(parents(c.Path), func(dir string) bool { return wanted[dir] })
+	})
 	if err := r.restore(ctx, mine); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
@@ -174,7 +173,7 @@ func (r *Repo) Restore(ctx context.Context, paths []string) error {
 // RestoreAll brings everything back to the tip, but for files that .gitignore
 // hides outside the state folder.
 func (r *Repo) RestoreAll(ctx context.Context) error {
-	changes, err := r.Changes(ctx)
+	changes, err := r.changes(ctx)
 	if err == nil {
 		err = r.restore(ctx, changes)
 	}

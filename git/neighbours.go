@@ -1,0 +1,146 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// neighbours notes at changes what else in the tip they have to do with: see
+// Change.Twin and Change.Behind.
+func (r *Repo) neighbours(ctx context.Context, changes []Change) error {
+	var names []string
+	for name := range r.state {
+		names = append(names, name)
+	}
+	if slices.ContainsFunc(changes, func(c Change) bool { return !under(c.Path, r.opt.State) }) {
+		out, err := r.git(ctx, "ls-files", "-s", "-z")
+		if err != nil {
+			return fmt.Errorf("list the files of the tip: %w", err)
+		}
+		var links, blobs []string
+		for _, record := range records(out) {
+			info, name, _ := strings.Cut(record, "\t")
+			names = append(names, name)
+			if f := strings.Fields(info); len(f) == 3 && f[0] == "120000" { // mode, hash, stage
+				links, blobs = append(links, name), append(blobs, f[1])
+			}
+		}
+		if err := r.behind(ctx, changes, links, blobs); err != nil {
+			return err
+		}
+	}
+	twins(changes, names)
+	return nil
+}
+
+// behind notes at each change the symbolic links of the tip that lead to it.
+func (r *Repo) behind(ctx context.Context, changes []Change, links, blobs []string) error {
+	if len(links) == 0 {
+		return nil
+	}
+	objects, err := catFile(ctx, r.gitStdin, blobs)
+	if err != nil {
+		return fmt.Errorf("read the symbolic links of the tip: %w", err)
+	}
+	to := map[string]string{}
+	for i, link := range links {
+		if target := string(objects[i].data); !path.IsAbs(target) {
+			to[link] = path.Join(path.Dir(link), target)
+		}
+	}
+	for _, link := range links {
+		target := to[link]
+		for range 10 { // a link may lead to a link
+			for i, c := range changes {
+				if under(c.Path, target) && !slices.Contains(c.Behind, link) {
+					changes[i].Behind = append(changes[i].Behind, link)
+				}
+			}
+			target = to[target]
+		}
+	}
+	return nil
+}
+
+// twins notes at each new path the one that is there already, or comes before
+// it, and that some file systems take for the same. The paths above count too:
+// such a system would put both into one folder.
+func twins(changes []Change, names []string) {
+	gone, wanted := map[string]bool{}, map[string]bool{}
+	for _, c := range changes {
+		switch c.Kind {
+		case Deleted:
+			gone[c.Path] = true
+		case Added:
+			for _, p := range append(parents(c.Path), c.Path) {
+				wanted[foldCase(p)] = true
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	there := spellings{}
+	last := ""
+	for _, name := range names {
+		if gone[name] {
+			continue
+		}
+		if wanted[foldCase(name)] {
+			there.add(name)
+		}
+		if dir := path.Dir(name); dir != last {
+			last = dir
+			for _, p := range parents(name) {
+				if wanted[foldCase(p)] {
+					there.add(p)
+				}
+			}
+		}
+	}
+	for i, c := range changes {
+		if c.Kind != Added {
+			continue
+		}
+		all := append(parents(c.Path), c.Path)
+		for _, p := range all {
+			if known := there[foldCase(p)]; len(known) > 0 && !slices.Contains(known, p) {
+				changes[i].Twin = known[0]
+				break
+			}
+		}
+		for _, p := range all {
+			there.add(p)
+		}
+	}
+}
+
+// spellings are paths by what they are folded to.
+type spellings map[string][]string
+
+func (s spellings) add(p string) {
+	if folded := foldCase(p); !slices.Contains(s[folded], p) {
+		s[folded] = append(s[folded], p)
+	}
+}
+
+// foldCase gives a path as file systems compare it that fold case and accept an
+// accent as a character of its own.
+func foldCase(p string) string {
+	if !strings.ContainsFunc(p, func(c rune) bool { return c > unicode.MaxASCII }) {
+		return strings.ToUpper(p) // the same, and quick
+	}
+	return norm.NFC.String(strings.Map(func(c rune) rune {
+		least := c
+		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}, norm.NFC.String(p)))
+}
