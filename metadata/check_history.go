@@ -1,5 +1,7 @@
 package metadata
 
+import "strings"
+
 func (c *checker) attempt(i int, a *Attempt) {
 	at := c.element("attempts", i)
 	if a.N != i+1 {
@@ -14,6 +16,11 @@ func (c *checker) attempt(i int, a *Attempt) {
 	oneOf(at, "status", a.Status, attemptStatuses()...)
 	optional(at, "code", a.Code, codes()...)
 	optional(at, "class", a.Class, classes()...)
+	if a.Broke != "" {
+		for rule := range strings.SplitSeq(a.Broke, ",") {
+			oneOf(at, "broke", Rule(rule), rules()...)
+		}
+	}
 	count(at, "retry_after_s", a.RetryAfter)
 	count(at, "usage.input_tokens", a.Usage.InputTokens)
 	count(at, "usage.output_tokens", a.Usage.OutputTokens)

@@ -132,6 +132,8 @@ func TestCheck(t *testing.T) {
 		`attempts[1].status: "ok" is not one of started, succeeded, failed,`:                     func(r *Run) { r.Attempts[1].Status = "ok" },
 		`attempts[1].code: "x" is not one of`:                                                    func(r *Run) { r.Attempts[1].Code = "x" },
 		`attempts[1].class: "x" is not one of missing, auth,`:                                    func(r *Run) { r.Attempts[1].Class = "x" },
+		`attempts[0].broke: "speed" is not one of access, protected`:                             func(r *Run) { r.Attempts[0].Broke = "size,speed" },
+		`attempts[0].broke: "" is not one of access, protected`:                                  func(r *Run) { r.Attempts[0].Broke = "size," },
 		"attempts[1].retry_after_s: -1":                                                          func(r *Run) { r.Attempts[1].RetryAfter = -1 },
 		"attempts[1].usage.input_tokens: -1":                                                     func(r *Run) { r.Attempts[1].Usage.InputTokens = -1 },
 		"attempts[1].usage.output_tokens: -1":                                                    func(r *Run) { r.Attempts[1].Usage.OutputTokens = -1 },
@@ -160,6 +162,13 @@ func TestCheck(t *testing.T) {
 		"tasks[1].id: \"t1\" is the id of an earlier task":                                       func(r *Run) { r.Tasks[1].ID, r.Tasks[1].Needs = "t1", nil },
 		"tasks[1].needs: there is no other task \"t2\"":                                          func(r *Run) { r.Tasks[1].Needs[0] = "t2" },
 		"tasks[0].title: is missing":                                                             func(r *Run) { r.Tasks[0].Title = " " },
+		"children[0].id: is missing":                                                             func(r *Run) { r.Children[0].ID = "" },
+		"children[1].id: \"c1\" is the id of an earlier child":                                   func(r *Run) { r.Children[1].ID = "c1" },
+		"children[0].phase: there is no phase \"x\"":                                             func(r *Run) { r.Children[0].Phase = "x" },
+		"children[1].title: is missing":                                                          func(r *Run) { r.Children[1].Title = "" },
+		"children[1].number: -1":                                                                 func(r *Run) { r.Children[1].Number = -1 },
+		"children[1].url: is set, but no issue was opened":                                       func(r *Run) { r.Children[1].URL = "https://github.com/octo/hello/issues/9" },
+		"children[0].url: is not a link":                                                         func(r *Run) { r.Children[0].URL = "x" },
 		"tasks[0].phase: there is no phase \"x\"":                                                func(r *Run) { r.Tasks[0].Phase = "x" },
 		"questions[1].id: \"q1\" is the id of an earlier question":                               func(r *Run) { r.Questions[1].ID = "q1" },
 		"questions[0].question: is missing":                                                      func(r *Run) { r.Questions[0].Text = "" },
@@ -196,7 +205,7 @@ func TestCheckTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
 		"nothing done yet": func(r *Run) {
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
-			r.Tasks, r.Questions, r.Approvals = nil, nil, nil
+			r.Tasks, r.Questions, r.Approvals, r.Children = nil, nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
 		},
 		"a phase that was skipped in spite of its review": func(r *Run) {

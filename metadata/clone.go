@@ -24,6 +24,7 @@ func (r Run) Clone() Run {
 		r.Questions[i].AnsweredAt = clonePointer(r.Questions[i].AnsweredAt)
 	}
 	r.Approvals = slices.Clone(r.Approvals)
+	r.Children = slices.Clone(r.Children)
 
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {

@@ -50,12 +50,30 @@ func TestEveryVersionParses(t *testing.T) {
 	}
 }
 
+// A record from before phases could ask for issues reads as one of now that
+// has none.
+func TestARecordWithoutChildren(t *testing.T) {
+	r := sample()
+	r.Children = nil
+	data, err := Format(r)
+	if err != nil || strings.Contains(string(data), "children") {
+		t.Fatalf("children are in it, or %v", err)
+	}
+	got, err := Parse(data, File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, got, same); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestPhasesKeepTheirOrder(t *testing.T) {
 	names := strings.Fields("z-last a-first m k z b y_1")
 	r := sample()
 	r.CurrentPhase, r.Stop.Phase = "", ""
 	r.RollbackHistory, r.Attempts, r.Decisions, r.AllowanceFrom = nil, nil, nil, 0
-	r.Tasks, r.Questions, r.Approvals = nil, nil, nil
+	r.Tasks, r.Questions, r.Approvals, r.Children = nil, nil, nil, nil
 	r.Phases = nil
 	for _, n := range names {
 		r.Phases = append(r.Phases, Phase{Name: n, Status: PhasePending})

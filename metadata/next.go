@@ -67,6 +67,7 @@ func (c *checker) grown(old, next *Run) {
 	kept(c, "decisions", old.Decisions, next.Decisions, sameDecision)
 	kept(c, "questions", old.Questions, next.Questions, sameQuestion)
 	kept(c, "approvals", old.Approvals, next.Approvals, sameApproval)
+	c.opened(old, next)
 	last := len(old.Attempts)
 	kept(c, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
 		return sameAttempt(a, b) || a.N == last && a.Status == Started && sameCall(a, b)
@@ -90,7 +91,8 @@ func (c *checker) move(p, q *Phase, rollbacks int) {
 }
 
 // canMove is the table of the ways between two different statuses. A person
-// may skip a phase that has begun, but what is done can only be taken back.
+// may skip a phase that has begun, but what is done can only be taken back. One
+// that was left out may come back.
 func canMove(from, to PhaseStatus, rollback bool) bool {
 	switch from {
 	case PhasePending:
@@ -99,6 +101,8 @@ func canMove(from, to PhaseStatus, rollback bool) bool {
 		return to == PhaseCompleted || to == PhaseFailed || to == PhaseSkipped || rollback && to == PhasePending
 	case PhaseFailed:
 		return to == PhaseInProgress || to == PhaseSkipped || rollback && to == PhasePending
+	case PhaseSkipped:
+		return to == PhasePending || rollback && to == PhaseInProgress
 	default:
 		return rollback && (to == PhaseInProgress || to == PhasePending)
 	}

@@ -40,6 +40,8 @@ func TestCheckNextTakes(t *testing.T) {
 		"the lease is given back":          func(r *Run) { r.Execution.Lease = nil },
 		"a rule inserts a phase":           func(r *Run) { r.Phases = append(Phases{{Name: "spike", Status: PhasePending}}, r.Phases...) },
 		"the same times, otherwise stored": func(r *Run) { r.CreatedAt = r.CreatedAt.In(time.FixedZone("", 0)) },
+		"an issue is opened":               func(r *Run) { r.Children[1].Number = 10 },
+		"one is not asked for any more":    func(r *Run) { r.Children = r.Children[:1] },
 		"a rollback": func(r *Run) {
 			rewind(r)
 			r.Phases[0].Status, r.Phases[0].Generation = PhaseInProgress, 1
@@ -85,6 +87,8 @@ func TestCheckNextRefuses(t *testing.T) {
 		"attempts[0]: was changed":                                           func(r *Run) { r.Attempts[0].Usage.USD = 0 },
 		"attempts[1]: was changed":                                           func(r *Run) { r.Attempts[1].EndedAt = nil },
 		"attempts[2]: was changed":                                           func(r *Run) { r.Attempts[2].Phase = "planning" },
+		`children: issue 9, "c1", is gone; it was opened`:                    func(r *Run) { r.Children = r.Children[1:] },
+		`children: issue 9, "c1", is gone`:                                   func(r *Run) { r.Children[0].Number = 10 },
 		"phases.design: is gone":                                             func(r *Run) { r.Phases = r.Phases[:1] },
 		"phases.spike.status: cannot go from pending to completed":           func(r *Run) { r.Phases = append(r.Phases, Phase{Name: "spike", Status: PhaseCompleted}) },
 		"phases.design.generation: falls from 1 to 0":                        func(r *Run) { r.Phases[1].Generation = 0 },
@@ -117,7 +121,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 		PhaseInProgress: {rollback, always, always, always, always},
 		PhaseCompleted:  {rollback, rollback, always, never, never},
 		PhaseFailed:     {rollback, always, never, always, always},
-		PhaseSkipped:    {rollback, rollback, never, never, always},
+		PhaseSkipped:    {always, rollback, never, never, always},
 	} {
 		for i, to := range all {
 			for _, back := range []bool{false, true} {

@@ -49,6 +49,20 @@ type Approval struct {
 	At      time.Time `json:"at"`
 }
 
+// Child is an issue of its own that a phase asks for.
+type Child struct {
+	// ID stands for the title: whoever asks for the same asks for this one.
+	ID     string `json:"id"`
+	Phase  string `json:"phase"` // that asked first
+	Title  string `json:"title"`
+	Body   string `json:"body,omitempty"`
+	Number int    `json:"number,omitzero"` // of the issue; 0: none was opened
+	URL    string `json:"url,omitempty"`
+}
+
+// Opened reports whether the issue is there.
+func (c Child) Opened() bool { return c.Number != 0 }
+
 // Use says who does the steps of a phase, other than the pipeline does.
 type Use struct {
 	Agent string `json:"agent,omitempty"`
@@ -105,6 +119,37 @@ func (c *checker) people(r *Run) {
 		optional(at, "role", a.Role, roles()...)
 		count(at, "comment_id", a.Comment)
 		at.time("at", a.At)
+	}
+	c.children(r)
+}
+
+func (c *checker) children(r *Run) {
+	ids := map[string]bool{}
+	for i, child := range r.Children {
+		at := c.element("children", i)
+		at.must("id", CheckID(child.ID))
+		if ids[child.ID] {
+			at.bad("id", "%q is the id of an earlier child", child.ID)
+		}
+		ids[child.ID] = true
+		at.known("phase", child.Phase)
+		at.filled("title", child.Title)
+		count(at, "number", child.Number)
+		at.link("url", child.URL)
+		if child.URL != "" && !child.Opened() {
+			at.bad("url", "is set, but no issue was opened")
+		}
+	}
+}
+
+// opened checks that issues which were opened stay in the record: else they
+// would be opened once more.
+func (c *checker) opened(old, next *Run) {
+	at := c.root()
+	for _, was := range old.Children {
+		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
+			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
+		}
 	}
 }
 

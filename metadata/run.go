@@ -54,6 +54,7 @@ type Run struct {
 	Tasks     []Task     `json:"tasks"`
 	Questions []Question `json:"questions"`
 	Approvals []Approval `json:"approvals"`
+	Children  []Child    `json:"children,omitempty"`
 	Budget    Budget     `json:"budget"`
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
@@ -247,6 +248,7 @@ type Attempt struct {
 	Code       Code          `json:"code,omitempty"`  // why it did not succeed
 	Class      Class         `json:"class,omitempty"` // of an infrastructure error
 	Why        string        `json:"why,omitempty"`
+	Broke      string        `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
 	RetryAfter int           `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
 	Usage      Usage         `json:"usage"`
 	DurationMS int64         `json:"duration_ms"`

@@ -78,7 +78,7 @@ func sample() Run {
 		Issue:             Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
 		Attempts: []Attempt{
 			{
-				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded,
+				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, Broke: "protected,size",
 				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true},
 				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
 			},
@@ -101,6 +101,10 @@ func sample() Run {
 			{ID: "q2", Phase: "design", Generation: 1, Attempt: 3, Text: "How long?", AskedAt: at(8)},
 		},
 		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Touched: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
+		Children: []Child{
+			{ID: "c1", Phase: "planning", Title: "Speak French", Body: "It only speaks English.", Number: 9, URL: "https://github.com/octo/hello/issues/9"},
+			{ID: "c2", Phase: "design", Title: "Print in colour"},
+		},
 		Budget: Budget{
 			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
 			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},

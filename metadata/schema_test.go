@@ -56,6 +56,7 @@ func TestWordsAreComplete(t *testing.T) {
 		"Trigger":       text(triggers()),
 		"Class":         text(classes()),
 		"Code":          text(codes()),
+		"Rule":          text(rules()),
 	}
 	if diff := cmp.Diff(declared(t), lists); diff != "" {
 		t.Errorf("constants and the lists that are checked (-constants +lists):\n%s", diff)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -61,11 +62,14 @@ func CheckBranch(name string) error {
 }
 
 // CheckPath says what is wrong with a path from the top of the repository, nil
-// if nothing is: relative, with slashes, clean, and not leading out.
+// if nothing is: UTF-8, relative, with slashes, clean, not leading out, and not
+// into what any file system takes for git's own folder.
 func CheckPath(p string) error {
 	switch {
 	case p == "":
 		return errors.New("is empty")
+	case !utf8.ValidString(p):
+		return fmt.Errorf("%q is not UTF-8", p)
 	case absolute(p):
 		return fmt.Errorf("%q is absolute; a path from the top of the repository is expected", p)
 	case strings.Contains(p, `\`):
@@ -77,7 +81,68 @@ func CheckPath(p string) error {
 	case p == "." || path.Clean(p) != p:
 		return fmt.Errorf("%q is not clean; %q is the same place", p, path.Clean(p))
 	}
+	for part := range strings.SplitSeq(p, "/") {
+		if name := FoldName(part); name == ".git" || name == "git~1" {
+			return fmt.Errorf("%q lies in a .git folder, which belongs to git", p)
+		}
+	}
 	return nil
+}
+
+// CheckNewPath says what is wrong with a path that did not exist before, nil
+// if nothing is. It must be right for CheckPath, and Windows must be able to
+// hold it: what has such a name already may keep it.
+func CheckNewPath(p string) error {
+	if err := CheckPath(p); err != nil {
+		return err
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		switch name := FoldName(part); {
+		case strings.TrimRight(part, ". ") != part:
+			return fmt.Errorf("%q has a part that ends with a dot or a space, which Windows leaves out", p)
+		case reserved(name):
+			return fmt.Errorf("%q has a part that is the name of a device on Windows", p)
+		}
+	}
+	return nil
+}
+
+// FoldName gives the name of a file or folder as the most forgiving file
+// systems compare it: without case, without characters that do not show, and
+// without what follows a colon or dots and spaces at the end.
+func FoldName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		switch {
+		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
+			return -1 // macOS leaves these out
+		}
+		return unicode.ToLower(c)
+	}, name)
+	if stream := strings.IndexByte(name, ':'); stream > 0 {
+		name = name[:stream] // Windows opens a stream of the file before the colon
+	}
+	if short := strings.TrimRight(name, ". "); short != "" {
+		name = short
+	}
+	return name
+}
+
+// reserved reports whether Windows opens a device by this folded name, whatever
+// its ending.
+func reserved(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	name = strings.TrimRight(name, " ")
+	if port, ok := strings.CutPrefix(name, "com"); ok && isPort(port) {
+		return true
+	}
+	if port, ok := strings.CutPrefix(name, "lpt"); ok && isPort(port) {
+		return true
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul", "conin$", "conout$"}, name)
+}
+
+func isPort(s string) bool {
+	return utf8.RuneCountInString(s) == 1 && strings.Contains("0123456789¹²³", s)
 }
 
 // CheckURL says what is wrong with a link, nil if nothing is: http or https,

@@ -23,9 +23,24 @@ func TestCheckPath(t *testing.T) {
 	for path, ok := range map[string]bool{
 		"a": true, "a/b.md": true, ".reprise/issue-7/00_planning/planning.md": true, "..a/...": true, "a b/漢字": true, "-x": true,
 		"": false, ".": false, "..": false, "../a": false, "a/../b": false, "a/..": false, "./a": false, "a/": false, "a//b": false,
+		"a\xff": false, ".git": false, "a/.GIT/config": false, ".git./x": false, ".git /x": false, "sub/GIT~1/config": false, ".g\u200cit/config": false,
+		".git::$INDEX_ALLOCATION/config": false, ".gitignore": true, "git": true, ".github/x": true, "git~10": true, "...": true,
 		"/": false, "/etc/passwd": false, `C:\x`: false, "c:/x": false, `\\server\x`: false, `a\b`: false, "a\nb": false, "a\x00": false,
 	} {
 		if err := CheckPath(path); (err == nil) != ok {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}
+
+func TestCheckNewPath(t *testing.T) {
+	for path, ok := range map[string]bool{
+		"a": true, "a/b.md": true, ".hidden": true, "console.log": true, "auxiliary": true, "com": true, "com10": true, "nulls/x": true,
+		"ab:c": true, "漢字.md": true, "[id].tsx": true, "lpt": true,
+		"..": false, ".git/x": false, "a.": false, "a /b": false, "dir./x": false, "...": false,
+		"aux": false, "AUX.c": false, "a/nul.tar.gz": false, "Con": false, "com1": false, "lpt9.txt": false, "com¹": false, "conout$": false, "nul .x": false,
+	} {
+		if err := CheckNewPath(path); (err == nil) != ok {
 			t.Errorf("%q: %v", path, err)
 		}
 	}

@@ -87,6 +87,19 @@ type Violation struct {
 	Rule string `json:"rule"` // what it broke, as a person would say it
 }
 
+// Rule is a kind of rule about what an agent may change.
+type Rule string
+
+// The kinds of rules.
+const (
+	RuleAccess    Rule = "access"    // where the step may write
+	RuleProtected Rule = "protected" // paths that no agent may change
+	RuleForm      Rule = "form"      // no links, no repositories, no special files
+	RuleName      Rule = "name"      // names that every system can keep apart
+	RuleContent   Rule = "content"   // no programs, no archives, no unknown binaries
+	RuleSize      Rule = "size"      // how much one step may change
+)
+
 // Code is a reason code: why something did not happen, or how a run ended.
 // The list is closed and documented, so that programs can rely on it.
 type Code string

@@ -27,6 +27,10 @@ func roles() []string { return []string{"triage", "write", "maintain", "admin"} 
 
 func triggers() []Trigger { return []Trigger{Manual, Automatic} }
 
+func rules() []Rule {
+	return []Rule{RuleAccess, RuleProtected, RuleForm, RuleName, RuleContent, RuleSize}
+}
+
 func classes() []Class {
 	return []Class{
 		Missing, Auth, RateLimited, Network, Crash, StepTimeout, IdleTimeout, Disk, Signal,

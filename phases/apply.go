@@ -31,6 +31,7 @@ type Outcome struct {
 	Written    *Written // for execute and revise that succeeded
 	Questions  []asking // that the agent asks people before it goes on
 	Violations []metadata.Violation
+	Broke      []metadata.Rule        // by the violations
 	Checks     []metadata.CheckResult // for check
 	Verdict    *metadata.Verdict      // for a review that succeeded
 	Work       string                 // digest of the work a review judged
@@ -83,8 +84,9 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	}
 	conclude(&run, o)
 	rec := run.Phase(d.Phase)
-	if d.Do == DoExecute || d.Do == DoRevise {
-		rec.Violations = fewest(o.Violations) // the next revise is told
+	weighed := o.Status != metadata.Errored && o.Status != metadata.Cut // else what stood against the work still does
+	if weighed && (d.Do == DoExecute || d.Do == DoRevise) {
+		rec.Violations = fewest(o.Violations) // the next call is told
 	}
 	if o.Status == metadata.Succeeded {
 		p := plan.Phase(d.Phase)
@@ -122,6 +124,7 @@ func end(run metadata.Run, d Decision, o Outcome) metadata.Run {
 	run.Stop = &metadata.Stop{Code: d.Code, Why: d.Why, Phase: d.Phase, At: o.At}
 	if rec := run.Phase(d.Phase); rec != nil {
 		run.Stop.Step = rec.CurrentStep
+		run.CurrentPhase = d.Phase // it may be one before, whose approval is void
 	}
 	return run
 }
@@ -131,6 +134,7 @@ func conclude(run *metadata.Run, o Outcome) {
 	a := &run.Attempts[len(run.Attempts)-1]
 	at := o.At
 	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
+	a.Broke = text(o.Broke)
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
 	a.Session, a.Confirmed = o.Session, o.Session != ""
@@ -151,6 +155,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 		rec.Report = o.Written.Report
 		decisions(&run.DesignDecisions, o.Written.Report)
 		tasks(run, p, o.Written.Report)
+		children(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
 	rec.CurrentStep = metadata.Review

@@ -17,6 +17,7 @@ type request struct {
 	Reason    string
 	Questions []asking
 	Tasks     []taskReport
+	Children  []childReport
 	DependsOn []issueID
 	Abort     string
 	Rollback  *rollbackReport
@@ -79,6 +80,7 @@ func requestIn(p *pipelines.Phase, report json.RawMessage) request {
 	r := request{
 		Decision: read[string](fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
 		Questions: read[[]asking](fields["questions"]), Tasks: read[[]taskReport](fields["tasks"]),
+		Children:  read[[]childReport](fields["children"]),
 		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackReport](fields["rollback"]),
 	}
 	r.Questions = slices.DeleteFunc(r.Questions, func(a asking) bool { return strings.TrimSpace(a.Question) == "" })

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,11 +12,20 @@ import (
 
 // Change is one path that differs from the last commit.
 type Change struct {
-	Path string // from the top of the repository, with slashes; may hold any byte but zero
-	Kind Kind
-	New  bool  // the last commit does not have it
-	Gone bool  // the tree does not have it
-	Size int64 // in bytes, as it is in the tree
+	Path  string // from the top of the repository, with slashes; may hold any byte but zero
+	Kind  Kind
+	New   bool    // the last commit does not have it
+	Gone  bool    // the tree does not have it
+	Size  int64   // in bytes, as it is in the tree
+	Holds Content // of a File that is there
+	Held  Content // what the last commit has there; only known where Holds is opaque
+	Runs  bool    // it is executable, and was not
+
+	// Twin is another path that some file systems take for the same: they fold
+	// case, or write accents in another way. Empty if there is none.
+	Twin string
+	// Behind are the symbolic links of the last commit that lead here.
+	Behind []string
 }
 
 // Kind is what a changed path is.
@@ -36,6 +46,7 @@ type boundary struct {
 	state   string // folder of the run, such as ".reprise/issue-7"
 	folder  string // folder of the phase
 	protect []string
+	limits  pipelines.Limits
 }
 
 // The most that a changed file may have, in bytes.
@@ -51,32 +62,46 @@ type sorted struct {
 	present    []string // artifacts and tree without what was removed
 	undo       []string // paths of the violations, as git knows them
 	violations []metadata.Violation
+	broke      []metadata.Rule // by the violations, in order and each once
+	over       string          // how the change as a whole is too large; empty if it is not
 }
 
 // sort puts every change where it belongs. The record itself is left out: the
 // engine holds the true one and writes it over whatever is there.
 func (b boundary) sort(changes []Change) sorted {
 	var s sorted
+	var kept []Change
 	for _, c := range changes {
 		if c.Path == path.Join(b.state, metadata.File) {
 			continue
 		}
-		rule := b.rule(c)
-		switch {
-		case rule != "":
+		if rule, why := b.rule(c); rule != "" {
 			s.undo = append(s.undo, c.Path)
-			s.violations = append(s.violations, metadata.Violation{Path: printable(c.Path), Rule: rule})
+			s.violated(rule, printable(c.Path), why)
 			continue
-		case b.artifact(c.Path):
+		}
+		kept = append(kept, c)
+	}
+	kept = b.cap(&s, kept)
+	for _, c := range kept {
+		if b.artifact(c.Path) {
 			s.artifacts = append(s.artifacts, c.Path)
-		default:
+		} else {
 			s.tree = append(s.tree, c.Path)
 		}
 		if !c.Gone {
 			s.present = append(s.present, c.Path)
 		}
 	}
+	slices.Sort(s.broke)
 	return s
+}
+
+func (s *sorted) violated(rule metadata.Rule, p, why string) {
+	s.violations = append(s.violations, metadata.Violation{Path: p, Rule: why})
+	if !slices.Contains(s.broke, rule) {
+		s.broke = append(s.broke, rule)
+	}
 }
 
 // printable gives a path as a person can read it, on one line.
@@ -89,74 +114,103 @@ func printable(p string) string {
 
 func (b boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
 
-// rule says which rule a change breaks, or "".
-func (b boundary) rule(c Change) string {
+// rule says which rule a change breaks, and how; or "".
+func (b boundary) rule(c Change) (metadata.Rule, string) {
+	if b.access != pipelines.AccessArtifacts && b.access != pipelines.AccessTree {
+		return metadata.RuleAccess, "this step may only read"
+	}
+	if why := badForm(c); why != "" {
+		return metadata.RuleForm, why
+	}
+	if metadata.CheckPath(c.Path) != nil {
+		return metadata.RuleName, "its name cannot be kept"
+	}
+	if rule, why := b.place(c); rule != "" || c.Gone {
+		return rule, why
+	}
+	if why := badNewName(c); why != "" {
+		return metadata.RuleName, why
+	}
+	if c.Size > maxFile || b.artifact(c.Path) && c.Size > maxArtifact {
+		return metadata.RuleSize, "too large to be kept"
+	}
+	if why := b.badContent(c); why != "" {
+		return metadata.RuleContent, why
+	}
+	return "", ""
+}
+
+// badForm says why what a path is cannot be kept, or "".
+func badForm(c Change) string {
 	switch {
-	case b.access != pipelines.AccessArtifacts && b.access != pipelines.AccessTree:
-		return "this step may only read"
 	case c.Kind == Nested:
 		return "a repository inside the repository cannot be kept"
 	case c.Kind == Symlink && !c.Gone:
 		return "symbolic links cannot be added or changed"
-	case c.Kind == Other:
+	case c.Kind == Other && !c.Gone:
 		return "only files can be kept"
-	case metadata.CheckPath(c.Path) != nil:
-		return "its name cannot be kept"
-	case !c.Gone && c.Size > maxFile, !c.Gone && b.artifact(c.Path) && c.Size > maxArtifact:
-		return "too large to be kept"
+	}
+	return ""
+}
+
+// badNewName says why a new path cannot have its name, or "". What is there
+// already may be called as it is.
+func badNewName(c Change) string {
+	switch {
+	case c.New && metadata.CheckNewPath(c.Path) != nil:
+		return "its name cannot be kept on Windows"
+	case c.New && c.Twin != "":
+		return "some systems cannot tell it from " + printable(c.Twin)
+	}
+	return ""
+}
+
+// place says which rule about where a step may write a change breaks, or "".
+func (b boundary) place(c Change) (metadata.Rule, string) {
+	switch {
+	case b.artifact(c.Path) && b.ours(c.Path):
+		return metadata.RuleProtected, "this file is written by reprise"
+	case b.artifact(c.Path) && Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
+		return metadata.RuleProtected, "instructions to agents are no artifact"
 	case b.artifact(c.Path):
-		if b.ours(c.Path) {
-			return "this file is written by reprise"
-		}
-		return ""
-	case strings.HasPrefix(c.Path, ".reprise/"):
-		return "outside the phase's own folder"
+		return "", ""
+	case under(c.Path, ".reprise"):
+		return metadata.RuleAccess, "outside the phase's own folder"
 	case b.access == pipelines.AccessArtifacts:
-		return "this phase may only write its artifact folder"
+		return metadata.RuleAccess, "this phase may only write its artifact folder"
 	case Protected(c.Path, b.protect):
-		return "a protected path"
+		return metadata.RuleProtected, "a protected path"
+	}
+	for _, link := range c.Behind {
+		if Protected(link, b.protect) {
+			return metadata.RuleProtected, "the protected path " + printable(link) + " leads here"
+		}
+	}
+	return "", ""
+}
+
+// under reports whether a path is a folder or lies in it, in any spelling.
+func under(p, folder string) bool { return strings.HasPrefix(fold(p)+"/", folder+"/") }
+
+// badContent says why what a file holds cannot be kept, or "". Where something
+// opaque was before, it may be replaced: whoever put it there has allowed it.
+func (b boundary) badContent(c Change) string {
+	allowed := c.Held.Opaque() || matchAny(c.Path, b.limits.Binary)
+	switch {
+	case c.Holds == Program && !allowed:
+		return "programs and archives cannot be added"
+	case c.Holds == Binary && !allowed && !shown(c.Path):
+		return "binary files cannot be added, but for images and fonts"
+	case c.Runs && b.artifact(c.Path):
+		return "an artifact cannot be executable"
+	case c.Runs && c.Holds != Script && !allowed:
+		return "only scripts that begin with #! can be made executable"
 	}
 	return ""
 }
 
 // ours reports whether a path in the phase's folder belongs to reprise.
 func (b boundary) ours(p string) bool {
-	rest := strings.TrimPrefix(p, b.folder+"/")
-	return rest == ReviewFile || rest == ReasonFile || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
-}
-
-// Protected reports whether agents may never change a path: what steers the
-// forge, reprise or other agents, and what the pipeline adds to that. A
-// pattern is a path.Match pattern for the whole path, a folder with a slash
-// at its end or "/**", or a bare name that counts in every folder.
-func Protected(p string, patterns []string) bool {
-	lower := strings.ToLower(p) // file systems that fold case would let .GitHub through
-	for _, pattern := range append(builtinProtected(), patterns...) {
-		pattern = strings.ToLower(pattern)
-		folder := strings.TrimSuffix(strings.TrimSuffix(pattern, "**"), "/")
-		switch {
-		case pattern != folder && (strings.HasPrefix(lower, folder+"/") || strings.Contains(lower, "/"+folder+"/")):
-			return true
-		case lower == pattern:
-			return true
-		case !strings.Contains(pattern, "/") && matches(pattern, path.Base(lower)):
-			return true
-		case matches(pattern, lower):
-			return true
-		}
-	}
-	return false
-}
-
-func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
-	return ok && err == nil // vet has refused malformed patterns
-}
-
-func builtinProtected() []string {
-	return []string{
-		".github/**", "action.yml", "action.yaml", "CODEOWNERS", ".reprise/**",
-		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md", ".claude/**", ".codex/**", ".gemini/**",
-		".mcp.json", ".cursor/**", ".gitmodules", ".husky/**",
-	}
+	rest := fold(strings.TrimPrefix(p, b.folder+"/"))
+	return rest == strings.ToLower(ReviewFile) || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
 }

@@ -16,7 +16,7 @@ import (
 // task is everything the agent of a decision is given.
 func (e *Engine) task(ctx context.Context, run metadata.Run, d Decision) (Task, error) {
 	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
-	s := settings(e.Plan, run, p, d.Step())
+	s := SettingsIn(e.Plan, run, p, d.Step())
 	prompt, err := e.Prompt(ctx, run, d)
 	if err != nil {
 		return Task{}, err
@@ -47,7 +47,7 @@ func schemaOf(p *pipelines.Phase, d Decision) json.RawMessage {
 // model gives the model for a step: the step's own, or for an agent that
 // stands in for another, that agent's model of the same tier.
 func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d Decision) string {
-	s := settings(e.Plan, run, p, d.Step())
+	s := SettingsIn(e.Plan, run, p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path"
@@ -40,8 +39,9 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 	if err != nil {
 		return run, x, err
 	}
+	x.outcome = stopRepeats(run, d, x.outcome)
 	x.outcome.At = e.Now()
-	x.outcome.Duration = x.outcome.At.Sub(start)
+	x.outcome.Duration = max(0, x.outcome.At.Sub(start)) // the clock may have been put back
 	x.outcome.Usage, x.outcome.Model = r.Usage, r.Model
 	x.outcome.Session = r.Session
 	next, err := e.apply(run, d, x.outcome)
@@ -64,7 +64,6 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	if err != nil {
 		return Result{}, err
 	}
-	known := secrets(e.Secrets)
 	run = run.Clone() // what Notify keeps up to date; the caller's stays as it is
 	if left := secondsLeft(run); left > 0 {
 		var stop context.CancelFunc
@@ -94,7 +93,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 				cancel(fmt.Errorf("saving the session: %w", err))
 			}
 		}
-		a.Text = known.mask(a.Text)
+		a.Text = e.mask(a.Text)
 		e.Report.Report(Event{At: e.Now(), Run: run, Of: d, Activity: &a})
 	}
 	r, err := agent.Run(ctx, t)
@@ -104,10 +103,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	r.Text, r.Stderr = known.mask(r.Text), known.mask(r.Stderr)
-	if r.Structured != nil {
-		r.Structured = json.RawMessage(known.mask(string(r.Structured)))
-	}
+	r.Text, r.Stderr, r.Structured = e.mask(r.Text), e.mask(r.Stderr), e.maskAnswer(r.Structured)
 	return r, err
 }
 
@@ -130,7 +126,7 @@ func (e *Engine) access(d Decision) pipelines.Access {
 
 func (e *Engine) boundary(run metadata.Run, d Decision) boundary {
 	p := e.Plan.Phase(d.Phase)
-	return boundary{access: e.access(d), state: Folder(run.IssueNumber), folder: e.folder(run, p), protect: e.Plan.Protect}
+	return boundary{access: e.access(d), state: Folder(run.IssueNumber), folder: e.folder(run, p), protect: e.Plan.Protect, limits: e.Plan.Limits}
 }
 
 // session gives the id to start or to go on with.

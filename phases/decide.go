@@ -178,6 +178,9 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec
 	case metadata.Errored:
 		return afterError(plan, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
+		if last.Code == metadata.ProtectedPath || last.Code == metadata.PatchTooLarge && last.Status == metadata.Blocked {
+			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
+		}
 		if last.Code == metadata.AwaitingPerson {
 			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), "its questions are answered"
 			return d
@@ -311,7 +314,7 @@ func effort(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadat
 // assigned returns who does a step: the pipeline's agent, or the one that
 // stands in for it while it is missing or has no valid key.
 func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
-	name := settings(plan, run, p, step).Agent
+	name := SettingsIn(plan, run, p, step).Agent
 	for range plan.Agents {
 		to := plan.Agents[name].Fallback
 		if to == "" || !down(run, name) || down(run, to) {
@@ -347,9 +350,10 @@ func Settings(p *pipelines.Phase, step metadata.Step) pipelines.Step {
 	return p.Execute
 }
 
-// settings returns how a step of a phase is done, with what rules have changed
-// about that: another agent writes, another tier counts for all steps.
-func settings(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) pipelines.Step {
+// SettingsIn returns how a run does a step of a phase: as Settings, with what
+// rules have changed about that: another agent writes, another tier counts for
+// all steps.
+func SettingsIn(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) pipelines.Step {
 	s := Settings(p, step)
 	rec := run.Phase(p.Name)
 	if rec == nil || rec.Use == nil {

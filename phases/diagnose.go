@@ -2,7 +2,6 @@ package phases
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -77,7 +76,7 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 	next.Cost = addUsage(next.Cost, used)
 	why := fmt.Sprintf("%s: %s, $%.4f", at.Agent, d, used.USD)
 	if err != nil {
-		why = fmt.Sprintf("%s: %s, $%.4f", at.Agent, brief(secrets(e.Secrets).mask(err.Error())), used.USD)
+		why = fmt.Sprintf("%s: %s, $%.4f", at.Agent, brief(e.mask(err.Error())), used.USD)
 	}
 	now := e.Now()
 	next.Decisions = append(next.Decisions, metadata.Decision{At: now, Step: string(Diagnose), Phase: at.Phase, Why: why})
@@ -131,7 +130,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at Decision) (d 
 // there, else with the whole context.
 func (e *Engine) question(run metadata.Run, at Decision, session string, wrong []string) (Task, error) {
 	p, rec := e.Plan.Phase(at.Phase), run.Phase(at.Phase)
-	s := settings(e.Plan, run, p, at.Step())
+	s := SettingsIn(e.Plan, run, p, at.Step())
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
@@ -212,10 +211,7 @@ func (e *Engine) hear(ctx context.Context, run metadata.Run, at Decision, t Task
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}
-	if r.Structured != nil {
-		r.Structured = json.RawMessage(secrets(e.Secrets).mask(string(r.Structured)))
-	}
-	r.Text = secrets(e.Secrets).mask(r.Text)
+	r.Text, r.Structured = e.mask(r.Text), e.maskAnswer(r.Structured)
 	return r, errors.Join(err, e.unchanged(context.WithoutCancel(ctx), run, at))
 }
 

@@ -50,9 +50,9 @@ type Engine struct {
 	// made: agents' sessions of these are not here to be gone on with.
 	Elsewhere int
 
-	// Secrets are values that must not reach the branch: text is masked, and a
-	// file that has one is not committed. May be empty.
-	Secrets []Secret
+	// Secrets knows what must not reach the branch: text is masked, and a file
+	// that has such a thing is not committed. May be nil: then nothing is hidden.
+	Secrets Secrets
 
 	Issue  prompts.Issue     // as it read when the run began
 	Frozen map[string][]byte // files of the first commit: issue, pipeline, prompts
@@ -245,14 +245,14 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted"}
 			break
 		}
-		r.Output = secrets(e.Secrets).mask(r.Output)
+		r.Output = e.mask(r.Output)
 		o.Checks = append(o.Checks, r)
 		if !r.Pass {
 			o.Why = fmt.Sprintf("check %s exited with %d", c.Name, r.ExitCode)
 		}
 	}
 	o.At = e.Now()
-	o.Duration = o.At.Sub(start)
+	o.Duration = max(0, o.At.Sub(start))
 	// What a check leaves behind, such as build output, is not work.
 	if err := e.Tree.Restore(context.WithoutCancel(ctx)); err != nil {
 		return run, effects{}, err
@@ -324,13 +324,12 @@ func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
 	if c.Files == nil {
 		c.Files = map[string][]byte{}
 	}
-	c.Files[path.Join(Folder(run.IssueNumber), metadata.File)] = data
-	for name, body := range c.Files {
-		if found, line := secrets(e.Secrets).find(body); found != "" {
-			return fmt.Errorf("%s: %s:%d would have the value of %s; nothing was committed", metadata.SecretFound, name, line, found)
-		}
+	record := path.Join(Folder(run.IssueNumber), metadata.File)
+	c.Files[record] = data
+	if err := e.keep(c.Files, record); err != nil {
+		return err
 	}
-	c.Message = secrets(e.Secrets).mask(c.Message)
+	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt
 	ctx, stop := linger(ctx)
 	defer stop()

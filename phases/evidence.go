@@ -2,7 +2,6 @@ package phases
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -81,32 +80,6 @@ func (e *Engine) files(run metadata.Run, p *pipelines.Phase, s sorted) []string 
 		}
 	}
 	return out
-}
-
-// leak says where a known secret stands in files that are about to be
-// committed, or "".
-func (e *Engine) leak(paths []string) string {
-	if len(e.Secrets) == 0 {
-		return ""
-	}
-	root, err := os.OpenRoot(e.Tree.Dir())
-	if err != nil {
-		return fmt.Sprintf("the work cannot be searched for secrets: %v", err)
-	}
-	defer func() { _ = root.Close() }() // opened for reading
-	for _, p := range paths {
-		data, err := root.ReadFile(filepath.FromSlash(p))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // removed
-		}
-		if err != nil {
-			return fmt.Sprintf("%s cannot be searched for secrets: %v", p, err)
-		}
-		if name, line := secrets(e.Secrets).find(data); name != "" {
-			return fmt.Sprintf("%s:%d has the value of %s; the changes were taken back", p, line, name)
-		}
-	}
-	return ""
 }
 
 // structured gives the structured answer: the typed one, else the last fenced

@@ -37,8 +37,10 @@ func tasks(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	untangle(run)
 }
 
-// abandon leaves out the tasks that phases have found whose work is void.
+// abandon leaves out the tasks that phases have found whose work is void, and
+// the issues that they have asked for.
 func abandon(run *metadata.Run, void func(phase string) bool) {
+	forgetChildren(run, void)
 	run.Tasks = slices.DeleteFunc(run.Tasks, func(t metadata.Task) bool { return void(t.Phase) })
 	untangle(run)
 }

@@ -62,6 +62,9 @@ func play(t tester, plan *pipelines.Pipeline, run metadata.Run, d Decision, o Ou
 		run = Begin(run, d, Beginning{At: at, Session: fmt.Sprintf("s%d", len(run.Attempts)+1), Base: strings.Repeat("b", 40)})
 		legal(t, before, run)
 	}
+	if !d.Final() {
+		o = stopRepeats(run, d, o)
+	}
 	o.At = at.Add(time.Second)
 	if !d.Final() && d.Agent != "" {
 		o.Session = run.Attempts[len(run.Attempts)-1].Session
@@ -95,6 +98,15 @@ func verdict(pass bool, findings ...metadata.Finding) Outcome {
 	return Outcome{Status: metadata.Succeeded, Verdict: &v, Work: fmt.Sprint(len(findings), findings)}
 }
 
+// breaking gives an outcome whose changes broke rules, and were taken back.
+func breaking(o Outcome, rules ...metadata.Rule) Outcome {
+	o.Broke = rules
+	for _, r := range rules {
+		o.Violations = append(o.Violations, metadata.Violation{Path: string(r) + ".txt", Rule: "broke " + string(r)})
+	}
+	return o
+}
+
 func blocker(id string) metadata.Finding {
 	return metadata.Finding{ID: id, Severity: metadata.Blocker, Title: id, Status: metadata.NewFinding}
 }
@@ -115,6 +127,7 @@ func TestLife(t *testing.T) {
 		gets Outcome
 	}
 	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
+	tooMuch := Outcome{Status: metadata.Unsuccessful, Code: metadata.PatchTooLarge, Why: "101 changed files"}
 	invalid := Outcome{Status: metadata.Blocked, Code: metadata.OutputInvalid, Why: "no verdict"}
 	passes := []turn{
 		{"code execute writer", wrotten("c1")},
@@ -208,6 +221,51 @@ func TestLife(t *testing.T) {
 			{"plan revise writer", wrotten("p2")},
 			{"plan review reviewer", verdict(true)},
 			{"code execute writer", wrotten("c1")},
+		},
+		"a rule broken once is told, and no more": slices.Concat([]turn{
+			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleProtected)},
+			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan revise writer resume 1", breaking(wrotten("p2"), metadata.RuleForm)},
+			{"plan review reviewer", verdict(true)},
+		}, passes),
+		"the same rule broken by execute and by revise": {
+			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleForm, metadata.RuleProtected)},
+			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan revise writer resume 1", wrotten("p2")},
+			{"plan review reviewer", verdict(false, blocker("F2"))},
+			{"plan revise writer resume 3", breaking(wrotten("p3"), metadata.RuleProtected)},
+			{"wait protected_path", Outcome{}},
+		},
+		"the same rule broken over a crash": {
+			{"plan execute writer", breaking(nothing, metadata.RuleAccess)},
+			{"plan execute writer resume 1 again", errored(metadata.Crash)},
+			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleAccess)},
+			{"wait protected_path", Outcome{}},
+		},
+		"too much, then less": slices.Concat(planned, []turn{
+			{"code execute writer", breaking(tooMuch, metadata.RuleSize)},
+			{"code execute writer resume 3 again", wrotten("c1")},
+		}, passes[1:]),
+		"too much twice": slices.Concat(planned, []turn{
+			{"code execute writer", breaking(tooMuch, metadata.RuleSize)},
+			{"code execute writer resume 3 again", breaking(tooMuch, metadata.RuleSize)},
+			{"wait patch_too_large", Outcome{}},
+		}),
+		"each phase has its own count": slices.Concat([]turn{
+			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleProtected)},
+			{"plan review reviewer", verdict(true)},
+			{"code execute writer", breaking(wrotten("c1"), metadata.RuleProtected)},
+		}, passes[1:]),
+		"what reviewers leave behind stops nothing": slices.Concat([]turn{
+			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleAccess)},
+			{"plan review reviewer", breaking(verdict(false, blocker("F1")), metadata.RuleAccess)},
+			{"plan revise writer resume 1", wrotten("p2")},
+			{"plan review reviewer", breaking(verdict(true), metadata.RuleAccess)},
+		}, passes),
+		"a secret is worse than a rule": {
+			{"plan execute writer", breaking(nothing, metadata.RuleProtected)},
+			{"plan execute writer resume 1 again", breaking(Outcome{Status: metadata.Blocked, Code: metadata.SecretFound, Why: "x"}, metadata.RuleProtected)},
+			{"wait secret_found", Outcome{}},
 		},
 		"interrupted": {
 			{"plan execute writer", wrotten("p1")},
@@ -441,6 +499,13 @@ func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision
 	if d != Decide(plan, run) {
 		rt.Fatalf("Decide is not a function")
 	}
+	for _, r := range []metadata.Rule{metadata.RuleAccess, metadata.RuleProtected, metadata.RuleForm, metadata.RuleSize} {
+		if n := broken(run, d.Phase, r); n > 2 || n == 2 && !d.Final() {
+			rt.Fatalf("%s was broken %d times, and then %q is decided", r, n, show(d))
+		} else if n == 2 && (d.Do != DoWait || d.Code != metadata.ProtectedPath && d.Code != metadata.PatchTooLarge) {
+			rt.Fatalf("%s was broken twice, and then %q is decided", r, show(d))
+		}
+	}
 	if d.Do != DoRevise {
 		return
 	}
@@ -453,6 +518,20 @@ func promise(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision
 	if !back && !reviewed && !checkFails(rec) {
 		rt.Fatalf("%s is revised without a review or a rollback before it", d.Phase)
 	}
+}
+
+// broken counts the writing steps that broke a rule since a person last gave
+// the phase a fresh allowance.
+func broken(run metadata.Run, phase string, rule metadata.Rule) int {
+	n := 0
+	for _, a := range run.Attempts {
+		rec := run.Phase(phase)
+		if rec != nil && a.Phase == phase && a.Generation == rec.Generation && a.N > run.AllowanceFrom && a.Step != metadata.Review &&
+			slices.Contains(strings.Split(a.Broke, ","), string(rule)) {
+			n++
+		}
+	}
+	return n
 }
 
 func draw(rt *rapid.T, d Decision, n int) Outcome {
@@ -481,7 +560,16 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 		o.Work = fmt.Sprint(n)
 		return o
 	}
-	return wrotten(fmt.Sprint("w", n))
+	o := wrotten(fmt.Sprint("w", n))
+	switch rapid.IntRange(0, 9).Draw(rt, "rule") {
+	case 0:
+		return breaking(o, metadata.RuleProtected)
+	case 1:
+		return breaking(o, metadata.RuleAccess, metadata.RuleForm)
+	case 2:
+		return breaking(Outcome{Status: metadata.Unsuccessful, Code: metadata.PatchTooLarge, Why: "too much"}, metadata.RuleSize)
+	}
+	return o
 }
 
 // stepIn is a person who starts the run again, retries, or takes it back.

@@ -103,6 +103,13 @@ func (w *world) sound() {
 			w.Fatalf("the run went forward from %s to %s", b.FromPhase, b.ToPhase)
 		}
 	}
+	opened := map[string]bool{}
+	for _, c := range run.Children {
+		if opened[c.Title] || c.Opened() && c.Number != w.issues[c.ID] {
+			w.Fatalf("the children are %+v, opened were %v", run.Children, w.issues)
+		}
+		opened[c.Title] = true
+	}
 	for id, n := range w.done {
 		if n > 1 {
 			w.Fatalf("the command of comment %d was obeyed %d times", id, n)
@@ -154,7 +161,8 @@ func (w *world) ended() {
 }
 
 // Steer has somebody ask for something between two steps, now and then.
-func (w *world) Steer(_ context.Context, run metadata.Run) (metadata.Run, error) {
+func (w *world) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	w.openChildren(ctx, &run)
 	if w.acts == 0 || !w.oneIn(12, "steer") {
 		return run, nil
 	}
@@ -162,6 +170,31 @@ func (w *world) Steer(_ context.Context, run metadata.Run) (metadata.Run, error)
 	w.run = run
 	w.somebody()
 	return w.run, nil
+}
+
+// openChildren opens the issues that a run asks for, once each; now and then a
+// process is killed before it can note that.
+func (w *world) openChildren(ctx context.Context, run *metadata.Run) {
+	before := len(run.Children)
+	for _, c := range ToOpen(w.engine.Plan, *run) {
+		if rec := run.Phase(c.Phase); rec.Status != metadata.PhaseCompleted {
+			w.Fatalf("%s is %s, and an issue is opened for it", rec.Name, rec.Status)
+		}
+		if w.issues[c.ID] == 0 {
+			w.issues[c.ID] = len(w.issues) + 1
+		}
+		if w.oneIn(4, "lost") {
+			continue
+		}
+		next := Opened(*run, c.ID, w.issues[c.ID], "", w.engine.Now())
+		if err := errors.Join(follows(*run, next), w.engine.Amend(ctx, next, "an issue")); err != nil {
+			w.Fatal(err)
+		}
+		*run = next
+	}
+	if opened := len(run.Children) - len(slices.DeleteFunc(slices.Clone(run.Children), metadata.Child.Opened)); before != len(run.Children) || opened > MostChildren {
+		w.Fatalf("%d children became %d, %d are open", before, len(run.Children), opened)
+	}
 }
 
 // Urgent never hurries.

@@ -148,11 +148,11 @@ func TestARuleThatCannotBeEvaluated(t *testing.T) {
 func TestRequestIn(t *testing.T) {
 	p := &pipelines.Phase{ReportSchema: json.RawMessage(anyReport)}
 	for report, want := range map[string]request{
-		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}}`: {},
-		`{"questions": [{"question": "A"}, 5]}`:                                                         {},
-		`{"rollback": null, "decision": "pass"}`:                                                        {Decision: "pass"},
-		`{"depends_on": [3, "#4"]}`:                                                                     {DependsOn: []issueID{"3", "4"}},
-		`[]`:                                                                                            {},
+		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}, "children": ["A"]}`: {},
+		`{"questions": [{"question": "A"}, 5]}`:  {},
+		`{"rollback": null, "decision": "pass"}`: {Decision: "pass"},
+		`{"depends_on": [3, "#4"]}`:              {DependsOn: []issueID{"3", "4"}},
+		`[]`:                                     {},
 	} {
 		if diff := cmp.Diff(want, requestIn(p, json.RawMessage(report))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", report, diff)

@@ -36,17 +36,18 @@ type world struct {
 	n       int                        // of words, commands and calls so far
 	acts    int                        // how often people may still step in
 	calls   int
-	plans   int // how often the definition has changed
+	plans   int            // how often the definition has changed
+	issues  map[string]int // by child, those that were opened
 }
 
 // anyReport is a report with all that an agent may ask for.
-const anyReport = `{"type":"object","properties":{"high":{},"decision":{},"reason":{},"questions":{},"tasks":{},"depends_on":{},"abort":{},"rollback":{}}}`
+const anyReport = `{"type":"object","properties":{"high":{},"decision":{},"reason":{},"questions":{},"tasks":{},"depends_on":{},"abort":{},"rollback":{},"children":{}}}`
 
 // errKilled is how a call ends in which the process is killed.
 var errKilled = errors.New("killed")
 
 func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world {
-	w := &world{T: rt, heard: map[string]string{}, seen: map[string]map[string]bool{}, done: map[int64]int{}, acts: 8}
+	w := &world{T: rt, heard: map[string]string{}, seen: map[string]map[string]bool{}, done: map[int64]int{}, issues: map[string]int{}, acts: 8}
 	w.tree = &folderTree{t: t, dir: dir}
 	w.tree.write("main.go", "package main\n")
 	w.tree.commits = append(w.tree.commits, w.tree.read())
@@ -224,6 +225,12 @@ func (w *world) report() json.RawMessage {
 		r["tasks"] = []any{map[string]any{"id": "t1", "title": "T", "needs": []string{"t2", "t1"}}, map[string]any{"id": rapid.SampledFrom([]string{"t2", "t3"}).Draw(w.T, "task"), "title": "U"}}
 	case 4:
 		r["depends_on"], r["questions"], r["rollback"] = []any{3, "#4"}, 5, "no object"
+	case 5, 6:
+		var all []any
+		for range rapid.IntRange(0, 4).Draw(w.T, "children") {
+			all = append(all, map[string]string{"title": rapid.SampledFrom([]string{"A", "a ", "B", "C", "D", "E", "F", " "}).Draw(w.T, "child")})
+		}
+		r["children"] = all
 	}
 	return w.encoded(r)
 }

@@ -12,7 +12,8 @@ import (
 // as it is defined now. What is done stays done, in the folder it lies in; new
 // phases are pending; a phase that the new pipeline does not have any more is
 // left as it is if it is completed, and skipped if it is not, because the
-// history names it. Neither argument is changed.
+// history names it; once a pipeline has it again, it is pending. Neither
+// argument is changed.
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
@@ -24,6 +25,9 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 		if rec == nil {
 			list = append(list, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 			continue
+		}
+		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
+			comeBack(rec) // it was left out because the pipeline did not have it
 		}
 		stay(old, p, rec)
 		list = append(list, *rec)
@@ -60,6 +64,11 @@ func stay(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase) {
 	if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
 		p.Folder, p.Writes = before.Folder, before.Writes
 	}
+}
+
+// skippedByHand reports whether a person has left a phase out.
+func skippedByHand(run metadata.Run, phase string) bool {
+	return slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == "skip" && d.Phase == phase })
 }
 
 // behind gives the place in a list after the last of some phases that it has.

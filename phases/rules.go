@@ -57,9 +57,13 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why stri
 }
 
 // insert puts a phase behind another one and what was inserted there before,
-// unless it is there already. It is done by whoever does what follows it.
+// unless it is there already. It is done by whoever does what follows it. One
+// that was left out since it was inserted comes back.
 func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
-	if run.Phase(name) != nil {
+	if rec := run.Phase(name); rec != nil {
+		if rec.Status == metadata.PhaseSkipped {
+			comeBack(rec)
+		}
 		return
 	}
 	i := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Name == after }) + 1
@@ -72,6 +76,15 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 		rec.Use = &same
 	}
 	run.Phases = slices.Insert(run.Phases, i, rec)
+}
+
+// comeBack makes a phase that was left out one that has not begun. Its attempts
+// stay in the history.
+func comeBack(rec *metadata.Phase) {
+	*rec = metadata.Phase{
+		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Use: rec.Use,
+		RollbackContext: rec.RollbackContext,
+	}
 }
 
 // use changes who does phases; what it does not name stays as it is.

@@ -83,7 +83,7 @@ func (f *folderTree) Changes(context.Context) ([]Change, error) {
 		if strings.HasPrefix(body, "-> ") {
 			kind = Symlink
 		}
-		out = append(out, Change{Path: name, Kind: kind, New: !had})
+		out = append(out, Change{Path: name, Kind: kind, New: !had, Size: int64(len(body)), Holds: ContentOf([]byte(body)), Held: ContentOf([]byte(old))})
 	}
 	for name := range f.tip() {
 		if _, has := now[name]; !has {

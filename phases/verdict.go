@@ -3,7 +3,9 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -55,23 +57,33 @@ const VerdictSchema = `{
 }`
 
 // ParseVerdict reads a review's structured answer and holds it against the
-// gates of the phase. It returns every mistake, as sentences that the
+// gates of the phase. It returns the mistakes, the first of many, as sentences that the
 // reviewer can act on.
 func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []string) {
 	var v metadata.Verdict
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
-		return v, []string{"the answer is not a verdict: " + err.Error()}
+		return v, []string{"the answer is not a verdict: " + brief(err.Error())}
 	}
 	var wrong []string
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		wrong = append(wrong, "there is more than one JSON object in the answer")
+	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
-		wrong = append(wrong, fmt.Sprintf("verdict %q is not one of pass, pass_with_suggestions, fail", v.Verdict))
+		wrong = append(wrong, fmt.Sprintf("verdict %q is not one of pass, pass_with_suggestions, fail", brief(string(v.Verdict))))
 	}
 	wrong = append(wrong, matchGates(&v, gates)...)
 	wrong = append(wrong, checkFindings(v.Findings)...)
+	if more := len(wrong) - maxWrong; more > 0 {
+		wrong = append(wrong[:maxWrong], fmt.Sprintf("and %d more", more))
+	}
 	return v, wrong
 }
+
+// maxWrong is how many mistakes of a verdict are told. They are part of the
+// next prompt, and of the record.
+const maxWrong = 50
 
 // matchGates holds the answered gates against the declared ones and puts them
 // into the declared order and wording.
@@ -110,7 +122,7 @@ func checkFindings(findings []metadata.Finding) []string {
 	seen := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
-		at := fmt.Sprintf("finding %d (%q)", i+1, f.ID)
+		at := fmt.Sprintf("finding %d (%q)", i+1, brief(f.ID))
 		switch {
 		case strings.TrimSpace(f.ID) == "":
 			wrong = append(wrong, fmt.Sprintf("finding %d has no id", i+1))
@@ -119,10 +131,10 @@ func checkFindings(findings []metadata.Finding) []string {
 		}
 		seen[f.ID] = true
 		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
-			wrong = append(wrong, fmt.Sprintf("%s: severity %q is not one of blocker, suggestion", at, f.Severity))
+			wrong = append(wrong, fmt.Sprintf("%s: severity %q is not one of blocker, suggestion", at, brief(string(f.Severity))))
 		}
 		if !slices.Contains([]metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed}, f.Status) {
-			wrong = append(wrong, fmt.Sprintf("%s: status %q is not one of new, still_open, fixed", at, f.Status))
+			wrong = append(wrong, fmt.Sprintf("%s: status %q is not one of new, still_open, fixed", at, brief(string(f.Status))))
 		}
 		if strings.TrimSpace(f.Title) == "" {
 			wrong = append(wrong, at+" has no title")

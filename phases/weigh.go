@@ -30,7 +30,7 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		if !errors.As(callErr, &ae) {
 			return x, callErr
 		}
-		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: secrets(e.Secrets).mask(agentWhy(ae)), RetryAfter: ae.RetryAfter}
+		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: e.mask(agentWhy(ae)), RetryAfter: ae.RetryAfter}
 		return x, e.discard(ctx, run, d, &x)
 	}
 	changes, err := e.Tree.Changes(ctx)
@@ -43,12 +43,15 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 			return x, err
 		}
 	}
-	x.outcome.Violations = s.violations
+	for i := range s.violations {
+		s.violations[i].Path = e.mask(s.violations[i].Path) // for people: the file is gone
+	}
+	x.outcome.Violations, x.outcome.Broke = s.violations, s.broke
 	if d.Do == DoReview {
 		return x, e.weighReview(ctx, run, d, r, broke, &x)
 	}
 	x.paths = append(s.artifacts, s.tree...)
-	if where := e.leak(s.present); where != "" {
+	if where := e.leak(ctx, s.present); where != "" {
 		x.paths = nil
 		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.SecretFound, where
 		return x, e.Tree.Restore(ctx)
@@ -87,6 +90,9 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 		missing = append(missing, "nothing in the repository was changed, and this phase has to change something")
 	}
 	code := metadata.NoProgress
+	if s.over != "" {
+		missing, code = []string{s.over}, metadata.PatchTooLarge
+	}
 	if len(missing) == 0 && p.Report != "" {
 		if wrong := e.report(ctx, p, r); wrong != "" {
 			missing, code = append(missing, wrong), metadata.OutputInvalid
@@ -160,7 +166,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d Decision, x *e
 	}
 	if len(patch) > 0 {
 		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
-		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = []byte(secrets(e.Secrets).mask(string(patch)))
+		x.files[path.Join(e.folder(run, e.Plan.Phase(d.Phase)), name)] = []byte(e.mask(string(patch)))
 	}
 	return e.Tree.Restore(ctx)
 }

@@ -33,6 +33,7 @@ type author struct {
 		Attempts *int
 		IssueUSD *float64 `json:"issue_usd"`
 	}
+	Limits Limits
 	Prices map[string]struct {
 		Input, Output float64
 		Cached        *float64
@@ -41,6 +42,7 @@ type author struct {
 	Rules         []Rule
 	Presets       map[string][]string
 	Protect       []string
+	Secrets       Secrets
 }
 
 type authorPhase struct {
@@ -170,9 +172,11 @@ func (a *author) complete(source string) *Pipeline {
 			Attempts: value(a.Budget.Attempts, 60),
 			IssueUSD: value(a.Budget.IssueUSD, 0),
 		},
+		Limits:  a.limits(),
 		Rules:   a.Rules,
 		Presets: a.Presets,
 		Protect: a.Protect,
+		Secrets: a.Secrets,
 		Source:  source,
 	}
 	for model, price := range a.Prices {
@@ -193,6 +197,13 @@ func (a *author) complete(source string) *Pipeline {
 		p.Spare = append(p.Spare, a.phase(len(a.Phases)+i, ph))
 	}
 	return p
+}
+
+// limits are written out, so that a frozen pipeline says what counts.
+func (a *author) limits() Limits {
+	l := a.Limits
+	l.Files, l.Bytes = l.Most()
+	return l
 }
 
 // phase fills in the defaults of the phase at index i, which numbers its folder.

@@ -33,6 +33,7 @@ func TestDefaults(t *testing.T) {
 			"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
 		},
 		Budget: Budget{USD: 10, Time: minutes(120), Attempts: 60},
+		Limits: Limits{Files: 100, Bytes: 4_000_000},
 		Phases: []Phase{{
 			Name: "do_it", Goal: "Do it.", Folder: "00_do_it", Writes: "do-it.md", Access: AccessArtifacts, Revisions: 3,
 			Retry:   Retry{Max: 3, Initial: Duration(time.Second), Factor: 2, Cap: minutes(1)},
@@ -106,6 +107,7 @@ description: "d", select: {labels: ["l"], title: "t", type: "y"}, language: "ja"
 agents: {a: {use: "command", command: ["x", "-y"], env: ["KEY"], access: "read"}}
 defaults: {timeout: "1h", idle: "90s", revisions: 0, retry: {max: 0, cap: "5m"}}
 budget: {usd: 0, tokens: 5_000_000, time: "0s", attempts: 7, issue_usd: 2.5}
+limits: {files: 12, bytes: "500kB", binary: ["*.pdf"]}
 prices: {m: {input: 1, output: 2}, n: {input: 1, cached: 0, output: 2}}
 phases: [{
 	name: "a", goal: "x", writes: "x.txt", must_change: true, approve: "maintain", revise: "always", review: false
@@ -117,6 +119,7 @@ spare: [{name: "s", goal: "z"}]
 rules: [{after: "b", when: {report: n: >5}, then: rollback: {to: "a", reason: "too many"}}]
 presets: one: ["a"]
 protect: ["LICENSE", "deploy/**"]
+secrets: allow: ["testdata/**"]
 `)
 	minutes := func(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
 	second := Duration(time.Second)
@@ -130,6 +133,7 @@ protect: ["LICENSE", "deploy/**"]
 		Select: Select{Labels: []string{"l"}, Title: "t", Type: "y"},
 		Agents: map[string]Agent{"a": {Use: "command", Command: []string{"x", "-y"}, Env: []string{"KEY"}, Access: AccessRead}},
 		Budget: Budget{Tokens: 5_000_000, Attempts: 7, IssueUSD: 2.5},
+		Limits: Limits{Files: 12, Bytes: 500_000, Binary: []string{"*.pdf"}},
 		Prices: map[string]Price{"m": {Input: 1, Cached: 1, Output: 2}, "n": {Input: 1, Output: 2}},
 		Phases: []Phase{
 			{
@@ -155,6 +159,7 @@ protect: ["LICENSE", "deploy/**"]
 		}},
 		Presets: map[string][]string{"one": {"a"}},
 		Protect: []string{"LICENSE", "deploy/**"},
+		Secrets: Secrets{Allow: []string{"testdata/**"}},
 		Source:  "mine.cue",
 	}
 	if diff := cmp.Diff(want, p); diff != "" {

@@ -75,5 +75,6 @@ func answer(req request) (r response) {
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()
 	}
+	r.Mistakes = r.Mistakes.few()
 	return r
 }

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -49,6 +50,10 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	}
 	if use == "report" && string(n.schema) == "null" {
 		c.add(n, nil, "names no fields, expected at least one")
+		return nil
+	}
+	if why := badChildren(n.schema); use == "report" && why != "" {
+		c.add(n, nil, "children %s", why)
 		return nil
 	}
 	if use == "when" {
@@ -106,7 +111,7 @@ func checkReport(report string, value []byte) error {
 	}
 	v, err := jsonValue(ctx, value)
 	if err != nil {
-		return Errors{{Message: "not valid JSON: " + err.Error()}}
+		return Errors{{Message: "not valid JSON: " + oneLine(err.Error())}}
 	}
 	c := &checker{}
 	c.walk(v, newShape(schema), &node{})
@@ -138,6 +143,9 @@ func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
 	expr, err := cuejson.Extract("", data)
 	if err != nil {
 		return cue.Value{}, err
+	}
+	if found := outsized(expr, ""); len(found) > 0 {
+		return cue.Value{}, errors.New(found[0].Message)
 	}
 	v := ctx.BuildExpr(expr)
 	return v, v.Err()

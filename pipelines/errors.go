@@ -45,6 +45,29 @@ func (es Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// The most that is told of the mistakes in one file.
+const (
+	maxMistakes = 100
+	maxMessage  = 1000 // bytes, of one
+)
+
+// few leaves out what nobody would read: a file made to be wrong has more
+// mistakes than a log can hold.
+func (es Errors) few() Errors {
+	for i := range es {
+		if m := &es[i].Message; len(*m) > maxMessage {
+			*m = strings.ToValidUTF8((*m)[:maxMessage], "") + "..."
+		}
+		if p := &es[i].Path; len(*p) > maxMessage {
+			*p = strings.ToValidUTF8((*p)[:maxMessage], "") + "..."
+		}
+	}
+	if more := len(es) - maxMistakes; more > 0 {
+		es = append(es[:maxMistakes:maxMistakes], Error{File: es[0].File, Message: fmt.Sprintf("and %d more", more)})
+	}
+	return es
+}
+
 // sorted returns the mistakes in the order of their places, each once.
 func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b Error) int {

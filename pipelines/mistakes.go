@@ -40,6 +40,16 @@ func (c *mistakes) check(n *node, a *author) {
 			c.add(n, []any{"protect", i}, "%q %s", p, why)
 		}
 	}
+	for i, p := range a.Secrets.Allow {
+		if why := badPattern(p); why != "" {
+			c.add(n, []any{"secrets", "allow", i}, "%q %s", p, why)
+		}
+	}
+	for i, p := range a.Limits.Binary {
+		if why := badPattern(p); why != "" {
+			c.add(n, []any{"limits", "binary", i}, "%q %s", p, why)
+		}
+	}
 }
 
 func (c *mistakes) agents(n *node, a *author) {
@@ -155,7 +165,7 @@ func badArtifact(name string) string {
 	return ""
 }
 
-// badPattern says why a pattern cannot protect a path, or "".
+// badPattern says why a pattern cannot stand for paths, or "".
 func badPattern(p string) string {
 	switch {
 	case strings.TrimSpace(p) == "":

@@ -11,6 +11,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -24,14 +25,16 @@ type Pipeline struct {
 	Language    string              `json:"language"` // "en" or "ja"
 	Agents      map[string]Agent    `json:"agents"`
 	Budget      Budget              `json:"budget"`
+	Limits      Limits              `json:"limits"`
 	Prices      map[string]Price    `json:"prices,omitempty"` // by model, over the built-in table
 	Phases      []Phase             `json:"phases"`           // in the order they run
 	Spare       []Phase             `json:"spare,omitempty"`  // phases a rule may insert
 	Rules       []Rule              `json:"rules,omitempty"`
 	Presets     map[string][]string `json:"presets,omitempty"`
 	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
-	Source      string              `json:"source"`            // "builtin:full", or the path of the file
-	Preset      string              `json:"preset,omitempty"`  // the preset that was applied, if any
+	Secrets     Secrets             `json:"secrets,omitzero"`
+	Source      string              `json:"source"`           // "builtin:full", or the path of the file
+	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
 }
 
 // Select says which issues take a pipeline when none is named.
@@ -69,6 +72,24 @@ type Budget struct {
 	Time     Duration `json:"time,omitempty"`
 	Attempts int      `json:"attempts,omitempty"`
 	IssueUSD float64  `json:"issue_usd,omitempty"` // over all runs of the issue
+}
+
+// Limits is how much one step may change. The zero value stands for the
+// defaults, and so does each field of it.
+type Limits struct {
+	Files  int      `json:"files,omitempty"`  // changed files, removed ones included; default 100
+	Bytes  Size     `json:"bytes,omitempty"`  // of the changed files together; default 4 MB
+	Binary []string `json:"binary,omitempty"` // path patterns of what may be binary, programs and archives included
+}
+
+// Most returns the two limits that count.
+func (l Limits) Most() (files int, bytes Size) {
+	return cmp.Or(l.Files, 100), cmp.Or(l.Bytes, 4*megabyte)
+}
+
+// Secrets is what of the search for secrets a pipeline changes.
+type Secrets struct {
+	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
 }
 
 // Price is what a model costs, in US dollars for a million tokens.

@@ -25,7 +25,7 @@ func build(ctx *cue.Context, f file) (cue.Value, Errors) {
 	if err != nil {
 		return cue.Value{}, translate(err, f.Name)
 	}
-	if found := foreign(tree, f.Name); len(found) > 0 {
+	if found := append(foreign(tree, f.Name), outsized(tree, f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
 	v := ctx.BuildFile(tree)

@@ -8,6 +8,7 @@ import (
 // Telling is what reprise says in summaries, pull requests, issues and
 // replies.
 type Telling struct {
+	Holding                                                                         Holding // of the sandbox
 	Sandbox, Versions, Timeline, Flow, Took, Verdict, Decision, Refused, NotStarted string
 
 	HandedOn   string // heading: another job does what was asked for
@@ -24,6 +25,8 @@ type Telling struct {
 	Unchanged  string // that it is only shown
 	AnswerWith string // how to answer a question
 	Tasks      string // heading of the tasks that a phase has found
+	Children   string // heading of the issues that phases ask for
+	ChildWaits string // that one is not open yet
 	CarryOut   string // how to carry it out
 
 	Chosen, ReadFrom, Budget, Words, Version, Role, Command, Bots, Protected  string
@@ -31,7 +34,7 @@ type Telling struct {
 	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning  string
 	Triggers                                                                  map[string]string // manual, automatic
 
-	dispatched, entry, writes, followUp, followUpBody, leftOut, onlyLast, attemptLimit, tokenLimit string
+	dispatched, entry, writes, followUp, followUpBody, childBody, childLeft, leftOut, onlyLast, attemptLimit, tokenLimit string
 }
 
 // Dispatched says which workflows were started by hand.
@@ -52,6 +55,14 @@ func (t Telling) FollowUp(title string) string { return fill(t.followUp, "title"
 func (t Telling) FollowUpBody(issue, phase string) string {
 	return fill(t.followUpBody, "issue", issue, "phase", phase)
 }
+
+// ChildBody begins the text of an issue that a phase asks for.
+func (t Telling) ChildBody(issue, phase string) string {
+	return fill(t.childBody, "issue", issue, "phase", phase)
+}
+
+// ChildLeft says that an issue is not opened, as there are n already.
+func (t Telling) ChildLeft(n int) string { return fill(t.childLeft, "n", strconv.Itoa(n)) }
 
 // LeftOut says that n more tasks are in the report.
 func (t Telling) LeftOut(n int) string { return fill(t.leftOut, "n", strconv.Itoa(n)) }

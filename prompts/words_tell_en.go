@@ -2,6 +2,7 @@ package prompts
 
 func englishTelling() Telling {
 	return Telling{
+		Holding: englishHolding(),
 		Sandbox: "Sandbox", Versions: "Programs", Timeline: "Timeline", Flow: "Flow", Took: "Time", Verdict: "Verdict",
 		Decision: "Decision", Refused: "Refused", NotStarted: "Nothing was started",
 
@@ -19,6 +20,8 @@ func englishTelling() Telling {
 		Unchanged:  "Nothing was changed.",
 		AnswerWith: "Answer in a comment that begins with",
 		Tasks:      "Tasks",
+		Children:   "Issues asked for",
+		ChildWaits: "opened once the phase is completed and approved",
 		CarryOut:   "To carry it out, give the command again without `--dry-run`.",
 
 		Chosen: "Chosen because", ReadFrom: "Read from", Budget: "Budget", Words: "Language", Version: "Version", Role: "Role", Command: "Command",
@@ -31,6 +34,7 @@ func englishTelling() Telling {
 
 		dispatched: "Started by hand instead: {workflows}.", entry: "Entry {n} of the history", writes: "Writes {file}",
 		followUp: "Follow-up: {title}", followUpBody: "The phase {phase} of {issue} left this to do:",
+		childBody: "The phase {phase} of {issue} asks for this:", childLeft: "not opened: a run opens at most {n}",
 		leftOut: "_{n} more are left out; they are in the report of the phase._", onlyLast: "_Only the last {n} attempts are shown._",
 		attemptLimit: "{n} calls", tokenLimit: "{n} tokens",
 	}

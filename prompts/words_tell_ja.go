@@ -2,6 +2,7 @@ package prompts
 
 func japaneseTelling() Telling {
 	return Telling{
+		Holding: japaneseHolding(),
 		Sandbox: "サンドボックス", Versions: "プログラム", Timeline: "時系列", Flow: "流れ", Took: "時間", Verdict: "判定",
 		Decision: "判断", Refused: "拒否したもの", NotStarted: "何も開始していません",
 
@@ -19,6 +20,8 @@ func japaneseTelling() Telling {
 		Unchanged:  "何も変更していません。",
 		AnswerWith: "次で始まるコメントで答えてください:",
 		Tasks:      "タスク",
+		Children:   "依頼された Issue",
+		ChildWaits: "フェーズの完了と承認のあとに開きます",
 		CarryOut:   "実行するには、`--dry-run` を付けずにもう一度コマンドを出してください。",
 
 		Chosen: "選ばれた理由", ReadFrom: "読み込み元", Budget: "予算", Words: "言語", Version: "バージョン", Role: "役割", Command: "コマンド",
@@ -31,6 +34,7 @@ func japaneseTelling() Telling {
 
 		dispatched: "代わりに手動で開始したもの: {workflows}。", entry: "履歴の {n} 番目の項目", writes: "書き込むファイル {file}",
 		followUp: "残作業: {title}", followUpBody: "{issue} のフェーズ {phase} が残した作業です。",
+		childBody: "{issue} のフェーズ {phase} が依頼した作業です。", childLeft: "開きません。一つの実行で開くのは {n} 件までです",
 		leftOut: "_ほか {n} 件を省きました。フェーズの報告にあります。_", onlyLast: "_最後の {n} 回の試行だけを示しています。_",
 		attemptLimit: "呼び出し {n} 回", tokenLimit: "{n} トークン",
 	}

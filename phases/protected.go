@@ -1,0 +1,72 @@
+package phases
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Protected reports whether agents may never change a path: what steers the
+// forge, reprise or other agents, and what the pipeline adds to that. A
+// pattern is a path.Match pattern for the whole path, a folder with a slash
+// at its end or "/**", or a bare name that counts in every folder. A folder
+// counts as well as what is in it, so that no link can stand in its place.
+func Protected(p string, patterns []string) bool {
+	return matchAny(p, slices.Concat(instructions(), forge(), patterns))
+}
+
+// Instructs reports whether a path is one where agent programs, or the tools
+// that they start, look for what they are to do.
+func Instructs(p string) bool { return matchAny(p, instructions()) }
+
+// forge are the paths that steer the forge and reprise.
+func forge() []string {
+	return []string{".github/**", "action.yml", "action.yaml", "CODEOWNERS", ".reprise/**"}
+}
+
+// instructions are the paths that steer agents.
+func instructions() []string {
+	return []string{
+		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md",
+		".claude/**", ".codex/**", ".gemini/**", ".mcp.json", ".cursor/**", ".cursorrules", ".gitmodules", ".husky/**",
+	}
+}
+
+// matchAny reports whether a path is what one of the patterns names, as the
+// most forgiving file system would read it: one that folds case would open
+// .GitHub for .github.
+func matchAny(p string, patterns []string) bool {
+	folded := fold(p)
+	base := path.Base(folded)
+	for _, pattern := range patterns {
+		pattern = strings.ToLower(pattern)
+		folder := strings.TrimSuffix(strings.TrimSuffix(pattern, "**"), "/")
+		switch {
+		case pattern != folder && strings.Contains("/"+folded+"/", "/"+folder+"/"):
+			return true
+		case folded == pattern:
+			return true
+		case !strings.Contains(pattern, "/") && matches(pattern, base):
+			return true
+		case matches(pattern, folded):
+			return true
+		}
+	}
+	return false
+}
+
+// fold folds every part of a path.
+func fold(p string) string {
+	parts := strings.Split(p, "/")
+	for i, part := range parts {
+		parts[i] = metadata.FoldName(part)
+	}
+	return strings.Join(parts, "/")
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil // vet has refused malformed patterns
+}

@@ -1,0 +1,32 @@
+package pipelines
+
+import (
+	"testing"
+)
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]Size{"4MB": 4_000_000, "500kB": 500_000, "1B": 1, "1500kB": 1_500_000, "0B": 0} {
+		var s Size
+		if err := s.UnmarshalText([]byte(text)); err != nil || s != want {
+			t.Errorf("%s: %d, %v", text, s, err)
+		}
+		if got := want.String(); got != text {
+			t.Errorf("%d is written as %s, want %s", want, got, text)
+		}
+	}
+	for _, text := range []string{"", "4", "MB", "4 MB", "-4MB", "4mb", "1.5MB", "4GB", "99999999999MB"} {
+		var s Size
+		if err := s.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+}
+
+func TestLimitsHaveDefaults(t *testing.T) {
+	if files, bytes := (Limits{}).Most(); files != 100 || bytes != 4_000_000 {
+		t.Errorf("%d files, %s", files, bytes)
+	}
+	if files, bytes := (Limits{Files: 7, Bytes: 1}).Most(); files != 7 || bytes != 1 {
+		t.Errorf("%d files, %s", files, bytes)
+	}
+}
