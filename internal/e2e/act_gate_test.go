@@ -19,7 +19,7 @@ import (
 // by the gate alone, with the rights that the workflow gives it.
 func TestActionsAnswers(t *testing.T) {
 	h, a := newHand(t)
-	a.keep("build")
+	a.keep("build", "")
 	work := h.hear(h.say("ann", "/run"))
 	<-a.working // the second phase is under way
 

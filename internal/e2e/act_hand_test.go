@@ -21,6 +21,7 @@ type hand struct {
 	// for each that waits.
 	kept          string
 	wait, working chan struct{}
+	half          string // what a call does before it waits, for a shell
 }
 
 // handCall is one call of the agent.
@@ -33,6 +34,12 @@ type handCall struct {
 // which a hand does.
 func newHand(t *testing.T) (*hub, *hand) {
 	t.Helper()
+	return newHandOf(t, `[{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Build.", access: "tree", review: false}]`)
+}
+
+// newHandOf is newHand with other phases, in CUE.
+func newHandOf(t *testing.T, phases string) (*hub, *hand) {
+	t.Helper()
 	h, a := newActions(t, "claude"), &hand{working: make(chan struct{}, 100)}
 	server := httptest.NewServer(a)
 	t.Cleanup(func() {
@@ -41,9 +48,9 @@ func newHand(t *testing.T) (*hub, *hand) {
 	})
 	h.workflow("agent: claude\n", "pipeline: own\n")
 	h.write("repo/.github/reprise/pipelines/own.cue", fmt.Sprintf(`name: "own"
-agents: own: {use: "command", command: ["sh", "-c", "curl --silent --noproxy '*' --data-binary @\"$REPRISE_TASK_FILE\" %s | sh"]}
-phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Build.", access: "tree", review: false}]
-`, server.URL))
+agents: own: {use: "command", command: ["sh", "-c", "curl --silent --no-buffer --noproxy '*' --data-binary @\"$REPRISE_TASK_FILE\" %s | sh"]}
+phases: %s
+`, server.URL, phases))
 	h.publish("Add a pipeline")
 	return h, a
 }
@@ -62,12 +69,16 @@ func (a *hand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a.mu.Lock()
 	a.calls = append(a.calls, c)
-	n, wait := len(a.calls), a.wait
+	n, wait, half := len(a.calls), a.wait, a.half
 	if c.Phase != a.kept {
 		wait = nil
 	}
 	a.mu.Unlock()
 	if wait != nil {
+		fmt.Fprintln(w, half)
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			return // the agent is gone
+		}
 		a.working <- struct{}{}
 		select {
 		case <-wait:
@@ -81,11 +92,12 @@ func (a *hand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// keep makes calls for a phase wait from now on.
-func (a *hand) keep(phase string) {
+// keep makes calls for a phase wait from now on, after they have done what a
+// shell is told in half.
+func (a *hand) keep(phase, half string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.kept, a.wait = phase, make(chan struct{})
+	a.kept, a.wait, a.half = phase, make(chan struct{}), half
 }
 
 // letGo ends the waiting.

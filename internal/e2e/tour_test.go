@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var updateTour = flag.Bool("update", false, "rewrite docs/tour.md")
+var updatePages = flag.Bool("update", false, "rewrite docs/tour.md and docs/attacks.md")
 
 // tourHead is what the page says before the tour begins.
 const tourHead = `# A tour
@@ -54,7 +54,7 @@ func TestTour(t *testing.T) {
 	}
 	page := filepath.Join("..", "..", "docs", "tour.md")
 	got := tourHead + sameEverywhere(string(out))
-	if *updateTour {
+	if *updatePages {
 		if err := os.WriteFile(page, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
