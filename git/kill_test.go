@@ -131,9 +131,9 @@ func killSoon(t *testing.T, user string) (int, bool) {
 // which have process groups of their own, and says so. The other times they go
 // on for a moment without it.
 func killTree(pid int) bool {
-	var groups []int
+	own, groups := syscall.Getpgrp(), []int(nil)
 	for _, p := range processes() {
-		if p.parent == pid {
+		if p.parent == pid && p.group != own { // one that has just been forked is still in ours
 			groups = append(groups, p.group)
 		}
 	}
