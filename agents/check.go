@@ -35,7 +35,8 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}
-	defer leave()
+	full := false
+	defer func() { leave(full) }()
 	if o.Sandbox != nil {
 		if call, err = o.Sandbox(call); err != nil {
 			return r, fmt.Errorf("check %s: sandbox: %w", c.Name, err)
@@ -64,7 +65,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		_, _ = fmt.Fprintf(out, "\nreprise: the check took longer than its %v and was ended\n", time.Duration(c.Timeout))
 		r.Output = out.String()
 	case e.cause == overfull:
-		o.vacate(&call)
+		full = true
 		r.ExitCode = -1
 		_, _ = fmt.Fprintf(out, "\nreprise: %s; the check was ended\n", e.why)
 		r.Output = out.String()

@@ -77,7 +77,8 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), err)
 	}
-	defer leave()
+	full := false
+	defer func() { leave(full) }()
 	stdin, err := prepare(call)
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), err)
@@ -96,9 +97,7 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if err != nil {
 		return phases.Result{}, c.notStarted(err)
 	}
-	if e.cause == overfull {
-		c.opts.vacate(call)
-	}
+	full = e.cause == overfull
 	if c.opts.Transcript != nil {
 		c.opts.Transcript(t, e.stdout)
 	}

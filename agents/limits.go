@@ -8,14 +8,14 @@ import (
 // Limits are what the sandbox allows one call to use up. 0 stands for the
 // usual.
 type Limits struct {
-	// File is the most that one file may have, in bytes; usually 1 GiB.
+	// File is the most that one file may have, in bytes; usually 1 GB.
 	File uint64
 	// Disk is the most that a call may write into its tree, its home and its
-	// temporary folder together, in bytes; usually 4 GiB. It is looked at
-	// every second.
+	// temporary folder together, in bytes; usually 4 GB. It is looked at
+	// every second, or for a twentieth of the time where that takes longer.
 	Disk uint64
 	// Spare is what a call must leave free on the disk, in bytes; usually
-	// 200 MiB.
+	// 200 MB.
 	Spare uint64
 	// Processes is the most that a call may have at once, threads counted;
 	// usually 4096. Root is held to it by a control group. Others are held to
@@ -25,8 +25,8 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	return Limits{
-		File: cmp.Or(l.File, 1<<30), Disk: cmp.Or(l.Disk, 4<<30),
-		Spare: cmp.Or(l.Spare, 200<<20), Processes: cmp.Or(l.Processes, 4096),
+		File: cmp.Or(l.File, 1e9), Disk: cmp.Or(l.Disk, 4e9),
+		Spare: cmp.Or(l.Spare, 200e6), Processes: cmp.Or(l.Processes, 4096),
 	}
 }
 
@@ -35,6 +35,8 @@ type Held struct {
 	Landlock int    // the version of Landlock
 	Signals  bool   // no signals to processes outside
 	Sockets  bool   // no services that listen on a socket file
+	Own      bool   // programs may have socket files of their own
+	Opened   bool   // only Sandbox.Sockets is why Sockets does not hold
 	Open     string // why the number of processes has no limit; "" if it has
 	Limits   Limits // those in force
 }
@@ -45,7 +47,7 @@ func (o Options) Held() (held Held, ok bool) {
 	if o.box == nil {
 		return Held{}, false
 	}
-	held = heldHere(o.box.Limits.withDefaults())
+	held = heldHere(*o.box)
 	return held, true
 }
 
@@ -56,7 +58,11 @@ func (h Held) Lacks() (out []string) {
 		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")
 	}
 	if !h.Sockets {
-		out = append(out, "services that listen on a socket file, such as Docker's, can be reached")
+		lack := "services that listen on a socket file, such as Docker's, can be reached"
+		if h.Opened {
+			lack += ", as the pipeline says `sandbox: sockets: true`"
+		}
+		out = append(out, lack)
 	}
 	if h.Open != "" {
 		out = append(out, "the number of processes has no limit: "+h.Open)
@@ -64,15 +70,16 @@ func (h Held) Lacks() (out []string) {
 	return out
 }
 
-// size writes bytes for people, in the units that the limits are set in.
-func size(n uint64) string {
-	if n >= 1<<30 {
-		return fmt.Sprintf("%.3g GB", float64(n)/(1<<30))
+// Size writes bytes for people, in the units that the limits are set in: "4 GB",
+// "500 MB".
+func Size(n uint64) string {
+	if n >= 1e9 {
+		return fmt.Sprintf("%.3g GB", float64(n)/1e9)
 	}
-	return fmt.Sprintf("%d MB", n>>20)
+	return fmt.Sprintf("%d MB", n/1e6)
 }
 
 // String lists the limits for people.
 func (l Limits) String() string {
-	return fmt.Sprintf("a file %s, a call %s of disk, %d processes", size(l.File), size(l.Disk), l.Processes)
+	return fmt.Sprintf("a file %s, a call %s of disk, %d processes", Size(l.File), Size(l.Disk), l.Processes)
 }

@@ -12,11 +12,15 @@ import (
 )
 
 // heldHere says what holds on this machine.
-func heldHere(l Limits) Held {
+func heldHere(s Sandbox) Held {
 	v, _ := ll.LandlockGetABIVersion() // without Landlock there is no sandbox to ask about
-	h := Held{Landlock: v, Signals: v >= 6, Sockets: v >= socketABI || filtersSockets(), Limits: l}
+	filter := v < socketABI && filtersSockets()
+	h := Held{
+		Landlock: v, Signals: v >= 6, Sockets: v >= socketABI || filter && !s.Sockets,
+		Own: !filter || s.Sockets, Opened: filter && s.Sockets, Limits: s.Limits.withDefaults(),
+	}
 	if os.Geteuid() == 0 {
-		group, err := newGroup(l.Processes)
+		group, err := newGroup(h.Limits.Processes)
 		if err != nil {
 			h.Open = err.Error()
 		}
@@ -48,8 +52,22 @@ func (l Limits) set() error {
 	}
 	// When memory runs out, the program ends before reprise does. A system
 	// that does not let it say so decides by itself.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
+	_ = sooner("/proc/self/oom_score_adj")
 	return nil
+}
+
+// sooner has a process end sooner than the one that started it when memory runs
+// out. Runners and clusters have their jobs' scores raised already.
+func sooner(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	now, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(strconv.Itoa(min(now+500, 1000))), 0)
 }
 
 // threads gives how many there are on the machine, whoever they belong to.

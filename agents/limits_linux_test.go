@@ -3,8 +3,10 @@ package agents
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -90,7 +92,7 @@ func TestLimitOfDisk(t *testing.T) {
 	began := time.Now()
 	_, err := c.shell("head -c 3M /dev/zero > a; head -c 3M /dev/zero > ~/b; sleep 60")
 	var fault *phases.AgentError
-	if !errors.As(err, &fault) || fault.Class != metadata.Disk || !strings.Contains(err.Error(), "it wrote more than the 4 MB that a call may") {
+	if !errors.As(err, &fault) || fault.Class != metadata.Disk || !strings.Contains(err.Error(), "it wrote more than the 4 MB that a call may; if it needs more, say so in the pipeline with `sandbox: disk`") {
 		t.Errorf("error %v", err)
 	}
 	if took := time.Since(began); took > 20*time.Second {
@@ -100,7 +102,7 @@ func TestLimitOfDisk(t *testing.T) {
 		t.Error("its home is as full as before")
 	}
 	r, err := c.opts.Check(t.Context(), c.dir, pipelines.Check{Name: "it", Run: "head -c 5M /dev/zero > c; sleep 60", Timeout: pipelines.Duration(time.Minute)})
-	if err != nil || r.Pass || !strings.Contains(r.Output, "it wrote more than the 4 MB that a call may; the check was ended") {
+	if err != nil || r.Pass || !strings.Contains(r.Output, "it wrote more than the 4 MB that a call may; if it needs more, say so in the pipeline with `sandbox: disk`; the check was ended") {
 		t.Errorf("a check: %+v, error %v", r, err)
 	}
 }
@@ -120,7 +122,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("%d disks, too much: %q", len(r.start), why)
 	}
 	r.since, r.again = r.since.Add(-2*time.Hour), time.Time{}
-	if why := r.tooMuch(); why != "it wrote more than the 0 MB that a call may" {
+	if why := r.tooMuch(); !strings.HasPrefix(why, "it wrote more than the 0 MB that a call may; ") {
 		t.Errorf("too much: %q", why)
 	}
 	r.again, r.limits.Disk = time.Time{}, 1<<40
@@ -131,6 +133,116 @@ func TestRoom(t *testing.T) {
 	r.limits.Spare = 1
 	if why := r.tooMuch(); why != "" {
 		t.Errorf("too much: %q", why)
+	}
+	if err := os.Link(old, filepath.Join(dir, "other name")); err != nil {
+		t.Fatal(err)
+	}
+	r.folders, r.again, r.limits.Disk = []string{dir, dir}, time.Time{}, 100<<10
+	if why := r.tooMuch(); why != "" {
+		t.Errorf("a file of 64 KB with two names, in a folder that is watched twice: too much: %q", why)
+	}
+	if r = newRoom([]string{memory}, Limits{}); len(r.start) != 0 {
+		t.Errorf("memory that is shared must leave room: %+v", r.start)
+	}
+	if r = (Options{}).room(&Call{Dir: dir, Temp: dir}); len(r.start) != 2 || len(r.folders) != 0 {
+		t.Errorf("without a sandbox %d disks must leave room, and the files of %q are counted", len(r.start), r.folders)
+	}
+}
+
+// A login that a program renewed before it filled the disk is not lost with its
+// home.
+func TestLoginOutlivesAFullDisk(t *testing.T) {
+	t.Parallel()
+	c := limited(t, Limits{Disk: 4 << 20})
+	user := filepath.Join(c.user, ".codex", "auth.json")
+	c.write(user, `{"n":1}`)
+	c.opts.Environ[0] = "PATH=" + c.bin + ":/usr/bin:/bin"
+	c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\necho '{\"n\":2}' > ~/.codex/auth.json; head -c 5M /dev/zero > ~/b; sleep 60\n")
+	if err := os.Chmod(filepath.Join(c.bin, "codex"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := c.agent("codex").Run(t.Context(), c.task)
+	var fault *phases.AgentError
+	if !errors.As(err, &fault) || fault.Class != metadata.Disk {
+		t.Errorf("error %v", err)
+	}
+	if got := c.read(user); got != `{"n":2}`+"\n" {
+		t.Errorf("the login reads %q", got)
+	}
+	if exists(filepath.Join(c.root, "homes", "codex-tree")) {
+		t.Error("its home is still there")
+	}
+}
+
+// Who ends sooner than another when memory runs out does so wherever that other
+// stands.
+func TestSooner(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "score")
+	for now, want := range map[string]string{"0\n": "500", "-900\n": "-400", "500\n": "1000", "1000\n": "1000"} {
+		if err := os.WriteFile(file, []byte(now), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := sooner(file)
+		if got, misread := os.ReadFile(file); err != nil || misread != nil || string(got) != want {
+			t.Errorf("from %q to %q, want %s; error %v", now, got, want, err)
+		}
+	}
+}
+
+// A pair of sockets leads to nobody else, of whatever kind it is.
+func TestPairsOfSockets(t *testing.T) {
+	t.Parallel()
+	c := limited(t, Limits{})
+	at := filepath.Join(c.temp, "service")
+	service, err := net.ListenPacket("unixgram", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = service.Close() }()
+	pair := func(kind, to string) string {
+		return fmt.Sprintf(`perl -MSocket -e 'socketpair(A, B, AF_UNIX, %s, 0) && defined send(A, "x", 0%s) or exit 1'`, kind, to)
+	}
+	out := fmt.Sprintf(", pack_sockaddr_un(%q)", at)
+	worked := c.attempts(map[string]string{
+		"own-stream": pair("SOCK_STREAM", ""), "own-packets": pair("SOCK_SEQPACKET", ""),
+		"datagrams": pair("SOCK_DGRAM", out), "raw": pair("SOCK_RAW", out), "with-flags": pair("SOCK_DGRAM|02000000", out),
+	})
+	if want := []string{"own-packets", "own-stream"}; !slices.Equal(worked, want) {
+		t.Errorf("what worked: %q, want %q", worked, want)
+	}
+}
+
+// A pipeline can leave programs the sockets that have files.
+func TestOwnSockets(t *testing.T) {
+	t.Parallel()
+	for _, open := range []bool{false, true} {
+		t.Run(fmt.Sprint(open), func(t *testing.T) {
+			t.Parallel()
+			c := limited(t, Limits{})
+			c.opts.box.Sockets = open
+			c.opts.Sandbox = c.opts.box.hold
+			held, ok := c.opts.Held()
+			if filtered := held.Landlock < socketABI && filtersSockets(); !ok || held.Opened != (open && filtered) || held.Sockets == held.Opened || held.Own != (open || !filtered) {
+				t.Errorf("it holds %+v", held)
+			}
+			said := slices.ContainsFunc(held.Lacks(), func(s string) bool { return strings.HasSuffix(s, "as the pipeline says `sandbox: sockets: true`") })
+			if said != held.Opened {
+				t.Errorf("it lacks %q", held.Lacks())
+			}
+			listens := `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, pack_sockaddr_un("own")) && listen(S, 1) or die $!; socket(T, AF_UNIX, SOCK_STREAM, 0) && connect(T, pack_sockaddr_un("own")) or die $!'`
+			var want []string
+			if held.Own {
+				want = []string{"agent"}
+			}
+			if worked := c.attempts(map[string]string{"agent": listens}); !slices.Equal(worked, want) {
+				t.Errorf("what worked: %q, want %q", worked, want)
+			}
+			r, err := c.opts.Check(t.Context(), c.dir, pipelines.Check{Name: "it", Run: "rm -f own; " + listens, Timeout: pipelines.Duration(time.Minute)})
+			if err != nil || r.Pass != held.Own {
+				t.Errorf("a check: %+v, error %v", r, err)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,9 @@
 package agents
 
 // heldHere says that nothing holds: there is no sandbox here.
-func heldHere(l Limits) Held { return Held{Open: landlocked().Error(), Limits: l} }
+func heldHere(s Sandbox) Held {
+	return Held{Own: true, Open: landlocked().Error(), Limits: s.Limits}
+}
 
 // processGroup is a control group, which this system does not have.
 type processGroup struct{}

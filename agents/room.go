@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -27,36 +26,32 @@ type space struct {
 	counts       bool // the number of files is limited
 }
 
-// newRoom begins to watch folders. Those that are not there are left out.
+// newRoom begins to watch folders. Those that are not there are left out. Memory
+// that is shared has a size of its own, often a small one that is there to be
+// used up.
 func newRoom(folders []string, l Limits) *room {
 	r := &room{folders: folders, limits: l, since: time.Now()}
 	for _, dir := range folders {
-		if s, err := spaceOf(dir); err == nil {
+		if s, err := spaceOf(dir); err == nil && dir != memory {
 			r.start = append(r.start, s)
 		}
 	}
 	return r
 }
 
-// room begins to watch what a call does to the disk. Without a sandbox its home
-// is the user's, where others write, too.
+// room begins to watch what a call does to the disk. Without a sandbox only what
+// must stay free counts: how much a call may write is the sandbox's to say.
 func (o Options) room(c *Call) *room {
-	folders, limits := []string{c.Dir, c.Temp}, Limits{}
-	if o.box != nil {
-		folders, limits = append(folders, c.Home), o.box.Limits
+	if o.box == nil {
+		r := newRoom([]string{c.Dir, c.Temp}, Limits{}.withDefaults())
+		r.folders = nil
+		return r
 	}
+	folders := []string{c.Dir, c.Temp, c.Home}
 	if c.Task.Access == pipelines.AccessTree {
 		folders = append(folders, memory)
 	}
-	return newRoom(folders, limits.withDefaults())
-}
-
-// vacate makes the room free that a program has filled outside of the tree. A
-// home of its own is made anew for the next call.
-func (o Options) vacate(c *Call) {
-	if o.box != nil {
-		_ = os.RemoveAll(c.Home) // what stays is not in the way of anybody else
-	}
+	return newRoom(folders, o.box.Limits.withDefaults())
 }
 
 // leastFiles is how many files a disk must have room for.
@@ -72,7 +67,7 @@ func (r *room) tooMuch() string {
 		}
 		// A disk that was nearly full from the start is left half of what it had.
 		if now.bytes < min(r.limits.Spare, start.bytes/2) {
-			return fmt.Sprintf("the disk of %s has only %s left, of %s when it began", start.folder, size(now.bytes), size(start.bytes))
+			return fmt.Sprintf("the disk of %s has only %s left, of %s when it began", start.folder, Size(now.bytes), Size(start.bytes))
 		}
 		if start.counts && now.files < min(leastFiles, start.files/2) {
 			return fmt.Sprintf("the disk of %s has room for only %d more files, of %d when it began", start.folder, now.files, start.files)
@@ -83,11 +78,14 @@ func (r *room) tooMuch() string {
 		return ""
 	}
 	if r.written() > r.limits.Disk {
-		return fmt.Sprintf("it wrote more than the %s that a call may", size(r.limits.Disk))
+		return fmt.Sprintf("it wrote more than the %s that a call may; if it needs more, say so in the pipeline with `sandbox: disk`", Size(r.limits.Disk))
 	}
 	r.again = time.Now().Add(20 * time.Since(began))
 	return ""
 }
+
+// fileID tells files apart, whatever their names are: its disk and its number.
+type fileID [2]uint64
 
 var errEnough = errors.New("enough")
 
@@ -95,7 +93,7 @@ var errEnough = errors.New("enough")
 // take of the disk, until there is too much or it takes too long. The time of a
 // change of a file is the system's, and nobody sets it back.
 func (r *room) written() (sum uint64) {
-	end := time.Now().Add(5 * time.Second)
+	end, seen := time.Now().Add(5*time.Second), map[fileID]bool{}
 	for _, dir := range r.folders {
 		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -105,7 +103,10 @@ func (r *room) written() (sum uint64) {
 			if err != nil {
 				return nil
 			}
-			if changed, n := taken(info); !changed.Before(r.since.Add(-time.Second)) {
+			// A file may have several names, and folders that are watched may lie
+			// in each other.
+			if changed, n, id := taken(info); !changed.Before(r.since.Add(-time.Second)) && !seen[id] {
+				seen[id] = true
 				sum += n
 			}
 			if sum > r.limits.Disk || time.Now().After(end) {

@@ -15,15 +15,15 @@ func spaceOf(dir string) (space, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return space{}, err
 	}
-	return space{dir, s.Bavail * uint64(s.Bsize), s.Ffree, s.Files > 0 && s.Files < math.MaxInt64}, nil
+	return space{dir, s.Bavail * uint64(s.Frsize), s.Ffree, s.Files > 0 && s.Files < math.MaxInt64}, nil
 }
 
-// taken says when a file was changed last, and how many bytes of the disk it
-// takes.
-func taken(info fs.FileInfo) (changed time.Time, bytes uint64) {
+// taken says when a file was changed last, how many bytes of the disk it takes,
+// and which one it is.
+func taken(info fs.FileInfo) (changed time.Time, bytes uint64, id fileID) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return time.Time{}, 0 // unreachable: on Linux it always is
+		return time.Time{}, 0, fileID{} // unreachable: on Linux it always is
 	}
-	return time.Unix(s.Ctim.Unix()), uint64(s.Blocks) * 512
+	return time.Unix(s.Ctim.Unix()), uint64(s.Blocks) * 512, fileID{uint64(s.Dev), s.Ino}
 }

@@ -11,4 +11,6 @@ import (
 // spaceOf finds out nothing here, so nothing is watched.
 func spaceOf(string) (space, error) { return space{}, errors.ErrUnsupported }
 
-func taken(fs.FileInfo) (changed time.Time, bytes uint64) { return time.Time{}, 0 }
+func taken(fs.FileInfo) (changed time.Time, bytes uint64, id fileID) {
+	return time.Time{}, 0, fileID{}
+}

@@ -29,7 +29,7 @@ const (
 //     objects: nothing of the user's home, of the user's checkout, or of other
 //     temporary folders;
 //   - signals and traces only its own kind;
-//   - reaches no service that listens on a socket file;
+//   - reaches no service that listens on a socket file, unless Sockets;
 //   - uses up no more than Limits allow.
 //
 // Held says what of this the machine has.
@@ -52,6 +52,10 @@ type Sandbox struct {
 	Objects []string
 	// Limits are what a call may use up; the zero value stands for the usual.
 	Limits Limits
+	// Sockets leaves programs the sockets that have files, on a system that
+	// cannot tell theirs from those of others. They reach both then. Where
+	// Landlock can tell, it changes nothing.
+	Sockets bool
 
 	hidden []string // what is not read even where it lies in the system
 }
@@ -125,11 +129,12 @@ type policy struct {
 	Write   []string `json:"write"`
 	Devices []string `json:"devices"` // read, written and controlled
 	Limits  Limits   `json:"limits"`
+	Sockets bool     `json:"sockets,omitempty"`
 	Group   string   `json:"group,omitempty"` // the file to enter a control group by
 }
 
 func (s Sandbox) policy(c Call) (policy, error) {
-	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Group: c.group}
+	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Group: c.group}
 	apart := resolved(append(slices.Clone(s.hidden), c.User))
 	for _, dir := range resolved(slices.Concat(system(), installed(c))) {
 		p.Read = append(p.Read, around(dir, apart)...)

@@ -118,10 +118,11 @@ func (s Sandbox) home(agent string, access pipelines.Access, user string, env []
 }
 
 // moveIn gives a call a home and a control group of its own, if there is a
-// sandbox. The function it returns is called after the call.
-func (o Options) moveIn(c *Call, agent string) (leave func(), err error) {
+// sandbox. The function it returns is called after the call, and clears the home
+// if the call has filled it.
+func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error) {
 	if o.box == nil {
-		return func() {}, nil
+		return func(bool) {}, nil
 	}
 	h, err := o.box.home(agent, c.Task.Access, c.User, o.Environ)
 	if err != nil {
@@ -130,9 +131,12 @@ func (o Options) moveIn(c *Call, agent string) (leave func(), err error) {
 	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
 	group := o.box.group()
 	c.group = group.path()
-	return func() {
+	return func(full bool) {
 		group.remove()
-		h.close()
+		h.close() // first: a login renewed there is in no other place
+		if full {
+			_ = os.RemoveAll(h.dir) // what stays is not in the way of anybody else
+		}
 	}, nil
 }
 

@@ -160,15 +160,17 @@ func TestCommitFailsWhole(t *testing.T) {
 	r := openRun(t, user)
 	commit(t, r, "{1}")
 	write(t, r.Tree()+"/a.txt", "changed")
-	write(t, r.Tree()+"/.gitattributes", "bad.txt working-tree-encoding=UTF-16\n")
 	write(t, r.Tree()+"/bad.txt", "odd")
 	before := changed(t, r)
+	wall := filepath.Join(r.objects(), r.blobID([]byte("odd"))[:2])
+	write(t, wall, "a file where git wants a folder")
 	if id, err := r.Commit(t.Context(), Commit{
 		Message: "m", Time: noon, Files: map[string][]byte{record: []byte("{2}")},
-		Paths: []string{"a.txt", ".gitattributes", "bad.txt"},
+		Paths: []string{"a.txt", "bad.txt"},
 	}); err == nil || id != "" {
 		t.Fatalf("got %q, %v", id, err)
 	}
+	must(t, os.Remove(wall))
 	if diff := cmp.Diff(before, changed(t, r)); diff != "" {
 		t.Error(diff)
 	}
@@ -179,6 +181,23 @@ func TestCommitFailsWhole(t *testing.T) {
 	}
 	commit(t, r, "{3}", "a.txt")
 	must(t, r.RestoreAll(t.Context()))
+	clean(t, r)
+}
+
+// Nothing in a file is hidden by an encoding that git would undo.
+func TestEncodingsAreKept(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	commit(t, r, "{1}")
+	write(t, r.Tree()+"/.gitattributes", "*.txt working-tree-encoding=IBM037\n*.asc working-tree-encoding=UTF-16\n")
+	write(t, r.Tree()+"/a.txt", "\x92\x85\xa8%") // key, and an end of line
+	write(t, r.Tree()+"/b.asc", "odd")
+	id := commit(t, r, "{2}", ".gitattributes", "a.txt", "b.asc")
+	for name, want := range map[string]string{"a.txt": "\x92\x85\xa8%", "b.asc": "odd"} {
+		if data, err := r.ReadFile(t.Context(), id, name); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
 	clean(t, r)
 }
 

@@ -53,8 +53,10 @@ func (r *Repo) prepare() error {
 	if err != nil {
 		return err
 	}
-	// The state folder is kept byte for byte, whatever .gitattributes says.
-	raw := fmt.Sprintf("\"/%s/**\" -text !eol -ident !filter !working-tree-encoding\n", r.opt.State)
+	// The state folder is kept byte for byte, whatever .gitattributes says. Other
+	// files are committed in the encoding that they have in the tree: what is
+	// looked for there, such as a secret, must not come out of a conversion.
+	raw := fmt.Sprintf("* !working-tree-encoding\n\"/%s/**\" -text !eol -ident !filter\n", r.opt.State)
 	files := map[string]string{
 		"HEAD":            "ref: " + r.ref + "\n",
 		"config":          r.config(),

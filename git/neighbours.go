@@ -56,7 +56,7 @@ func (r *Repo) behind(ctx context.Context, changes []Change, links, blobs []stri
 	}
 	for _, link := range links {
 		target := to[link]
-		for range 10 { // a link may lead to a link
+		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
 			for i, c := range changes {
 				if under(c.Path, target) && !slices.Contains(c.Behind, link) {
 					changes[i].Behind = append(changes[i].Behind, link)

@@ -365,6 +365,8 @@ func TestShallowClone(t *testing.T) {
 				o.Source.DefaultBranch = ""
 			}
 		})
+		_, err := r.Tidy(t.Context(), guard(base))
+		must(t, err)
 		if _, stat, err := r.Diff(t.Context(), base, state); err != nil || stat.Files != 1 {
 			t.Errorf("%+v, %v", stat, err)
 		}

@@ -12,18 +12,17 @@ import (
 // Guard says which paths of the work tree decide what agents do there.
 type Guard struct {
 	Base     string                 // commit, a full hash
-	Instruct func(path string) bool // is to be as in Base
-	Protect  func(path string) bool // is to be in the tip, if anywhere
+	Instruct func(path string) bool // is to be as in Base, or nowhere
 }
 
 // Tidy makes the work tree ready for an agent. It makes the playground anew,
-// see ResetPlayground. It removes files that the tip does not have and that the
-// guard protects, whether or not a .gitignore hides them: what hides is written
-// by the same hands as what is hidden. It removes pipes, sockets and devices,
-// which git does not see, and on which the next program may wait for ever. And
-// it puts the base's instructions to agents in the place of the tip's, until
-// the next call of Changes. The state folder is left alone. It returns what was
-// removed.
+// see ResetPlayground. It removes instructions to agents that the tip does not
+// have, whether or not a .gitignore hides them: what hides is written by the
+// same hands as what is hidden. Other hidden files stay, such as what a build
+// has installed. It removes pipes, sockets and devices, which git does not see,
+// and on which the next program may wait for ever. And it puts the base's
+// instructions in the place of the tip's, until the next call of Changes. The
+// state folder is left alone. It returns what was removed.
 func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	var out []byte
 	var err error
@@ -38,7 +37,7 @@ func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	for _, name := range records(out) {
 		known[name] = true
 	}
-	removed, err := r.removeStrays(known, g.Protect)
+	removed, err := r.removeStrays(known, g.Instruct)
 	if err == nil {
 		err = r.instruct(ctx, g)
 	}
@@ -50,7 +49,7 @@ func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there. It follows no symbolic link.
-func (r *Repo) removeStrays(known map[string]bool, protect func(string) bool) ([]string, error) {
+func (r *Repo) removeStrays(known map[string]bool, instruct func(string) bool) ([]string, error) {
 	var removed []string
 	err := fs.WalkDir(r.top.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -65,7 +64,7 @@ func (r *Repo) removeStrays(known map[string]bool, protect func(string) bool) ([
 			return nil
 		case d.IsDir(), known[p]:
 			return nil
-		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !protect(p):
+		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
 			return nil
 		}
 		if err := removeAll(r.top, p); err != nil {
@@ -85,6 +84,9 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 		return nil
 	}
 	if r.differ == nil || r.differ.tip != r.tip {
+		if err := r.need(ctx, g.Base); err != nil {
+			return err
+		}
 		out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=all", r.tip, g.Base)
 		if err != nil {
 			return err

@@ -16,7 +16,7 @@ func guard(base string) Guard {
 	instruct := func(p string) bool {
 		return strings.EqualFold(filepath.Base(p), "AGENTS.md") || strings.Contains("/"+p+"/", "/.claude/")
 	}
-	return Guard{Base: base, Instruct: instruct, Protect: instruct}
+	return Guard{Base: base, Instruct: instruct}
 }
 
 func symlink(t testing.TB, target, name string) {

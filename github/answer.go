@@ -79,7 +79,7 @@ func (m manners) judged(c *call, resp *http.Response, body []byte, err error) *E
 	case err != nil:
 		return m.broken(c, err)
 	case m.limited(c, resp, body):
-		return m.rateLimited(c)
+		return m.rateLimited(c).mayBeDone() // nothing says that who is told so was not served
 	case status >= 500:
 		if d, ok := m.retryAfter(resp.Header); ok {
 			c.wait = d

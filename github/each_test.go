@@ -154,7 +154,7 @@ func acts() []act {
 			return s.gh.Dispatch(ctx, "acme", "widget", "ci.yml", "work")
 		}, effects: func(s *stand) int { return len(s.Dispatches(widget)) }},
 		{name: "JobOver", what: "read workflow run 99 of acme/widget: ", answers: []string{"404", "410"}, do: func(ctx context.Context, s *stand) error {
-			over, err := s.gh.JobOver(ctx, "acme", "widget", 99, 2)
+			over, err := s.gh.JobOver(ctx, "acme", "widget", 99, 2, nobody)
 			return expect(err, over, over)
 		}},
 	}
@@ -189,10 +189,10 @@ func troubles() []trouble {
 		{"404 as a page", githubtest.Page(404), Unreadable, false},
 		{"elsewhere", with(githubtest.Fault{Status: 307, Body: "{}"}, "Location", "https://evil.example/"), Redirected, false},
 		{"no GET of it", with(githubtest.Fault{Status: 301, Body: "{}"}, "Location", "https://evil.example/"), Redirected, false},
-		{"429", with(githubtest.Status(429, "slow down"), "Retry-After", "7"), "", false},
-		{"secondary limit", later, "", false},
 	}
 	for _, w := range []trouble{
+		{"429", with(githubtest.Status(429, "slow down"), "Retry-After", "7"), "", true},
+		{"secondary limit", later, "", true},
 		{"hang", githubtest.Fault{Hang: true}, "", true},
 		{"502", githubtest.Status(502, "Server Error"), "", true},
 		{"502 as a page", githubtest.Page(502), "", true},
@@ -288,6 +288,8 @@ func (w trouble) becomes() Kind {
 		return Silent
 	case strings.HasPrefix(w.name, "half"):
 		return Unreadable
+	case strings.HasPrefix(w.name, "429"), strings.HasPrefix(w.name, "secondary"):
+		return RateLimited
 	}
 	return Unavailable
 }

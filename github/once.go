@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // errNobody says that a search cannot tell what is our own, because the forge
@@ -34,10 +35,27 @@ func once[T any](ctx context.Context, c *Client, find func() (T, bool, error), c
 			return made, err
 		}
 		lost = err
-		if err := c.manners.sleep(ctx, firstPause<<try); err != nil {
+		wait, ok := c.pauseAfter(err, firstPause<<try, began)
+		if !ok {
+			return none, lost
+		}
+		if err := c.manners.sleep(ctx, wait); err != nil {
 			return none, unseen(ctx, lost, err)
 		}
 	}
+}
+
+// pauseAfter is how long to wait before what failed is looked for: least, or
+// as long as the forge wants to be left alone. It is not ok where that ends
+// later than a call that began then may take.
+func (c *Client) pauseAfter(err error, least time.Duration, began time.Time) (time.Duration, bool) {
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != RateLimited {
+		return least, true
+	}
+	now := c.manners.now()
+	wait := max(e.Until.Sub(now), least)
+	return wait, now.Add(wait).Sub(began) <= c.manners.patience
 }
 
 // unseen is for what may be there, and could not be looked for.

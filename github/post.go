@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,10 +23,40 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 	if err != nil {
 		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
 	}
-	return once(ctx, t.c,
+	made := false
+	c, err := once(ctx, t.c,
 		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
-		func() (Comment, error) { return t.create(ctx, text) },
+		func() (Comment, error) {
+			made = true
+			return t.create(ctx, text)
+		},
 	)
+	if err != nil || !made {
+		return c, err
+	}
+	return t.oldest(ctx, marker, since, c)
+}
+
+// oldest gives the oldest comment with a marker. Another process may have looked
+// when there was none, too: of two that were made at once, the newer one is
+// taken away by whoever made it.
+func (t *Thread) oldest(ctx context.Context, marker string, since time.Time, mine Comment) (Comment, error) {
+	first, ok, err := t.find(ctx, marker, since)
+	if err != nil && !errors.Is(err, errNobody) {
+		return mine, err
+	}
+	if err != nil || !ok || first.ID >= mine.ID {
+		return mine, nil // also where a list lags behind
+	}
+	path, err := t.commentPath(mine.ID)
+	if err != nil {
+		return mine, err
+	}
+	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", mine.ID, t), needs: "issues: write"}
+	if err := t.c.do(ctx, k, http.MethodDelete, path, nil, nil); err != nil && !isKind(err, NotFound, Gone) {
+		return mine, err
+	}
+	return first, nil
 }
 
 // find looks for the oldest comment of our own that begins with marker. A

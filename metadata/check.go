@@ -176,10 +176,10 @@ func (at place) link(field, value string) {
 	}
 }
 
-// path checks a path that may be left out.
+// path checks a path that may be left out, and that nobody opens by the record alone.
 func (at place) path(field, value string) {
 	if value != "" {
-		at.must(field, CheckPath(value))
+		at.must(field, checkMention(value))
 	}
 }
 

@@ -68,6 +68,28 @@ func TestARecordWithoutChildren(t *testing.T) {
 	}
 }
 
+// A record from before paths in a .git folder were refused may mention some:
+// it is read, and saved again.
+func TestARecordThatMentionsGitsFolder(t *testing.T) {
+	r := sample()
+	r.Tasks[0].Files = []string{".git/hooks/pre-commit"}
+	for i := range r.Phases {
+		if v := r.Phases[i].Verdict; v != nil && len(v.Findings) > 0 {
+			v.Findings[0].File = "sub/.git/config"
+		}
+	}
+	data, err := Format(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(data), ".git/") < 2 {
+		t.Fatalf("it mentions none:\n%s", data)
+	}
+	if _, err := Parse(data, File); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPhasesKeepTheirOrder(t *testing.T) {
 	names := strings.Fields("z-last a-first m k z b y_1")
 	r := sample()

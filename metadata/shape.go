@@ -28,8 +28,9 @@ func CheckID(id string) error {
 }
 
 // CheckBranch says what is wrong with the name of a branch, nil if git takes
-// it: the rules of git check-ref-format --branch. It is stricter in three
-// things: "@", which can mean HEAD, at most 200 bytes, and UTF-8.
+// it: the rules of git check-ref-format --branch. It is stricter in four
+// things: "@", which can mean HEAD, at most 200 bytes, UTF-8, and no control
+// character beyond ASCII either.
 func CheckBranch(name string) error {
 	switch {
 	case name == "":
@@ -65,6 +66,21 @@ func CheckBranch(name string) error {
 // if nothing is: UTF-8, relative, with slashes, clean, not leading out, and not
 // into what any file system takes for git's own folder.
 func CheckPath(p string) error {
+	if err := checkMention(p); err != nil {
+		return err
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if name := FoldName(part); name == ".git" || name == "git~1" {
+			return fmt.Errorf("%q lies in a .git folder, which belongs to git", p)
+		}
+	}
+	return nil
+}
+
+// checkMention says what is wrong with a path that a record only mentions, as
+// CheckPath does: such a path may lie in a .git folder, and does in records
+// that are older than that rule.
+func checkMention(p string) error {
 	switch {
 	case p == "":
 		return errors.New("is empty")
@@ -80,11 +96,6 @@ func CheckPath(p string) error {
 		return fmt.Errorf("%q leads out of the repository", p)
 	case p == "." || path.Clean(p) != p:
 		return fmt.Errorf("%q is not clean; %q is the same place", p, path.Clean(p))
-	}
-	for part := range strings.SplitSeq(p, "/") {
-		if name := FoldName(part); name == ".git" || name == "git~1" {
-			return fmt.Errorf("%q lies in a .git folder, which belongs to git", p)
-		}
 	}
 	return nil
 }
@@ -165,6 +176,8 @@ func CheckURL(link string) error {
 		return errors.New("is a link without a host")
 	case strings.Contains(host, "@"):
 		return errors.New("contains a user name or password; write the link without it")
+	case strings.ContainsAny(host, "\"'`<>(){}|^"):
+		return errors.New("is a link whose host is no name of a machine")
 	}
 	_, query, _ := strings.Cut(rest, "?")
 	query, _, _ = strings.Cut(query, "#")
@@ -196,6 +209,6 @@ func absolute(p string) bool {
 	return drive || strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`)
 }
 
-func hasControl(s string) bool {
-	return strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c == 0x7f })
-}
+// hasControl finds control characters, also those beyond ASCII, which some
+// terminals obey.
+func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }

@@ -60,6 +60,7 @@ type sorted struct {
 	artifacts  []string
 	tree       []string
 	present    []string // artifacts and tree without what was removed
+	fresh      []string // of these, what the last commit does not have
 	undo       []string // paths of the violations, as git knows them
 	violations []metadata.Violation
 	broke      []metadata.Rule // by the violations, in order and each once
@@ -91,6 +92,9 @@ func (b boundary) sort(changes []Change) sorted {
 		}
 		if !c.Gone {
 			s.present = append(s.present, c.Path)
+		}
+		if c.New {
+			s.fresh = append(s.fresh, c.Path)
 		}
 	}
 	slices.Sort(s.broke)

@@ -273,6 +273,9 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 	if !strings.Contains(s.tree.log[len(s.tree.log)-1].Message, "sub/CLAUDE.md") {
 		t.Errorf("the commit does not say why:\n%s", s.tree.log[len(s.tree.log)-1].Message)
 	}
+	if anew := TakeUp(run, Start{At: run.UpdatedAt, Refresh: true}); anew.Status != metadata.Running || Decide(s.engine.Plan, anew).Final() {
+		t.Errorf("with a new definition the run is %s: %s", anew.Status, Decide(s.engine.Plan, anew))
+	}
 	if same := TakeUp(run, Start{At: run.UpdatedAt}); same.Status != metadata.Waiting {
 		t.Errorf("started again the run is %s, want it to wait for a person", same.Status)
 	}

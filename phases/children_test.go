@@ -115,3 +115,24 @@ func TestChildrenAreOpenedOnceTheirPhaseStands(t *testing.T) {
 		t.Errorf("asked for again (-want +got):\n%s", diff)
 	}
 }
+
+// Leaving a phase out voids what it has asked for, but for what was opened.
+func TestChildrenOfAPhaseThatIsLeftOut(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Report, plan.Phases[0].ReportSchema = "{...}", json.RawMessage(anyReport)
+	for i := range plan.Phases {
+		plan.Phases[i].Needs = nil
+	}
+	s := newStage(t, plan)
+	run := s.run
+	run.Phases[0].Status, run.Phases[0].CurrentStep = metadata.PhaseInProgress, metadata.Review
+	children(&run, &plan.Phases[0], asksFor(t, "A", "B"))
+	run.Children[0].Number = 20
+	got, err := Skip(plan, run, plan.Phases[0].Name, s.engine.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(plan.Phases[0].Name+" A!", titles(got.Children)); diff != "" {
+		t.Errorf("there are (-want +got):\n%s", diff)
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -111,37 +110,6 @@ func TestRollbackDuringACall(t *testing.T) {
 	}
 	if taken != 1 {
 		t.Errorf("the command was taken %d times", taken)
-	}
-}
-
-// Each commit of a process that holds a lease renews it; the last gives it
-// back.
-func TestLease(t *testing.T) {
-	s := newStage(t, testPlan())
-	s.engine.Owner, s.engine.Hold = "job 9", time.Hour
-	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
-		t.Fatalf("the run is %s", run.Status)
-	}
-	var last time.Time
-	for i, files := range s.tree.commits[2:] { // the code as it was, and the first record
-		run, err := metadata.Parse([]byte(files[".reprise/issue-7/metadata.json"]), "commit")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lease := run.Execution.Lease
-		switch {
-		case run.Status == metadata.Completed:
-			if lease != nil {
-				t.Errorf("the last commit keeps the lease %+v", lease)
-			}
-		case lease == nil || lease.Owner != "job 9" || !lease.Expires.After(last) || lease.Fence != run.Execution.Attempt:
-			t.Errorf("commit %d has the lease %+v", i, lease)
-		default:
-			last = lease.Expires
-		}
-	}
-	if last.IsZero() {
-		t.Error("no commit had a lease")
 	}
 }
 

@@ -151,6 +151,9 @@ func whyRevise(rec *metadata.Phase) string {
 	case rec.Verdict.Verdict == metadata.PassWithSuggestions:
 		return "the pipeline acts on suggestions once"
 	}
+	if checkFails(rec) && len(openBlockers(rec.Verdict))+len(failedGates(rec.Verdict)) == 0 {
+		return "checks fail"
+	}
 	return fmt.Sprintf("review failed with %s and %s", count(len(openBlockers(rec.Verdict)), "open blocker"), count(len(failedGates(rec.Verdict)), "failed gate"))
 }
 

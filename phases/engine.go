@@ -42,9 +42,13 @@ type Engine struct {
 	Steering Steering
 
 	// Owner names this process in the lease on the run, which every commit
-	// renews for Hold and the last one gives back; empty: no lease is taken.
+	// renews for Hold; empty: no lease is taken. A run that stops has it until
+	// GiveBack, because what follows from where it stopped is still to be done,
+	// and by one process alone. One that is interrupted gives it back at once.
 	Owner string
 	Hold  time.Duration
+	Left  bool      // the branch has the lease of a process that is gone
+	until time.Time // the end of the lease that this process has; zero if it has none
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made: agents' sessions of these are not here to be gone on with.
@@ -86,6 +90,10 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 		}
 		if ctx.Err() != nil && !d.Final() {
 			return e.interrupted(ctx, run)
+		}
+		var err error
+		if run, err = e.Renew(ctx, run); err != nil {
+			return run, err
 		}
 		next, err := e.carryOut(ctx, run, d)
 		if err != nil {
@@ -306,9 +314,47 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x eff
 	})
 }
 
+// GiveBack commits that this process is done with a run that has stopped, and
+// returns that record. Where it has no lease there is nothing to give back.
+func (e *Engine) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if !e.Holds() && !e.Left {
+		return run, nil
+	}
+	next := Touch(run, e.Now())
+	had := e.until
+	e.until = time.Time{}
+	if err := e.Amend(ctx, next, "done, the run is free"); err != nil {
+		e.until = had
+		return run, err
+	}
+	return next, nil
+}
+
+// Holds reports whether this process has the lease, as far as it knows.
+func (e *Engine) Holds() bool { return !e.until.IsZero() }
+
+// Lapsed reports whether this process had the lease and cannot know any more
+// that it still has: another one may work on the run.
+func (e *Engine) Lapsed() bool { return e.Holds() && !e.Now().Before(e.until) }
+
+// Renew commits that this process is still at work if its lease has run out,
+// and returns that record: before anything is spent it has to know that no
+// other one has taken the run.
+func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if !e.Lapsed() {
+		return run, nil
+	}
+	next := Touch(run, e.Now())
+	if err := e.Amend(ctx, next, "still at work"); err != nil {
+		return run, err
+	}
+	return next, nil
+}
+
 // lease says who works on a run, and until when if nothing more is heard.
 func (e *Engine) lease(run metadata.Run) *metadata.Lease {
-	if e.Owner == "" || run.Status != metadata.Running {
+	free := run.Status != metadata.Running && !e.Holds() || run.Status == metadata.Interrupted
+	if e.Owner == "" || free {
 		return nil
 	}
 	return &metadata.Lease{Owner: e.Owner, Fence: run.Execution.Attempt, Expires: e.Now().Add(e.Hold)}
@@ -333,7 +379,14 @@ func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
 	c.At = run.UpdatedAt
 	ctx, stop := linger(ctx)
 	defer stop()
-	return e.Tree.Commit(ctx, c)
+	if err := e.Tree.Commit(ctx, c); err != nil {
+		return err
+	}
+	e.until, e.Left = time.Time{}, false
+	if lease := run.Execution.Lease; lease != nil {
+		e.until = lease.Expires
+	}
+	return nil
 }
 
 // linger gives a context that outlives ctx by flushTime, so that being told

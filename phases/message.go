@@ -2,6 +2,7 @@ package phases
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -40,12 +41,13 @@ func result(run metadata.Run, d Decision, o Outcome) string {
 }
 
 // message is a commit message with the trailers that tools read. The step is
-// the last argument where there is one.
+// the last argument where there is one. Subject and why may be text from
+// outside: GitHub acts on nothing in them.
 func message(run metadata.Run, subject, why, phase string, attempt int, cost float64, step ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", oneLine(clean(subject)))
+	fmt.Fprintf(&b, "reprise: %s\n\n", inert(oneLine(clean(subject))))
 	if why != "" {
-		fmt.Fprintf(&b, "%s\n\n", indentTrailers(clean(why)))
+		fmt.Fprintf(&b, "%s\n\n", indentTrailers(inert(clean(why))))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if phase != "" {
@@ -60,6 +62,23 @@ func message(run metadata.Run, subject, why, phase string, attempt int, cost flo
 	return b.String()
 }
 
+// What GitHub acts on in a message: references, which may close an issue once
+// the commit is merged, mentions, and words that keep workflows from starting.
+var (
+	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
+	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
+	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
+)
+
+// inert breaks up what GitHub would act on, and leaves it readable.
+func inert(s string) string {
+	s = reference.ReplaceAllString(s, "$1 $2")
+	s = mention.ReplaceAllString(s, "@ $1")
+	s = noChecks.ReplaceAllString(s, "($1)")
+	return noChecks2.ReplaceAllString(s, "skip checks")
+}
+
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 90 {
@@ -70,6 +89,7 @@ func oneLine(s string) string {
 
 // indentTrailers keeps text from outside from looking like our trailers.
 func indentTrailers(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(strings.ToLower(l), "reprise-") {

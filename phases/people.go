@@ -207,6 +207,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	}
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
 	rec.RollbackContext = nil
+	forgetChildren(&run, func(name string) bool { return name == phase })
 	if run.Stop != nil && run.Stop.Phase == phase {
 		wake(&run)
 	}

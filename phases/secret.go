@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -45,9 +46,9 @@ func (l Leak) String() string {
 const maxLeaks = 10
 
 // leak says where secrets stand in files that are about to be committed, or in
-// their names; "" if there are none.
-func (e *Engine) leak(ctx context.Context, paths []string) string {
-	if e.Secrets == nil || len(paths) == 0 {
+// new names; "" if there are none.
+func (e *Engine) leak(ctx context.Context, s sorted) string {
+	if e.Secrets == nil || len(s.present) == 0 {
 		return ""
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())
@@ -56,9 +57,9 @@ func (e *Engine) leak(ctx context.Context, paths []string) string {
 	}
 	defer func() { _ = root.Close() }() // opened for reading
 	var found []string
-	for _, p := range paths {
-		shown := e.mask(p)
-		if shown != p {
+	for _, p := range s.present {
+		shown, allowed := e.mask(p), matchAny(p, e.Plan.Secrets.Allow)
+		if shown != p && slices.Contains(s.fresh, p) && !(allowed && e.maskKnown(p) == p) {
 			found = append(found, shown+" has a secret in its name")
 		}
 		data, err := root.ReadFile(filepath.FromSlash(p))
@@ -73,14 +74,14 @@ func (e *Engine) leak(ctx context.Context, paths []string) string {
 			found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", shown, err))
 		}
 		for _, l := range leaks {
-			if !l.Known && matchAny(p, e.Plan.Secrets.Allow) {
+			if !l.Known && allowed {
 				continue
 			}
 			found = append(found, fmt.Sprintf("%s:%d has %s", shown, l.Line, l))
 		}
 	}
-	if more := len(found) - maxLeaks; more > 0 {
-		found = append(found[:maxLeaks], fmt.Sprintf("and %d more", more))
+	if len(found) > maxLeaks {
+		found = append(found[:maxLeaks], "and more")
 	}
 	if len(found) == 0 {
 		return ""

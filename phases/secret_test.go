@@ -97,6 +97,27 @@ func TestWhatMayLookLikeASecretIsKept(t *testing.T) {
 	}
 }
 
+// A name that is there is no news, and one that only looks like a secret may be
+// allowed; the value of one never is.
+func TestNamesThatLookLikeSecrets(t *testing.T) {
+	e := &Engine{Secrets: watching(), Tree: newStage(t, testPlan()).tree, Plan: testPlan()}
+	e.Plan.Secrets.Allow = []string{"testdata/**"}
+	named, value := awsKey()+".txt", strings.ReplaceAll(canary, "/", "-")
+	for _, tt := range []struct {
+		name  string
+		fresh bool
+		want  bool
+	}{{named, true, true}, {named, false, false}, {"testdata/" + named, true, false}, {"testdata/" + value, true, true}} {
+		s := sorted{present: []string{tt.name}}
+		if tt.fresh {
+			s.fresh = s.present
+		}
+		if got := e.leak(t.Context(), s); (got != "") != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
 // The agent is told once what was found, and its next call may do without.
 func TestALeakIsToldToTheAgent(t *testing.T) {
 	s := newStage(t, testPlan())

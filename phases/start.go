@@ -36,18 +36,23 @@ func budgetOf(plan *pipelines.Pipeline) metadata.Budget {
 type Start struct {
 	At  time.Time
 	USD float64 // allowance for what follows, renewing the budget; 0 leaves it as it was
+
+	// Refresh says that the pipeline is taken as it is defined now, which may
+	// allow what has stopped the run.
+	Refresh bool
 }
 
 // TakeUp gives the record as a new process continues it. A run that was
 // stopped by an interruption or by an infrastructure error goes on. One that
 // waits for a person stays as it is, and so does one whose budget is used up
-// unless Start brings a new allowance.
+// unless Start brings a new allowance, and one that broke a rule of its pipeline
+// unless the pipeline is taken anew.
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = run.Clone()
 	run.Execution.Attempt++
 	allow(&run, s.USD)
 	if run.Stop != nil && resumable(run.Stop.Code, s) {
-		if run.Status == metadata.Failed {
+		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) {
 			run.AllowanceFrom = len(run.Attempts)
 		}
 		run.Status, run.Stop = metadata.Running, nil
@@ -102,7 +107,13 @@ func resumable(c metadata.Code, s Start) bool {
 	case metadata.BudgetExceeded:
 		return s.USD > 0
 	}
-	return false
+	return s.Refresh && barred(c)
+}
+
+// barred reports whether a run was stopped by what the pipeline has under
+// protect, limits or secrets.
+func barred(c metadata.Code) bool {
+	return c == metadata.ProtectedPath || c == metadata.PatchTooLarge || c == metadata.SecretFound
 }
 
 // Retry gives a stopped run a fresh allowance: its phase has all its revises

@@ -3,9 +3,7 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
@@ -67,7 +65,7 @@ func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []string) {
 		return v, []string{"the answer is not a verdict: " + brief(err.Error())}
 	}
 	var wrong []string
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		wrong = append(wrong, "there is more than one JSON object in the answer")
 	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {

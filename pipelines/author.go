@@ -43,6 +43,7 @@ type author struct {
 	Presets       map[string][]string
 	Protect       []string
 	Secrets       Secrets
+	Sandbox       Sandbox
 }
 
 type authorPhase struct {
@@ -177,6 +178,7 @@ func (a *author) complete(source string) *Pipeline {
 		Presets: a.Presets,
 		Protect: a.Protect,
 		Secrets: a.Secrets,
+		Sandbox: a.Sandbox,
 		Source:  source,
 	}
 	for model, price := range a.Prices {

@@ -120,6 +120,7 @@ rules: [{after: "b", when: {report: n: >5}, then: rollback: {to: "a", reason: "t
 presets: one: ["a"]
 protect: ["LICENSE", "deploy/**"]
 secrets: allow: ["testdata/**"]
+sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 `)
 	minutes := func(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
 	second := Duration(time.Second)
@@ -160,6 +161,7 @@ secrets: allow: ["testdata/**"]
 		Presets: map[string][]string{"one": {"a"}},
 		Protect: []string{"LICENSE", "deploy/**"},
 		Secrets: Secrets{Allow: []string{"testdata/**"}},
+		Sandbox: Sandbox{Sockets: true, File: 2_000_000_000, Disk: 500_000_000},
 		Source:  "mine.cue",
 	}
 	if diff := cmp.Diff(want, p); diff != "" {

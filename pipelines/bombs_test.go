@@ -55,22 +55,6 @@ func laughs(n int) string {
 	return b.String()
 }
 
-// slowBombs are what only the limits on time and memory end.
-func slowBombs() []bombFile {
-	return []bombFile{
-		{"dots.toml", strings.Repeat("a.", 100_000) + "a = 1\n", "simplify"},
-		{"tables.toml", "[" + strings.Repeat("a.", 100_000) + "a]\nx = 1\n", "simplify"},
-		{"lists.toml", "x = " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "\n", "simplify"},
-		{"objects.toml", "x = " + strings.Repeat("{a=", 50_000) + "1" + strings.Repeat("}", 50_000) + "\n", "simplify"},
-		{"wide.json", `{"phases": [` + strings.Repeat(`{},`, 60_000) + `{}]}`, "simplify"},
-		{"sums.cue", "x: 1" + strings.Repeat("+1", 100_000), "simplify"},
-		{"names.cue", "x: y" + strings.Repeat(".a", 100_000), "simplify"},
-		{"fields.cue", strings.Repeat("a: ", 80_000) + "1", "simplify"},
-		{"report.cue", `phases: [{name: "a", goal: "x", report: {` + doubling(`{x: 1} | {y: 1} | {z: 1}`,
-			`_a%d: _a%[2]d & ({x%[1]d: 1} | {y%[1]d: 1} | {z%[1]d: 1})`, 16) + "v: _a16}}]", "simplify"},
-	}
-}
-
 // refuse loads bombs, each in a process of its own, and looks at what is said.
 func refuse(t *testing.T, e Evaluator, bombs []bombFile) {
 	for _, b := range bombs {
@@ -112,13 +96,13 @@ func TestReportBombs(t *testing.T) {
 		"deeper":        {"a: [...]", `{"a": ` + deep + deep + `}`, "not valid JSON"},
 		"long text":     {`a: =~"^(x+x+)+y$"`, `{"a": "` + strings.Repeat("x", 50_000) + `"}`, "expected text that matches"},
 		"unknown names": {"a: int", `{"a": 1` + strings.Repeat(`,"`+strings.Repeat("k", 5000)+`": 1`, 100) + `}`, "unknown field"},
-		"deep":          {"a: [...]", `{"a": ` + deep + `}`, "longer than 1.5s"},
+		"deep":          {"a: [...]", `{"a": ` + deep + `}`, "longer than 200ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := patient(t)
 			if name == "deep" { // which nothing but the time ends
-				e.time = 1500 * time.Millisecond
+				e.time = 200 * time.Millisecond
 			}
 			err := e.CheckReport(t.Context(), tt.report, []byte(tt.value))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 200_000 {

@@ -32,6 +32,25 @@ func TestFormatParse(t *testing.T) {
 	}
 }
 
+// A pipeline that says nothing about the sandbox reads as it did before it could,
+// and what one says comes back.
+func TestFrozenSandbox(t *testing.T) {
+	for _, want := range []Sandbox{{}, {Sockets: true, File: 2_000_000_000, Disk: 1_500_000_000}} {
+		p := load(t, "fix")
+		p.Sandbox = want
+		data, err := Format(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := bytes.Contains(data, []byte(`"sandbox"`)); said != (want != Sandbox{}) {
+			t.Errorf("%+v: its text speaks of the sandbox: %v", want, said)
+		}
+		if back, err := Parse(data); err != nil || back.Sandbox != want {
+			t.Errorf("%+v came back as %+v, error %v", want, back.Sandbox, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	data, err := Format(load(t, "fix"))
 	if err != nil {

@@ -33,6 +33,7 @@ type Pipeline struct {
 	Presets     map[string][]string `json:"presets,omitempty"`
 	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
 	Secrets     Secrets             `json:"secrets,omitzero"`
+	Sandbox     Sandbox             `json:"sandbox,omitzero"`
 	Source      string              `json:"source"`           // "builtin:full", or the path of the file
 	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
 }
@@ -90,6 +91,14 @@ func (l Limits) Most() (files int, bytes Size) {
 // Secrets is what of the search for secrets a pipeline changes.
 type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
+}
+
+// Sandbox is what the sandbox leaves to agents and checks. The zero value stands
+// for the usual, and so does each field of it.
+type Sandbox struct {
+	Sockets bool `json:"sockets,omitempty"` // sockets with files of their own; where Landlock does not guard those of others, these are open, too
+	File    Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB
+	Disk    Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
 }
 
 // Price is what a model costs, in US dollars for a million tokens.

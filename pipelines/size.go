@@ -13,11 +13,14 @@ type Size int64
 const (
 	kilobyte Size = 1000
 	megabyte      = 1000 * kilobyte
+	gigabyte      = 1000 * megabyte
 )
 
 // String gives the size in the largest unit that leaves no fraction.
 func (s Size) String() string {
 	switch {
+	case s != 0 && s%gigabyte == 0:
+		return fmt.Sprintf("%dGB", s/gigabyte)
 	case s != 0 && s%megabyte == 0:
 		return fmt.Sprintf("%dMB", s/megabyte)
 	case s != 0 && s%kilobyte == 0:
@@ -35,7 +38,7 @@ func (s *Size) UnmarshalText(b []byte) error {
 	for _, unit := range []struct {
 		name  string
 		bytes Size
-	}{{"MB", megabyte}, {"kB", kilobyte}, {"B", 1}} {
+	}{{"GB", gigabyte}, {"MB", megabyte}, {"kB", kilobyte}, {"B", 1}} {
 		number, ok := strings.CutSuffix(text, unit.name)
 		if !ok {
 			continue

@@ -109,6 +109,7 @@ insert: [
 drop: ["documentation", "evaluation"]
 agents: {writer: {use: "gemini"}}
 budget: usd: 3
+sandbox: {sockets: true, disk: "9GB"}
 presets: {"short": ["triage", "planning"]}
 protect: ["LICENSE"]
 `,
@@ -117,6 +118,7 @@ language: ja
 defaults: {revisions: 1}
 drop: [triage]
 protect: [deploy/**]
+sandbox: {disk: 6GB}
 `,
 		"a.cue":    `extends: "b"`,
 		"b.cue":    `extends: "a"`,
@@ -152,6 +154,9 @@ protect: [deploy/**]
 	wantBudget := Budget{USD: 3, Time: Duration(5 * time.Hour), Attempts: 150}
 	if p.Budget != wantBudget || p.Language != "ja" || design.Revisions != 1 || p.Name != "strict" {
 		t.Errorf("budget %+v, language %q, revisions %d, name %q", p.Budget, p.Language, design.Revisions, p.Name)
+	}
+	if want := (Sandbox{Sockets: true, Disk: 6_000_000_000}); p.Sandbox != want {
+		t.Errorf("sandbox %+v, want %+v", p.Sandbox, want)
 	}
 	if got := p.Agents["writer"]; got.Use != "gemini" || got.Models != nil || p.Agents["reviewer"].Use != "codex" {
 		t.Errorf("agents: got %+v", p.Agents)

@@ -35,8 +35,8 @@ func variants() map[string]Data {
 	automatic.Feedback = nil
 	automatic.Rollback = &Rollback{FromPhase: "evaluation", Automatic: true, Reason: "Two tests fail.", Blockers: -1}
 	missing, invalid := execute, review
-	missing.Feedback = &Feedback{Missing: []string{"implementation.md is the same as before"}}
-	invalid.Feedback = &Feedback{Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
+	missing.Feedback = &Feedback{Missing: []string{"implementation.md is the same as before"}, Violations: []string{".github/workflows/ci.yml: a protected path"}}
+	invalid.Feedback = &Feedback{Violations: []string{"of the writer, and not of who reviews"}, Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
 	answered := first
 	answered.Resumed, answered.Answers = true, []Answer{{Question: "REST or RPC?", Answer: "REST.\n{{.Goal}}", By: "ada"}, {Question: "How long?", Answer: "A week"}}
 	diagnose := task("diagnose")

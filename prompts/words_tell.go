@@ -26,7 +26,8 @@ type Telling struct {
 	AnswerWith string // how to answer a question
 	Tasks      string // heading of the tasks that a phase has found
 	Children   string // heading of the issues that phases ask for
-	ChildWaits string // that one is not open yet
+	ChildWaits string // that one is not open yet, as its phase does not stand
+	ChildNext  string // that one is not open yet, and nothing is in its way
 	CarryOut   string // how to carry it out
 
 	Chosen, ReadFrom, Budget, Words, Version, Role, Command, Bots, Protected  string

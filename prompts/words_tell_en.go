@@ -22,6 +22,7 @@ func englishTelling() Telling {
 		Tasks:      "Tasks",
 		Children:   "Issues asked for",
 		ChildWaits: "opened once the phase is completed and approved",
+		ChildNext:  "not open yet: the next `/run` opens it",
 		CarryOut:   "To carry it out, give the command again without `--dry-run`.",
 
 		Chosen: "Chosen because", ReadFrom: "Read from", Budget: "Budget", Words: "Language", Version: "Version", Role: "Role", Command: "Command",

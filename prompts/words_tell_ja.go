@@ -22,6 +22,7 @@ func japaneseTelling() Telling {
 		Tasks:      "タスク",
 		Children:   "依頼された Issue",
 		ChildWaits: "フェーズの完了と承認のあとに開きます",
+		ChildNext:  "まだ開いていません。次の `/run` で開きます",
 		CarryOut:   "実行するには、`--dry-run` を付けずにもう一度コマンドを出してください。",
 
 		Chosen: "選ばれた理由", ReadFrom: "読み込み元", Budget: "予算", Words: "言語", Version: "バージョン", Role: "役割", Command: "コマンド",

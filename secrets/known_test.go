@@ -107,6 +107,20 @@ func TestALineOfAPrivateKeyIsFound(t *testing.T) {
 	}
 }
 
+// What every service account has is no secret of this one.
+func TestWhatIsSecretInTheJSONOfAServiceAccount(t *testing.T) {
+	line := "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+	f := New(Secret{Name: "GCP_SA_KEY", Value: "{\n  \"type\": \"service_account\",\n  \"private_key\": \"" + line + "\",\n" +
+		"  \"auth_uri\": \"https://accounts.google.com/o/oauth2/auth\",\n  \"universe_domain\": \"googleapis.com\"\n}"})
+	if got := f.MaskKnown("x " + line + " y"); got != "x [GCP_SA_KEY] y" {
+		t.Errorf("got %q", got)
+	}
+	public := "auth_uri: https://accounts.google.com/o/oauth2/auth\n\"universe_domain\": \"googleapis.com\", \"type\": \"service_account\""
+	if got := f.MaskKnown(public); got != public {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPlacesOfHits(t *testing.T) {
 	text := []byte("one\ntwo canary-0123456789 \n\"canary-\" + \"0123456789\"")
 	hits := New(Secret{Name: "K", Value: "canary-0123456789"}).Known(text)

@@ -32,20 +32,30 @@ type ruleText struct {
 type allowed struct{ Regexes, StopWords []string }
 
 // loose are rules that find what is often no secret, such as any word after
-// "key =". Work of an agent would be stopped by them for nothing.
+// "key =" or "password =". Some of them are for files with one kind of name
+// only, and those are left out, see ruleFile. Work of an agent would be stopped
+// by them for nothing.
 func loose(id string) bool {
-	return slices.Contains([]string{"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml"}, id)
+	return slices.Contains([]string{
+		"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml", "hashicorp-tf-password", "nuget-config-password",
+	}, id)
 }
 
-// callers gives the words that call for a rule: those it names, but for two
-// that nearly every text has. A token of JWT has ".ey" in its middle; tokens of
-// Vault begin with "s." in old versions only.
+// callers gives the words that call for a rule: those it names, but for some
+// that much else has. A token of JWT has ".ey" in its middle; tokens of Vault
+// begin with "s." in old versions only. "EAAA" begins a token of Square, and
+// many a line of base64; near "sourcegraph" any hash of a commit would be a
+// token.
 func (t ruleText) callers() []string {
 	switch t.ID {
 	case "jwt":
 		return []string{".ey"}
 	case "vault-service-token":
 		return []string{"hvs."}
+	case "square-access-token":
+		return []string{"sq0atp-"}
+	case "sourcegraph-access-token":
+		return []string{"sgp_"}
 	}
 	return t.Keywords
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Secret is a value that must not be seen.
@@ -54,17 +55,21 @@ func (s Secret) forms() []string {
 	return slices.Compact(out)
 }
 
-// parts are the value and, where it has several lines as a private key does,
-// each line that is long enough to say something.
+// parts are the value and, where it has several lines as a private key or the
+// JSON of a service account does, each long word of them. Addresses in it are
+// the same for everybody.
 func (s Secret) parts() []string {
 	v := strings.TrimSpace(s.Value)
 	if len(v) < MinLength {
 		return nil
 	}
 	out := []string{v}
-	for line := range strings.Lines(v) {
-		if line = strings.TrimSpace(line); len(line) >= 2*minBare && line != v && !strings.HasPrefix(line, "-----") {
-			out = append(out, line)
+	if !strings.Contains(v, "\n") {
+		return out
+	}
+	for _, word := range strings.FieldsFunc(v, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("\"',", c) }) {
+		if len(word) >= 2*minBare && !strings.HasPrefix(word, "-----") && !strings.Contains(word, "://") {
+			out = append(out, word)
 		}
 	}
 	return out

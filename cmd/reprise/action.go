@@ -26,7 +26,9 @@ func actionCommand(env environment) *cobra.Command {
 // runAction is a step of a workflow: it reads the event, does what that asks
 // for, and leaves outputs and a summary in any case.
 func runAction(ctx context.Context, env environment) error {
+	env.hide = env.finder()
 	j := newJob(env)
+	defer func() { _ = j.log.Close() }() // as for every other line, nobody can be told
 	in, err := readInputs(j)
 	j.maskAll(env.secrets())
 	j.stop()
@@ -37,6 +39,9 @@ func runAction(ctx context.Context, env environment) error {
 			j.env.environ = append(j.env.environ, "REPRISE_BRANCH_PREFIX="+in.prefix)
 		}
 		b, t, end, err = j.wake(in)
+	}
+	if why := env.tooShort(); why != "" {
+		j.warning(why)
 	}
 	if b != nil {
 		end = b.act(ctx)
@@ -58,6 +63,12 @@ func (j *job) wake(in inputs) (*bot, trigger, jobEnd, error) {
 	ev, err := github.ReadEvent(r.event, payload)
 	if err != nil {
 		return nil, trigger{}, jobEnd{decision: ignored, denial: denial{Code: metadata.NoTrigger, Why: err.Error()}}, nil
+	}
+	if ev.Comment != nil {
+		ev.Comment.Body = j.log.mask(ev.Comment.Body) // what people say is kept with the run
+	}
+	for name, value := range ev.Inputs {
+		ev.Inputs[name] = j.log.mask(value)
 	}
 	t, no := triggerOf(ev, in, r)
 	if no != nil {
@@ -132,7 +143,7 @@ func (j *job) outputs(b *bot, t trigger, end jobEnd) error {
 		so := phases.Summarize(b.w.plan, run)
 		so.Head = b.w.repo.Tip()
 		if end.err != nil {
-			so.Error = end.err.Error()
+			so.Error = j.log.mask(end.err.Error())
 		}
 		result, err := json.Marshal(so)
 		if err != nil {
@@ -152,14 +163,14 @@ func (j *job) outputs(b *bot, t trigger, end jobEnd) error {
 			set("comment-id", id)
 		}
 		if dir := b.resultsDir(); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, "result.json"), append(result, '\n'), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(j.known(string(result))+"\n"), 0o644); err != nil {
 				return err
 			}
 		}
 	}
 	var wrong []error
 	for _, v := range values {
-		wrong = append(wrong, j.output(v[0], v[1]))
+		wrong = append(wrong, j.output(v[0], j.known(v[1])))
 	}
 	return errors.Join(wrong...)
 }
@@ -172,7 +183,7 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 	}
 	versions := []versioned{{"reprise", versionText()}}
 	if b.began() && end.decision == toRun {
-		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxInForce(), Versions: versions}
+		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxAsked(), Box: b.w.box, Versions: versions}
 		if end.err != nil && !slices.Contains(f.Warnings, end.words()) {
 			f.Warnings = append(f.Warnings, end.words())
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/sethvargo/go-githubactions"
 
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/secrets"
 )
 
 // job is the job of a workflow that this program is a step of: where inputs
@@ -24,6 +24,7 @@ import (
 type job struct {
 	env    environment
 	out    *lockedWriter
+	log    *masking // what is printed goes through it to out
 	gha    *githubactions.Action
 	resume string // what switches commands on again
 	open   bool   // a group of lines is open
@@ -45,9 +46,14 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 func newJob(env environment) *job {
 	out := &lockedWriter{w: env.stdout}
-	env.stdout = out
+	// The machine reads both streams, and one may overtake the other.
+	// What stands in the place of a secret is in brackets: it is masked first,
+	// so that brackets, too, are made to count for nothing.
+	log := &masking{w: newInert(out), mask: env.finder().Mask}
+	env.stdout = log
+	env.stderr = env.stdout
 	return &job{
-		env: env, out: out, resume: "reprise-" + random(),
+		env: env, out: out, log: log,
 		gha: githubactions.New(githubactions.WithGetenv(env.getenv), githubactions.WithWriter(out.w)),
 	}
 }
@@ -59,8 +65,12 @@ func random() string {
 	return hex.EncodeToString(b[:])
 }
 
-// stop switches workflow commands off.
-func (j *job) stop() { _, _ = fmt.Fprintf(j.out.w, "::stop-commands::%s\n", j.resume) }
+// stop switches workflow commands off. What switches them on again is another
+// word every time, so that nobody can use one that was seen.
+func (j *job) stop() {
+	j.resume = "reprise-" + random()
+	_, _ = fmt.Fprintf(j.out.w, "::stop-commands::%s\n", j.resume)
+}
 
 // command gives a workflow command, between two that switch commands on and
 // off again.
@@ -89,11 +99,11 @@ func (j *job) group(title string) {
 
 // maskAll keeps values out of the log. One that is short would make the log
 // unreadable, and is no secret.
-func (j *job) maskAll(secrets []phases.Secret) {
+func (j *job) maskAll(all []secrets.Secret) {
 	done := map[string]bool{}
-	for _, s := range secrets {
+	for _, s := range all {
 		for line := range strings.Lines(s.Value) { // a mask is one line
-			if line = strings.TrimSpace(line); len(line) >= 8 && !done[line] {
+			if line = strings.TrimSpace(line); len(line) >= secrets.MinLength && !done[line] {
 				done[line] = true
 				j.gha.AddMask(line)
 			}
@@ -102,15 +112,18 @@ func (j *job) maskAll(secrets []phases.Secret) {
 }
 
 // notice, warning and failure stand at the top of the job's page.
-func (j *job) notice(text string)  { j.command(func() { j.gha.Noticef("%s", text) }) }
-func (j *job) warning(text string) { j.command(func() { j.gha.Warningf("%s", text) }) }
+func (j *job) notice(text string)  { j.command(func() { j.gha.Noticef("%s", j.log.mask(text)) }) }
+func (j *job) warning(text string) { j.command(func() { j.gha.Warningf("%s", j.log.mask(text)) }) }
+
+// known hides the values of the job's variables in what programs read.
+func (j *job) known(text string) string { return j.env.finder().MaskKnown(text) }
 
 // failure tells an error, with file, line and column where it has them.
 func (j *job) failure(err error) {
 	var mistakes pipelines.Errors
 	j.command(func() {
 		if !errors.As(err, &mistakes) {
-			j.gha.Errorf("%s", err)
+			j.gha.Errorf("%s", j.log.mask(err.Error()))
 			return
 		}
 		for _, m := range mistakes {
@@ -122,7 +135,7 @@ func (j *job) failure(err error) {
 			if m.Path != "" {
 				text = m.Path + ": " + text
 			}
-			j.gha.WithFieldsMap(at).Errorf("%s", text)
+			j.gha.WithFieldsMap(at).Errorf("%s", j.log.mask(text))
 		}
 	})
 }
@@ -136,7 +149,7 @@ func (j *job) output(name, value string) error {
 
 // summary adds to the page of the job.
 func (j *job) summary(markdown string) error {
-	return j.file("step-summary", "GITHUB_STEP_SUMMARY", markdown)
+	return j.file("step-summary", "GITHUB_STEP_SUMMARY", j.log.mask(markdown))
 }
 
 // file appends to one of the files that the runner reads. Outside of a

@@ -39,6 +39,8 @@ type bot struct {
 
 	asked     bool // what the work takes is there
 	triedPull bool
+	// triedChildren are the ids of the issues that this process has tried to open.
+	triedChildren []string
 	// turnedDown is why what a form or a workflow asked for was refused. There
 	// is no comment to answer, so the job itself has to say it.
 	turnedDown *denial
@@ -102,19 +104,6 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 	}
 	b.queue = newQueue(b.t)
 	return b, nil
-}
-
-// jobOf names this process: the run of a workflow and its attempt, or what
-// else is known of where it runs.
-func jobOf(env environment) string {
-	if id := env.getenv("GITHUB_RUN_ID"); id != "" {
-		attempt := env.getenv("GITHUB_RUN_ATTEMPT")
-		if attempt == "" {
-			attempt = "1"
-		}
-		return "actions/" + id + "/" + attempt
-	}
-	return "process/" + random()[:12]
 }
 
 // act does what was asked for, if whoever asks may.
@@ -235,7 +224,7 @@ func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
 }
 
 func (b *bot) reactTo(ctx context.Context, comment int64, r github.Reaction) bool {
-	if b.in.dry {
+	if b.in.dry || b.lapsed() {
 		return true
 	}
 	fresh, _, err := b.thread.React(ctx, comment, r)

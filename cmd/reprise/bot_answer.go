@@ -27,7 +27,7 @@ const replyForm = "<!-- reprise:reply:v1 comment=%d -->"
 // reply answers a comment, unless it is answered already. An error has been
 // told as a warning.
 func (b *bot) reply(ctx context.Context, comment int64, body func(marker string) string) error {
-	if b.in.dry {
+	if b.in.dry || b.lapsed() {
 		return nil
 	}
 	marker := replyMarker(comment)

@@ -24,19 +24,28 @@ func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), endTime)
 }
 
-// finish sees to everything that follows from where a run stopped.
+// finish sees to everything that follows from where a run stopped, and gives
+// the run back.
 func (b *bot) finish(ctx context.Context) jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
+	held := b.holding
+	run, err := b.engine.Renew(ctx, b.w.run)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	b.w.run = run
 	// What a job before has left undone is done now; what people did since stays.
-	if b.w.run.Status == metadata.Completed && (b.holding || b.again || b.t.asked.Command.Name == "run") {
+	if b.w.run.Status == metadata.Completed && (held || b.again || b.t.asked.Command.Name == "run") {
 		b.handOver(ctx)
 	}
-	run := b.w.run
-	if b.holding {
-		b.checks(ctx, run)
+	if held {
+		b.checks(ctx, b.w.run)
 	}
-	b.flush(run)
+	if err := b.giveBack(ctx); err != nil {
+		return b.broke(ctx, err)
+	}
+	run = b.w.run
 	for _, o := range b.owes {
 		sign := github.Rocket
 		if run.Status == metadata.Failed || run.Status == metadata.Cancelled || run.Status == metadata.Interrupted {
@@ -44,6 +53,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		}
 		b.reactTo(ctx, o.comment, sign)
 	}
+	b.owes = nil
 	end := jobEnd{decision: toRun}
 	if b.deaf != nil {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", b.deaf)
@@ -53,7 +63,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	} else if run.Status == metadata.Completed {
 		end.Code = metadata.Done
 	}
-	if b.turnedDown != nil && !b.holding {
+	if b.turnedDown != nil && !held {
 		return jobEnd{decision: denied, denial: *b.turnedDown, err: errors.New(b.turnedDown.Why)}
 	}
 	return end

@@ -2,7 +2,11 @@
 
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 // Every call, in every way.
 func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults(), 1) }
@@ -15,3 +19,14 @@ func TestCommandAtEveryCall(t *testing.T) { atCalls(t, 1) }
 
 // Many more pairs of jobs.
 func TestManyTwoJobsAnytime(t *testing.T) { anytime(t, 12) }
+
+// Ten thousand cases: -rapid.checks=10000
+func TestManyInterleave(t *testing.T) {
+	t.Parallel()
+	s := newArena(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		if err := s.play(t, anything(rt)); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestKilledJob(t *testing.T) {
 			j.kill(true)
 			h.write("home/go-on", "")
 			before := h.record()
-			if before.Status != metadata.Running || before.Execution.Lease == nil || before.Execution.Lease.Owner != "actions/9001/1" {
+			if before.Status != metadata.Running || before.Execution.Lease == nil || !strings.HasPrefix(before.Execution.Lease.Owner, "actions/9001/1/") {
 				t.Fatalf("the run is %s, its lease %+v", before.Status, before.Execution.Lease)
 			}
 			tt.before(h)
@@ -123,36 +124,5 @@ func TestJobToldToStop(t *testing.T) {
 	h.signs(resume, "eyes rocket")
 	if got := h.calls(); got != "plan execute, build execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
-	}
-}
-
-// Told to stop at any moment, a job ends soon, and says nothing that is not so.
-func TestJobToldToStopAnywhere(t *testing.T) {
-	t.Parallel()
-	h := newHub(t)
-	id, dice := h.say("ada", "/run"), chance(t)
-	for life := 1; life < 9; life++ {
-		j := h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT="+string(rune('0'+life%10)))
-		time.Sleep(time.Duration(dice.IntN(900)) * time.Millisecond)
-		_ = j.cmd.Process.Signal(syscall.SIGTERM) // it may be over already
-		told := time.Now()
-		code := j.code()
-		if code == -1 && j.said.Len() == 0 {
-			continue // it had not even begun to listen
-		}
-		j.end(anyCode)
-		if took := time.Since(told); code != exitCancelled && code != exitDone || took > 6*time.Second {
-			t.Fatalf("life %d: exit code %d after %v\n%s", life, code, took, j.said.String())
-		}
-		if code == exitCancelled && j.outputs["reason-code"] != "cancelled" {
-			t.Errorf("life %d: reason-code %q\n%s", life, j.outputs["reason-code"], j.said.String())
-		}
-		if h.origin("7") != "" {
-			h.record()
-		}
-	}
-	h.heard(id, "ada", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=20").end(exitDone)
-	if run := h.record(); run.Status != metadata.Completed {
-		t.Errorf("the run is %s: %+v", run.Status, run.Stop)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -35,7 +36,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	}
 	var no *refused
 	if errors.As(err, &no) {
-		x = deed{run: run, phase: "", why: "refused: " + oneLine(err.Error())}
+		x = deed{run: run, phase: "", why: refusedWord + oneLine(err.Error())}
 	} else if err != nil {
 		return run, err
 	}
@@ -51,6 +52,35 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	b.w.run = next
 	b.answer(ctx, o, no)
 	return next, nil
+}
+
+// refusedWord begins what the record says of a command that was refused.
+const refusedWord = "refused: "
+
+// makeGood answers what was accepted some time ago and has no answer, because
+// the job that accepted it did not live to give it: commands of which the
+// record says that they were refused, questions, and mistakes. A job that is
+// slow answers itself.
+func (b *bot) makeGood(ctx context.Context) {
+	run, now := b.w.run, b.env.now()
+	refused := map[int64]metadata.Decision{}
+	for _, d := range run.Decisions {
+		if strings.HasPrefix(d.Why, refusedWord) && now.Sub(d.At) > lookBack {
+			refused[d.Comment] = d
+		}
+	}
+	for _, c := range b.unanswered(run, now) {
+		d, ok := refused[c.comment.ID]
+		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
+		switch {
+		case ok:
+			no := denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: strings.TrimPrefix(d.Why, refusedWord)}
+			b.reactTo(ctx, d.Comment, github.Confused)
+			_ = b.reply(ctx, d.Comment, func(marker string) string { return refusalReply(marker, b.language(), no) }) // it was told
+		case question && c.comment.Eyes > 0 && !c.comment.Edited() && b.may(ctx, c.asker(), c.asked.role()) == nil:
+			_ = b.replyTo(ctx, c, &run) // it was told
+		}
+	}
 }
 
 // mayApprove says why an approval does not count: whoever gives it has not the
@@ -132,6 +162,9 @@ func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
 	if err != nil {
 		return run, err
 	}
+	if run, err = b.keepChildren(ctx, run); err != nil {
+		return run, err
+	}
 	if run.Status == metadata.Interrupted && ctx.Err() == nil {
 		// The step was ended for a command that came to nothing.
 		run = phases.TakeUp(run, phases.Start{At: b.env.now()})
@@ -205,7 +238,9 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 	fresh := mine || b.reactTo(ctx, c.comment.ID, github.Eyes)
 	if c.asked.Outcome == slashMistaken || o.now() {
 		b.settled(c.comment.ID)
-		if fresh && !mine { // else a job of its own answers it
+		// A job of its own answers it, but for one that did not live to.
+		overdue := b.env.now().Sub(c.comment.CreatedAt) > lookBack
+		if (fresh || overdue) && !mine {
 			_ = b.replyTo(ctx, c, &run) // it was told
 		}
 		return run, nil

@@ -36,7 +36,7 @@ func hasCode(run metadata.Run) bool {
 // end.
 func (b *bot) keepPull(ctx context.Context, run *metadata.Run) (changed bool) {
 	last := run.Status == metadata.Completed
-	if !b.in.pull || run.PRNumber != 0 || !hasCode(*run) || b.triedPull && !last {
+	if b.lapsed() || !b.in.pull || run.PRNumber != 0 || !hasCode(*run) || b.triedPull && !last {
 		return false
 	}
 	b.triedPull = true
@@ -117,18 +117,14 @@ func (b *bot) report(ctx context.Context, run metadata.Run) []byte {
 	return text
 }
 
-// followUp opens the issue for the tasks that an evaluation left, and puts it
-// below the issue of the run.
+// followUp opens the issue for the tasks that an evaluation left.
 func (b *bot) followUp(ctx context.Context, run metadata.Run) error {
 	next := followUpOf(run, run.Issue.Labels, b.in.label)
 	if next == nil {
 		return nil
 	}
-	made, err := b.gh.OpenIssue(ctx, b.owner, b.name, next.Marker, github.NewIssue{Title: next.Title, Body: next.Body, Labels: next.Labels})
-	if err != nil {
-		return err
-	}
-	return b.gh.AddSubIssue(ctx, b.owner, b.name, b.t.number, made.ID)
+	_, err := b.openIssue(ctx, *next)
+	return err
 }
 
 // checks sees to the workflows that GitHub does not start for a push with the

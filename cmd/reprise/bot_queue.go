@@ -22,6 +22,13 @@ type queue struct {
 	done   map[int64]bool // refused or answered by this process
 
 	answered map[int64]bool // by any process
+	heard    map[int64]heard
+}
+
+// heard is the text of a comment, and what it asks for.
+type heard struct {
+	text  string
+	asked slashParsed
 }
 
 // lookBack is how far before the event that started this job a command may
@@ -33,7 +40,7 @@ const lookBack = 10 * time.Minute
 const listenEvery = 20 * time.Second
 
 func newQueue(t trigger) queue {
-	q := queue{done: map[int64]bool{}}
+	q := queue{done: map[int64]bool{}, heard: map[int64]heard{}}
 	if !t.at.IsZero() {
 		q.since = t.at.Add(-lookBack)
 	}
@@ -155,17 +162,43 @@ func (b *bot) pending(run metadata.Run) []waiting {
 		if phases.Taken(run, c.ID) || b.queue.done[c.ID] || b.queue.answered[c.ID] && !mine || strings.Contains(c.Body, ourMarker) || b.foreign(c) || b.forgotten(c) {
 			continue
 		}
-		if asked := parseSlash(c.Body, false); asked.Outcome != slashIgnored {
+		if asked := b.heard(c); asked.Outcome != slashIgnored {
 			out = append(out, waiting{c, asked})
 		}
 	}
 	return out
 }
 
+// heard gives what a comment asks for, as it may be kept with the run. That
+// takes long for a long text, so each is read once, however often the queue is
+// looked at. The caller holds mu.
+func (b *bot) heard(c github.Comment) slashParsed {
+	was, ok := b.queue.heard[c.ID]
+	if !ok || was.text != c.Body {
+		was = heard{c.Body, parseSlash(b.env.finder().Mask(c.Body), false)}
+		b.queue.heard[c.ID] = was
+	}
+	return was.asked
+}
+
 // foreign reports whether a comment is by a program that is not listened to.
 func (b *bot) foreign(c github.Comment) bool {
 	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
 	return machine && !containsFold(b.in.bots, c.Author.Login)
+}
+
+// unanswered gives the comments that were written some time ago, that no job
+// will take any more, and that have no answer of our own.
+func (b *bot) unanswered(run metadata.Run, now time.Time) []waiting {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []waiting
+	for _, c := range b.queue.list {
+		if phases.Taken(run, c.ID) && !b.queue.answered[c.ID] && now.Sub(c.CreatedAt) > lookBack && !strings.Contains(c.Body, ourMarker) && !b.foreign(c) {
+			out = append(out, waiting{c, b.heard(c)})
+		}
+	}
+	return out
 }
 
 // settled says that this process is done with a comment.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -89,4 +91,29 @@ func TestFormIsObeyedOnce(t *testing.T) {
 	// A form has no comment to be answered in: the job says that it was refused.
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback nowhere x"})).
 		end(exitFailed).wants("decision", "denied", "reason-code", "not_a_command")
+}
+
+// However often the queue is looked at, each text is read once: reading takes
+// longer than all the rest, and anybody may write a hundred of the longest.
+func TestQueueReadsATextOnce(t *testing.T) {
+	b := &bot{env: environment{}, queue: newQueue(trigger{})}
+	b.queue.list = []github.Comment{{ID: 1, Body: "Hello"}, {ID: 2, Body: "/pause"}}
+	names := func() string {
+		var all []string
+		for _, c := range b.pending(metadata.Run{}) {
+			all = append(all, c.asked.Command.Name)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := names(); got != "pause" {
+		t.Fatalf("waiting are %q", got)
+	}
+	b.queue.heard[1] = heard{text: "Hello", asked: slashParsed{Outcome: slashAsked, Command: slashCommand{Name: "seen before"}}}
+	if got := names(); got != "seen before, pause" {
+		t.Errorf("then there are %q: what was read is read again", got)
+	}
+	b.queue.list[0].Body = "/retry"
+	if got := names(); got != "retry, pause" {
+		t.Errorf("after the text has changed there are %q", got)
+	}
 }

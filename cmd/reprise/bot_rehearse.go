@@ -31,15 +31,15 @@ func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 		return b.broke(ctx, err)
 	}
 	w.run = run
-	if err := w.showRehearsal(ctx, b.env.stdout, run); err != nil {
+	if err := w.showRehearsal(ctx, b.env.stdout, run, b.in.label); err != nil {
 		return b.broke(ctx, err)
 	}
 	_, _ = fmt.Fprintln(b.env.stdout, "Nothing was left behind.")
 	return jobEnd{decision: toRun, denial: denial{Code: metadata.Done}}
 }
 
-// sandboxInForce says in a few words what agents are kept in.
-func (b *bot) sandboxInForce() string {
+// sandboxAsked says which sandbox the job was told to keep agents in.
+func (b *bot) sandboxAsked() string {
 	if b.in.sandbox == "" {
 		return "best-effort"
 	}

@@ -53,6 +53,7 @@ func (b *bot) session(ctx context.Context) jobEnd {
 	if end != nil {
 		return *end
 	}
+	b.makeGood(ctx)
 	if err := b.begin(ctx); err != nil {
 		return b.broke(ctx, err)
 	}
@@ -121,6 +122,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.engine.Left = w.run.Execution.Lease != nil
 	if !w.fresh {
 		return nil, nil
 	}
@@ -172,44 +174,6 @@ func (b *bot) closed(ctx context.Context) *denial {
 		return nil
 	}
 	return no
-}
-
-// held says that another process works on the run, or nothing. It may be told
-// from the lease that it wrote; a job that is over holds nothing any more.
-func (b *bot) held(ctx context.Context, run metadata.Run) *denial {
-	lease := run.Execution.Lease
-	if lease == nil || lease.Owner == b.me || !b.env.now().Before(lease.Expires) {
-		return nil
-	}
-	no := &denial{Code: metadata.AlreadyRunning, By: b.t.by, What: firstLine(b.t.text)}
-	no.Why = fmt.Sprintf("%s works on it, and what was asked for is taken there", lease.Owner)
-	job, attempt, ok := jobIn(lease.Owner)
-	if !ok {
-		no.Why += "; if it is gone, the run is free at " + lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
-		return no
-	}
-	if mine, now, ok := jobIn(b.me); ok && mine == job && now > attempt {
-		return nil // this is the same job, started again
-	}
-	over, err := b.gh.JobOver(ctx, b.owner, b.name, job, attempt)
-	switch {
-	case err != nil:
-		no.Why += fmt.Sprintf("; whether it still does could not be found out (%v), so the run is free at %s", err, lease.Expires.UTC().Format("2006-01-02 15:04 UTC"))
-	case over:
-		return nil
-	}
-	return no
-}
-
-// jobIn reads what jobOf wrote.
-func jobIn(owner string) (id int64, attempt int, ok bool) {
-	parts := strings.Split(owner, "/")
-	if len(parts) != 3 || parts[0] != "actions" {
-		return 0, 0, false
-	}
-	id, err := strconv.ParseInt(parts[1], 10, 64)
-	attempt, err2 := strconv.Atoi(parts[2])
-	return id, attempt, err == nil && err2 == nil
 }
 
 // newEngine wires the engine to the issue.
@@ -266,7 +230,14 @@ func (b *bot) start(ctx context.Context, o order) error {
 // begin takes what waits: the commands of people, in order, and then what a
 // label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
-	run, err := b.drain(ctx, b.w.run)
+	run, err := b.w.run, error(nil)
+	if b.t.asked.Command.Name != "cancel" { // which is all that a closed issue takes
+		// A job that was killed may have opened some, and a rollback must know.
+		run, err = b.keepChildren(ctx, run)
+	}
+	if err == nil {
+		run, err = b.drain(ctx, run)
+	}
 	if err == nil && !b.holding {
 		err = b.deaf
 	}
@@ -282,8 +253,8 @@ func (b *bot) begin(ctx context.Context) error {
 
 // jobOf names the job that gives an order which stands in no comment.
 func (b *bot) jobOf(o order) string {
-	if id, _, ok := jobIn(b.me); ok && o.comment == 0 {
-		return fmt.Sprintf("actions/%d", id)
+	if me, ok := jobIn(b.me); ok && o.comment == 0 {
+		return fmt.Sprintf("actions/%d", me.run)
 	}
 	return ""
 }
@@ -314,7 +285,12 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 	run := b.w.run
 	if b.again && !b.holding && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status) {
 		run = phases.TakeUp(run, phases.Start{At: b.env.now()}) // the job was started again to go on
-		b.holding = run.Status == metadata.Running
+		if run.Status == metadata.Running {
+			if err := b.engine.Amend(ctx, run, "the job was started again"); err != nil {
+				return b.broke(ctx, err) // two may have been
+			}
+			b.w.run, b.holding = run, true
+		}
 		if c := b.t.comment; c != nil && b.holding {
 			b.owes = append(b.owes, owed{c.ID, b.t.asked.Command.Name})
 		}
@@ -325,17 +301,37 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 		}
 		return b.finish(ctx)
 	}
-	run, err := b.carryOn(ctx, run)
+	for {
+		if err := b.work(ctx); err != nil {
+			return b.broke(ctx, err)
+		}
+		end := b.finish(ctx)
+		more, err := b.left(ctx)
+		if err != nil {
+			return b.broke(ctx, err)
+		}
+		if !more {
+			return end
+		}
+	}
+}
+
+// work runs the engine to where it stops. What could not be looked at on the
+// way is looked at once more at its end.
+func (b *bot) work(ctx context.Context) error {
+	run, err := b.w.run, error(nil)
+	if run.Status == metadata.Running {
+		run, err = b.carryOn(ctx, run)
+	}
 	if err == nil && b.deaf != nil && ctx.Err() == nil {
 		if run, err = b.Steer(ctx, run); err == nil && run.Status == metadata.Running {
 			run, err = b.carryOn(ctx, run)
 		}
 	}
-	if err != nil {
-		return b.broke(ctx, err)
+	if err == nil {
+		b.w.run = run
 	}
-	b.w.run = run
-	return b.finish(ctx)
+	return err
 }
 
 // carryOn runs the engine, once everything is there that it needs.
@@ -373,12 +369,14 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		return end // nothing is told in the name of a run that others work on
 	case errors.As(err, &no):
 		end.Code = no.code
+	case ctx.Err() != nil: // whatever was cut off by that looks like a mistake of its own
+		end.Code = metadata.RunCancelled
 	case errors.As(err, &mistakes), errors.As(err, new(usageError)):
 		end.Code = metadata.ConfigInvalid
 	case errors.As(err, &push):
 		end.Code = metadata.PushFailed
-	case ctx.Err() != nil:
-		end.Code = metadata.RunCancelled
+	case errors.As(err, new(later)):
+		end.Code = metadata.APIError
 	case errors.As(err, new(*github.Error)):
 		end.Code = apiProblem(err)
 	case errors.As(err, new(*metadata.Error)):
@@ -391,5 +389,10 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		end.decision, sign = denied, github.Confused
 	}
 	b.failed(ctx, end.denial, sign)
+	if b.engine != nil && b.w.run.Status != metadata.Running && !errors.As(err, &push) {
+		if _, err := b.engine.GiveBack(ctx, b.w.run); err != nil {
+			b.warn(err) // it is free when this job is over
+		}
+	}
 	return end
 }

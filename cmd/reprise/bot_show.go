@@ -60,6 +60,9 @@ func (b *bot) liveOf(run metadata.Run) *github.Live {
 }
 
 func (b *bot) tell(run metadata.Run, how func(ctx context.Context, body string) error) {
+	if b.lapsed() {
+		return
+	}
 	ctx, stop := context.WithTimeout(context.Background(), showTime)
 	defer stop()
 	err := how(ctx, liveComment(b.w.plan, run, b.facts(run)))
@@ -95,8 +98,8 @@ func (b *bot) links(run metadata.Run) links {
 	}
 	home := fmt.Sprintf("%s/%s/%s", server, url.PathEscape(b.owner), url.PathEscape(b.name))
 	l := links{PullRequest: run.PRURL}
-	if id, _, ok := jobIn(b.me); ok {
-		l.Job = fmt.Sprintf("%s/actions/runs/%d", home, id)
+	if me, ok := jobIn(b.me); ok {
+		l.Job = fmt.Sprintf("%s/actions/runs/%d", home, me.run)
 	}
 	if b.w != nil {
 		l.Branch = home + "/tree/" + (&url.URL{Path: run.BranchName}).EscapedPath()

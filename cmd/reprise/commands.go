@@ -26,6 +26,8 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		Args:              oneOfTheCommands,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	raw := env // for what programs read
+	env = env.inJob()
 	root.SetIn(env.stdin)
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
@@ -35,7 +37,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
-		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), actionCommand(env), evaluateCUE(env), enterSandbox(env),
+		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
 	root.AddCommand(steerCommands(env)...)
 	for _, c := range root.Commands() {

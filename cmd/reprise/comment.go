@@ -36,7 +36,7 @@ func liveComment(plan *pipelines.Pipeline, run metadata.Run, t told) string {
 	c := newCommenter(plan, run, t)
 	state := c.machine()
 	blocks := []string{
-		c.head(), c.warnings(), c.advice(), c.questions(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.tasks(), c.rollbacks(), c.asked(),
+		c.head(), c.warnings(), c.advice(), c.questions(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.tasks(), c.children(), c.rollbacks(), c.asked(),
 	}
 	text, whole := fitting(blocks, maxComment-units(state)-units(c.more.CutOff)-10)
 	if !whole {
@@ -137,7 +137,7 @@ func (c commenter) facts() string {
 	who := ""
 	if c.run.Status == metadata.Running && c.now.Agent != "" {
 		who = named(c.Agent, code(brief(c.now.Agent, 60)))
-		if model := modelOf(c.plan, c.now); model != "" {
+		if model := modelOf(c.plan, c.run, c.now); model != "" {
 			who += " · " + named(c.Model, code(brief(model, 60)))
 		}
 	}
@@ -244,10 +244,10 @@ func (c commenter) checked(r row) string {
 		box, state = "- [x] ", c.word(c.Statuses, string(r.Rec.Status))
 	case metadata.PhasePending, "":
 	case metadata.PhaseInProgress:
-		name = "**" + name + "**"
+		name = bold(name)
 		state = joined(", ", c.word(c.Steps, string(r.Rec.CurrentStep)), c.Round(r.round()))
 	default:
-		name = "**" + name + "**"
+		name = bold(name)
 		state = c.word(c.Statuses, string(r.Rec.Status))
 	}
 	used := ""

@@ -3,6 +3,7 @@ package main
 import (
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -59,7 +60,19 @@ func fenced(text string) string {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + strings.ReplaceAll(text, "<!--", "<! --") + "\n" + fence
+	return fence + "\n" + unlikeCommands(strings.ReplaceAll(text, "<!--", "<! --")) + "\n" + fence
+}
+
+var leadingSlash = regexp.MustCompile(`(?m)^/[A-Za-z]`)
+
+// unlikeCommands moves the text of a block of code by one space if a line of it
+// begins with a slash. GitHub shows the block as code; programs that look for
+// commands at the beginning of lines often look there as well.
+func unlikeCommands(text string) string {
+	if leadingSlash.MatchString(text) {
+		return indented(text, " ")
+	}
+	return text
 }
 
 // indented puts a prefix before every line, without space at its end.
@@ -95,6 +108,14 @@ func details(summary, body string, open bool) string {
 		tag = "<details open>"
 	}
 	return tag + "\n<summary>" + summary + "</summary>\n\n" + body + "\n\n</details>"
+}
+
+// bold makes Markdown bold; nothing stays nothing, as **** would be a line.
+func bold(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "**" + text + "**"
 }
 
 // named is a fact with its name.

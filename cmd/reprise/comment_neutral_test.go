@@ -66,6 +66,7 @@ func TestNeutral(t *testing.T) {
 // text and code.
 func harmless(t *testing.T, in, out string) {
 	t.Helper()
+	checkClosed(t, out)
 	src := []byte(out)
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
 	var said strings.Builder

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -18,7 +20,7 @@ func (c commenter) questions() string {
 	}
 	for _, q := range c.run.Questions {
 		if !q.Open() {
-			done = append(done, "- "+joined(" · ", "**"+inline(q.ID, 20)+"**", inline(q.Text, 300), code(brief(q.By, 60)), "→ "+inline(q.Answer, 300)))
+			done = append(done, "- "+joined(" · ", bold(inline(q.ID, 20)), inline(q.Text, 300), code(brief(q.By, 60)), "→ "+inline(q.Answer, 300)))
 		}
 	}
 	folded := ""
@@ -41,10 +43,44 @@ func (c commenter) question(q metadata.Question) string {
 func (c commenter) tasks() string {
 	var items []string
 	for _, t := range c.run.Tasks {
-		items = append(items, "- "+joined(" · ", "**"+inline(t.ID, 60)+"**", inline(t.Title, 200), inline(strings.Join(t.Needs, ", "), 200)))
+		items = append(items, "- "+joined(" · ", bold(inline(t.ID, 60)), inline(t.Title, 200), inline(strings.Join(t.Needs, ", "), 200)))
 	}
 	if len(items) == 0 {
 		return ""
 	}
 	return details(fmt.Sprintf("%s · %d", c.Tell.Tasks, len(items)), c.within(4_000, items), false)
+}
+
+// children are the issues that phases have asked for, with what became of each.
+func (c commenter) children() string {
+	next := phases.ToOpen(c.plan, c.run)
+	full := opened(c.run)+len(next) >= phases.MostChildren
+	var items []string
+	for _, x := range c.run.Children {
+		state := c.Tell.ChildWaits
+		switch soon := slices.ContainsFunc(next, func(n metadata.Child) bool { return n.ID == x.ID }); {
+		case x.Opened():
+			state = cmp.Or(link(fmt.Sprint(x.Number), x.URL), fmt.Sprint(x.Number))
+		case soon:
+			state = c.Tell.ChildNext
+		case full:
+			state = c.Tell.ChildLeft(phases.MostChildren)
+		}
+		items = append(items, "- "+joined(" · ", inline(x.Title, 200), inline(x.Phase, 60), state))
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return details(fmt.Sprintf("%s · %d", c.Tell.Children, len(items)), c.within(4_000, items), false)
+}
+
+// opened counts the issues of a run that are open.
+func opened(run metadata.Run) int {
+	n := 0
+	for _, c := range run.Children {
+		if c.Opened() {
+			n++
+		}
+	}
+	return n
 }

@@ -33,6 +33,13 @@ func askingPeople(t *testing.T, language string) *play {
 		{ID: "t1", Phase: "requirements", Title: "Read the flag, as @hana says", Goal: "It is read."},
 		{ID: "t2", Phase: "requirements", Title: "Print JSON | nothing else", Goal: "It is printed.", Needs: []string{"t1"}},
 	}
+	p.run.Children = []metadata.Child{
+		{ID: "c1", Phase: "requirements", Title: "Speak French, as @hana says", Body: "All of it.", Number: 9, URL: "https://github.com/octo/hello/issues/9"},
+		{ID: "c2", Phase: "design", Title: "Print in colour <!-- reprise:progress:v1 --> | #3"},
+	}
+	for i := range phases.MostChildren {
+		p.run.Children = append(p.run.Children, metadata.Child{ID: fmt.Sprintf("d%d", i), Phase: "planning", Title: fmt.Sprintf("Part %d", i+1)})
+	}
 	d := phases.Decide(p.plan, p.run)
 	p.run = phases.Apply(p.plan, p.run, d, phases.Outcome{At: p.at})
 	if err := p.run.Check(); err != nil || p.run.Status != metadata.Waiting {

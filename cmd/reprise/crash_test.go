@@ -3,11 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,6 +23,9 @@ type stand struct {
 	dir string
 	env []string
 	as  string // name of the program; empty: reprise
+	// under is the program with its arguments under which the program is
+	// started; nil: none.
+	under []string
 }
 
 func newStand(t *testing.T) *stand {
@@ -58,7 +61,8 @@ type life struct {
 // start starts the program in a session of its own.
 func (s *stand) start(args ...string) *life {
 	s.t.Helper()
-	l := &life{cmd: exec.Command(program(s.t, s.as), args...), over: make(chan struct{})}
+	args = append(append(slices.Clone(s.under), program(s.t, s.as)), args...)
+	l := &life{cmd: exec.Command(args[0], args[1:]...), over: make(chan struct{})}
 	l.cmd.Dir, l.cmd.Env = s.path("project"), s.env
 	l.cmd.Stdout, l.cmd.Stderr = &l.said, &l.said
 	l.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -169,72 +173,6 @@ func chance(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// fourPhases has every kind of step; agents take long enough to be killed.
-const fourPhases = `
-agents: worker: use: "rehearsal"
-phases: [
-	{name: "plan", goal: "Plan.", gates: ["It is planned"]},
-	{name: "build", goal: "Build.", access: "tree", checks: [{name: "builds", run: "sleep 0.02"}]},
-	{name: "test", goal: "Test.", access: "tree", review: false},
-	{name: "tell", goal: "Tell.", gates: ["It is told"]},
-]
-`
-
-const slowly = `
-plan/execute: {sleep: 30ms}
-plan/review: {sleep: 20ms}
-plan/revise: {sleep: 30ms}
-build/execute: {sleep: 30ms}
-test/execute: {sleep: 30ms}
-`
-
-// A process that is killed, wherever it is, leaves a branch that tells the
-// truth, and starting again goes on without doing anything twice.
-func TestKilledAnywhere(t *testing.T) {
-	t.Parallel()
-	const enough = 16
-	s, dice := newStand(t), chance(t)
-	s.write("four.cue", fourPhases)
-	s.write("slowly.yaml", slowly)
-	flags := []string{"--pipeline", "../four.cue", "--stubs", "../slowly.yaml", "--push"}
-	began := time.Now()
-	s.run(0, append([]string{"run", "--issue-file", "../7.md"}, flags...)...)
-	whole := time.Since(began)
-	kills, lives := 0, 0
-	for issue := 8; kills < enough; issue++ {
-		id := strconv.Itoa(issue)
-		s.write(id+".md", "# Say hello\n")
-		var tips []string
-		for ended := false; !ended; lives++ {
-			l := s.start(append([]string{"run", "--issue-file", "../" + id + ".md"}, flags...)...)
-			pause := time.Duration(dice.Int64N(int64(whole) / 3))
-			if kills >= enough {
-				pause = time.Hour
-			}
-			select {
-			case <-l.over:
-				if ended = l.code() == 0; !ended {
-					t.Fatalf("issue %s, life %d: exit code %d\n%s", id, lives, l.code(), l.said.String())
-				}
-			case <-time.After(pause):
-				l.kill(dice.IntN(2) == 0)
-				kills++
-			}
-			if tip := s.origin(id); tip != "" {
-				tips = append(tips, tip)
-			}
-		}
-		run := s.holds(id, tips...)
-		if run.Status != metadata.Completed {
-			t.Errorf("issue %s is %s: %+v", id, run.Status, run.Stop)
-		}
-		if got := done(run); got != "plan execute, plan review, plan revise, plan review, build execute, build check, build review, test execute, tell execute, tell review" {
-			t.Errorf("issue %s did %s", id, got)
-		}
-	}
-	t.Logf("%d kills in %v, %d lives; one run takes %v", kills, time.Since(began), lives, whole)
-}
-
 // done lists the steps that succeeded.
 func done(run metadata.Run) string {
 	var steps []string
@@ -244,38 +182,6 @@ func done(run metadata.Run) string {
 		}
 	}
 	return strings.Join(steps, ", ")
-}
-
-// A rollback that is killed has happened, with its reason, or has not.
-func TestKilledInRollback(t *testing.T) {
-	t.Parallel()
-	s, dice := newStand(t), chance(t)
-	s.write("one.cue", `agents: worker: use: "rehearsal", phases: [{name: "build", goal: "Build.", access: "tree", review: false}]`)
-	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../one.cue", "--push")
-	rollback := func(reason string) []string {
-		return []string{"rollback", "--issue", "7", "--to-phase", "build", "--restore", "--reason", reason}
-	}
-	began := time.Now()
-	s.run(0, rollback("the first")...)
-	whole := time.Since(began)
-	before := s.holds("7")
-	for i := range 8 {
-		tip, reason := s.origin("7"), fmt.Sprintf("reason %d", i)
-		l := s.start(rollback(reason)...)
-		time.Sleep(time.Duration(dice.Int64N(int64(whole))))
-		l.kill(i%2 == 0)
-		s.run(0, "run", "--issue", "7")
-		after := s.holds("7", tip)
-		if after.Status != metadata.Completed {
-			t.Fatalf("the run is %s: %+v", after.Status, after.Stop)
-		}
-		switch n := len(after.RollbackHistory) - len(before.RollbackHistory); {
-		case n == 1 && after.RollbackHistory[len(after.RollbackHistory)-1].Reason == reason:
-		case n != 0:
-			t.Fatalf("%d rollbacks came of one: %+v", n, after.RollbackHistory)
-		}
-		before = after
-	}
 }
 
 // A process that is told to stop says so on the branch within five seconds,
@@ -342,42 +248,4 @@ func (s *stand) await(l *life, name string) {
 		}
 	}
 	s.t.Fatalf("%s has not come", name)
-}
-
-// Wherever it is when it is told to stop, it ends soon and in order.
-func TestToldToStopAnywhere(t *testing.T) {
-	t.Parallel()
-	s, dice := newStand(t), chance(t)
-	s.write("four.cue", fourPhases)
-	s.write("slowly.yaml", slowly)
-	start := func() *life {
-		return s.start("run", "--issue-file", "../7.md", "--pipeline", "../four.cue", "--stubs", "../slowly.yaml", "--push")
-	}
-	var codes []int
-	for lives := 0; lives < 30 && (len(codes) == 0 || codes[len(codes)-1] != 0); lives++ {
-		l := start()
-		time.Sleep(time.Duration(dice.IntN(600)) * time.Millisecond)
-		told := time.Now()
-		_ = l.cmd.Process.Signal([]os.Signal{syscall.SIGINT, syscall.SIGTERM}[lives%2]) // it may be over already
-		code := l.code()
-		codes = append(codes, code)
-		if code == -1 && l.said.Len() == 0 {
-			continue // it had not even begun to listen
-		}
-		if took := time.Since(told); code != exitCancelled && code != exitDone || took > 5*time.Second {
-			t.Fatalf("life %d: exit code %d after %v\n%s", lives, code, took, l.said.String())
-		}
-		if code == exitDone {
-			break
-		}
-		if s.origin("7") != "" {
-			s.holds("7")
-		}
-	}
-	if codes[len(codes)-1] != 0 {
-		s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../four.cue", "--push")
-	}
-	if run := s.holds("7"); run.Status != metadata.Completed {
-		t.Errorf("the run is %s: %+v", run.Status, run.Stop)
-	}
 }

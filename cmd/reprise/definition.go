@@ -298,6 +298,9 @@ func (w *workspace) redefine(ctx context.Context, env environment, o opening) er
 	if err != nil {
 		return err
 	}
+	if now.plan.Sandbox != w.plan.Sandbox {
+		w.told = false // it holds something else now
+	}
 	w.definition, w.frozen = now, files
 	w.run.Pipeline = metadata.Pipeline{Name: now.plan.Name, Digest: digest, Definition: now.defined, Source: now.plan.Source}
 	return nil

@@ -19,6 +19,9 @@
 // comes next; Apply gives the next record; both are pure. Engine is the loop
 // around them, and the only place where a record is committed.
 //
+// Package secrets is about what must not be seen: values of the user however
+// they are written, and what has the shape of a key.
+//
 // Package agents is the door to the agent programs and to the rehearsal agent
 // that needs none. It decides from typed events only, and leaves no process
 // behind.

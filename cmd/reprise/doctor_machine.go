@@ -165,9 +165,12 @@ func (d *doctor) sandbox(ctx context.Context) []check {
 	if err != nil {
 		return []check{lacking(name, err.Error(), "")}
 	}
-	opts, _, err := agents.Options{Environ: d.env.environ}.Contain(agents.Required, agents.Sandbox{
-		Helper: []string{self, sandboxCommand, "--"}, State: filepath.Join(root, "homes"),
-	})
+	box := agents.Sandbox{}
+	if d.plan != nil {
+		box = leaving(d.plan.Sandbox)
+	}
+	box.Helper, box.State = []string{self, sandboxCommand, "--"}, filepath.Join(root, "homes")
+	opts, _, err := agents.Options{Environ: d.env.environ}.Contain(agents.Required, box)
 	if err != nil {
 		return []check{hinted(name, err.Error(), "without one, agents and checks can reach all that you can; the action wants one, unless its input says otherwise")}
 	}
@@ -190,6 +193,9 @@ func keeping(opts agents.Options) []check {
 	}
 	if held.Sockets {
 		box.Found += " and from services with a socket file"
+	}
+	if !held.Own {
+		box.Found += " (programs have none of their own, unless the pipeline says `sandbox: sockets: true`)"
 	}
 	limits := well("limits", held.Limits.String())
 	if held.Open != "" {

@@ -54,37 +54,50 @@ type guard struct {
 	repo checkout
 }
 
+// maxLeaks is how many values, and how many shapes, are found in one file: each
+// is looked for in the last commit, and an agent can write any number.
+const maxLeaks = 20
+
 // Leaks finds the secrets in a file, but for those that the last commit has.
+// The first values and the first shapes are enough to refuse it.
 func (g guard) Leaks(ctx context.Context, path string, data []byte) ([]phases.Leak, error) {
 	hits, err := g.Find(data)
-	if err != nil {
+	if err != nil || len(hits) == 0 {
+		return nil, err
+	}
+	before, err := g.repo.ReadFile(ctx, g.repo.Tip(), path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var out []phases.Leak
+	had, found := map[string]bool{}, map[bool]int{}
 	for _, h := range hits {
-		had, err := g.had(ctx, path, h.Value(data))
-		if err != nil {
-			return nil, err
+		if found[h.Known] == maxLeaks {
+			continue
 		}
-		if !had {
+		text := h.Value(data)
+		was, asked := had[text]
+		if !asked {
+			if was, err = g.had(ctx, before, text); err != nil {
+				return nil, err
+			}
+			had[text] = was
+		}
+		if !was {
+			found[h.Known]++
 			out = append(out, phases.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
 		}
 	}
 	return out, nil
 }
 
-// had reports whether the last commit has a text: in that file, or in any where
-// the text is one line.
-func (g guard) had(ctx context.Context, path, text string) (bool, error) {
-	before, err := g.repo.ReadFile(ctx, g.repo.Tip(), path)
-	switch {
-	case err == nil && bytes.Contains(before, []byte(text)):
+// had reports whether the last commit has a text: in that file, or in any.
+func (g guard) had(ctx context.Context, before []byte, text string) (bool, error) {
+	if bytes.Contains(before, []byte(text)) {
 		return true, nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return false, err
 	}
 	repo, ok := g.repo.(*git.Repo)
-	if !ok || strings.ContainsAny(text, "\r\n\x00") {
+	if !ok || strings.Contains(text, "\x00") || strings.Trim(text, "\r\n") == "" {
 		return false, nil
 	}
 	return repo.Holds(ctx, text)

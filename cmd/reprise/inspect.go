@@ -47,8 +47,31 @@ func look(ctx context.Context, env environment, repo, id string) (*recorded, err
 	if r.run, err = metadata.Parse(data, env.branch(id)+":"+name); err != nil {
 		return nil, err
 	}
+	r.aheadHere(env, id)
 	r.definition, r.issue, err = thaw(r.run, read)
 	return r, err
+}
+
+// aheadHere takes the record from the folder that the run has on this machine
+// if that is newer: the branch of the user is not moved along while it is
+// checked out.
+func (r *recorded) aheadHere(env environment, id string) {
+	root, err := rootOf(env, r.source, id)
+	if err != nil {
+		return // then nothing of the run is here
+	}
+	here := saved(root, id)
+	if here == nil || here.Execution.ID != r.run.Execution.ID || here.Pipeline.Digest != r.run.Pipeline.Digest {
+		return
+	}
+	committed := here.Revision
+	if n := len(here.Attempts); n > 0 && here.Attempts[n-1].Status == metadata.Started {
+		committed-- // that it began is in no commit yet
+	}
+	if committed > r.run.Revision {
+		_, _ = fmt.Fprintf(env.stderr, "reprise: branch %s of this repository is behind the run; this is the run as it is in %s\n", r.run.BranchName, filepath.Join(root, "tree"))
+		r.run = *here
+	}
 }
 
 // noRunError says that an issue has no run.
@@ -107,7 +130,7 @@ func historyCommand(env environment) *cobra.Command {
 				return printJSON(env.stdout, map[string]any{
 					"issue": r.run.IssueNumber, "pipeline": r.run.Pipeline, "status": r.run.Status, "attempts": r.run.Attempts,
 					"decisions": r.run.Decisions, "rollbacks": r.run.RollbackHistory, "cost": r.run.Cost,
-					"questions": r.run.Questions, "approvals": r.run.Approvals, "tasks": r.run.Tasks,
+					"questions": r.run.Questions, "approvals": r.run.Approvals, "tasks": r.run.Tasks, "children": r.run.Children,
 				})
 			}
 			showHistory(env.stdout, r.run, showOptions(env))
@@ -252,7 +275,7 @@ func reportMistakes(env environment, all pipelines.Errors, checked int, asJSON b
 		}
 		if env.getenv("GITHUB_ACTIONS") == "true" {
 			text := strings.TrimPrefix(m.Path+": "+m.Message, ": ")
-			_, _ = fmt.Fprintf(env.stderr, "::error file=%s,line=%d,col=%d::%s\n", property(m.File), m.Line, m.Column, data(text))
+			_, _ = fmt.Fprintf(forCommands(env.stderr), "::error file=%s,line=%d,col=%d::%s\n", property(m.File), m.Line, m.Column, data(text))
 		}
 	}
 	if len(all) > 0 {
@@ -312,7 +335,7 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	if err != nil {
 		return err
 	}
-	e.Tree = treeAt{tree{w.repo, w.plan.Protect}, filepath.Join(root, "tree")}
+	e.Tree = treeAt{tree{w.repo, w.run.BaseCommit}, filepath.Join(root, "tree")}
 	p := w.plan.Phase(phase)
 	if p == nil {
 		return usageError{&phases.UnknownPhase{Phase: phase, Known: phaseNames(w.plan)}}
@@ -322,7 +345,7 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	}
 	d := phases.Decide(w.plan, w.run)
 	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
-		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.Settings(p, metadata.Step(step)).Agent}
+		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(w.plan, w.run, p, metadata.Step(step)).Agent}
 	}
 	text, err := e.Prompt(ctx, w.run, d)
 	if err == nil {

@@ -90,6 +90,12 @@ func (i *issue) clean() []prompts.Removal {
 	return append(title, body...)
 }
 
+// hide masks what must not be seen, before it enters the record or a prompt.
+func (i *issue) hide(env environment) {
+	mask := env.finder().Mask
+	i.Title, i.Body = mask(i.Title), mask(i.Body)
+}
+
 // digest is that of the body.
 func (i issue) digest() string {
 	sum := sha256.Sum256([]byte(i.Body))

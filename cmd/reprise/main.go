@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/secrets"
 )
 
 // Exit codes of the program.
@@ -88,6 +89,8 @@ type environment struct {
 	now            func() time.Time
 	wait           func(ctx context.Context, d time.Duration) error // before a forge is asked again; nil: sleep
 	http           *http.Client                                     // by which a forge is asked; nil: the usual one
+	hide           *secrets.Finder                                  // finds what must not be seen; nil: anew, by finder
+	places         *places                                          // where branches live; nil: in git
 }
 
 // getenv gives the value of a variable, or "".
@@ -104,7 +107,7 @@ func (e environment) getenv(name string) string {
 // repetition is said on out.
 func (e environment) asks(f forge, token string, out io.Writer) (*github.Client, error) {
 	return github.New(github.Options{
-		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now,
+		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now, Mask: e.finder().Mask,
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			_, _ = fmt.Fprintf(out, "reprise: %s is asked again in %s\n", f.host, d.Round(time.Second))
 			if e.wait != nil {
@@ -117,21 +120,24 @@ func (e environment) asks(f forge, token string, out io.Writer) (*github.Client,
 
 // run is the program: it carries out the command line and gives the exit code.
 func run(ctx context.Context, args []string, env environment) int {
+	env.hide = env.finder()
 	root := commands(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var code exitCode
-	if errors.As(err, &code) {
-		return int(code)
+	env = env.inJob()
+	var said exitCode
+	if errors.As(err, &said) {
+		return int(said)
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.Is(context.Cause(ctx), phases.ErrInterrupted):
-		_ = explain(env, err)
-		return exitCancelled
 	}
-	return explain(env, err)
+	env, flush := env.masked()
+	defer flush()
+	if code := explain(env, err); !errors.Is(context.Cause(ctx), phases.ErrInterrupted) {
+		return code
+	}
+	return exitCancelled
 }
 
 // exitCode ends a command that has already said everything.

@@ -133,6 +133,13 @@ func (o order) rewind() phases.Rewind {
 	}
 }
 
+// waitsFor reports whether a run has stopped already where it would wait for a
+// person if it went on. One that was paused elsewhere has not.
+func waitsFor(run metadata.Run, d phases.Decision) bool {
+	return run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson &&
+		run.Stop.Code == d.Code && run.Stop.Phase == d.Phase
+}
+
 // goOn starts a run again that has stopped.
 func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed, error) {
 	switch {
@@ -141,11 +148,11 @@ func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	case run.Status == metadata.Running && busy:
 		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
 	}
-	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD})
+	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD, Refresh: o.Refresh})
 	if next.Status != metadata.Running {
 		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
 	}
-	if d := phases.Decide(plan, next); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+	if d := phases.Decide(plan, next); waitsFor(run, d) {
 		return deed{}, refuse(d.Code, "%s", d.Why)
 	}
 	why := "goes on"

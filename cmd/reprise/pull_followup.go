@@ -20,21 +20,17 @@ const maxTasks = 5
 
 // followUpOf gives the issue to open for what a run left to do; nil if that is
 // nothing. It gets the labels given, but never the one that starts a run.
-func followUpOf(run metadata.Run, labels []string, trigger string) *followUp {
+func followUpOf(run metadata.Run, labels []string, trigger string) *ownIssue {
 	phase, tasks := tasksOf(run)
 	if len(tasks) == 0 {
 		return nil
 	}
 	c := newCommenter(nil, run, told{})
-	f := followUp{
+	f := ownIssue{
 		Marker: markerOf("followup", run.IssueNumber), Title: shortTitle(c.Tell.FollowUp(pullTitle(run))),
 		Labels: withoutLabel(labels, trigger), Left: max(len(tasks)-maxTasks, 0),
 	}
-	issue := link(inline(joined(" ", run.IssueNumber, run.IssueTitle), 200), run.IssueURL)
-	if issue == "" {
-		issue = code(run.IssueNumber)
-	}
-	blocks := []string{f.Marker + "\n" + c.Tell.FollowUpBody(issue, inline(phase, 60))}
+	blocks := []string{f.Marker + "\n" + c.Tell.FollowUpBody(c.parent(), inline(phase, 60))}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
 		blocks = append(blocks, item("[ ] **"+inline(t.Title, 200)+"**", brief(t.Body, 4000)))
 	}
@@ -77,19 +73,6 @@ func distinct(tasks []task) []task {
 		}
 		seen[key] = true
 		out = append(out, t)
-	}
-	return out
-}
-
-// withoutLabel gives each label once, and one of them not at all.
-func withoutLabel(labels []string, trigger string) []string {
-	var out []string
-	for _, l := range labels {
-		l = strings.TrimSpace(l)
-		same := func(other string) bool { return strings.EqualFold(l, other) }
-		if l != "" && !same(strings.TrimSpace(trigger)) && !slices.ContainsFunc(out, same) {
-			out = append(out, l)
-		}
 	}
 	return out
 }

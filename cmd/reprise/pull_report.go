@@ -12,8 +12,8 @@ import (
 // tables, emphasis, links to pages and code stay what they are. What would
 // mention somebody, or refer to an issue, and so might close it, becomes code.
 // Images stay only where their address begins with one of images. HTML and
-// mathematics become text. No line outside code is a command, and no block of
-// code ends anywhere but where it should. The result has at most limit
+// mathematics become text. No line is a command, and no block of code ends
+// anywhere but where it should. The result has at most limit
 // characters; where that is not all, a note stands at its end.
 func tame(text string, images []string, limit int, note string) string {
 	text, _ = prompts.Clean(text)
@@ -126,7 +126,7 @@ func codeBlock(mark, lines []string) (block []tamed, n int) {
 		margin := len(line) - len(strings.TrimLeft(line, " \t"))
 		content = append(content, line[min(margin, indent):])
 	}
-	text := strings.ReplaceAll(strings.Join(content, "\n"), "<!--", "<! --")
+	text := unlikeCommands(strings.ReplaceAll(strings.Join(content, "\n"), "<!--", "<! --"))
 	if strings.Contains(text, strings.Repeat("`", 30)) {
 		text = strings.ReplaceAll(text, "`", "'") // no fence should be as long as that
 	}

@@ -23,7 +23,8 @@ func TestTame(t *testing.T) {
 		{"table", "| a | b |\n|:--|--:|\n| `x` | 2 |\n| `a \\| b` | one<br>two |", ""},
 		{"quote", "> [!NOTE]\n> Take care.\n\nafter", ""},
 		{"rule", "above\n\n---\n\nbelow", ""},
-		{"code", "```go\n// @Deprecated, fixes #12\nfunc f() { <b> }\n\n/run\n```", ""},
+		{"code", "```go\n// @Deprecated, fixes #12\nfunc f() { <b> }\n```", ""},
+		{"command in code", "```sh\nx\n\n  /run\n/run\n```", "```sh\n x\n\n   /run\n /run\n```"},
 		{"code in prose", "call `f(@x)` or ``a ` b``, `cat x | sort`", ""},
 		{"page", "see https://go.dev/doc and <https://go.dev>.", "see https://go.dev/doc and &lt;https://go.dev&gt;."},
 		{"query", "see https://go.dev/x?a=1&b=2", ""},
@@ -108,6 +109,7 @@ func TestTameIsLinear(t *testing.T) {
 // checkTame renders Markdown the way GitHub does and looks for what would act.
 func checkTame(t *testing.T, in, out string) {
 	t.Helper()
+	checkClosed(t, out)
 	src := []byte(out)
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
 	var said strings.Builder
@@ -151,7 +153,7 @@ func checkTame(t *testing.T, in, out string) {
 	if m := regexp.MustCompile(`(?im)(^|\W)@[a-z0-9]|(^|\W)#[0-9]|\bgh-[0-9]|://\S*/(issues|pull)/[0-9]`).FindString(said.String()); m != "" {
 		t.Errorf("%q became %q, which says %q outside code", in, out, m)
 	}
-	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z]`).FindString(withoutCode(out)); m != "" || strings.Contains(out, "<!--") {
+	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z]`).FindString(withoutCode(out)); m != "" || strings.Contains(out, "<!--") || leadingSlash.MatchString(out) {
 		t.Errorf("%q became %q, which has %q", in, out, m)
 	}
 }

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// showRehearsal prints what a dry run would have left behind: the commits and
-// the comment.
-func (w *workspace) showRehearsal(ctx context.Context, out io.Writer, run metadata.Run) error {
+// showRehearsal prints what a dry run would have left behind: the commits, the
+// comment, and the issues. Trigger is the label that starts a run.
+func (w *workspace) showRehearsal(ctx context.Context, out io.Writer, run metadata.Run, trigger string) error {
 	log, err := w.repo.Log(context.WithoutCancel(ctx), run.BaseCommit)
 	if err != nil {
 		return err
@@ -21,6 +22,9 @@ func (w *workspace) showRehearsal(ctx context.Context, out io.Writer, run metada
 		_, _ = fmt.Fprintf(out, "  %.12s  %s\n", log[i].Commit, log[i].Subject)
 	}
 	_, _ = fmt.Fprintf(out, "\nThe comment on the issue would read:\n\n%s\n", comment(w.plan, run, links{}))
+	for _, i := range w.wouldOpen(run, trigger) {
+		_, _ = fmt.Fprintf(out, "%s would be opened:\n\n%s\n", joined(" ", "An issue", prefixed("with the labels ", strings.Join(flatAll(i.Labels), ", "))), "# "+i.Title+"\n\n"+i.Body)
+	}
 	return nil
 }
 

@@ -23,6 +23,7 @@ import (
 const (
 	maxReason     = 1000       // Unicode code points, typed
 	maxReasonFile = 100 * 1024 // bytes, from a file
+	mostTyped     = 1 << 20    // bytes that are read to say how long a typed one is
 )
 
 // rollbackOptions are the flags of rollback.
@@ -106,6 +107,9 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	if err != nil {
 		return err
 	}
+	if reason = env.finder().MaskKnown(reason); !o.dry { // reading the rules would take longer than all the rest
+		reason = env.finder().Mask(reason)
+	}
 	back, err := phases.Back(r.plan, r.run, phases.Rewind{
 		To: o.to, Step: metadata.Step(o.step), From: o.from, Reason: reason, ReviewResult: review,
 		By: r.source.UserName, Trigger: metadata.Manual, Restore: o.restore, At: env.now(),
@@ -113,10 +117,15 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	if err != nil {
 		return usageError{err}
 	}
+	if o.dry && o.restore {
+		if err := w.restore(ctx, &back); err != nil {
+			return err
+		}
+	}
 	if o.json {
 		defer func() {
 			if err == nil {
-				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": back.Entry, "moves": back.Moves})
+				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": back.Entry, "moves": back.Moves, "restored": back.Paths})
 			}
 		}()
 	} else {
@@ -129,40 +138,42 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	if ok, err := o.confirmed(env); err != nil || !ok {
 		return err
 	}
-	return w.rewind(ctx, env, o, back)
+	return w.rewind(ctx, env, o, &back)
 }
 
 // open takes the run, or for a dry run only looks at it: then there is no
-// workspace.
+// workspace, but a scratch one where the code has to be gone back with.
 func (o rollbackOptions) open(ctx context.Context, env environment) (*recorded, *workspace, error) {
-	if o.dry {
+	if o.dry && !o.restore {
 		r, err := look(ctx, env, o.repo, o.id)
 		return r, nil, err
 	}
+	o.scratch = o.dry
 	w, err := openWorkspace(ctx, env, o.opening)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.busy(env.now()); err != nil {
+	if err := w.busy(env.now()); err != nil && !o.dry {
 		return nil, nil, errors.Join(err, w.close())
 	}
 	return &recorded{definition: w.definition, source: w.source, issue: w.issue, run: w.run}, w, nil
 }
 
 // rewind commits the rollback, and after it the restored code where asked.
-func (w *workspace) rewind(ctx context.Context, env environment, o rollbackOptions, r phases.Rewound) error {
+func (w *workspace) rewind(ctx context.Context, env environment, o rollbackOptions, r *phases.Rewound) error {
 	e, err := w.engine(env, o.opening, quiet{})
 	if err != nil {
 		return err
 	}
 	if o.restore {
-		if err := w.restore(ctx, &r); err != nil {
+		if err := w.restore(ctx, r); err != nil {
 			return err
 		}
 	}
-	if err := e.Rewind(ctx, r); err != nil {
+	if err := e.Rewind(ctx, *r); err != nil {
 		return err
 	}
+	w.warn(env)
 	_, _ = fmt.Fprintf(env.stderr, "Taken back to %s %s in %.12s. Continue with: reprise run --issue %s\n", r.Entry.ToPhase, r.Entry.ToStep, w.repo.Tip(), o.id)
 	return nil
 }
@@ -221,9 +232,12 @@ func (o rollbackOptions) readReason(env environment, r *recorded) (reason, revie
 		return o.readReasonFile(env, r)
 	case o.interactive:
 		_, _ = fmt.Fprintln(env.stderr, "Why is the run taken back? End with Ctrl-D.")
-		data, err := io.ReadAll(io.LimitReader(env.stdin, 4*maxReason+1))
+		data, err := io.ReadAll(io.LimitReader(env.stdin, mostTyped+1))
 		if err != nil {
 			return "", "", err
+		}
+		if len(data) > mostTyped {
+			return "", "", usagef("the reason has more than %d bytes; the limit is %d characters (put a longer one into a file: --reason-file)", mostTyped, maxReason)
 		}
 		o.reason = string(data)
 	}

@@ -57,7 +57,7 @@ func runAuto(ctx context.Context, env environment, o rollbackOptions, changed fu
 		return err
 	}
 	if a.Acted {
-		err = w.rewind(ctx, env, o, a.back)
+		err = w.rewind(ctx, env, o, &a.back)
 	}
 	if err != nil {
 		return err

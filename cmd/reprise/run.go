@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,6 +107,8 @@ func (o *runOptions) check() error {
 
 // runRun starts or continues a run and tells how it ended.
 func runRun(ctx context.Context, env environment, o runOptions) (err error) {
+	env, flush := env.masked()
+	defer flush()
 	if o.json {
 		defer func() { err = alwaysJSON(env, err) }()
 	}
@@ -135,8 +138,10 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 // takeUp makes a run that has stopped go on. One that would only come to wait
 // for the same person again is left as it is.
 func (w *workspace) takeUp(env environment, o runOptions) {
-	next := phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd})
-	if d := phases.Decide(w.plan, next); w.run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.run.Stop.Code && !o.refresh {
+	next := phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd, Refresh: o.refresh})
+	d := phases.Decide(w.plan, next)
+	spent := w.run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.run.Stop.Code && d.Code != metadata.AwaitingPerson
+	if (spent || waitsFor(w.run, d)) && !o.refresh {
 		return
 	}
 	w.run = next
@@ -199,6 +204,9 @@ func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) 
 	}
 	run := w.run
 	if w.fresh {
+		if why := env.tooShort(); why != "" {
+			_, _ = fmt.Fprintln(env.stderr, "reprise: "+why)
+		}
 		w.introduce(env, o.opening)
 		if err := e.Begin(ctx, run); err != nil {
 			return run, err
@@ -291,24 +299,33 @@ func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run
 			return err
 		}
 	}
-	for _, note := range w.repo.Warnings() {
-		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
-	}
+	w.warn(env)
 	if o.dry {
-		if err := w.showRehearsal(ctx, out, run); err != nil {
+		if err := w.showRehearsal(ctx, out, run, startLabel); err != nil {
 			return err
 		}
 	}
-	w.farewell(out, o, run, s)
+	w.farewell(out, o, run)
+	if w.paused(run) {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: the run is being paused by another process")
+		return exitCode(exitWaiting)
+	}
 	if code := exitOf(run); code != exitDone {
 		return exitCode(code)
 	}
 	return nil
 }
 
+// warn says what went wrong with the repository and stopped nothing.
+func (w *workspace) warn(env environment) {
+	for _, note := range w.repo.Warnings() {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+	}
+}
+
 // farewell says in a few lines how the run ended and what can be done now.
-func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s phases.Summary) {
-	_, _ = fmt.Fprintf(out, "\nIssue %s: %s\n", run.IssueNumber, ending(run, s))
+func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run) {
+	_, _ = fmt.Fprintf(out, "\nIssue %s: %s\n", run.IssueNumber, ending(run))
 	if o.dry {
 		_, _ = fmt.Fprintln(out, "Nothing was left behind. For a real run leave --dry-run out.")
 		return
@@ -320,8 +337,8 @@ func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run, s ph
 }
 
 // ending says how a run ended.
-func ending(run metadata.Run, s phases.Summary) string {
-	cost := fmt.Sprintf("%s, %s", plural(s.Totals.Attempts, "attempt"), usd(run.Cost.USD))
+func ending(run metadata.Run) string {
+	cost := fmt.Sprintf("%s, %s", plural(phases.SpentOf(run).Attempts, "attempt"), usd(run.Cost.USD))
 	if run.Stop == nil {
 		return fmt.Sprintf("%s (%s)", run.Status, cost)
 	}
@@ -348,10 +365,15 @@ func exitOf(run metadata.Run) int {
 }
 
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(inertJSON(text.Bytes()))
+	return err
 }
 
 func terminal(fd int) bool { return term.IsTerminal(fd) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // sandboxCommand is the hidden command that restricts itself and then becomes
@@ -41,16 +42,20 @@ func (w *workspace) contain(env environment, how string, opts agents.Options) (a
 	if err != nil {
 		return opts, err
 	}
-	opts, note, err := opts.Contain(cmp.Or(agents.Containment(how), agents.BestEffort), agents.Sandbox{
-		Helper:  []string{self, sandboxCommand, "--"},
-		State:   filepath.Join(filepath.Dir(w.repo.Tree()), "homes"),
-		Objects: w.objects(),
-	})
+	box := leaving(w.plan.Sandbox)
+	box.Helper = []string{self, sandboxCommand, "--"}
+	box.State, box.Objects = filepath.Join(filepath.Dir(w.repo.Tree()), "homes"), w.objects()
+	opts, note, err := opts.Contain(cmp.Or(agents.Containment(how), agents.BestEffort), box)
 	if err == nil && !w.told {
 		w.told, w.box = true, boxedBy(opts)
 		w.sayLacking(env, note)
 	}
 	return opts, usage(err)
+}
+
+// leaving is a sandbox that leaves to programs what the pipeline says.
+func leaving(p pipelines.Sandbox) agents.Sandbox {
+	return agents.Sandbox{Sockets: p.Sockets, Limits: agents.Limits{File: uint64(p.File), Disk: uint64(p.Disk)}}
 }
 
 // sayLacking says that there is no sandbox, or what it does not hold though it

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if strings.HasSuffix(os.Args[0], ".test") {
 		inMemory()
 	}
-	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried})
+	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
 }
 
 // memory is a file system in memory that Linux has. Programs in the sandbox may

@@ -61,6 +61,40 @@ func (r report) tasks(run metadata.Run) {
 	}
 }
 
+// children prints the issues that phases have asked for, and what becomes of
+// those that were not opened.
+func (r report) children(plan *pipelines.Pipeline, run metadata.Run) {
+	if len(run.Children) == 0 {
+		return
+	}
+	r.heading("Issues asked for")
+	left := 0
+	for _, x := range run.Children {
+		number := "-"
+		if x.Opened() {
+			number = fmt.Sprint(x.Number)
+		}
+		r.line("  %s", joined(" ", number, joined(", ", flat(x.Title), prefixed("asked for by ", x.Phase), flat(x.URL))))
+		if x.Opened() {
+			continue
+		}
+		left++
+		if x.Body != "" {
+			r.text(x.Body, "      ")
+		}
+	}
+	if left == 0 {
+		return
+	}
+	r.line("")
+	if run.IssueURL == "" {
+		r.line("  Not opened, as the issue is not on GitHub: open those that you want by hand.")
+		return
+	}
+	r.line("  Without a number: not opened. /run on the issue opens %d of them now; a run opens", len(phases.ToOpen(plan, run)))
+	r.line("  %d at most, each once its phase is completed and approved. Open others by hand.", phases.MostChildren)
+}
+
 // peopleCells are the lines of the history that are not calls: what rules did,
 // what people were asked and said, and what they asked for.
 func peopleCells(run metadata.Run) []happening {
@@ -79,6 +113,8 @@ func peopleCells(run metadata.Run) []happening {
 		switch d.Step {
 		case "rule":
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why)
+		case "changed":
+			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why)
 		case "approve", "skip", "pause", "cancel", "retry", "refresh":
 			add(happening{at: d.At}, "!", d.Phase, d.Step, joined(": ", prefixed("by ", d.By), d.Why))
 		}

@@ -20,6 +20,7 @@ func showPlan(w io.Writer, plan *pipelines.Pipeline, o viewOptions) {
 	facts := table{}
 	facts.add("budget", budgetText(plan.Budget))
 	facts.add("protected", joined(", ", flatAll(plan.Protect)...))
+	facts.add("sandbox", sandboxText(plan.Sandbox))
 	facts.add("selects", selectText(plan.Select))
 	r.facts(&facts, "")
 	r.agents(plan)
@@ -70,6 +71,17 @@ func budgetText(b pipelines.Budget) string {
 		return "no limit"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sandboxText says where the sandbox is not the usual one.
+func sandboxText(s pipelines.Sandbox) string {
+	size := func(name string, n pipelines.Size) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s at most %s", name, n)
+	}
+	return joined(", ", when(s.Sockets, "leaves sockets with files to programs"), size("a file", s.File), size("a call", s.Disk))
 }
 
 // span prints a limit without zero units: "20m", not "20m0s".
@@ -166,7 +178,7 @@ func limitsText(p *pipelines.Phase) string {
 	}
 	retry := ""
 	if p.Retry.Max > 0 {
-		retry = fmt.Sprintf("errors tried again %d times, after %s to %s", p.Retry.Max, span(p.Retry.Initial), span(p.Retry.Cap))
+		retry = fmt.Sprintf("errors tried again %s, after %s to %s", plural(p.Retry.Max, "time"), span(p.Retry.Initial), span(p.Retry.Cap))
 	}
 	return joined("; ", joined(", ", revises, when(p.ReviseAlways, "suggestions are acted on once")), retry)
 }

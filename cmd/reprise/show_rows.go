@@ -114,12 +114,12 @@ func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 
 // modelOf gives the model that a decision's agent is asked for, or "" for the
 // agent's own choice.
-func modelOf(plan *pipelines.Pipeline, d phases.Decision) string {
+func modelOf(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) string {
 	p := plan.Phase(d.Phase)
 	if p == nil || d.Agent == "" {
 		return ""
 	}
-	s := phases.Settings(p, d.Step())
+	s := phases.SettingsIn(plan, run, p, d.Step())
 	if s.Agent == d.Agent {
 		return s.Model
 	}

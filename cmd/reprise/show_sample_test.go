@@ -120,7 +120,7 @@ func (p *play) next(o phases.Outcome) {
 	p.events = append(p.events, phases.Event{At: p.at, Run: p.run, Decision: &d})
 	if !d.Final() {
 		p.at = p.at.Add(d.Delay)
-		p.run = phases.Begin(p.run, d, phases.Beginning{At: p.at, Session: fmt.Sprintf("s%d", len(p.run.Attempts)+1), Base: strings.Repeat("b", 40), Model: modelOf(p.plan, d)})
+		p.run = phases.Begin(p.run, d, phases.Beginning{At: p.at, Session: fmt.Sprintf("s%d", len(p.run.Attempts)+1), Base: strings.Repeat("b", 40), Model: modelOf(p.plan, p.run, d)})
 		p.events = append(p.events, phases.Event{At: p.at.Add(time.Second), Run: p.run, Of: d, Activity: &phases.Activity{Text: "Read " + d.Phase + ".go", Usage: metadata.Usage{InputTokens: 10, USD: 0.001}}})
 		p.at = p.at.Add(o.Duration)
 	}
@@ -141,7 +141,7 @@ func (p *play) work(files int) phases.Outcome {
 	ph := p.plan.Phase(d.Phase)
 	return phases.Outcome{
 		Status: metadata.Succeeded, Usage: metadata.Usage{InputTokens: 9000, OutputTokens: 1500, USD: 0.11}, Duration: 72 * time.Second,
-		Model: modelOf(p.plan, d), Session: "s",
+		Model: modelOf(p.plan, p.run, d), Session: "s",
 		Written: &phases.Written{
 			Digest: fmt.Sprint("digest", len(p.run.Attempts)), Files: []string{".reprise/issue-7/" + ph.Folder + "/" + ph.Writes},
 			Diff: metadata.Diff{Files: files, Lines: 14 * files, Added: 12 * files, Deleted: 2 * files},

@@ -30,6 +30,7 @@ func showStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o viewO
 	r.questions(run)
 	r.approvals(run)
 	r.tasks(run)
+	r.children(plan, run)
 	r.lastRollback(run)
 }
 
@@ -43,9 +44,12 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := joined(" ", flat(string(d.Step())), whom(flat(d.Agent), flat(modelOf(plan, d))))
+		step := joined(" ", flat(string(d.Step())), whom(flat(d.Agent), flat(modelOf(plan, run, d))))
 		r.line("%s", joined(", ", joined(" ", r.cyan("running"), where), step, roundText(at)))
 		r.line("%s", joined(" ", "why:", flat(d.Why)))
+		r.line("")
+		r.line("What to do, if nothing works on it:") // a record does not know whether a process does
+		r.line("  reprise run --issue %s", flat(run.IssueNumber))
 	case metadata.Completed:
 		r.line("%s: %d of %s", r.green("completed"), completed(rows), plural(len(rows), "phase"))
 	default:
@@ -58,7 +62,7 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 
 func whom(agent, model string) string {
 	if agent == "" || model == "" {
-		return joined(" ", "by", agent)
+		return prefixed("by ", agent)
 	}
 	return "by " + agent + " (" + model + ")"
 }

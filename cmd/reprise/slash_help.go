@@ -20,7 +20,7 @@ func (p slashParsed) reply(language string) string {
 		return w.list(p.Faults, w.mistakenAny) + "\n"
 	}
 	return w.list(p.Faults, fmt.Sprintf(w.mistaken, slashCoded("/"+spec.Name))) +
-		"\n\n```text\n" + spec.usage() + "\n```\n\n" + fmt.Sprintf(w.more, slashCoded("/help "+spec.Name)) + "\n"
+		"\n\n```text\n" + unlikeCommands(spec.usage()) + "\n```\n\n" + fmt.Sprintf(w.more, slashCoded("/help "+spec.Name)) + "\n"
 }
 
 // list puts mistakes below a sentence.
@@ -68,7 +68,7 @@ func (w slashLanguage) roleOf(s slashSpec, roles map[string]github.Role) github.
 // explain describes one command.
 func (w slashLanguage) explain(s slashSpec, roles map[string]github.Role) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n```text\n%s\n", w.summaries[s.Name], s.usage())
+	b.WriteString(s.usage() + "\n")
 	if len(s.Flags) > 0 {
 		b.WriteByte('\n')
 	}
@@ -80,8 +80,8 @@ func (w slashLanguage) explain(s slashSpec, roles map[string]github.Role) string
 	for _, f := range s.Flags {
 		fmt.Fprintf(&b, "%-18s  %s\n", f.usage(), w.flags[f.Name])
 	}
-	fmt.Fprintf(&b, "```\n\n%s\n", strings.Join(w.facts(s, roles), w.space))
-	return b.String()
+	usage := unlikeCommands(strings.TrimSuffix(b.String(), "\n"))
+	return fmt.Sprintf("%s\n\n```text\n%s\n```\n\n%s\n", w.summaries[s.Name], usage, strings.Join(w.facts(s, roles), w.space))
 }
 
 // facts are the sentences about a command that its usage does not show.

@@ -21,7 +21,7 @@ func TestSlashHelp(t *testing.T) {
 				t.Errorf("%s: /%s is not offered", language, s.Name)
 			}
 			one := slashHelp(language, s.Name, nil)
-			if !strings.Contains(one, "\n"+s.usage()+"\n") {
+			if !strings.Contains(one, "\n "+s.usage()+"\n") {
 				t.Errorf("%s: help on /%s does not show how it is written:\n%s", language, s.Name, one)
 			}
 			checkSlashReply(t, one)
@@ -66,7 +66,8 @@ func slashPage() string {
 		fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.summaries[s.Name], s.Role)
 	}
 	for _, s := range slashTable() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, w.explain(s, nil))
+		// A page is no comment: its blocks of code may begin with a slash.
+		fmt.Fprintf(&b, "\n## %s\n\n%s", s.Name, strings.ReplaceAll(w.explain(s, nil), "\n ", "\n"))
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -118,6 +120,7 @@ func runSteer(ctx context.Context, env environment, s steering) (err error) {
 	if err := w.busy(env.now()); err != nil {
 		return err
 	}
+	s.Text = env.finder().Mask(s.Text)
 	o := order{slashCommand: s.slashCommand, by: w.source.UserName, at: env.now()}
 	x, err := o.work(w.plan, w.run, false)
 	if err == nil && o.Name == "approve" {
@@ -140,6 +143,7 @@ func runSteer(ctx context.Context, env environment, s steering) (err error) {
 	if err != nil {
 		return err
 	}
+	w.warn(env)
 	_, _ = fmt.Fprintf(env.stderr, "%s\nCommit %.12s. Continue with: reprise run --issue %s\n", x.sentence(), w.repo.Tip(), s.id)
 	return nil
 }
@@ -178,6 +182,34 @@ func (w *workspace) unchanged(ctx context.Context, commit string) error {
 	return err
 }
 
+// pauseNote leaves a note for the process that works on a run: it is told to
+// stop for a pause.
+func pauseNote(ctx context.Context, env environment, s steering) (string, error) {
+	src, err := git.Find(ctx, s.repo)
+	if err != nil {
+		return "", err
+	}
+	root, err := rootOf(env, src, s.id)
+	if err != nil {
+		return "", err
+	}
+	note := filepath.Join(root, pauseFile)
+	return note, os.WriteFile(note, nil, 0o600)
+}
+
+const pauseFile = "pause"
+
+// mostFreeing is how long a process is waited for that was told to stop: it
+// ends its agent, and pushes what there is.
+const mostFreeing = 20 * time.Second
+
+// paused reports whether a run was interrupted because it is being paused. An
+// older note is of a process that was killed before it could take it away.
+func (w *workspace) paused(run metadata.Run) bool {
+	note, err := os.Lstat(filepath.Join(filepath.Dir(w.repo.Tree()), pauseFile))
+	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*mostFreeing
+}
+
 // openFreed opens a run, after telling a process on this machine that works on
 // it to stop if the order means that.
 func openFreed(ctx context.Context, env environment, s steering) (*workspace, error) {
@@ -186,6 +218,13 @@ func openFreed(ctx context.Context, env environment, s steering) (*workspace, er
 	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {
 		return w, err
 	}
+	if s.Name == "pause" {
+		note, err := pauseNote(ctx, env, s)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = os.Remove(note) }() // a process that has ended does not read it
+	}
 	at, err := os.FindProcess(locked.PID)
 	if err == nil {
 		err = at.Signal(syscall.SIGINT)
@@ -193,8 +232,7 @@ func openFreed(ctx context.Context, env environment, s steering) (*workspace, er
 	if err != nil {
 		return nil, fmt.Errorf("tell process %d, which works on the run, to stop: %w", locked.PID, err)
 	}
-	const most = 20 * time.Second // it ends its agent, and pushes what there is
-	for waited := time.Duration(0); waited < most; waited += 100 * time.Millisecond {
+	for waited := time.Duration(0); waited < mostFreeing; waited += 100 * time.Millisecond {
 		if err := sleep(ctx, 100*time.Millisecond); err != nil {
 			return nil, err
 		}
@@ -202,5 +240,5 @@ func openFreed(ctx context.Context, env environment, s steering) (*workspace, er
 			return w, err
 		}
 	}
-	return nil, fmt.Errorf("process %d was told to stop %s ago and still works on the run: end it, and try again", locked.PID, most)
+	return nil, fmt.Errorf("process %d was told to stop %s ago and still works on the run: end it, and try again", locked.PID, mostFreeing)
 }

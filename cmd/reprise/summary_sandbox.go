@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 
 	"github.com/reprise-ci/reprise/agents"
@@ -46,7 +45,7 @@ func (c commenter) sandbox(asked string, b boxed) string {
 			not = append(not, g.what)
 		}
 	}
-	holds = append(holds, words.Limits(gigabytes(h.Limits.File), gigabytes(h.Limits.Disk)))
+	holds = append(holds, words.Limits(agents.Size(h.Limits.File), agents.Size(h.Limits.Disk)))
 	if b.Root {
 		not = append(not, words.Root)
 	}
@@ -55,5 +54,3 @@ func (c commenter) sandbox(asked string, b boxed) string {
 		"- "+words.Holds+": "+joined("; ", holds...),
 		"- "+words.Not+": "+joined("; ", not...))
 }
-
-func gigabytes(n uint64) string { return fmt.Sprintf("%.3g GB", float64(n)/(1<<30)) }

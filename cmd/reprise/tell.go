@@ -50,7 +50,8 @@ type summaryFacts struct {
 	told
 	Removed  []prompts.Removal // from the issue
 	Denials  []denial          // while the job ran
-	Sandbox  string            // the one in force, in a few words
+	Sandbox  string            // the one that was asked for
+	Box      boxed             // the one there was
 	Versions []versioned       // of reprise and the agents' programs
 }
 
@@ -69,14 +70,6 @@ type pullFacts struct {
 	Issue    int      // the number that the pull request closes; 0 for none, as for an issue of another repository
 	Progress string   // address of the live comment
 	Images   []string // addresses that images in the report may begin with, such as "https://github.com/octo/hello/"
-}
-
-// followUp is an issue to open for what a run left to do. The body begins
-// with the marker.
-type followUp struct {
-	Marker, Title, Body string
-	Labels              []string
-	Left                int // tasks for which there was no room
 }
 
 // right is a command, or several, and the role that may give it.

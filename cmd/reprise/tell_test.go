@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/reprise-ci/reprise/agents"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -41,6 +43,7 @@ func sampleSummary() summaryFacts {
 		told: sampleTold(), Removed: removed,
 		Denials:  []denial{{Code: metadata.PermissionDenied, By: "eve", What: "/run --fast\nnow", Why: "eve has the role read; write is needed"}},
 		Sandbox:  "required",
+		Box:      boxed{Known: true, Held: &agents.Held{Landlock: 7, Signals: true, Sockets: true, Open: "no groups", Limits: agents.Limits{File: 1e9, Disk: 4e9}}},
 		Versions: []versioned{{"reprise", "1.0.0"}, {"claude", "2.1.4 (Claude Code)"}},
 	}
 }
@@ -177,6 +180,23 @@ func TestTellMuch(t *testing.T) {
 	}
 }
 
+// checkClosed looks whether what follows a text is still a paragraph of its own:
+// no fence, quote or list has been left open.
+func checkClosed(t *testing.T, md string) {
+	t.Helper()
+	src := []byte(md + "\n\nwhat follows\n")
+	last := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src)).LastChild()
+	if p, ok := last.(*ast.Paragraph); !ok || strings.TrimSpace(string(p.Lines().Value(src))) != "what follows" {
+		t.Errorf("what follows is a part of a %s:\n%s", last.Kind(), md[max(0, len(md)-300):])
+	}
+}
+
+// leadsToAnyPage reports whether an address is one of a page.
+func leadsToAnyPage(to string) bool {
+	u, err := url.Parse(to)
+	return err == nil && (u.Scheme == "" || u.Scheme == "http" || u.Scheme == "https")
+}
+
 // checkTold renders Markdown the way GitHub does and looks for what must not
 // be in anything that reprise tells.
 func checkTold(t *testing.T, md string) {
@@ -184,10 +204,12 @@ func checkTold(t *testing.T, md string) {
 	if strings.Count(md, "<!--") > 1 || strings.Contains(md, "<!--") && !strings.HasPrefix(md, "<!-- reprise:") {
 		t.Errorf("a marker is not the first line, or there are two")
 	}
+	checkClosed(t, md)
 	src := []byte(md)
 	ours := regexp.MustCompile(`^(<details>|<details open>|</details>|<summary>[^<>\n]*</summary>|<!-- reprise:[^<>]*-->|\n)+$`)
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
 	var said strings.Builder
+	open := 0
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() != ast.KindText {
 			said.WriteString("\x01") // as where a tag is
@@ -199,8 +221,16 @@ func checkTold(t *testing.T, md string) {
 		case *ast.Document, *ast.Paragraph, *ast.TextBlock, *ast.Heading, *ast.List, *ast.ListItem, *ast.Blockquote, *ast.Emphasis,
 			*ast.ThematicBreak, *east.TaskCheckBox, *east.Table, *east.TableHeader, *east.TableRow, *east.TableCell, *east.Strikethrough:
 		case *ast.Link:
-			if to := string(n.Destination); !regexp.MustCompile(`^(https?://|[\w./-]+$|b$)`).MatchString(to) {
+			if to := string(n.Destination); !leadsToAnyPage(to) {
 				t.Errorf("a link to %q", to)
+			}
+		case *ast.LinkReferenceDefinition:
+			if to := string(n.Destination); !leadsToAnyPage(to) || threadPath.MatchString(to) {
+				t.Errorf("a name for %q", to)
+			}
+		case *ast.Image:
+			if !strings.HasPrefix(string(n.Destination), ownImages[0]) {
+				t.Errorf("an image from %q", n.Destination)
 			}
 		case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock, *ast.AutoLink:
 			return ast.WalkSkipChildren, nil
@@ -212,6 +242,7 @@ func checkTold(t *testing.T, md string) {
 			if !ours.MatchString(html) {
 				t.Errorf("HTML that is not ours: %q", html)
 			}
+			open += strings.Count(html, "<details") - strings.Count(html, "</details>")
 		case *ast.Text:
 			said.Write(util.UnescapePunctuations(util.ResolveNumericReferences(util.ResolveEntityNames(n.Segment.Value(src)))))
 			if n.SoftLineBreak() || n.HardLineBreak() {
@@ -222,11 +253,14 @@ func checkTold(t *testing.T, md string) {
 		}
 		return ast.WalkContinue, nil
 	})
+	if open != 0 {
+		t.Errorf("%d details are not closed", open)
+	}
 	words := regexp.MustCompile(`Closes #[0-9]+`).ReplaceAllString(said.String(), "")
 	if m := regexp.MustCompile(`(?im)(^|\W)@[a-z0-9]|(^|\W)#[0-9]|\bgh-[0-9]`).FindString(words); m != "" {
 		t.Errorf("it says %q outside code", m)
 	}
-	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z].*`).FindString(withoutCode(md)); m != "" {
+	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z].*`).FindString(withoutCode(md)); m != "" || leadingSlash.MatchString(md) {
 		t.Errorf("a line is %q", m)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,8 +22,8 @@ const maxPatch = 1 << 20
 
 // tree is the branch as package phases wants to see it.
 type tree struct {
-	repo    *git.Repo
-	protect []string // the pipeline's own protected paths
+	repo checkout
+	base string // commit that the branch started from: its instructions to agents count
 }
 
 func (t tree) Dir() string { return t.repo.Tree() }
@@ -30,31 +32,69 @@ func (t tree) Tip() string { return t.repo.Tip() }
 // Prepare makes the playground anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t tree) Prepare(ctx context.Context) error {
-	_, err := t.repo.Tidy(ctx, func(p string) bool { return phases.Protected(p, t.protect) })
+	_, err := t.repo.Tidy(ctx, git.Guard{Base: t.base, Instruct: phases.Instructs})
 	return err
 }
 
 func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	changes, err := t.repo.Changes(ctx)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	top, err := os.OpenRoot(t.repo.Tree())
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
 	out := make([]phases.Change, len(changes))
 	for i, c := range changes {
-		out[i] = phases.Change{Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size}
-		if c.Type == git.File && t.linked(c.Path) {
-			out[i].Kind = phases.Other
+		out[i] = phases.Change{
+			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
+			Runs: c.Type == git.Executable && c.Was != git.Executable, Twin: c.Twin, Behind: c.Behind,
+		}
+		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
+			continue // it is not kept anyway
+		}
+		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", c.Path, err)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
-// linked reports whether a file has a second name somewhere: what is behind
-// it may lie outside the tree.
-func (t tree) linked(p string) bool {
-	info, err := os.Lstat(filepath.Join(t.repo.Tree(), filepath.FromSlash(p)))
-	if err != nil {
-		return false
+func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
+
+// read notes what a file holds, and what the tip has there, if it has a file
+// there and that matters. A file with a second name somewhere is none: what is behind it may
+// lie outside the tree.
+func (t tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
+	f, err := top.OpenFile(filepath.FromSlash(c.Path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		c.Kind = phases.Other // it cannot be committed either
+		return nil
 	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && stat.Nlink > 1
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 || !info.Mode().IsRegular() {
+		c.Kind = phases.Other
+		return nil
+	}
+	head, err := io.ReadAll(io.LimitReader(f, phases.HeadSize))
+	if err != nil {
+		return err
+	}
+	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
+		return nil
+	}
+	before, err := t.repo.ReadFile(ctx, t.repo.Tip(), c.Path)
+	c.Held = phases.ContentOf(before)
+	return err
 }
 
 func kindOf(c git.Change) phases.Kind {

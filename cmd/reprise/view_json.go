@@ -19,10 +19,12 @@ type jsonView struct {
 func (v *jsonView) Report(e phases.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	enc := json.NewEncoder(v.w)
 	for _, n := range newsOf(v.o.Plan, e) {
-		if n.Event != "activity" || v.o.Verbose {
-			_ = enc.Encode(n) // a log that cannot be written never stops the work
+		if n.Event == "activity" && !v.o.Verbose {
+			continue
+		}
+		if line, err := json.Marshal(n); err == nil { // what cannot be told or written never stops the work
+			_, _ = v.w.Write(append(inertJSON(line), '\n'))
 		}
 	}
 }

@@ -96,7 +96,7 @@ func newsAbout(plan *pipelines.Pipeline, e phases.Event, d phases.Decision) news
 	r := rowOf(rows, d.Phase)
 	return news{
 		Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
-		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: modelOf(plan, d),
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: modelOf(plan, e.Run, d),
 	}
 }
 

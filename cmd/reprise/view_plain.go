@@ -116,6 +116,8 @@ func mark(n news, p palette) string {
 		good = good && c.Pass
 	}
 	switch {
+	case n.Code == metadata.AwaitingPerson:
+		return p.yellow("?") // nothing is wrong: it has a question
 	case good:
 		return p.green("✓")
 	case n.Status == string(metadata.Succeeded):

@@ -31,7 +31,7 @@ import (
 type workspace struct {
 	definition
 	source *git.Source
-	repo   *git.Repo
+	repo   checkout
 	issue  issue
 	branch string
 	run    metadata.Run
@@ -48,7 +48,8 @@ type workspace struct {
 	nowhere string     // why that is so
 
 	elsewhere int      // attempts that other machines have made
-	told      bool     // that there is no sandbox
+	told      bool     // what the sandbox lacks
+	box       boxed    // what programs are kept in
 	ignored   []string // what was asked for, and a run that has begun does not change
 }
 
@@ -112,7 +113,7 @@ func recordFile(id string) string { return path.Join(phases.Folder(id), metadata
 func openWorkspace(ctx context.Context, env environment, o opening) (*workspace, error) {
 	w := &workspace{clean: func() {}}
 	var err error
-	if w.source, err = git.Find(ctx, o.repo); err != nil {
+	if w.source, err = env.repositories().find(ctx, o.repo); err != nil {
 		return nil, err
 	}
 	switch {
@@ -180,7 +181,7 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
 	w.local = saved(opts.Root, w.issue.ID)
-	w.repo, err = git.Open(ctx, opts)
+	w.repo, err = env.repositories().open(ctx, opts)
 	return err
 }
 
@@ -243,6 +244,7 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	if w.definition, w.issue, err = thaw(w.run, read); err != nil {
 		return err
 	}
+	given.hide(env)
 	given.clean()
 	if !o.refresh {
 		w.ignored = w.without(o, given)
@@ -298,8 +300,9 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 	default:
 		return noRun(ctx, env, w.source, w.issue.ID)
 	}
+	w.issue.hide(env)
 	w.removed = w.issue.clean()
-	if w.definition, err = define(ctx, w.source, w.issue, o); err != nil {
+	if w.definition, err = env.repositories().define(ctx, w.source, w.issue, o); err != nil {
 		return err
 	}
 	if err := supported(w.plan); err != nil {
@@ -337,18 +340,23 @@ func (w *workspace) engine(env environment, o opening, report phases.Reporter) (
 	if err != nil {
 		return nil, err
 	}
-	return &phases.Engine{
-		Plan: w.plan, Prompts: w.words, Tree: tree{w.repo, w.plan.Protect}, Report: report,
-		Store:   store(w.repo.Tree(), w.issue.ID),
-		Checker: opts,
-		Agent: func(name string) (phases.Agent, error) {
+	opts.Sweep() // the run is this process's alone
+	agent := env.repositories().agent
+	if agent == nil {
+		agent = func(name string) (phases.Agent, error) {
 			return agents.For(w.plan.Agents[name].Use, w.plan.Agents[name], opts)
-		},
+		}
+	}
+	return &phases.Engine{
+		Plan: w.plan, Prompts: w.words, Tree: tree{w.repo, w.run.BaseCommit}, Report: report,
+		Store:       store(w.repo.Tree(), w.issue.ID),
+		Checker:     opts,
+		Agent:       agent,
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
 			ID: w.issue.ID, URL: w.issue.URL, Title: w.issue.Title, Author: w.issue.Author, Labels: w.issue.Labels, Body: w.issue.Body,
 		},
-		Elsewhere: w.elsewhere, Frozen: w.frozen, Secrets: env.secrets(), PauseAtGates: o.pause,
+		Elsewhere: w.elsewhere, Frozen: w.frozen, Secrets: guard{env.finder(), w.repo}, PauseAtGates: o.pause,
 		Now: env.now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: sleep,
 	}, nil
 }
@@ -358,7 +366,7 @@ const rehearsal = "rehearsal"
 
 // agentOptions says what all agents of a run share.
 func agentOptions(env environment, w *workspace, o opening) (agents.Options, error) {
-	opts := agents.Options{Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name}
+	opts := agents.Options{Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name, Mark: tempMark(w.repo.Tree())}
 	var err error
 	if o.stubs != "" {
 		if opts.Stubs, err = agents.ReadStubs(o.stubs); err != nil {
@@ -368,18 +376,10 @@ func agentOptions(env environment, w *workspace, o opening) (agents.Options, err
 	return w.contain(env, o.sandbox, opts)
 }
 
-// secrets lists the values of this environment that must not reach a branch.
-func (e environment) secrets() []phases.Secret {
-	var out []phases.Secret
-	for _, kv := range e.environ {
-		name, value, _ := strings.Cut(kv, "=")
-		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"} {
-			if strings.HasSuffix(name, end) {
-				out = append(out, phases.Secret{Name: name, Value: value})
-			}
-		}
-	}
-	return out
+// tempMark begins the names of the temporary folders of a run, whose tree is there.
+func tempMark(tree string) string {
+	sum := sha256.Sum256([]byte(tree))
+	return "reprise-" + hex.EncodeToString(sum[:6]) + "-"
 }
 
 // sleep waits, or returns why ctx was cancelled.

@@ -14,6 +14,14 @@ type Run struct {
 	Conclusion string // success, failure, cancelled; empty: none yet
 	Branch     string // empty: the default branch
 	Event      string // empty: issue_comment
+	Jobs       []Job  // of the newest attempt
+}
+
+// Job is a job of a run.
+type Job struct {
+	Name   string // empty: run
+	Runner string // the name of its machine; empty: it has none yet
+	Status string // queued, in_progress, completed; empty: in_progress
 }
 
 // AddRun adds a run, or replaces the one with its id.
@@ -65,6 +73,36 @@ func (v *visit) getRun() result {
 		},
 		"repository": repo, "head_repository": repo,
 	})
+}
+
+func (v *visit) listJobs() result {
+	run := v.repo.runs[v.number("run_id")]
+	if run == nil || v.number("attempt_number") > int64(run.Attempt) {
+		return notFound()
+	}
+	var jobs []Job
+	if v.number("attempt_number") == int64(run.Attempt) {
+		jobs = run.Jobs
+	}
+	r := page(v, jobs, func(j Job) any { return v.jobObject(run, j) })
+	r.value = object{"total_count": len(jobs), "jobs": r.value}
+	return r
+}
+
+func (v *visit) jobObject(run *Run, j Job) object {
+	api, now := v.apiOf(v.repo), stamp(v.time())
+	id, self := run.ID*100+int64(slices.Index(run.Jobs, j)), at(api, "actions/runs", run.ID)
+	o := object{
+		"id": id, "node_id": node("J", id), "run_id": run.ID, "run_url": self, "run_attempt": run.Attempt, "head_sha": v.sha(v.repo, run.Branch),
+		"workflow_name": "reprise", "head_branch": run.Branch, "name": cmp.Or(j.Name, "run"), "url": at(api, "actions/jobs", id),
+		"html_url": at(v.webOf(v.repo), "actions/runs", run.ID) + "/job/" + text(id), "status": cmp.Or(j.Status, "in_progress"), "conclusion": nil,
+		"created_at": now, "started_at": now, "completed_at": nil, "check_run_url": at(api, "check-runs", id), "labels": []any{"ubuntu-latest"},
+		"runner_id": nil, "runner_name": orNull(j.Runner), "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
+	}
+	if o["status"] == "completed" {
+		o["conclusion"], o["completed_at"] = "success", now
+	}
+	return o
 }
 
 func (v *visit) dispatchWorkflow() result {

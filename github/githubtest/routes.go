@@ -73,6 +73,7 @@ func routes() []route {
 
 		{"GET", inRepo + "/actions/permissions/workflow", "administration=read", "admin", false, (*visit).getJobRights},
 		{"GET", inRepo + "/actions/runs/{run_id}", "actions=read", "", false, (*visit).getRun},
+		{"GET", inRepo + "/actions/runs/{run_id}/attempts/{attempt_number}/jobs", "actions=read", "", false, (*visit).listJobs},
 		{"POST", inRepo + "/actions/workflows/{workflow_id}/dispatches", "actions=write", "write", false, (*visit).dispatchWorkflow},
 		{"POST", inRepo + "/dispatches", "contents=write", "write", false, (*visit).dispatchEvent},
 	}

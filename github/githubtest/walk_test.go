@@ -102,7 +102,7 @@ func TestEveryRoute(t *testing.T) {
 	s.DeleteAccount("gone")
 	s.AddReaction("acme/widget", c, "bob", "eyes")
 	s.AddRun("acme/widget", Run{ID: 5})
-	s.AddRun("acme/widget", Run{ID: 6, Status: "completed", Conclusion: "failure"})
+	s.AddRun("acme/widget", Run{ID: 6, Status: "completed", Conclusion: "failure", Jobs: []Job{{Runner: "one", Status: "completed"}, {Name: "test"}}})
 	s.Bare("acme/files", bare(t, map[string]string{"docs/a b.md": "# A\n", "docs/deep/c.md": "C", "large": strings.Repeat("x", largeFile+1)}))
 	s.Permit("acme/files", "ada", "write")
 	s.AddRepository("ada/own", false)
@@ -173,6 +173,8 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", "/repos/ada/own/actions/permissions/workflow", nil, 200},
 		{"GET", r + "/actions/runs/5", nil, 200},
 		{"GET", r + "/actions/runs/6", nil, 200},
+		{"GET", r + "/actions/runs/6/attempts/1/jobs", nil, 200},
+		{"GET", r + "/actions/runs/6/attempts/2/jobs", nil, 404},
 		{"POST", r + "/actions/workflows/reprise.yml/dispatches", object{"ref": "main", "inputs": object{"issue": "7"}}, 204},
 		{"POST", r + "/dispatches", object{"event_type": "reprise", "client_payload": object{"issue": 7}}, 204},
 		{"POST", "/graphql", object{"query": "query { viewer { login databaseId } }"}, 200},

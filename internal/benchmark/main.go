@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, memory, restart, calls, sandbox, rollback, action, secrets")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, hostile, memory, restart, calls, sandbox, rollback, action, secrets")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -60,6 +60,7 @@ func measure(only string) error {
 		{"vet", b.vet},
 		{"commit", b.commits},
 		{"prompts", b.prompts},
+		{"hostile", b.hostile},
 		{"memory", b.memory},
 		{"restart", b.restart},
 		{"calls", b.calls},

@@ -67,6 +67,11 @@ func besieged(t *testing.T, user int) *place {
 		}
 		t.Cleanup(func() { _ = l.Close() })
 	}
+	letters, err := net.ListenPacket("unixgram", filepath.Join(p.root, "other", "letters"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = letters.Close() })
 	return p
 }
 

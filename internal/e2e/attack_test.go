@@ -62,6 +62,7 @@ func attempts() []attempt {
 		{"kill-other", "end another process of the user", "kill -9 $VICTIM", programs, "", "all"},
 		{"socket-file", "ask a service with a socket file, such as Docker", `cd $PLACE/other && perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service")) or exit 1'`, sockets, "", "all"},
 		{"socket-name", "ask a service with an abstract socket", `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("Sa*", AF_UNIX, "\0" . $ENV{PLACE})) or exit 1'`, sockets, "", "all"},
+		{"socket-pair", "send to such a service by a pair of sockets, which is allowed", `cd $PLACE/other && perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && defined send(A, "x", 0, pack_sockaddr_un("letters")) or exit 1'`, sockets, "", "all"},
 		{"socket-ring", "open a way around the filter of system calls", `perl -e 'exit(syscall(425, 4, "\0" x 256) >= 0 ? 0 : 1)'`, sockets, "", ""},
 		{"gain", "gain rights by `sudo` or the like", "grep -q 'NoNewPrivs:.0' /proc/self/status", rights, "", ""},
 		{"keep", "keep rights of root that look past files", `perl -ne 'exit(hex($1) & 0x280000 ? 0 : 1) if /^CapEff:\s+(\S+)/' /proc/self/status`, rights, "", "root"},

@@ -1,0 +1,84 @@
+//go:build e2e
+
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Every step, in every way.
+func TestKilledAtEveryStep(t *testing.T)        { bearAll(t, "kill", 1, 1) }
+func TestKilledAtEveryStepWithGit(t *testing.T) { bearAll(t, "kill-all", 1, 1) }
+func TestToldToStopAtEveryStep(t *testing.T)    { bearAll(t, "term", 1, 1) }
+
+// A disk that fails once, or from there on.
+func TestDiskFullAtEveryStep(t *testing.T)              { bearAll(t, "ENOSPC", 1, 1) }
+func TestDiskFullFromEveryStep(t *testing.T)            { bearAll(t, "ENOSPC+", 1, 1) }
+func TestDiskBrokenAtEveryStep(t *testing.T)            { bearAll(t, "EIO", 1, 1) }
+func TestFolderReadOnlyFromEveryTenthStep(t *testing.T) { bearAll(t, "EROFS+", 10, 1) }
+
+// The same for a job.
+func TestJobKilledAtEveryStep(t *testing.T)        { bearJobs(t, "kill", 1, 1) }
+func TestJobKilledAtEveryStepWithGit(t *testing.T) { bearJobs(t, "kill-all", 1, 1) }
+func TestJobToldToStopAtEveryStep(t *testing.T)    { bearJobs(t, "term", 1, 1) }
+func TestJobDiskFullFromEveryStep(t *testing.T)    { bearJobs(t, "ENOSPC+", 1, 1) }
+
+// Every git command, in every way.
+func TestGitGoesWrongAtEveryCommand(t *testing.T) {
+	for _, how := range []string{"fails", "dies", "lost"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			bearEveryGit(t, how)
+		})
+	}
+}
+
+// bearEveryGit has every git command of every turn go wrong.
+func bearEveryGit(t *testing.T, how string) {
+	t.Helper()
+	sc, began, n := newScene(t), time.Now(), 0
+	for _, d := range sc.turns {
+		for at := 1; sc.bearGit(d, how, at); at++ {
+			n++
+		}
+	}
+	t.Logf("%d git commands in %v", n, time.Since(began))
+}
+
+// bearAll strikes at every so manyth step of every turn, in two scenes at once.
+func bearAll(t *testing.T, what string, every, from int) {
+	t.Helper()
+	const together = 2
+	for part := range together {
+		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
+			t.Parallel()
+			sc, began, n := newScene(t), time.Now(), 0
+			for _, d := range sc.turns {
+				at := from + part*every
+				for ; sc.bear(d, what, at); at += together * every {
+					n++
+				}
+			}
+			t.Logf("%d steps in %v", n, time.Since(began))
+		})
+	}
+}
+
+// bearJobs strikes at every so manyth step of a job, in two jobs at once.
+func bearJobs(t *testing.T, what string, every, from int) {
+	t.Helper()
+	const together = 2
+	for part := range together {
+		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
+			t.Parallel()
+			began, n := time.Now(), 0
+			for at, more := from+part*every, true; more; at += together * every {
+				t.Run(fmt.Sprint("step ", at), func(t *testing.T) { more = bearJob(t, what, at) })
+				n++
+			}
+			t.Logf("%d steps in %v", n-1, time.Since(began))
+		})
+	}
+}

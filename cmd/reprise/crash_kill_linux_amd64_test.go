@@ -1,0 +1,48 @@
+package main
+
+import "testing"
+
+// Struck at any step the system can see, killed or told to stop, or with a disk
+// or a git command that fails, the program leaves what tells the truth. Going on from there
+// comes to what it would have come to undisturbed, and does nothing twice.
+func TestKilledAtSomeSteps(t *testing.T) {
+	t.Parallel()
+	sc := newScene(t)
+	run, rollback, again := sc.turns[0], sc.turns[1], sc.turns[2]
+	for i, b := range []struct {
+		turn *turn
+		what string
+		at   int
+	}{
+		{run, "kill", 160},
+		{run, "kill-all", 404},
+		{run, "ENOSPC+", 250},
+		{rollback, "kill", 115},
+		{rollback, "term", 90},
+		{again, "kill-all", 350},
+		{again, "EIO", 200},
+	} {
+		if raced && i%3 > 0 {
+			continue // there is little for the race detector in this, and it costs much
+		}
+		if !sc.bear(b.turn, b.what, b.at) {
+			t.Errorf("%s has fewer than %d steps", b.turn.name, b.at)
+		}
+	}
+	if !sc.bearGit(run, "fails", 26) || !sc.bearGit(again, "lost", 26) {
+		t.Error("there are fewer than 26 git commands")
+	}
+}
+
+// The same for a job: what it is to leave on the forge is there, and once.
+func TestJobKilledAtSomeSteps(t *testing.T) {
+	t.Parallel()
+	for what, at := range map[string]int{"kill": 300, "term": 106} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			if !bearJob(t, what, at) {
+				t.Errorf("it has fewer than %d steps", at)
+			}
+		})
+	}
+}

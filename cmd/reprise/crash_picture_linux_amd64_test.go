@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// picture is what a turn leaves behind, without times, names of commits, and
+// how often something was tried.
+type picture struct {
+	Status    metadata.Status
+	Stop      *metadata.Stop
+	Steps     string // that succeeded, in order
+	Phases    map[string]metadata.Phase
+	Rollbacks []metadata.Rollback
+	Files     map[string]string // on the branch
+	Code      string            // in the work tree of the run, and what is different there
+	Branches  string            // of the user's repository and of origin
+	Left      []string          // files besides
+}
+
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+
+// picture takes a picture, and holds every commit against its record.
+func (sc *scene) picture() picture {
+	sc.t.Helper()
+	run := sc.holds("7")
+	p := picture{Status: run.Status, Stop: run.Stop, Steps: done(run), Phases: map[string]metadata.Phase{}, Rollbacks: run.RollbackHistory, Files: map[string]string{}}
+	for _, ph := range run.Phases {
+		ph.StartedAt, ph.CompletedAt, ph.Base, ph.Written = nil, nil, "", 0
+		if ph.Checks != nil {
+			ph.Checks = nil // durations; that they passed shows in the steps
+		}
+		if c := ph.RollbackContext; c != nil {
+			c.TriggeredAt = time.Time{}
+		}
+		p.Phases[ph.Name] = ph
+	}
+	for i := range p.Rollbacks {
+		p.Rollbacks[i].Timestamp = time.Time{}
+	}
+	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", branchPrefix+"7")) {
+		text := sc.git("origin.git", "show", branchPrefix+"7:"+name)
+		if filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
+			continue // the one is looked at above; the other is what an attempt that was lost had changed
+		}
+		p.Files[name] = times.ReplaceAllString(text, "TIME")
+	}
+	tip := sc.origin("7")
+	for _, dir := range []string{"project", "origin.git"} {
+		p.Branches += strings.ReplaceAll(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"), tip, "TIP")
+	}
+	p.Code, p.Left = sc.code(p.Files), sc.left()
+	return p
+}
+
+// git runs git in a part of the stand.
+func (sc *scene) git(dir string, args ...string) string {
+	sc.t.Helper()
+	out, err := gitIn(sc.path(dir), append([]string{"--no-optional-locks"}, args...)...)
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	return out
+}
+
+// code says in what the work tree of the run is not what is on the branch.
+func (sc *scene) code(want map[string]string) string {
+	sc.t.Helper()
+	trees, _ := filepath.Glob(sc.path("runs/*/7/tree")) // a valid pattern
+	if len(trees) != 1 {
+		return fmt.Sprintf("the work trees are %q", trees)
+	}
+	var wrong strings.Builder
+	seen := map[string]bool{}
+	err := walkFiles(os.DirFS(trees[0]), func(name string, data []byte) error {
+		if strings.HasPrefix(name, ".git/") || filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
+			return nil
+		}
+		seen[name] = true
+		if text := times.ReplaceAllString(string(data), "TIME"); text != want[name] {
+			fmt.Fprintf(&wrong, "%s is %q; ", name, text)
+		}
+		return nil
+	})
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !seen[name] {
+			fmt.Fprintf(&wrong, "%s is missing; ", name)
+		}
+	}
+	return wrong.String()
+}
+
+// left lists the files of the stand besides work trees and objects. What a
+// killed process had not committed is kept on purpose.
+func (sc *scene) left() []string {
+	sc.t.Helper()
+	var all []string
+	for _, part := range []string{"project/.git", "origin.git", "runs", "tmp"} {
+		err := filepath.WalkDir(sc.path(part), func(name string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && (d.Name() == "objects" || d.Name() == "tree" || strings.HasSuffix(name, "refs/reprise")):
+				return fs.SkipDir
+			case d.IsDir(), strings.HasPrefix(d.Name(), "leftover-"):
+				return nil
+			}
+			rel, err := filepath.Rel(sc.dir, name)
+			all = append(all, rel)
+			return err
+		})
+		if err != nil {
+			sc.t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// calls are the calls of the agent so far, each with how often.
+func (sc *scene) calls() map[string]int {
+	sc.t.Helper()
+	data, err := os.ReadFile(sc.path("home/calls"))
+	if err != nil && !os.IsNotExist(err) {
+		sc.t.Fatal(err)
+	}
+	n := map[string]int{}
+	for line := range bytes.Lines(data) {
+		n[string(bytes.TrimSpace(line))]++
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// everyKind is a small pipeline that has every kind of step.
+const everyKind = `
+name: "steps"
+agents: own: {use: "command", command: ["steps"]}
+defaults: retry: {max: 1, initial: "10ms"}
+phases: [
+	{name: "plan", goal: "Plan.", review: false},
+	{name: "build", goal: "Build.", access: "tree", gates: ["It is polite"], checks: [{name: "builds", run: "test -e code.txt"}]},
+]
+`
+
+// theSame is its agent. What it does follows from what it is given, and shows in
+// what it leaves; its reviews fail until the work is revised.
+const theSame = `#!/bin/sh
+echo "$REPRISE_PHASE $REPRISE_STEP" >>"$HOME/calls"
+told=no
+case $(cat) in *"not polite"*) told=yes ;; esac
+if [ "$REPRISE_STEP" = review ]; then
+	verdict=fail pass=false
+	blocker='{"id": "B1", "severity": "blocker", "status": "new", "title": "Rude", "problem": "p", "impact": "i", "solution": "s"}'
+	if grep -q revised "$REPRISE_ARTIFACT"; then verdict=pass pass=true blocker=; fi
+	gate="{\"gate\": \"It is polite\", \"pass\": $pass, \"why\": \"told: $told\"}"
+	echo "{\"structured\": {\"verdict\": \"$verdict\", \"gates\": [$gate], \"findings\": [$blocker]}}"
+	exit
+fi
+word=written
+if [ "$REPRISE_STEP" = revise ]; then word=revised; fi
+echo "$word, told: $told" >>"$REPRISE_ARTIFACT"
+if [ "$REPRISE_PHASE" = build ]; then cat "$REPRISE_ARTIFACT" >"$REPRISE_DIR/code.txt"; fi
+`
+
+// turn is something that is done with the program, on top of those before it.
+type turn struct {
+	name string
+	args []string
+	// finish does what a person does after it was broken off.
+	finish func(sc *scene)
+
+	before string // copy of the stand as it is before the turn
+	want   picture
+	calls  map[string]int // of the agent, in all
+}
+
+// scene is a stand on which a turn can be done again and again.
+type scene struct {
+	*stand
+	copies string
+	turns  []*turn
+}
+
+// newScene prepares a run, a rollback of it, and the run after that.
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	sc := &scene{stand: newStand(t), copies: t.TempDir()}
+	sc.write("steps.cue", everyKind)
+	sc.write("bin/steps", theSame)
+	if err := os.Chmod(sc.path("bin/steps"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := []string{"run", "--issue-file", "../7.md", "--pipeline", "../steps.cue", "--sandbox", "off", "--push"}
+	back := []string{"rollback", "--issue", "7", "--to-phase", "build", "--restore", "--reason", "It is not polite.\n\nReally not."}
+	sc.turns = []*turn{
+		{name: "run", args: run, finish: func(sc *scene) { sc.run(0, run...) }},
+		{name: "rollback", args: back, finish: func(sc *scene) {
+			// Only a person knows whether it was asked for once or twice.
+			sc.run(0, "run", "--issue", "7", "--sandbox", "off")
+			if len(sc.holds("7").RollbackHistory) == 0 {
+				sc.run(0, back...)
+				sc.run(0, "run", "--issue", "7", "--sandbox", "off")
+			}
+		}},
+		{name: "run again", args: []string{"run", "--issue", "7", "--sandbox", "off"}, finish: func(sc *scene) {
+			sc.run(0, "run", "--issue", "7", "--sandbox", "off")
+		}},
+	}
+	for i, d := range sc.turns {
+		d.before = filepath.Join(sc.copies, strconv.Itoa(i))
+		sc.copy(sc.dir, d.before)
+		sc.run(0, d.args...)
+		d.want, d.calls = sc.picture(), sc.calls()
+	}
+	sc.turns[1].want, sc.turns[1].calls = sc.turns[2].want, sc.turns[2].calls // a rollback that was broken off is gone on with
+	return sc
+}
+
+// changing are the parts of a stand that a turn may change.
+var changing = []string{"project", "origin.git", "runs", "home", "tmp"}
+
+// copy brings the changing parts of one folder to another.
+func (sc *scene) copy(from, to string) {
+	sc.t.Helper()
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		sc.t.Fatal(err)
+	}
+	for _, name := range changing {
+		if err := os.RemoveAll(filepath.Join(to, name)); err != nil {
+			sc.t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(from, name)); err != nil {
+			continue
+		}
+		if out, err := exec.Command("cp", "-a", filepath.Join(from, name), to).CombinedOutput(); err != nil {
+			sc.t.Fatalf("cp: %v: %s", err, out)
+		}
+	}
+}

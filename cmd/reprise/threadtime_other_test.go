@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "time"
+
+func threadTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
