@@ -3,6 +3,7 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -131,10 +132,11 @@ type policy struct {
 	Limits  Limits   `json:"limits"`
 	Sockets bool     `json:"sockets,omitempty"`
 	Group   string   `json:"group,omitempty"` // the file to enter a control group by
+	Parent  int      `json:"parent"`          // the process of reprise
 }
 
 func (s Sandbox) policy(c Call) (policy, error) {
-	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Group: c.group}
+	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Group: c.group, Parent: os.Getpid()}
 	apart := resolved(append(slices.Clone(s.hidden), c.User))
 	for _, dir := range resolved(slices.Concat(system(), installed(c))) {
 		p.Read = append(p.Read, around(dir, apart)...)

@@ -45,7 +45,7 @@ func Enter(argv, environ []string) error {
 		return fmt.Errorf("sandbox: reading its limits: %w", err)
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	for _, step := range []func() error{landlocked, p.enterGroup, p.Limits.set, dropRights, p.restrict, p.closeSockets} {
+	for _, step := range []func() error{landlocked, p.dieWithParent, p.enterGroup, p.Limits.set, dropRights, p.restrict, p.closeSockets} {
 		if err := step(); err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}
@@ -55,6 +55,19 @@ func Enter(argv, environ []string) error {
 		return fmt.Errorf("sandbox: starting %s: %w", argv[0], err)
 	}
 	return nil // unreachable: it is another program now
+}
+
+// dieWithParent has the program end when reprise does, however that ends. The
+// wish that it was started with is that of its first thread, and this may be
+// another one.
+func (p policy) dieWithParent() error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("ending with reprise: %w", err)
+	}
+	if os.Getppid() != p.Parent {
+		return errors.New("reprise has ended in the meantime")
+	}
+	return nil
 }
 
 // dropRights takes from root what no build needs: with the rest, root looks

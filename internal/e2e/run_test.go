@@ -305,6 +305,7 @@ func TestGoesOnAfterBeingStopped(t *testing.T) {
 			if took := time.Since(asked); took > 15*time.Second {
 				t.Errorf("it took %v to stop", took)
 			}
+			p.nobodyLeft()
 			if run := p.record(); len(run.Attempts) == 0 || run.Attempts[0].Status != metadata.Succeeded {
 				t.Errorf("the branch has attempts %+v", run.Attempts)
 			}
@@ -315,5 +316,31 @@ func TestGoesOnAfterBeingStopped(t *testing.T) {
 				t.Errorf("the first thing afterwards was not the review: %s", first.Prompt())
 			}
 		})
+	}
+}
+
+// nobodyLeft waits until no process is at work in the place, which is soon:
+// agents end with the run they belong to.
+func (p *place) nobodyLeft() {
+	p.t.Helper()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		var left []string
+		dirs, err := filepath.Glob("/proc/[0-9]*/cwd")
+		if err != nil || len(dirs) == 0 {
+			p.t.Fatalf("no processes to look through (%v)", err)
+		}
+		for _, link := range dirs {
+			if dir, _ := os.Readlink(link); strings.HasPrefix(dir, p.root+"/") { // it may be gone by now
+				line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+				left = append(left, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Errorf("still at work: %.300q", left)
+			return
+		}
 	}
 }
