@@ -41,14 +41,16 @@ type Engine struct {
 	// Steering is how people reach the run while it is under way; nil: not at all.
 	Steering Steering
 
-	// Owner names this process in the lease on the run, which every commit
-	// renews for Hold; empty: no lease is taken. A run that stops has it until
-	// GiveBack, because what follows from where it stopped is still to be done,
-	// and by one process alone. One that is interrupted gives it back at once.
+	// Owner names this process in the lease on the run, which every commit takes
+	// or renews for Hold; empty: no lease is taken. It is kept until GiveBack,
+	// also by a run that has stopped, because what follows from that is still to
+	// be done, and by one process alone. One that is interrupted gives it back
+	// at once.
 	Owner string
 	Hold  time.Duration
 	Left  bool      // the branch has the lease of a process that is gone
 	until time.Time // the end of the lease that this process has; zero if it has none
+	done  bool      // the commit under way gives it back
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made: agents' sessions of these are not here to be gone on with.
@@ -321,10 +323,9 @@ func (e *Engine) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, nil
 	}
 	next := Touch(run, e.Now())
-	had := e.until
-	e.until = time.Time{}
+	e.done = true
+	defer func() { e.done = false }()
 	if err := e.Amend(ctx, next, "done, the run is free"); err != nil {
-		e.until = had
 		return run, err
 	}
 	return next, nil
@@ -353,8 +354,7 @@ func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, err
 
 // lease says who works on a run, and until when if nothing more is heard.
 func (e *Engine) lease(run metadata.Run) *metadata.Lease {
-	free := run.Status != metadata.Running && !e.Holds() || run.Status == metadata.Interrupted
-	if e.Owner == "" || free {
+	if e.Owner == "" || e.done || run.Status == metadata.Interrupted {
 		return nil
 	}
 	return &metadata.Lease{Owner: e.Owner, Fence: run.Execution.Attempt, Expires: e.Now().Add(e.Hold)}

@@ -39,12 +39,12 @@ func TestLease(t *testing.T) {
 	if last.IsZero() {
 		t.Error("no commit had a lease")
 	}
-	// Once is enough, and what is noted now takes nothing back.
+	// Once is enough, and what is noted after that takes the run again.
 	if again, err := s.engine.GiveBack(t.Context(), run); err != nil || again.Revision != run.Revision {
 		t.Errorf("it is given back again in revision %d (%v)", again.Revision, err)
 	}
-	if err := s.engine.Amend(t.Context(), Touch(run, s.engine.Now()), "a word"); err != nil || s.leases()[len(leases)] != nil {
-		t.Errorf("a run that has stopped is taken: %+v (%v)", s.leases()[len(leases)], err)
+	if err := s.engine.Amend(t.Context(), Touch(run, s.engine.Now()), "a word"); err != nil || s.leases()[len(leases)] == nil || !s.engine.Holds() {
+		t.Errorf("the lease is %+v (%v)", s.leases()[len(leases)], err)
 	}
 }
 

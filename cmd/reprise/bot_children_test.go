@@ -103,7 +103,11 @@ func TestChildIssueOfAJobThatDied(t *testing.T) {
 	h := newSplits(t, strings.ReplaceAll(splits, `approve: "maintain", `, ""), "Speak French", "Colour")
 	h.forge.Fault("POST /repos/acme/widget/issues/7/sub_issues", githubtest.Fault{Hang: true})
 	j := h.comment("ada", "/run")
-	h.until("an issue", func() bool { return h.below() != "" })
+	h.until("a link that hangs", func() bool {
+		return slices.ContainsFunc(h.forge.Requests(), func(r githubtest.Request) bool {
+			return r.Method == "POST" && strings.HasSuffix(r.Path, "/sub_issues")
+		})
+	})
 	j.kill(true)
 	if run := h.record(); run.Children[0].Opened() || h.calls() != "plan execute" {
 		t.Fatalf("the record has %+v, the agent was called for %s", run.Children, h.calls())

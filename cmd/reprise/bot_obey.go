@@ -246,7 +246,9 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 		return run, nil
 	}
 	next, err := b.obey(ctx, run, o)
-	b.settled(c.comment.ID)
+	if err == nil {
+		b.settled(c.comment.ID)
+	}
 	return next, err
 }
 

@@ -41,6 +41,25 @@ func TestOldCommandsAreNotObeyed(t *testing.T) {
 	}
 }
 
+// What was asked of a run before there was one is refused when it begins, and
+// not passed over.
+func TestTooEarlyIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	early := h.say("ada", "/resume")
+	denied := h.say("eve", "/resume")
+	h.comment("ada", "/run --until analyze").end(exitDone).wants("status", "completed")
+	h.signs(early, "confused")
+	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
+	if d := h.record().Decisions[0]; d.Comment != early || d.Why != "refused: there was no run yet" {
+		t.Errorf("the first decision is %+v", d)
+	}
+	h.signs(denied, "")
+	if all := h.ours("reply"); len(all) != 1 {
+		t.Errorf("the replies are %+v", all)
+	}
+}
+
 // A command that was denied is not obeyed when its author has the right later.
 func TestDeniedIsNotObeyedLater(t *testing.T) {
 	t.Parallel()

@@ -42,22 +42,58 @@ func (b *bot) session(ctx context.Context) jobEnd {
 			b.warn(err)
 		}
 	}()
+	for try := 1; ; try++ {
+		end, err := b.enter(ctx)
+		switch {
+		case errors.As(err, new(*git.Moved)) && taken(err) && try < mostRaces && (b.engine == nil || !b.engine.Holds()) && ctx.Err() == nil:
+			b.warnOf(b.leave()) // somebody was faster, and may have left what this job is for
+			continue
+		case err != nil:
+			return b.broke(ctx, err)
+		case end != nil:
+			return *end
+		}
+		return b.goThrough(ctx)
+	}
+}
+
+// mostRaces bounds how often a job begins anew because somebody else has
+// pushed at the same moment.
+const mostRaces = 5
+
+// enter opens the run and takes what waits. What it returns besides an error is
+// how the job ends at once.
+func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 	end, err := b.open(ctx)
 	if err == nil && end == nil {
 		err = b.reach(ctx, b.w.run)
 	}
 	if err != nil {
-		return b.broke(ctx, err)
+		return nil, err
 	}
 	b.takeLabel(ctx)
 	if end != nil {
-		return *end
+		return end, nil
 	}
 	b.makeGood(ctx)
-	if err := b.begin(ctx); err != nil {
-		return b.broke(ctx, err)
+	return nil, b.begin(ctx)
+}
+
+// leave closes the run.
+func (b *bot) leave() error {
+	w := b.w
+	b.w, b.engine, b.holding = nil, nil, false
+	if w == nil {
+		return nil
 	}
-	return b.goThrough(ctx)
+	return w.close()
+}
+
+// warnOf tells of an error, if there is one.
+func (b *bot) warnOf(err error) {
+	if err != nil {
+		b.warn(err)
+	}
 }
 
 // opening says which run to open, with what the first /run or o asks for.
@@ -203,30 +239,6 @@ func longest(plan *pipelines.Pipeline) time.Duration {
 	return most + 5*time.Minute
 }
 
-// start commits the first record of a run, and with it that its first command
-// was taken. Whoever pushes first has the run.
-func (b *bot) start(ctx context.Context, o order) error {
-	if err := b.able(ctx, b.w.run); err != nil {
-		return err
-	}
-	next := phases.Take(b.w.run, b.w.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Why: "the run begins", At: o.at})
-	if o.comment == 0 {
-		next.Cursor = b.newest() // what people wrote before is not about this run
-	}
-	if err := b.engine.Begin(ctx, next); err != nil {
-		return err
-	}
-	b.w.run, b.w.fresh, b.holding = next, false, true
-	b.settled(o.comment)
-	if o.comment > 0 {
-		b.owes = append(b.owes, owed{o.comment, o.Name})
-	}
-	for _, r := range b.w.removed {
-		b.job.notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
-	}
-	return nil
-}
-
 // begin takes what waits: the commands of people, in order, and then what a
 // label or a form asks for.
 func (b *bot) begin(ctx context.Context) error {
@@ -295,11 +307,8 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 			b.owes = append(b.owes, owed{c.ID, b.t.asked.Command.Name})
 		}
 	}
-	if run.Status != metadata.Running || !b.holding {
-		if b.obeyed == 0 && !b.again {
-			return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
-		}
-		return b.finish(ctx)
+	if b.obeyed == 0 && !b.again && !b.engine.Holds() {
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
 	}
 	for {
 		if err := b.work(ctx); err != nil {
@@ -320,7 +329,7 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 // way is looked at once more at its end.
 func (b *bot) work(ctx context.Context) error {
 	run, err := b.w.run, error(nil)
-	if run.Status == metadata.Running {
+	if run.Status == metadata.Running && b.holding {
 		run, err = b.carryOn(ctx, run)
 	}
 	if err == nil && b.deaf != nil && ctx.Err() == nil {
@@ -336,7 +345,11 @@ func (b *bot) work(ctx context.Context) error {
 
 // carryOn runs the engine, once everything is there that it needs.
 func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	err := b.able(ctx, run)
+	run, err := b.engine.Renew(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	err = b.able(ctx, run)
 	var no *refused
 	if errors.As(err, &no) {
 		return run, errors.Join(err, b.halt(ctx, run, no))

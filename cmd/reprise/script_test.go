@@ -1,10 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,8 +25,20 @@ func TestMain(m *testing.M) {
 	}
 	if strings.HasSuffix(os.Args[0], ".test") {
 		inMemory()
+		together()
 	}
 	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
+}
+
+// together has more tests run at once than there are processors, unless somebody
+// says how many: most of them wait for processes most of the time.
+func together() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a valid number
+	}
 }
 
 // memory is a file system in memory that Linux has. Programs in the sandbox may
