@@ -93,10 +93,6 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 		if ctx.Err() != nil && !d.Final() {
 			return e.interrupted(ctx, run)
 		}
-		var err error
-		if run, err = e.Renew(ctx, run); err != nil {
-			return run, err
-		}
 		next, err := e.carryOut(ctx, run, d)
 		if err != nil {
 			return next, err
@@ -112,6 +108,10 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error
 // the record as it was last committed.
 func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, error) {
 	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+	run, err := e.Renew(ctx, run) // to tell people may have taken long
+	if err != nil {
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
 	next, effects, err := e.do(ctx, run, d)
 	switch {
 	case err != nil && ctx.Err() != nil:
