@@ -45,7 +45,14 @@ func takeLock(ctx context.Context, root string) (*os.File, error) {
 		}
 		text, _ := os.ReadFile(f.Name())
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-		if alive := syscall.Kill(pid, 0) != syscall.ESRCH; pid == 0 || alive || wait == lockTries || ctx.Err() != nil {
+		tries := 0 // for one that is at work
+		switch {
+		case pid == 0:
+			tries = numberTries
+		case syscall.Kill(pid, 0) == syscall.ESRCH:
+			tries = lockTries
+		}
+		if wait >= tries || ctx.Err() != nil {
 			f.Close()
 			return nil, &Locked{Root: root, PID: pid}
 		}
@@ -70,8 +77,10 @@ func freeLock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// How long a command of a dead process may go on: ten seconds.
+// How long a command of a dead process may go on: ten seconds. And how long one
+// that has just taken the lock may take to write its number: one second.
 const (
-	lockTries = 500
-	lockPause = 20 * time.Millisecond
+	lockTries   = 500
+	numberTries = 50
+	lockPause   = 20 * time.Millisecond
 )
