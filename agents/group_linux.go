@@ -62,9 +62,9 @@ func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 // this process and are collected here. Other children of this process, such as
 // git's, are waited for elsewhere: it touches none of them.
 func sweep(leader int, task string) (ended int) {
-	own, _ := unix.Getsid(0)
+	own, _ := unix.Getsid(0)               // 0 in a container whose session was begun outside of it
 	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
-	f := family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own}
+	f := family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own, orphans: true}
 	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		calm := true // nothing moved while we looked, so nothing was missed
@@ -104,7 +104,8 @@ func sweep(leader int, task string) (ended int) {
 type family struct {
 	mark     string
 	sessions map[int]bool // of processes known to belong to the call
-	own      int          // this process's session; 0: orphans are of no family
+	own      int          // this process's session, for orphans
+	orphans  bool         // orphans that have shed everything are of it, too
 }
 
 // has says whether a process belongs to the call: to one of its sessions, by
@@ -115,7 +116,7 @@ func (f family) has(p process) bool {
 		return true
 	}
 	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)) // gone, or somebody else's
-	return marked(env, f.mark) || f.own != 0 && f.orphan(p, env)
+	return marked(env, f.mark) || f.orphans && f.orphan(p, env)
 }
 
 // orphan says whether a process that this one did not start has become its

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -247,9 +248,8 @@ func TestOwnSockets(t *testing.T) {
 }
 
 // Programs that leave session, parents and environment behind are ended all the
-// same.
+// same. Nothing else runs beside this: whichever call ends next ends them.
 func TestOrphansThatShedAll(t *testing.T) {
-	t.Parallel()
 	b := newBench(t)
 	name := fmt.Sprintf("4711.%d", time.Now().UnixNano())
 	b.task.Access = pipelines.AccessTree
@@ -260,5 +260,45 @@ func TestOrphansThatShedAll(t *testing.T) {
 	}
 	if left := startedWith(t, name); len(left) > 0 {
 		t.Errorf("processes are left: %q", left)
+	}
+}
+
+// In a container, a process whose session was begun outside of it is told that
+// its session is 0, and so are all of that session. Orphans are found all the
+// same, and what reprise itself starts is none.
+func TestOrphansWhereTheSessionIsOutside(t *testing.T) {
+	name := fmt.Sprintf("4712.%d", time.Now().UnixNano())
+	cmd := exec.Command("/bin/sh", "-c", "(env -i setsid sleep "+name+" &); exec cat")
+	cmd.SysProcAttr = apart()
+	pipes, err := connect(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipes.close()
+	c, done, err := atWork.start(cmd, markerVar+"="+name)
+	pipes.closeTheirs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { done(); c.kill(); sweep(c.pid(), name); c.collect() }()
+	ours := exec.Command("sleep", "60")
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = ours.Process.Kill(); _ = ours.Wait() }()
+
+	outside := family{mark: markerVar + "=" + name, orphans: true}
+	var orphans []process
+	for end := time.Now().Add(20 * time.Second); len(orphans) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		orphans = slices.DeleteFunc(processes(), func(p process) bool {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)) // it may be gone
+			return p.parent != os.Getpid() || string(line) != "sleep\x00"+name+"\x00"
+		})
+	}
+	if len(orphans) != 1 || !outside.has(orphans[0]) {
+		t.Errorf("the orphan %+v is not known", orphans)
+	}
+	if outside.has(process{pid: ours.Process.Pid, parent: os.Getpid()}) || outside.has(process{pid: c.pid(), parent: os.Getpid(), session: c.pid()}) {
+		t.Error("a program of reprise itself is taken for an orphan")
 	}
 }
