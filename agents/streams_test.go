@@ -258,7 +258,7 @@ func TestCodexUsageOfASession(t *testing.T) {
 			b.install("codex", tt.fake[0], append([]string{filepath.Join(b.dir, "stream")}, tt.fake[1:]...)...)
 			b.task.Session, b.task.Resume = session, tt.resume
 			if tt.name == "cut" {
-				b.task.Idle = time.Second
+				b.task.Idle = 4 * time.Second // it has that long to begin
 			}
 			r, _ := b.run("codex")
 			if diff := cmp.Diff(tt.want, r.Usage); diff != "" || r.Model != tt.model || (len(r.Warnings) > 0) != tt.warns {
