@@ -30,7 +30,7 @@ func TestEndings(t *testing.T) {
 	}{
 		{fake: "hang silently", idle: 200 * time.Millisecond, class: metadata.IdleTimeout, why: "no output for 200ms"},
 		{fake: "hang silently", timeout: 200 * time.Millisecond, class: metadata.StepTimeout, why: "longer than its 200ms"},
-		{fake: "hang and talk", timeout: 1500 * time.Millisecond, idle: time.Second, class: metadata.StepTimeout, why: "longer than its 1.5s"},
+		{fake: "hang and talk", timeout: 4 * time.Second, idle: 3 * time.Second, class: metadata.StepTimeout, why: "longer than its 4s"},
 		{fake: "hang without ears", timeout: 200 * time.Millisecond, class: metadata.StepTimeout, why: "longer than its 200ms"},
 		{fake: "hold stdout"},
 		{fake: "daemon", why: "left processes behind (1)"},

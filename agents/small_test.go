@@ -138,7 +138,7 @@ func TestChecks(t *testing.T) {
 		{run: "echo out; echo err >&2; ls main.go", pass: true, output: "out\nerr\nmain.go\n"},
 		{run: "echo no; exit 3", code: 3, output: "no\n"},
 		{run: "kill -9 $$", code: -1},
-		{run: "echo start; sleep 60", timeout: 100 * time.Millisecond, code: -1, output: "start\n\nreprise: the check took longer than its 100ms and was ended\n"},
+		{run: "echo start; sleep 60", timeout: 2 * time.Second, code: -1, output: "start\n\nreprise: the check took longer than its 2s and was ended\n"},
 		{run: "env | grep canary; sleep 60 & true", pass: true},
 		{run: "printf 'a%.0s' $(seq 9000); echo; echo end; exit 1", code: 1, output: "[5105 bytes left out]\n" + strings.Repeat("a", 3895) + "\nend\n"},
 	} {

@@ -121,7 +121,7 @@ func TestClaudeIdleWhileRateLimited(t *testing.T) {
 {"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":7000,"error_status":429,"error":"rate_limit"}
 `)
 	b.install("claude", "play then hang", filepath.Join(b.dir, "stream"))
-	b.task.Idle = time.Second
+	b.task.Idle = 4 * time.Second
 	if _, fault := b.run("claude"); fault == nil || fault.Class != metadata.RateLimited || fault.RetryAfter != 7*time.Second {
 		t.Errorf("%+v, want it rate limited for 7 s", fault)
 	}
@@ -136,7 +136,7 @@ func TestClaudeLongWaitBeforeAnyWork(t *testing.T) {
 		stream  string
 		timeout time.Duration
 		cut     bool
-	}{{start + "\n" + wait, time.Minute, true}, {start + "\n" + work + "\n" + wait, time.Second, false}} {
+	}{{start + "\n" + wait, time.Minute, true}, {start + "\n" + work + "\n" + wait, 4 * time.Second, false}} {
 		b.write(filepath.Join(b.dir, "stream"), tt.stream+"\n")
 		b.install("claude", "play then hang", filepath.Join(b.dir, "stream"))
 		b.task.Timeout = tt.timeout

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -123,7 +124,7 @@ func readShapes() (*shapes, error) {
 func newRule(t ruleText, all allowed) *rule {
 	r := &rule{ruleText: t, reach: sync.OnceValue(func() int { return longest(t.Regex) })}
 	r.compile = sync.OnceValues(func() (*regexp.Regexp, error) {
-		re, err := regexp.Compile(t.Regex)
+		re, err := regexp.Compile(quicker(t.Regex))
 		if err == nil && re.NumSubexp() < t.SecretGroup {
 			err = fmt.Errorf("it has no group %d", t.SecretGroup)
 		}
@@ -139,6 +140,23 @@ func newRule(t ruleText, all allowed) *rule {
 	})
 	return r
 }
+
+// quicker writes an expression so that it finds the same secrets with less work
+// on a text that is made to cost much: what it lets stand before its first word
+// is no part of a secret, and what may be some hundred bytes long, and no more,
+// costs a state for each.
+func quicker(expression string) string {
+	expression = strings.ReplaceAll(expression, `[\w.-]{0,50}?`, "")
+	return counted.ReplaceAllStringFunc(expression, func(times string) string {
+		m := counted.FindStringSubmatch(times)
+		if most, _ := strconv.Atoi(m[2]); most < 100 {
+			return times
+		}
+		return "{" + m[1] + ",}"
+	})
+}
+
+var counted = regexp.MustCompile(`\{(\d+),(\d+)\}`)
 
 func (r *rule) broken(err error) error {
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 var errTooMuch = errors.New("too much in it looks like the beginning of a secret")
 
 // maxEffort bounds the work on one text, in bytes that are held against a rule:
-// some hundred times what a large file of code takes.
-const maxEffort = 256 << 20
+// many times what a large file of code takes.
+const maxEffort = 64 << 20
 
 // span is a part of a text.
 type span struct{ from, to int }
@@ -61,6 +61,9 @@ func (s *shapes) match(r *rule, text []byte, p span) ([]Hit, error) {
 	re, err := r.compile()
 	if err != nil {
 		return nil, err
+	}
+	if !re.Match(text[p.from:p.to]) {
+		return nil, nil // most have none, and that alone is told much sooner
 	}
 	var out []Hit
 	for _, m := range re.FindAllSubmatchIndex(text[p.from:p.to], -1) {
