@@ -200,20 +200,17 @@ func (p *place) ending() metadata.Code {
 }
 
 // A program that fills the disk is ended before the disk is full, and what it
-// left in its home is free again. The disk is a small one in memory, which only
-// root can make.
+// left in its home is free again. The disk is a small one in memory, which not
+// everybody may make.
 func TestFullDisk(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Log("only root can make a disk for this; the limit itself is tested in package agents")
-		return
-	}
 	p := besieged(t, 0)
 	disk := filepath.Join(p.root, "runs")
 	if err := os.Mkdir(disk, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "none", disk).CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
+		t.Logf("a disk for this cannot be made here (%v, %s); the limit itself is tested in package agents", err, out)
+		return
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
 	out := p.sabotage(sabotage{do: "for n in 1 2 3 4 5 6 7 8 9; do head -c 5000000 /dev/zero > ~/fill$n; done; sleep 60"})
