@@ -116,7 +116,11 @@ func peopleCells(run metadata.Run) []happening {
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why)
 		case "approve", "skip", "pause", "cancel", "retry", "refresh":
-			add(happening{at: d.At}, "!", d.Phase, d.Step, joined(": ", prefixed("by ", d.By), d.Why))
+			why := d.Why
+			if by := prefixed("by ", d.By); !strings.Contains(why, by) {
+				why = joined(": ", by, why)
+			}
+			add(happening{at: d.At}, "!", d.Phase, d.Step, why)
 		}
 	}
 	return all

@@ -134,7 +134,11 @@ func (r report) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 	t.add("revise", stepText(plan, p.Revise))
 	t.add("limits", limitsText(p))
 	t.add("approval", prefixed("by someone with the right ", p.Approve))
-	t.add("report", flat(p.Report))
+	for i, line := range strings.Split(p.Report, "\n") {
+		// As it is written: on one line, a comment would take in what follows it.
+		text := strings.TrimLeft(line, "\t")
+		t.add(when(i == 0, "report"), strings.Repeat("  ", len(line)-len(text))+flat(text))
+	}
 	for i, x := range plan.Rules {
 		if x.After == p.Name {
 			t.add("rule", ruleText(i, x))

@@ -135,7 +135,7 @@ func stopLine(n news, p palette) string {
 		return p.green("✓ completed") + ": " + text
 	}
 	ended := flat(n.Status)
-	if n.Code != "" {
+	if n.Code != "" && string(n.Code) != n.Status {
 		ended += " (" + flat(string(n.Code)) + ")"
 	}
 	where := flat(joined(" ", n.Phase, n.Step))
