@@ -30,6 +30,7 @@ func (b *bot) able(ctx context.Context, run metadata.Run) error {
 	if len(missing) > 0 {
 		return refuse(metadata.CredentialsMissing, "%s", strings.Join(missing, "\n"))
 	}
+	b.w.sayLacking(b.env)
 	b.asked = true
 	return nil
 }

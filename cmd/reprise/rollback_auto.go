@@ -76,6 +76,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 	if why := w.missing(a.Agent, opts); len(why) > 0 {
 		return fmt.Errorf("nobody can look at this run:\n%s\nInstall it, or name another: --agent NAME", strings.Join(why, "\n"))
 	}
+	w.sayLacking(env)
 	e, err := w.engine(env, o.opening, quiet{})
 	if err != nil {
 		return err

@@ -157,6 +157,7 @@ func (w *workspace) finish(ctx context.Context, env environment, o runOptions) e
 		if err := w.ready(opts); err != nil {
 			return err
 		}
+		w.sayLacking(env)
 	}
 	run, err := w.carryOn(ctx, env, o)
 	if err != nil {

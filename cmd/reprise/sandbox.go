@@ -35,9 +35,8 @@ func sandboxFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "sandbox", string(agents.BestEffort), "keep agents and checks from all but their work: required, best-effort or off")
 }
 
-// contain puts what the run starts into the sandbox, and says once if there is
-// none or if it lacks something.
-func (w *workspace) contain(env environment, how string, opts agents.Options) (agents.Options, error) {
+// contain puts what the run starts into the sandbox.
+func (w *workspace) contain(how string, opts agents.Options) (agents.Options, error) {
 	self, err := ownFile()
 	if err != nil {
 		return opts, err
@@ -46,9 +45,8 @@ func (w *workspace) contain(env environment, how string, opts agents.Options) (a
 	box.Helper = []string{self, sandboxCommand, "--"}
 	box.State, box.Objects = filepath.Join(filepath.Dir(w.repo.Tree()), "homes"), w.objects()
 	opts, note, err := opts.Contain(cmp.Or(agents.Containment(how), agents.BestEffort), box)
-	if err == nil && !w.told {
-		w.told, w.box = true, boxedBy(opts)
-		w.sayLacking(env, note)
+	if err == nil {
+		w.box, w.lack = boxedBy(opts), note
 	}
 	return opts, usage(err)
 }
@@ -58,11 +56,15 @@ func leaving(p pipelines.Sandbox) agents.Sandbox {
 	return agents.Sandbox{Sockets: p.Sockets, Limits: agents.Limits{File: uint64(p.File), Disk: uint64(p.Disk)}}
 }
 
-// sayLacking says that there is no sandbox, or what it does not hold though it
-// should.
-func (w *workspace) sayLacking(env environment, note string) {
-	if note != "" {
-		_, _ = fmt.Fprintln(env.stderr, "reprise: "+note)
+// sayLacking says, once and before an agent is called, that there is no sandbox,
+// or what it does not hold though it should.
+func (w *workspace) sayLacking(env environment) {
+	if w.told {
+		return
+	}
+	w.told = true
+	if w.lack != "" {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+w.lack)
 	}
 	if w.box.Held == nil {
 		return

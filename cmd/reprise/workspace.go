@@ -48,8 +48,9 @@ type workspace struct {
 	nowhere string     // why that is so
 
 	elsewhere int      // attempts that other machines have made
-	told      bool     // what the sandbox lacks
 	box       boxed    // what programs are kept in
+	lack      string   // why they are kept in nothing
+	told      bool     // that, or what the sandbox lacks, was said
 	ignored   []string // what was asked for, and a run that has begun does not change
 }
 
@@ -373,7 +374,7 @@ func agentOptions(env environment, w *workspace, o opening) (agents.Options, err
 			return opts, usage(err)
 		}
 	}
-	return w.contain(env, o.sandbox, opts)
+	return w.contain(o.sandbox, opts)
 }
 
 // tempMark begins the names of the temporary folders of a run, whose tree is there.
