@@ -75,7 +75,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	case "approve":
 		phase, role, _, _ := phases.Approval(plan, run)
 		next, err = phases.Approve(plan, run, c)
-		o.Phase, why = phase, fmt.Sprintf("%s is approved, as it has to be by somebody with the role %s", phase, role)
+		o.Phase, why = phase, fmt.Sprintf("%s is approved, as the role %s may", phase, role)
 	case "answer":
 		next, err = phases.Answer(run, o.Question, o.Text, c)
 		why = joined(" ", "answered", o.Question)

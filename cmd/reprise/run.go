@@ -347,7 +347,11 @@ func ending(run metadata.Run) string {
 	if run.Stop.Step != "" {
 		where += " " + string(run.Stop.Step)
 	}
-	return fmt.Sprintf("%s at %s: %s: %s (%s)", run.Status, where, run.Stop.Code, run.Stop.Why, cost)
+	code := string(run.Stop.Code)
+	if code == string(run.Status) {
+		code = ""
+	}
+	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, run.Stop.Why), cost)
 }
 
 // exitOf gives the exit code for how a run ended.

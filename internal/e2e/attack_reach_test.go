@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // nobody is a user that no machine has.
@@ -169,7 +171,7 @@ func TestScriptAttacks(t *testing.T) {
 func TestAttacksAreLive(t *testing.T) {
 	everyUser(t, func(t *testing.T, user int) {
 		p := besieged(t, user)
-		root := user == 0 && os.Geteuid() == 0
+		root := user == 0 && p.allRights()
 		var tried []attempt
 		var want []string
 		for _, a := range attempts() {
@@ -185,6 +187,22 @@ func TestAttacksAreLive(t *testing.T) {
 			t.Errorf("what worked outside of the sandbox (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// allRights reports whether the test is run by root with all of root's rights, of
+// which containers often lack some.
+func (p *place) allRights() bool {
+	p.t.Helper()
+	const needed = 1<<2 | 1<<19 | 1<<21 | 1<<27 // CAP_DAC_READ_SEARCH, _SYS_PTRACE, _SYS_ADMIN and _MKNOD, see capabilities(7)
+	_, rest, _ := strings.Cut(p.read("/proc/self/status"), "\nCapEff:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	has, err := strconv.ParseUint(line, 16, 64)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	groups, _ := filepath.Glob("/sys/fs/cgroup/*/cgroup.procs")
+	move := func(file string) bool { return unix.Access(file, unix.W_OK) == nil }
+	return os.Geteuid() == 0 && has&needed == needed && slices.ContainsFunc(append(groups, "/sys/fs/cgroup/cgroup.procs"), move)
 }
 
 // A real agent whose model obeys every evil word tries the same with its tools.

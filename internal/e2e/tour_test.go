@@ -68,8 +68,8 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// sameEverywhere takes out of what was printed what differs from one time to
-// the next. Columns stay as wide as they are.
+// sameEverywhere takes out of what was printed what differs from one time, and
+// one machine, to the next. Columns stay as wide as they are.
 func sameEverywhere(text string) string {
 	for _, r := range []struct{ found, instead string }{
 		{`\d{4}-\d\d-\d\d( ?T?)\d\d:\d\d:\d\dZ`, "2026-01-02T09:00:00Z"},
