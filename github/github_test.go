@@ -72,11 +72,11 @@ func clientWithin(t *testing.T, s *githubtest.Server, token string, answer time.
 func TestIssue(t *testing.T) {
 	s := githubtest.New(t)
 	updated := time.Date(2026, 3, 1, 2, 3, 4, 0, time.UTC)
-	s.AddIssue("acme/widget", githubtest.Issue{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", Author: "bob", Labels: []string{"bug", "p: 1"}, State: "closed", Locked: true, Updated: updated})
+	s.AddIssue("acme/widget", githubtest.Issue{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", Author: "bob", Labels: []string{"bug", "p: 1"}, Type: "Bug", State: "closed", Locked: true, Updated: updated})
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 9, Title: "Change", Pull: true, Updated: updated})
 	gh, _ := client(t, s, "")
 	for _, want := range []Issue{
-		{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", URL: "https://github.com/acme/widget/issues/8", Author: "bob", Labels: []string{"bug", "p: 1"}, State: "closed", Locked: true, UpdatedAt: updated},
+		{Number: 8, Title: "Ünï <b>", Body: "a\r\nb", URL: "https://github.com/acme/widget/issues/8", Author: "bob", Labels: []string{"bug", "p: 1"}, Type: "Bug", State: "closed", Locked: true, UpdatedAt: updated},
 		{Number: 9, Title: "Change", URL: "https://github.com/acme/widget/pull/9", Author: "octocat", State: "open", IsPull: true, UpdatedAt: updated},
 	} {
 		got, err := gh.Issue(t.Context(), "Acme", "widget", want.Number)

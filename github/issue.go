@@ -17,6 +17,7 @@ type Issue struct {
 	URL       string // for people; empty if the forge gave none that is safe to keep
 	Author    string // login; empty if the account is gone
 	Labels    []string
+	Type      string // such as "Bug", where issues have types
 	State     string // "open" or "closed"
 	Locked    bool   // only collaborators may comment
 	IsPull    bool   // it is a pull request; every pull request is an issue, too
@@ -33,6 +34,7 @@ type wireIssue struct {
 	URL       string      `json:"html_url"`
 	User      wireAccount `json:"user"`
 	Labels    []wireLabel `json:"labels"`
+	Type      wireLabel   `json:"type"`
 	State     string      `json:"state"`
 	Locked    bool        `json:"locked"`
 	IsLocked  bool        `json:"is_locked"` // so called by Gitea and Forgejo
@@ -40,7 +42,8 @@ type wireIssue struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-// wireLabel is an object with a name or, in some answers, the name itself.
+// wireLabel is an object with a name or, in some answers, the name itself; null
+// has none.
 type wireLabel struct{ Name string }
 
 // UnmarshalJSON reads either form.
@@ -81,7 +84,7 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 func (w wireIssue) issue() Issue {
 	is := Issue{
 		ID: w.ID, Number: w.Number, Title: w.Title, Body: w.Body, URL: safeURL(w.URL), Author: w.User.Login,
-		State: w.State, Locked: w.Locked || w.IsLocked, IsPull: w.Pull != nil, UpdatedAt: w.UpdatedAt,
+		Type: w.Type.Name, State: w.State, Locked: w.Locked || w.IsLocked, IsPull: w.Pull != nil, UpdatedAt: w.UpdatedAt,
 	}
 	for _, l := range w.Labels {
 		if l.Name != "" {

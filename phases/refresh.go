@@ -12,8 +12,8 @@ import (
 // as it is defined now. What is done stays done, in the folder it lies in; new
 // phases are pending; a phase that the new pipeline does not have any more is
 // left as it is if it is completed, and skipped if it is not, because the
-// history names it; once a pipeline has it again, it is pending. Neither
-// argument is changed.
+// history names it; once a pipeline has it again, it is pending. An allowance
+// that a person gave stays. No argument is changed.
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
@@ -52,9 +52,11 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 		run.CurrentPhase = plan.Phases[0].Name
 	}
 	run.Language = plan.Language
-	since, limits := run.Budget.Since, budgetOf(&plan)
+	limits := budgetOf(&plan)
+	if limits.Since = run.Budget.Since; run.Budget.USD != old.Budget.USD {
+		limits.USD = run.Budget.USD // that is what a person allowed
+	}
 	run.Budget = limits
-	run.Budget.Since = since
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
 	return &plan, touch(run, at)
 }

@@ -36,6 +36,7 @@ type Pipeline struct {
 	Sandbox     Sandbox             `json:"sandbox,omitzero"`
 	Source      string              `json:"source"`           // "builtin:full", or the path of the file
 	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
+	Part        Part                `json:"part,omitzero"`    // what Cut has left
 }
 
 // Select says which issues take a pipeline when none is named.

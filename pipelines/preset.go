@@ -22,10 +22,14 @@ func Preset(p *Pipeline, name string) (*Pipeline, error) {
 
 // Part names some phases of a pipeline. The zero value names all of them.
 type Part struct {
-	From, Until string   // first and last
-	Only        string   // this one
-	Skip        []string // all but these
+	From  string   `json:"from,omitempty"`  // the first
+	Until string   `json:"until,omitempty"` // the last
+	Only  string   `json:"only,omitempty"`  // this one
+	Skip  []string `json:"skip,omitempty"`  // all but these
 }
+
+// IsZero reports whether the part is all of a pipeline.
+func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) == 0 }
 
 // Cut returns the pipeline cut down to a part, as Preset does. The error has
 // every mistake: phases that are not there, and a part without phases.
@@ -51,7 +55,9 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	if len(wrong) == 0 && len(keep) == 0 {
 		wrong = append(wrong, fmt.Errorf("no phase of pipeline %q is left: its phases are %s", p.Name, strings.Join(all, ", ")))
 	}
-	return p.cut(keep), errors.Join(wrong...)
+	out := p.cut(keep)
+	out.Part = part
+	return out, errors.Join(wrong...)
 }
 
 // cut returns the pipeline with some of its phases.

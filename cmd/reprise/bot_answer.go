@@ -178,7 +178,7 @@ func (b *bot) choose(ctx context.Context) (*pipelines.Pipeline, string, error) {
 	}
 	is := pipelines.Issue{}
 	if b.t.issue != nil {
-		is = pipelines.Issue{Title: b.t.issue.Title, Labels: b.t.issue.Labels}
+		is = pipelines.Issue{Title: b.t.issue.Title, Labels: b.t.issue.Labels, Type: b.t.issue.Type}
 	}
 	name := b.in.pipeline
 	if isPath(name) {

@@ -120,6 +120,7 @@ func TestChecksAreStarted(t *testing.T) {
 		{"and a workflow to start", ci, false, "ci.yml", true, 1},
 		{"and one that is not there", ci, false, "nothing.yml", true, 0},
 		{"no workflow on a push", "on: workflow_dispatch\njobs: {}\n", false, "", false, 0},
+		{"no workflow on a push, but one is named", "on: workflow_dispatch\njobs: {}\n", false, "ci.yml", true, 1},
 		{"the token of a person", ci, true, "ci.yml", false, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

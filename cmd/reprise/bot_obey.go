@@ -123,6 +123,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x deed, o order) er
 func (b *bot) redefine(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
 	b.w.run = run
 	opening := b.opening(&o)
+	opening.pipeline = o.Pipeline // else that of the run, whatever new runs take
 	if err := b.w.redefine(ctx, b.env, opening); err != nil {
 		return run, &refused{metadata.ConfigInvalid, err}
 	}

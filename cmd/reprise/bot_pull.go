@@ -131,10 +131,11 @@ func (b *bot) followUp(ctx context.Context, run metadata.Run) error {
 // token of a workflow: they are started where the workflow file names them and
 // the run is completed, and people are told in any case.
 func (b *bot) checks(ctx context.Context, run metadata.Run) {
-	if !pushesQuietly(ctx, b.gh) || !hasCode(run) || !hasChecks(b.workFolder()) {
+	if !hasCode(run) || !pushesQuietly(ctx, b.gh) {
 		return
 	}
-	b.told.NoChecks = true
+	// A workflow that is named may have no push among its events.
+	b.told.NoChecks = hasChecks(b.workFolder()) || len(b.in.dispatch) > 0
 	if run.Status != metadata.Completed {
 		return
 	}

@@ -106,7 +106,7 @@ func (b *bot) opening(o *order) opening {
 	if b.t.issue != nil {
 		out.given = &issue{
 			ID: b.id(), Title: oneLine(b.t.issue.Title), Body: strings.TrimSpace(b.t.issue.Body), URL: b.t.issue.URL,
-			Author: b.t.issue.Author, Labels: b.t.issue.Labels,
+			Author: b.t.issue.Author, Labels: b.t.issue.Labels, Type: b.t.issue.Type,
 		}
 	}
 	if o == nil {

@@ -39,6 +39,25 @@ type definition struct {
 	defined string
 }
 
+// unwritten gives a mistake for each step whose template nobody has written.
+func (d *definition) unwritten() (wrong pipelines.Errors) {
+	look := func(list string, of []pipelines.Phase) {
+		for i, p := range of {
+			steps := []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}}
+			for _, s := range steps {
+				if s.prompt == "" || d.words.Has(s.prompt) {
+					continue
+				}
+				wrong = append(wrong, pipelines.Error{File: d.plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
+					"%s of %s takes the prompt %q, which nobody has written: it would be .github/reprise/prompts/%s.md on the default branch", s.name, p.Name, s.prompt, s.prompt)})
+			}
+		}
+	}
+	look("phases", d.plan.Phases)
+	look("spare", d.plan.Spare)
+	return wrong
+}
+
 // sources says where pipelines come from: a file that was named, the default
 // branch's .github/reprise, then what is built in. The branch that agents
 // work on has no say.
@@ -91,7 +110,7 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	if err != nil {
 		return definition{}, err
 	}
-	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels}, name)
+	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
 	if err != nil {
 		return definition{}, usage(err) // what was named, or a label or file of the repository
 	}
@@ -110,6 +129,9 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	}
 	if d.words, err = prompts.Load(overrides, plan.Language); err != nil {
 		return d, inRepository(err)
+	}
+	if wrong := d.unwritten(); len(wrong) > 0 {
+		return d, wrong
 	}
 	if _, d.defined, err = d.freeze(is); err != nil {
 		return d, err
@@ -278,7 +300,13 @@ func (w *workspace) refresh(ctx context.Context, env environment, o opening) err
 // next commit takes them along.
 func (w *workspace) redefine(ctx context.Context, env environment, o opening) error {
 	if o.pipeline == "" {
+		if !kept(w.run.Pipeline.Source) {
+			return usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.run.Pipeline.Source)
+		}
 		o.pipeline = definedBy(w.run, w.plan.Preset)
+	}
+	if o.part.IsZero() {
+		o.part = w.plan.Part
 	}
 	if o.language == "" {
 		o.language = w.run.Language
@@ -314,9 +342,14 @@ func definedBy(run metadata.Run, preset string) string {
 	return run.Pipeline.Name + "/" + preset
 }
 
+// kept reports whether a pipeline comes from where its name finds it again.
+func kept(source string) bool {
+	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ".github/reprise/")
+}
+
 // changedSince says that the definition of a run reads otherwise now, or "".
 func changedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue, preset string) (string, error) {
-	if !strings.HasPrefix(run.Pipeline.Source, "builtin:") && !strings.HasPrefix(run.Pipeline.Source, ".github/reprise/") {
+	if !kept(run.Pipeline.Source) {
 		return "", nil // from a file that was named, and may be anywhere
 	}
 	now, err := define(ctx, src, is, opening{pipeline: definedBy(run, preset), language: run.Language})

@@ -27,6 +27,7 @@ type issue struct {
 	URL    string
 	Author string
 	Labels []string
+	Type   string // GitHub's, such as "Bug"
 }
 
 // maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536
@@ -38,6 +39,7 @@ type frontMatter struct {
 	Number int      `yaml:"number"`
 	Title  string   `yaml:"title"`
 	Labels []string `yaml:"labels"`
+	Type   string   `yaml:"type"`
 	Author string   `yaml:"author"`
 	URL    string   `yaml:"url"`
 }
@@ -57,7 +59,7 @@ func readIssue(name string) (issue, error) {
 	if err != nil {
 		return issue{}, usageError{fmt.Errorf("issue file %s: front matter: %w", name, err)}
 	}
-	is := issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, ID: idFromFile(name)}
+	is := issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFromFile(name)}
 	if front.Number < 0 {
 		return issue{}, usageError{fmt.Errorf("issue file %s: number %d is not positive", name, front.Number)}
 	}
@@ -127,7 +129,7 @@ func cutFrontMatter(text string) (frontMatter, string, error) {
 	dec := yaml.NewDecoder(strings.NewReader(block))
 	dec.KnownFields(true)
 	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
-		return front, "", fmt.Errorf("%s (known: number, title, labels, author, url)", yamlMistake(err))
+		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url)", yamlMistake(err))
 	}
 	return front, body, nil
 }

@@ -125,6 +125,9 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		return err
 	}
 	if !w.fresh {
+		if o.refresh && w.run.Status == metadata.Completed {
+			return usagef("the run of issue %s is completed: take a phase back first (reprise rollback --issue %s --to-phase PHASE --reason TEXT), then --refresh takes the pipeline as it is defined now", w.run.IssueNumber, w.run.IssueNumber)
+		}
 		w.takeUp(env, o)
 		if o.refresh {
 			if err := w.refresh(ctx, env, o.opening); err != nil {

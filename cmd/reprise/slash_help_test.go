@@ -90,6 +90,8 @@ const slashPageHead = "" +
 	"- A character that nobody can see, in the line of a command, refuses it.\n" +
 	"- A comment that was edited does not count. Write a new one.\n" +
 	"- A mistake is explained in a reply, to people with the right to the command.\n" +
-	"  What is near to none of these names is not answered at all.\n\n" +
+	"  What is near to none of these names is not answered at all, and neither are\n" +
+	"  `/pause`, `/approve`, `/reject`, `/answer` and `/skip` on an issue without a\n" +
+	"  run: other programs listen to these names, too.\n\n" +
 	"The input `command` of the action takes the same, with or without the slash.\n\n" +
 	"The least right is a role in the repository. Greater ones include it.\n\n"

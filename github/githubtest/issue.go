@@ -18,6 +18,7 @@ type Issue struct {
 	Body    string // empty: null, as GitHub sends it
 	Author  string // empty: octocat
 	Labels  []string
+	Type    string // empty: none
 	State   string // empty: open
 	Locked  bool
 	Pull    bool // it is a pull request

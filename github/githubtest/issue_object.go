@@ -24,6 +24,9 @@ func (s *Server) issueObject(repo *repository, is *Issue) object {
 		"reactions": repo.rollup(self, subject{issue: is.Number}), "performed_via_github_app": s.via(is.Author),
 		"sub_issues_summary": repo.subIssuesSummary(s, is.Number),
 	}
+	if is.Type != "" {
+		out["type"] = object{"id": 1, "node_id": node("IT", 1), "name": is.Type, "description": nil, "color": "red"}
+	}
 	if is.State == "closed" {
 		out["state_reason"], out["closed_at"], out["closed_by"] = "completed", stamp(is.Updated), s.user(repo.owner)
 	}
