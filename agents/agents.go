@@ -95,8 +95,9 @@ func For(name string, a pipelines.Agent, opts Options) (phases.Agent, error) {
 }
 
 // Probe says whether the program of an agent is there, with a hint how to get
-// it if not: an *phases.AgentError of class Missing. It starts nothing.
-func Probe(name string, a pipelines.Agent, opts Options) error {
+// it if not: an *phases.AgentError of class Missing. A path that is not absolute
+// counts from dir, the top of a work tree. It starts nothing.
+func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if name == "rehearsal" {
 		return nil
 	}
@@ -104,7 +105,7 @@ func Probe(name string, a pipelines.Agent, opts Options) error {
 		return err
 	}
 	c := newCLI(name, a, opts)
-	_, err := c.find(c.program, "")
+	_, err := c.find(c.program, dir)
 	return err
 }
 

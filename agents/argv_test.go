@@ -269,13 +269,28 @@ func TestProbe(t *testing.T) {
 	b := newBench(t)
 	b.opts.Environ[0] = "PATH=" + b.bin
 	var fault *phases.AgentError
-	if err := Probe("codex", pipelines.Agent{}, b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || fault.Hint != "install it with: npm install -g @openai/codex" {
+	if err := Probe("codex", pipelines.Agent{}, "", b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || fault.Hint != "install it with: npm install -g @openai/codex" {
 		t.Errorf("error %+v", err)
 	}
 	b.install("codex", "crash")
 	for _, name := range []string{"codex", "rehearsal"} {
-		if err := Probe(name, pipelines.Agent{}, b.opts); err != nil {
+		if err := Probe(name, pipelines.Agent{}, "", b.opts); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// A path counts from the top of the work tree.
+	dir := t.TempDir()
+	own := pipelines.Agent{Command: []string{"./tools/own"}}
+	if err := Probe("command", own, dir, b.opts); !errors.As(err, &fault) || !strings.Contains(err.Error(), filepath.Join(dir, "tools/own")+"; a path counts from the top") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tools", "own"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Probe("command", own, dir, b.opts); err != nil {
+		t.Error(err)
 	}
 }

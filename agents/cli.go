@@ -115,7 +115,7 @@ func (c cli) environ(call *Call) []string {
 // find gives the absolute path of a program. A path that is not absolute
 // counts from dir.
 func (c cli) find(program, dir string) (string, error) {
-	candidates := []string{program}
+	candidates, below := []string{program}, false
 	if !strings.ContainsRune(program, filepath.Separator) {
 		candidates = nil
 		for _, d := range filepath.SplitList(lookup(c.opts.Environ, "PATH")) {
@@ -124,7 +124,7 @@ func (c cli) find(program, dir string) (string, error) {
 			}
 		}
 	} else if !filepath.IsAbs(program) {
-		candidates[0] = filepath.Join(dir, program)
+		candidates[0], below = filepath.Join(dir, program), true
 	}
 	why := fmt.Errorf("there is no program %q in PATH", program)
 	for _, path := range candidates {
@@ -137,6 +137,9 @@ func (c cli) find(program, dir string) (string, error) {
 		case len(candidates) == 1:
 			why = fmt.Errorf("there is no program %s", path)
 		}
+	}
+	if below && dir != "" {
+		why = fmt.Errorf("%w; a path counts from the top of the repository, as it is committed", why)
 	}
 	return "", c.missing(why)
 }

@@ -39,6 +39,11 @@ type Options struct {
 	// joined with what is here, and gives up the commits that are only here.
 	TakeTheirs bool
 
+	// Fit, if not nil, is asked about the newest commit of a branch that exists,
+	// before anything is moved to it; read gives a file of that commit, as
+	// ReadFile does. What it returns is the error of Open.
+	Fit func(read func(path string) ([]byte, error)) error
+
 	// Locked, if not nil, is called once the run's folder belongs to this
 	// process, before anything in its tree is looked at.
 	Locked func()
@@ -107,6 +112,11 @@ func (r *Repo) open(ctx context.Context) error {
 	r.top = top
 	if err := r.findTip(ctx); err != nil {
 		return err
+	}
+	if r.opt.Fit != nil && !r.isNew {
+		if err := r.opt.Fit(func(path string) ([]byte, error) { return r.ReadFile(ctx, r.tip, path) }); err != nil {
+			return err
+		}
 	}
 	if err := r.bringUp(ctx); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(r.tip), err)

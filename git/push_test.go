@@ -160,6 +160,45 @@ func TestOpenOnDivergedBranches(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotFitMovesNothing(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	bare := withRemote(t, user)
+	unfit := errors.New("a.txt is no good")
+	fit := func(o *Options) {
+		o.Fit = func(read func(string) ([]byte, error)) error {
+			if text, err := read("a.txt"); err != nil || string(text) == "bad" {
+				return errors.Join(unfit, err)
+			}
+			return nil
+		}
+	}
+	root := inRoot(filepath.Join(realTemp(t), "run"))
+	r := openRun(t, user, root, pushing, fit)
+	tip := commit(t, r, "{1}")
+	r.Close()
+	dir := other(t, bare)
+	sh(t, dir, "checkout", "-q", branch)
+	pushFile(t, dir, "a.txt", "bad")
+	if _, err := tryOpen(t, user, root, pushing, fit); !errors.Is(err, unfit) {
+		t.Errorf("got %v", err)
+	}
+	if got := sh(t, user, "rev-parse", branch); got != tip {
+		t.Errorf("the user's branch is at %s, want %s", got, tip)
+	}
+	// Without the remote the run is where it was.
+	r = openRun(t, user, root, fit)
+	if r.Tip() != tip {
+		t.Errorf("the run is at %s, want %s", r.Tip(), tip)
+	}
+	r.Close()
+	pushFile(t, dir, "a.txt", "good")
+	r = openRun(t, user, root, pushing, fit)
+	if got := sh(t, bare, "rev-parse", branch); r.Tip() != got {
+		t.Errorf("the run is at %s, want %s", r.Tip(), got)
+	}
+}
+
 func TestDeletedBranchStartsAnew(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, nil)

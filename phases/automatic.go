@@ -58,6 +58,41 @@ func rollbackText(to string, step metadata.Step, reason string) string {
 	return strings.TrimSpace("/rollback " + brief(to) + " " + brief(reason))
 }
 
+// Proposed gives the rollback that an agent or a rule proposes about the phase
+// that a run waits to be approved: a person may carry it out instead. It asks
+// for nothing if there is none, or none that could be carried out.
+func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rewind, bool) {
+	phase, _, _, ok := Approval(plan, run)
+	if !ok {
+		return Rewind{}, false
+	}
+	rec := run.Phase(phase)
+	var all []rollbackReport
+	if r := requestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
+		all = append(all, *r)
+	}
+	for _, r := range plan.Rules {
+		if back := r.Then.Rollback; back != nil && r.After == phase {
+			all = append(all, rollbackReport{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
+		}
+	}
+	for _, r := range all {
+		asIs := rollbackText(r.Phase, r.Step, r.Reason)
+		if r.Step == "" {
+			r.Step = metadata.Revise
+		}
+		r.Reason = limit(clean(r.Reason), mostReason)
+		if !strings.Contains(rec.Ask, asIs) && !strings.Contains(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
+			continue // that is not why a person is asked
+		}
+		rw := Rewind{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
+		if _, err := Back(plan, run, rw); err == nil {
+			return rw, true
+		}
+	}
+	return Rewind{}, false
+}
+
 // automaticSince counts the rollbacks without a person since a person last
 // took the run back.
 func automaticSince(run metadata.Run) int {

@@ -46,6 +46,7 @@ type boundary struct {
 	state   string // folder of the run, such as ".reprise/issue-7"
 	folder  string // folder of the phase
 	protect []string
+	agents  []string // files that the pipeline starts as agents
 	limits  pipelines.Limits
 }
 
@@ -184,6 +185,8 @@ func (b boundary) place(c Change) (metadata.Rule, string) {
 		return metadata.RuleAccess, "this phase may only write its artifact folder"
 	case Protected(c.Path, b.protect):
 		return metadata.RuleProtected, "a protected path"
+	case slices.Contains(b.agents, fold(c.Path)):
+		return metadata.RuleProtected, "this file is started as an agent"
 	}
 	for _, link := range c.Behind {
 		if Protected(link, b.protect) {

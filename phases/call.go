@@ -126,7 +126,7 @@ func (e *Engine) access(d Decision) pipelines.Access {
 
 func (e *Engine) boundary(run metadata.Run, d Decision) boundary {
 	p := e.Plan.Phase(d.Phase)
-	return boundary{access: e.access(d), state: Folder(run.IssueNumber), folder: e.folder(run, p), protect: e.Plan.Protect, limits: e.Plan.Limits}
+	return boundary{access: e.access(d), state: Folder(run.IssueNumber), folder: e.folder(run, p), protect: e.Plan.Protect, agents: programs(e.Plan), limits: e.Plan.Limits}
 }
 
 // session gives the id to start or to go on with.

@@ -126,11 +126,21 @@ func agentWhy(ae *AgentError) string {
 	if ae.Hint != "" {
 		why += "; " + ae.Hint
 	}
-	if tail := strings.TrimSpace(ae.Stderr); tail != "" {
+	if tail := unsaid(strings.TrimSpace(ae.Stderr), ae.Error()); tail != "" {
 		if r := []rune(tail); len(r) > 1000 {
 			tail = "…" + string(r[len(r)-1000:])
 		}
 		why += "\n" + tail
 	}
 	return why
+}
+
+// unsaid leaves the last line out of what a program complained if the error
+// ends with it.
+func unsaid(tail, said string) string {
+	before, last, _ := cutLast("\n"+tail, "\n")
+	if last = strings.Join(strings.Fields(last), " "); last != "" && strings.HasSuffix(said, ": "+last) {
+		return strings.TrimSpace(before)
+	}
+	return tail
 }

@@ -106,7 +106,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: names(run)}
 	case !ok:
-		return run, fmt.Errorf("nothing waits for an approval; the run is %s at %s", run.Status, run.CurrentPhase)
+		return run, fmt.Errorf("nothing waits for an approval; the run is %s at %s", run.Status, At(plan, run))
 	case c.Phase != "" && c.Phase != waits:
 		return run, fmt.Errorf("phase %s does not wait for an approval; %s does", c.Phase, waits)
 	}

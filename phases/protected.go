@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Protected reports whether agents may never change a path: what steers the
@@ -32,6 +33,20 @@ func instructions() []string {
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md",
 		".claude/**", ".codex/**", ".gemini/**", ".mcp.json", ".cursor/**", ".cursorrules", ".gitmodules", ".husky/**",
 	}
+}
+
+// programs are the files of the repository that a pipeline starts as agents,
+// folded. Whoever could change one would be the next agent, such as the one that
+// reviews.
+func programs(plan *pipelines.Pipeline) (files []string) {
+	for _, a := range plan.Agents {
+		for _, word := range a.Command {
+			if strings.Contains(word, "/") {
+				files = append(files, fold(path.Clean(word))) // no path of a change leads out of the tree
+			}
+		}
+	}
+	return files
 }
 
 // matchAny reports whether a path is what one of the patterns names, as the

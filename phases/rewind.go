@@ -129,9 +129,9 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rw.To })
 	switch {
 	case rec.Status == metadata.PhaseSkipped && !begun:
-		return fmt.Errorf("phase %s was left out, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
+		return fmt.Errorf("phase %s was left out, so there is nothing to take back; the run is at %s", rw.To, At(plan, run))
 	case rec.Status == metadata.PhasePending:
-		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, run.CurrentPhase)
+		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, At(plan, run))
 	}
 	if rw.Step == metadata.Review && plan.Phase(rw.To).NoReview {
 		return fmt.Errorf("phase %s has no review; use the step execute or revise", rw.To)

@@ -26,7 +26,8 @@ type file struct {
 const maxChain = 5
 
 // evaluate resolves the first of the files, which builds on the second, and
-// so on. Where one more is needed it says which, and where that is written.
+// so on. Where one more is needed it says which, and where that is written;
+// the error then has what is wrong whatever that one says.
 func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	ctx := cuecontext.New()
 	schema, facts, err := schemas(ctx)
@@ -54,10 +55,19 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	if len(nodes) < len(files) {
 		return nil, nil, all.found.orNil()
 	}
-	if ext := nodes[len(nodes)-1].get("extends"); ext != nil {
-		return nil, &Error{File: ext.file, Line: ext.line, Column: ext.column, Path: ext.path, Message: ext.text()}, nil
+	last := nodes[len(nodes)-1]
+	if !slices.Contains(last.names, "extends") {
+		return all.resolve(nodes)
 	}
-	return all.resolve(nodes)
+	for _, n := range nodes {
+		if err := all.alone(n); err != nil {
+			return nil, nil, err
+		}
+	}
+	if ext := last.get("extends"); ext != nil {
+		missing = &Error{File: ext.file, Line: ext.line, Column: ext.column, Path: ext.path, Message: ext.text()}
+	}
+	return nil, missing, all.found.orNil()
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.

@@ -48,8 +48,8 @@ type response struct {
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
 	Missing  *Error    `json:"missing,omitempty"` // a pipeline to build on; Message is its name
 	Matches  bool      `json:"matches,omitempty"`
-	Mistakes Errors    `json:"mistakes,omitempty"`
-	Failure  string    `json:"failure,omitempty"` // any other error
+	Mistakes Errors    `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
+	Failure  string    `json:"failure,omitempty"`  // any other error
 }
 
 // CheckReport holds a JSON value that an agent returned against a phase's
@@ -131,10 +131,13 @@ func died(err error, begun bool) bool {
 	return begun && errors.As(err, &exit) && exit.ExitCode() != 1
 }
 
-// settle turns what is wrong into an error.
+// settle turns what is wrong into an error, unless there is more to ask first.
 func (r response) settle() (response, error) {
-	if r.Failure != "" {
+	switch {
+	case r.Failure != "":
 		return r, errors.New(r.Failure)
+	case r.Missing != nil:
+		return r, nil
 	}
 	return r, r.Mistakes.orNil()
 }

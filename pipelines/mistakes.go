@@ -14,9 +14,7 @@ const maxGoal = 10_000
 // check finds what the schema cannot see: names that lead nowhere and plans
 // that cannot be carried out.
 func (c *mistakes) check(n *node, a *author) {
-	if _, err := regexp.Compile(a.Select.Title); err != nil {
-		c.add(n, []any{"select", "title"}, "%v", err)
-	}
+	c.patterns(n, a)
 	c.agents(n, a)
 	if len(n.list("phases")) == 0 && !slices.Contains(n.names, "phases") {
 		c.add(n, []any{"phases"}, "missing, expected a list of at least one phase")
@@ -34,6 +32,13 @@ func (c *mistakes) check(n *node, a *author) {
 	c.presets(n, a)
 	for i := range a.Rules {
 		c.rule(n.get("rules").item(i), &a.Rules[i], a)
+	}
+}
+
+// patterns checks what stands for titles and paths.
+func (c *mistakes) patterns(n *node, a *author) {
+	if _, err := regexp.Compile(a.Select.Title); err != nil {
+		c.add(n, []any{"select", "title"}, "%v", err)
 	}
 	for i, p := range a.Protect {
 		if why := badPattern(p); why != "" {
@@ -68,21 +73,21 @@ func (c *mistakes) agents(n *node, a *author) {
 				c.add(n, append(at, "env", i), "no agent may see %s, which can change the repository", env)
 			}
 		}
-		if f := agent.Fallback; f != "" && !slices.Contains(names, f) {
+		if f := agent.Fallback; f != "" && !slices.Contains(names, f) && !c.open {
 			c.add(n, append(at, "fallback"), "no agent %q, %s", f, oneOf(f, names))
 		}
 	}
 	c.fallbackLoops(n, a)
 	c.agent(n, a, a.Defaults.Agent, "defaults", "agent")
 	c.agent(n, a, a.Defaults.Reviewer, "defaults", "reviewer")
-	if a.writer() == "" && len(names) > 0 {
+	if a.writer() == "" && len(names) > 0 && !c.open {
 		c.add(n, []any{"defaults", "agent"}, "missing, expected the agent that does the work, one of %s", strings.Join(names, ", "))
 	}
 }
 
 // agent notes a name that is none of the agents.
 func (c *mistakes) agent(n *node, a *author, name string, keys ...any) {
-	if _, ok := a.Agents[name]; !ok && name != "" {
+	if _, ok := a.Agents[name]; !ok && name != "" && !c.open {
 		c.add(n, keys, "no agent %q, %s", name, oneOf(name, sortedKeys(a.Agents)))
 	}
 }

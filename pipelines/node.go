@@ -155,6 +155,7 @@ func (n *node) writeJSON(out *bytes.Buffer) {
 type mistakes struct {
 	found Errors
 	main  *node // the pipeline that was asked for
+	open  bool  // what it builds on is not known, so a name may be of that
 }
 
 // add notes a mistake at the value that keys lead to from n: names of fields

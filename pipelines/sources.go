@@ -69,12 +69,57 @@ func (s Sources) repoNames() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if ext := path.Ext(e.Name()); !e.IsDir() && slices.Contains(endings(), ext) {
-			names = append(names, strings.TrimSuffix(e.Name(), ext))
+		if name, ok := IsFile(e.Name()); ok && !e.IsDir() {
+			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// Shadowed gives a mistake for each file of the repository that is never read,
+// as another one with the same name and an ending that is asked for sooner is
+// beside it.
+func (s Sources) Shadowed() (Errors, error) {
+	names, err := s.repoNames()
+	if err != nil {
+		return nil, err
+	}
+	var found Errors
+	for _, name := range names {
+		first := ""
+		for _, ext := range endings() {
+			_, err := fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+			case err != nil:
+				return nil, fmt.Errorf("pipeline %q: %w", name, err)
+			case first == "":
+				first = name + ext
+			default:
+				found = append(found, Error{File: repoPath + name + ext, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", first)})
+			}
+		}
+	}
+	return found, nil
+}
+
+// UnknownError says that there is no pipeline of a name.
+type UnknownError struct {
+	Name  string
+	Known []string // names that there are
+}
+
+// Error says which were expected, or which one was probably meant.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("no pipeline %q, %s", e.Name, oneOf(e.Name, e.Known))
+}
+
+// IsFile reports whether a file in the folder of pipelines is one of them, and
+// gives the name by which it is asked for.
+func IsFile(name string) (pipeline string, ok bool) {
+	ext := path.Ext(name)
+	return strings.TrimSuffix(name, ext), slices.Contains(endings(), ext)
 }
 
 // endings are those of pipeline files, the first one found counts.
@@ -122,6 +167,10 @@ func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
 			return r.Pipeline, nil
 		}
 		base, err := s.base(files, *r.Missing)
+		var wrong Errors
+		if errors.As(err, &wrong) {
+			return nil, append(wrong, r.Mistakes...).sorted()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +219,7 @@ func (s Sources) find(name string) (file, error) {
 		return file{}, err
 	}
 	if !slices.Contains(names, name) {
-		return file{}, fmt.Errorf("no pipeline %q, %s", name, oneOf(name, names))
+		return file{}, &UnknownError{Name: name, Known: names}
 	}
 	if s.Repo != nil {
 		for _, ext := range endings() {

@@ -2,6 +2,7 @@ package pipelines
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,6 +176,46 @@ sandbox: {disk: 6GB}
 		if !errors.As(err, &mistakes) || err.Error() != want {
 			t.Errorf("%s:\ngot:  %v\nwant: %s", name, err, want)
 		}
+	}
+}
+
+// A name to build on that leads nowhere hides no other mistake of the file.
+func TestExtendsHidesNothing(t *testing.T) {
+	s := repo(t, map[string]string{
+		"far.yaml": "extends: nowhere\nlangauge: en\nselect: {title: \"(\"}\n",
+		"a.yaml":   "extends: b\nprotect: [/etc]\n",
+		"b.yaml":   "extends: a\nprotect: [/usr]\n",
+	})
+	for name, want := range map[string]string{
+		"far": `.github/reprise/pipelines/far.yaml:1:10: extends: no pipeline "nowhere", expected one of a, audit, b, far, feature, fix, full, refactor, skill, test
+.github/reprise/pipelines/far.yaml:2:1: langauge: unknown field, did you mean "language"?
+.github/reprise/pipelines/far.yaml:3:17: select.title: error parsing regexp: missing closing ): ` + "`(`",
+		"a": `.github/reprise/pipelines/a.yaml:2:11: protect[0]: "/etc" expected a path from the top of the repository, without / at its start and without ..
+.github/reprise/pipelines/b.yaml:1:10: extends: "a" in turn builds on this one
+.github/reprise/pipelines/b.yaml:2:11: protect[0]: "/usr" expected a path from the top of the repository, without / at its start and without ..`,
+	} {
+		_, err := Load(t.Context(), s, name)
+		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Of the files with one name only the first is read, and the others are named.
+func TestShadowed(t *testing.T) {
+	s := repo(t, map[string]string{
+		"fix.yaml": "", "cmd.yml": "", "cmd.yaml": "", "cmd.toml": "", "cmd.md": "", "cmd-2.yml": "",
+	})
+	got, err := s.Shadowed()
+	want := Errors{
+		{File: ".github/reprise/pipelines/cmd.yml", Message: "never read, as cmd.yaml has the same name; rename or remove one of the two"},
+		{File: ".github/reprise/pipelines/cmd.toml", Message: "never read, as cmd.yaml has the same name; rename or remove one of the two"},
+	}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if got, err := (Sources{}).Shadowed(); err != nil || got != nil {
+		t.Errorf("without a repository: %v, %v", got, err)
 	}
 }
 

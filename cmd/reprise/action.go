@@ -150,7 +150,7 @@ func (j *job) outputs(b *bot, t trigger, end jobEnd) error {
 			return fmt.Errorf("write the result: %w", err)
 		}
 		set("result", string(result))
-		set("phase", run.CurrentPhase)
+		set("phase", so.Phase)
 		set("status", run.Status)
 		set("branch", run.BranchName)
 		set("head-sha", so.Head)

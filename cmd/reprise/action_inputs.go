@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -88,11 +87,11 @@ func readInputs(j *job) (inputs, error) {
 		}
 	}
 	if text := j.input("budget-usd"); text != "" {
-		if usd, err := strconv.ParseFloat(text, 64); err != nil || !(usd > 0) || usd > 1e6 {
-			bad("budget-usd", "%q is not an amount of US dollars, such as 5 or 2.50", text)
-		} else {
-			in.usd = usd
+		usd, err := dollars(text)
+		if err != nil {
+			bad("budget-usd", "%q is not an amount of US dollars above 0, such as 5 or 2.50", text)
 		}
+		in.usd = usd
 	}
 	if text := j.input("timeout"); text != "" {
 		d, err := time.ParseDuration(text)

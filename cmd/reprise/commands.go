@@ -42,10 +42,35 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.AddCommand(steerCommands(env)...)
 	for _, c := range root.Commands() {
 		if c.Args == nil {
-			c.Args = noArgs
+			c.Args, c.ValidArgsFunction = noArgs, cobra.NoFileCompletions
 		}
 	}
+	strictHelp(root)
 	return root
+}
+
+// strictHelp has the commands that the library brings along refuse what is no
+// command, as all others do. By themselves they print help and succeed.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil {
+					return usage(err)
+				}
+				return oneOfTheCommands(found, rest)
+			}
+		case "completion":
+			c.Args, c.RunE = oneOfTheCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArgs
+			}
+		}
+	}
 }
 
 // oneOfTheCommands refuses what is no command, and says what was meant.
@@ -54,6 +79,7 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 		return nil
 	}
 	meant := ""
+	c.SuggestionsMinimumDistance = c.Root().SuggestionsMinimumDistance
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}

@@ -112,7 +112,7 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	}
 	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
 	if err != nil {
-		return definition{}, usage(err) // what was named, or a label or file of the repository
+		return definition{}, usage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
 	}
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine

@@ -103,7 +103,11 @@ func (d *doctor) agent(ctx context.Context, a pipelines.Agent) check {
 	if a.Use == rehearsal {
 		return well(name, "is built in, and asks no model")
 	}
-	if err := agents.Probe(a.Use, a, agents.Options{Environ: d.env.environ}); err != nil {
+	dir := ""
+	if d.src != nil {
+		dir = d.src.Dir
+	}
+	if err := agents.Probe(a.Use, a, dir, agents.Options{Environ: d.env.environ}); err != nil {
 		return notThere(name, err)
 	}
 	install, known := agentInstalls()[a.Use]

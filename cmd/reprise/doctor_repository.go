@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -115,6 +116,9 @@ func (d *doctor) pipelines(ctx context.Context) []check {
 		checks = append(checks, lacking("pipelines", fmt.Sprintf("%s, the first is %v", plural(len(all), "mistake"), all[0]), "reprise vet names all"))
 	default:
 		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", n)))
+	}
+	if files := notInForce(ctx, d.src); len(files) > 0 {
+		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have it like that, and only what is there counts", flat(strings.Join(files, ", ")), inForce(d.src)), "commit it there, or name the file with --pipeline"))
 	}
 	if d.plan == nil {
 		def, err := define(ctx, d.src, d.is, opening{pipeline: d.o.pipeline, agent: d.o.agent})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -28,6 +29,7 @@ func explain(env environment, err error) int {
 	var mistakes pipelines.Errors
 	var words prompts.Mistakes
 	var usage usageError
+	var none *git.NotARepository
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
@@ -39,18 +41,28 @@ func explain(env environment, err error) int {
 			_, _ = fmt.Fprintln(env.stderr, m)
 		}
 		return exitUsage
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &none):
 		_, _ = fmt.Fprintf(env.stderr, "reprise: %v\n", err)
 		return exitUsage
 	}
 	_, _ = fmt.Fprintf(env.stderr, "reprise: %v\n", err)
 	if moved := new(git.Moved); errors.As(err, &moved) {
-		_, _ = fmt.Fprintln(env.stderr, "reprise: to go on from there, and give up the commits that are only here, run it with --take-theirs")
+		_, _ = fmt.Fprintf(env.stderr, "reprise: to go on from there, and give up the commits that are only here: %s\n", takingTheirs(env, moved))
 	}
 	if errors.Is(err, os.ErrPermission) {
 		_, _ = fmt.Fprintln(env.stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
 	}
 	return exitFailed
+}
+
+// takingTheirs is the command that goes on from where a branch went elsewhere. A
+// run that has pushed nothing so far looks at origin only when it is told to.
+func takingTheirs(env environment, moved *git.Moved) string {
+	text := "reprise run --issue " + strings.TrimPrefix(moved.Branch, env.prefix()) + " --take-theirs"
+	if moved.Where == "origin" {
+		text += " --push"
+	}
+	return text
 }
 
 // usage makes an error one about the command line; nil stays nil.

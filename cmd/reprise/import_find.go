@@ -16,6 +16,9 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
+// olderPrefix begins the names of the older system's own branches.
+const olderPrefix = "ai-workflow/issue-"
+
 // find reads the older run that the command line names.
 func (o importOptions) find(ctx context.Context, env environment, src *git.Source) (*olderRun, error) {
 	old, data, err := &olderRun{}, []byte(nil), error(nil)
@@ -63,7 +66,7 @@ var (
 // branch say of which issue, there must be only one.
 func (old *olderRun) onBranch(ctx context.Context, src *git.Source, o importOptions) ([]byte, error) {
 	if old.base = o.branch; old.base == "" {
-		old.base = "ai-workflow/issue-" + o.id
+		old.base = olderPrefix + o.id
 	}
 	id := o.id
 	if m := namedAfter.FindStringSubmatch(old.base); id == "" && m != nil {

@@ -55,9 +55,17 @@ func (t *takeover) tell(env environment, o importOptions, w *workspace) error {
 		r.line("Dry run: nothing was changed.")
 		return nil
 	}
-	r.line("Branch %s at %.12s. It starts where the older branch ends, which stays as it is.", w.run.BranchName, w.repo.Tip())
+	r.line("Branch %s at %.12s. %s", w.run.BranchName, w.repo.Tip(), t.old.start())
 	r.goOn(w.run, t.old)
 	return nil
+}
+
+// start says where the new branch starts.
+func (old *olderRun) start() string {
+	if old.base == "" {
+		return "It starts at what is checked out."
+	}
+	return "It starts where the older branch ends, which stays as it is."
 }
 
 // table shows what became of each phase.
@@ -85,7 +93,8 @@ func (r report) goOn(run metadata.Run, old *olderRun) {
 	default:
 		r.line("Go on with: reprise run --issue %s", id)
 	}
-	if head := old.Run.BranchName; run.PRNumber > 0 && head != "" && head != run.BranchName {
+	// A branch that does not start from the older one cannot be pushed over it.
+	if head := old.Run.BranchName; run.PRNumber > 0 && head == old.base && head != "" && head != run.BranchName {
 		r.line("Pull request %d shows %s. For it to show what comes now, too: git push origin %s:%s", run.PRNumber, flat(head), run.BranchName, flat(head))
 	}
 }

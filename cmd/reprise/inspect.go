@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,15 +83,29 @@ func (e *noRunError) Unwrap() error { return e.usageError }
 
 // noRun says that an issue has no run, and what there is.
 func noRun(ctx context.Context, env environment, src *git.Source, id string) error {
-	branches, err := src.Branches(ctx, env.prefix())
-	if err != nil || len(branches) == 0 {
+	ids, err := idsUnder(ctx, src, env.prefix())
+	if err != nil || len(ids) == 0 {
 		return &noRunError{usageError{fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}
 	}
-	for i, b := range branches {
-		branches[i] = strings.TrimPrefix(b, env.prefix())
+	return &noRunError{usageError{fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}}
+}
+
+// idsUnder lists the issues that have a branch here whose name is the prefix
+// and an id, in the order of the names.
+func idsUnder(ctx context.Context, src *git.Source, prefix string) ([]string, error) {
+	folder, _ := path.Split(prefix) // a prefix may end within a name, which git lists no branches by
+	branches, err := src.Branches(ctx, folder)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(branches)
-	return &noRunError{usageError{fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(branches, ", "))}}
+	var ids []string
+	for _, b := range branches {
+		if id, ok := strings.CutPrefix(b, prefix); ok && metadata.CheckID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
 }
 
 func statusCommand(env environment) *cobra.Command {
@@ -104,7 +119,7 @@ func statusCommand(env environment) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(env.stdout, phases.Summarize(r.plan, r.run))
+				return printJSON(env.stdout, resultOf(r.plan, r.run))
 			}
 			showStatus(env.stdout, r.plan, r.run, showOptions(env))
 			return nil
@@ -127,11 +142,7 @@ func historyCommand(env environment) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(env.stdout, map[string]any{
-					"issue": r.run.IssueNumber, "pipeline": r.run.Pipeline, "status": r.run.Status, "attempts": r.run.Attempts,
-					"decisions": r.run.Decisions, "rollbacks": r.run.RollbackHistory, "cost": r.run.Cost,
-					"questions": r.run.Questions, "approvals": r.run.Approvals, "tasks": r.run.Tasks, "children": r.run.Children,
-				})
+				return printJSON(env.stdout, historyOf(r.run))
 			}
 			showHistory(env.stdout, r.run, showOptions(env))
 			return nil
@@ -172,6 +183,12 @@ func explainCommand(env environment) *cobra.Command {
 
 // explained finds the pipeline that a run has, or that an issue would take.
 func explained(ctx context.Context, env environment, o opening) (definition, error) {
+	switch {
+	case o.file != "" && o.id != "":
+		return definition{}, usagef("--issue-file and --issue each name an issue: give one of them")
+	case o.pipeline != "" && o.id != "":
+		return definition{}, usagef("--issue names a run, which keeps the pipeline it began with: leave --pipeline out, or give the issue with --issue-file")
+	}
 	if o.id != "" {
 		r, err := look(ctx, env, o.repo, o.id)
 		if err != nil {
@@ -198,102 +215,6 @@ func explained(ctx context.Context, env environment, o opening) (definition, err
 	}
 	return define(ctx, src, is, o)
 }
-
-func vetCommand(env environment) *cobra.Command {
-	var repo string
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "vet [FILE | NAME]...",
-		Short: "Check pipelines and prompts, and print every mistake with its place",
-		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
-those in .github/reprise of the default branch and all that are built in. In
-GitHub Actions mistakes are annotations, too. Exit code 2 if there is any.`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return runVet(c.Context(), env, repo, args, asJSON) },
-	}
-	repoFlag(c, &repo)
-	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
-	return c
-}
-
-// runVet checks pipelines and reports all mistakes of all of them.
-func runVet(ctx context.Context, env environment, repo string, args []string, asJSON bool) error {
-	src, err := git.Find(ctx, repo)
-	if isNoRepository(err) {
-		src, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	all, checked, err := vetted(ctx, src, args)
-	if err != nil {
-		return err
-	}
-	return reportMistakes(env, all, checked, asJSON)
-}
-
-// vetted gives the mistakes of pipelines and their prompts, and how many were
-// checked: those that are named, else all there are. Without a repository those
-// are the built-in ones.
-func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, int, error) {
-	if len(args) == 0 {
-		s, _, err := sources(ctx, src, "")
-		if err != nil {
-			return nil, 0, err
-		}
-		if args, err = s.Names(); err != nil {
-			return nil, 0, err
-		}
-	}
-	all := pipelines.Errors{}
-	for _, name := range args {
-		_, err := define(ctx, src, issue{ID: "none"}, opening{pipeline: name})
-		var mistakes pipelines.Errors
-		if errors.As(err, &mistakes) {
-			for _, m := range mistakes {
-				if !slices.Contains(all, m) { // a prompt is used by many pipelines
-					all = append(all, m)
-				}
-			}
-		} else if err != nil {
-			return nil, 0, usageError{err}
-		}
-	}
-	return all, len(args), nil
-}
-
-// reportMistakes prints mistakes for people, programs and GitHub.
-func reportMistakes(env environment, all pipelines.Errors, checked int, asJSON bool) error {
-	if asJSON {
-		if err := printJSON(env.stdout, all); err != nil {
-			return err
-		}
-	}
-	for _, m := range all {
-		if !asJSON {
-			_, _ = fmt.Fprintln(env.stdout, m)
-		}
-		if env.getenv("GITHUB_ACTIONS") == "true" {
-			text := strings.TrimPrefix(m.Path+": "+m.Message, ": ")
-			_, _ = fmt.Fprintf(forCommands(env.stderr), "::error file=%s,line=%d,col=%d::%s\n", property(m.File), m.Line, m.Column, data(text))
-		}
-	}
-	if len(all) > 0 {
-		return exitCode(exitUsage)
-	}
-	if !asJSON {
-		_, _ = fmt.Fprintf(env.stdout, "%d checked, no mistakes\n", checked)
-	}
-	return nil
-}
-
-// data and property escape what goes into a workflow command, as GitHub's
-// runner reads it.
-func data(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-func property(s string) string { return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s)) }
 
 func promptCommand(env environment) *cobra.Command {
 	var o opening

@@ -76,10 +76,24 @@ func readIssue(name string) (issue, error) {
 	case strings.TrimSpace(is.Title) == "":
 		return issue{}, usageError{fmt.Errorf("issue file %s has no title: begin it with a heading, such as \"# Add a flag\"", name)}
 	}
-	if err := metadata.CheckID(is.ID); err != nil {
+	if err := checkMade(is.ID); err != nil {
 		return issue{}, usageError{fmt.Errorf("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)}
 	}
 	return is, nil
+}
+
+// checkMade says what is wrong with an id that was made from the name of a file.
+func checkMade(id string) error {
+	if id == "" {
+		return errors.New("its name gives no id: that takes a letter from a to z or a digit")
+	}
+	if err := metadata.CheckID(id); err != nil {
+		return fmt.Errorf("the id from its name: %w", err)
+	}
+	if metadata.CheckBranch(branchPrefix+id) != nil {
+		return fmt.Errorf("its name gives the id %q, and git takes no branch of that name", id)
+	}
+	return nil
 }
 
 // clean takes out of the issue what people who read it do not see, and says

@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/phases"
@@ -123,6 +126,9 @@ func run(ctx context.Context, args []string, env environment) int {
 	env.hide = env.finder()
 	root := commands(env)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		completeFlags(env, root)
+	}
 	err := root.ExecuteContext(ctx)
 	env = env.inJob()
 	var said exitCode

@@ -25,7 +25,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	repoFlag(c, &o.repo)
 	issueFlag(c, &o.id)
 	f.StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
-	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
+	budgetFlag(c, &o.usd)
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")

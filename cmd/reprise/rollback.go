@@ -125,7 +125,7 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 	if o.json {
 		defer func() {
 			if err == nil {
-				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": back.Entry, "moves": back.Moves, "restored": back.Paths})
+				err = printJSON(env.stdout, map[string]any{"dry_run": o.dry, "entry": back.Entry, "moves": back.Moves, "restored": listed(back.Paths)})
 			}
 		}()
 	} else {
@@ -174,7 +174,7 @@ func (w *workspace) rewind(ctx context.Context, env environment, o rollbackOptio
 		return err
 	}
 	w.warn(env)
-	_, _ = fmt.Fprintf(env.stderr, "Taken back to %s %s in %.12s. Continue with: reprise run --issue %s\n", r.Entry.ToPhase, r.Entry.ToStep, w.repo.Tip(), o.id)
+	_, _ = fmt.Fprintf(env.stderr, "Taken back to %s %s in %.12s. %s\n", r.Entry.ToPhase, r.Entry.ToStep, w.repo.Tip(), continueWith(wayOn(w.plan, r.Run)))
 	return nil
 }
 

@@ -87,7 +87,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 	if err != nil {
 		return w.undiagnosed(env, *a, err)
 	}
-	a.Diagnosis, a.CostUSD = &d, run.Cost.USD-before
+	a.Diagnosis, a.CostUSD = &d, phases.Rounded(run.Cost.USD-before)
 	if !d.NeedsRollback {
 		return nil
 	}

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +62,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringSliceVar(&o.part.Skip, "skip", nil, "phases to leave out, separated by commas")
 	f.StringVar(&o.agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
-	f.Float64Var(&o.usd, "budget-usd", 0, "US dollars this run may spend from here on")
+	budgetFlag(c, &o.usd)
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
@@ -77,6 +76,24 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
 	return c
+}
+
+// budgetFlag adds the flag that says how much a run may spend. It stays 0 unless
+// it is given: nobody can ask for a run that may spend nothing.
+func budgetFlag(c *cobra.Command, to *float64) {
+	c.Flags().Func("budget-usd", "money in `USD` that this run may spend from here on", func(text string) (err error) {
+		*to, err = dollars(text)
+		return err
+	})
+}
+
+// dollars reads an amount that a run may spend.
+func dollars(text string) (float64, error) {
+	usd, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(usd > 0) || usd > 1e6 {
+		return 0, errors.New("it is an amount of US dollars above 0, such as 5 or 2.50; leave it out to keep the pipeline's")
+	}
+	return usd, nil
 }
 
 // check refuses flags that do not go together.
@@ -94,8 +111,6 @@ func (o *runOptions) check() error {
 		return usagef("--show-prompts goes with --dry-run; for one prompt of a run see: reprise prompt --help")
 	case o.logFormat != "text" && o.logFormat != "json":
 		return usagef("--log-format %q is not one of text, json", o.logFormat)
-	case o.usd < 0:
-		return usagef("--budget-usd %v is negative", o.usd)
 	case o.language != "" && o.language != "en" && o.language != "ja":
 		return usagef("--language %q is not one of en, ja", o.language)
 	}
@@ -125,6 +140,9 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		return err
 	}
 	if !w.fresh {
+		if err := w.samePart(o.opening); err != nil {
+			return err
+		}
 		if o.refresh && w.run.Status == metadata.Completed {
 			return usagef("the run of issue %s is completed: take a phase back first (reprise rollback --issue %s --to-phase PHASE --reason TEXT), then --refresh takes the pipeline as it is defined now", w.run.IssueNumber, w.run.IssueNumber)
 		}
@@ -224,10 +242,7 @@ func (w *workspace) carryOn(ctx context.Context, env environment, o runOptions) 
 
 // view picks how progress is shown: live on a terminal, plain lines elsewhere.
 func (w *workspace) view(env environment, o runOptions) view {
-	out := env.stdout
-	if o.json {
-		out = env.stderr
-	}
+	out := o.log(env)
 	live := isTerminal(out) && env.getenv("TERM") != "dumb" && !o.verbose && !o.prompts && o.logFormat == "text"
 	return newView(out, viewOptions{
 		Live: live, Color: wantsColor(env.getenv, isTerminal(out)), Plan: w.plan, Format: o.logFormat, Verbose: o.verbose,
@@ -292,7 +307,7 @@ func codeFor(err error) metadata.Code {
 
 // tell prints how the run ended and gives its exit code.
 func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run metadata.Run) error {
-	s := phases.Summarize(w.plan, run)
+	s := resultOf(w.plan, run)
 	s.Head = w.repo.Tip()
 	out := env.stdout
 	if o.json || o.logFormat == "json" {
@@ -304,12 +319,16 @@ func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run
 		}
 	}
 	w.warn(env)
-	if o.dry {
+	if o.dry && !(o.json && o.logFormat == "json") { // the log has that stream for itself
 		if err := w.showRehearsal(ctx, out, run, startLabel); err != nil {
 			return err
 		}
 	}
-	w.farewell(out, o, run)
+	if o.logFormat == "json" {
+		logLeft(o.log(env), env.now(), run.Status, s, o.dry)
+	} else {
+		w.farewell(out, o, run)
+	}
 	if w.paused(run) {
 		_, _ = fmt.Fprintln(env.stderr, "reprise: the run is being paused by another process")
 		return exitCode(exitWaiting)
@@ -370,18 +389,6 @@ func exitOf(run metadata.Run) int {
 		return exitCancelled
 	}
 	return exitWaiting
-}
-
-func printJSON(w io.Writer, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(inertJSON(text.Bytes()))
-	return err
 }
 
 func terminal(fd int) bool { return term.IsTerminal(fd) }

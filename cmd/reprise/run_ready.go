@@ -31,7 +31,7 @@ func (w *workspace) missing(name string, opts agents.Options) []string {
 	var why []string
 	a := w.plan.Agents[name]
 	for range w.plan.Agents { // vet has refused fallbacks that go in a circle
-		err := agents.Probe(a.Use, a, opts)
+		err := agents.Probe(a.Use, a, w.repo.Tree(), opts)
 		if err == nil {
 			return nil
 		}

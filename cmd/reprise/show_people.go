@@ -17,7 +17,11 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 		lines = append(lines, fmt.Sprintf("reprise answer --issue %s --question %s --text TEXT", id, flat(q.ID)))
 	}
 	if phase, _, _, ok := phases.Approval(plan, run); ok {
-		lines = append(lines, "reprise approve --issue "+id, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, flat(phase)))
+		lines = append(lines, "reprise approve --issue "+id)
+		if back, ok := phases.Proposed(plan, run); ok {
+			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --to-step %s --reason=%s", id, flat(back.To), back.Step, quoteShell(flat(back.Reason))))
+		}
+		lines = append(lines, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, flat(phase)))
 	}
 	return lines
 }

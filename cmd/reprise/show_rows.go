@@ -107,9 +107,19 @@ func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 	}
 	if n := len(run.Attempts); n > 0 && run.Attempts[n-1].Status == metadata.Started {
 		a := run.Attempts[n-1]
-		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent}
+		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent, Why: whyOf(run, a.N)}
 	}
 	return phases.Decide(plan, run)
+}
+
+// whyOf gives the reason for which an attempt was decided on, or "".
+func whyOf(run metadata.Run, attempt int) string {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Attempt == attempt {
+			return d.Why
+		}
+	}
+	return ""
 }
 
 // modelOf gives the model that a decision's agent is asked for, or "" for the

@@ -46,10 +46,12 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 	case metadata.Running:
 		step := joined(" ", flat(string(d.Step())), whom(flat(d.Agent), flat(modelOf(plan, run, d))))
 		r.line("%s", joined(", ", joined(" ", r.cyan("running"), where), step, roundText(at)))
-		r.line("%s", joined(" ", "why:", flat(d.Why)))
+		if why := flat(d.Why); why != "" {
+			r.line("why: %s", why)
+		}
 		r.line("")
 		r.line("What to do, if nothing works on it:") // a record does not know whether a process does
-		r.line("  reprise run --issue %s", flat(run.IssueNumber))
+		r.commands(wayOn(plan, run))
 	case metadata.Completed:
 		r.line("%s: %d of %s", r.green("completed"), completed(rows), plural(len(rows), "phase"))
 	default:
@@ -177,9 +179,31 @@ func (r report) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	r.line("%s", joined(": ", flat(string(stop.Code)), why))
 	r.line("")
 	r.line("What to do:")
-	for _, l := range wayOut(plan, run) {
+	r.commands(wayOn(plan, run))
+}
+
+// commands prints command lines.
+func (r report) commands(lines []string) {
+	for _, l := range lines {
 		r.line("  %s", l)
 	}
+}
+
+// wayOn gives the commands that take a run further, the likeliest first. A run
+// that would only come to wait for a person is that far already. None does for
+// one that is completed.
+func wayOn(plan *pipelines.Pipeline, run metadata.Run) []string {
+	switch {
+	case run.Stop != nil:
+		return wayOut(plan, run)
+	case run.Status == metadata.Completed:
+		return nil
+	}
+	if d := doing(plan, run); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		run.Stop = &metadata.Stop{Code: d.Code, Phase: d.Phase}
+		return wayOut(plan, run)
+	}
+	return []string{"reprise run --issue " + flat(run.IssueNumber)}
 }
 
 // wayOut gives the commands that help a stopped run, the likeliest first.

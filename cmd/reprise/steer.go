@@ -144,8 +144,20 @@ func runSteer(ctx context.Context, env environment, s steering) (err error) {
 		return err
 	}
 	w.warn(env)
-	_, _ = fmt.Fprintf(env.stderr, "%s\nCommit %.12s. Continue with: reprise run --issue %s\n", x.sentence(), w.repo.Tip(), s.id)
+	_, _ = fmt.Fprintf(env.stderr, "%s\nCommit %.12s. %s\n", x.sentence(), w.repo.Tip(), continueWith(wayOn(w.plan, next)))
 	return nil
+}
+
+// continueWith says how to go on: with one command on the same line, with one
+// of several on lines of their own. A run that nothing takes further is done.
+func continueWith(commands []string) string {
+	switch len(commands) {
+	case 0:
+		return "The run is completed."
+	case 1:
+		return "Continue with: " + commands[0]
+	}
+	return "Continue with one of:\n  " + strings.Join(commands, "\n  ")
 }
 
 // sentence says what became of an order, for a line of its own. People's own

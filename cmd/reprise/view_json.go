@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"io"
 	"sync"
+	"time"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -23,11 +25,50 @@ func (v *jsonView) Report(e phases.Event) {
 		if n.Event == "activity" && !v.o.Verbose {
 			continue
 		}
-		if line, err := json.Marshal(n); err == nil { // what cannot be told or written never stops the work
-			_, _ = v.w.Write(append(inertJSON(line), '\n'))
-		}
+		logJSON(v.w, n)
 	}
 }
 
 // Close does nothing: every line is out already.
 func (v *jsonView) Close() {}
+
+// left is the last line of the JSON log: where a process has left the run. It is
+// there also where nothing was to do.
+type left struct {
+	Time   time.Time       `json:"time"`
+	Event  string          `json:"event"` // left
+	Issue  string          `json:"issue"`
+	Phase  string          `json:"phase,omitempty"`
+	Why    string          `json:"why,omitempty"`
+	Status metadata.Status `json:"status"`
+	Code   metadata.Code   `json:"reason_code,omitempty"`
+	Branch string          `json:"branch,omitempty"`
+	Head   string          `json:"head_sha,omitempty"`
+	Next   []string        `json:"next,omitempty"` // commands that take the run further
+}
+
+// logLeft ends the JSON log with where a run is, and its result. Of a rehearsal
+// nothing is left that could be gone on with.
+func logLeft(w io.Writer, at time.Time, is metadata.Status, s phases.Summary, rehearsed bool) {
+	l := left{Time: at.UTC(), Event: "left", Issue: s.Issue, Phase: s.Phase, Why: s.Error, Status: is, Code: s.Code}
+	if !rehearsed {
+		l.Branch, l.Head, l.Next = s.Branch, s.Head, s.Next
+	}
+	logJSON(w, l)
+}
+
+// logJSON prints one line of the JSON log. What cannot be told or written never
+// stops the work.
+func logJSON(w io.Writer, v any) {
+	if line, err := json.Marshal(v); err == nil {
+		_, _ = w.Write(append(inertJSON(line), '\n'))
+	}
+}
+
+// log gives where progress is printed: not among the result for programs.
+func (o runOptions) log(env environment) io.Writer {
+	if o.json {
+		return env.stderr
+	}
+	return env.stdout
+}

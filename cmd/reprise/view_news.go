@@ -13,7 +13,7 @@ import (
 // people: they are as they were said.
 type news struct {
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further
+	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further; left is another, see left
 	Issue  string    `json:"issue"`
 	Phase  string    `json:"phase,omitempty"`
 	Number int       `json:"number,omitzero"` // of the phase, counts from 1
@@ -75,7 +75,7 @@ func newsOf(plan *pipelines.Pipeline, e phases.Event) []news {
 	case e.Activity != nil:
 		n := newsAbout(plan, e, e.Of)
 		n.Event, n.Activity = "activity", e.Activity.Text
-		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, e.Activity.Usage.USD
+		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, phases.Rounded(e.Activity.Usage.USD)
 		return []news{n}
 	case e.Done != nil:
 		var all []news
@@ -114,7 +114,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 	o := *e.Done
 	n := newsAbout(plan, e, e.Of)
 	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, o.Why
-	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.USD
+	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations = o.Duration.Milliseconds(), o.Violations
 	if o.Model != "" {
 		n.Model = o.Model
@@ -157,7 +157,7 @@ func newsOfStop(plan *pipelines.Pipeline, e phases.Event) news {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
 	s := phases.SpentOf(e.Run)
-	n.Total = &newsTotal{Completed: completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: s.USD}
+	n.Total = &newsTotal{Completed: completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: phases.Rounded(s.USD)}
 	for _, r := range rows {
 		n.Total.DurationMS += r.Took.Milliseconds()
 	}

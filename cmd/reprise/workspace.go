@@ -12,8 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -161,11 +160,19 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 	opts := git.Options{
 		Source: w.source, Root: root, Branch: w.branch, Base: o.base, State: phases.Folder(w.issue.ID),
 		TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID),
+		Fit: func(read func(string) ([]byte, error)) error {
+			_, err := w.parse(read(recordFile(w.issue.ID)))
+			return err
+		},
 	}
 	if o.token != "" {
 		opts.Token = func(context.Context) (string, error) { return o.token, nil }
 	}
-	if w.push = w.pushes(ctx, o); w.push {
+	w.local = saved(root, w.issue.ID)
+	if w.push, err = w.pushes(ctx, o); err != nil {
+		return err
+	}
+	if w.push {
 		opts.Remote = "origin"
 	}
 	if o.scratch {
@@ -181,26 +188,37 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 		}
 		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
-	w.local = saved(opts.Root, w.issue.ID)
+	if o.scratch {
+		w.local = nil // its folder is empty
+	}
 	w.repo, err = env.repositories().open(ctx, opts)
 	return err
 }
 
 // pushes says whether commits go to origin: what the command line says, else
 // what the run was started with.
-func (w *workspace) pushes(ctx context.Context, o opening) bool {
+func (w *workspace) pushes(ctx context.Context, o opening) (bool, error) {
 	if o.push != nil || o.scratch {
-		return o.push != nil && *o.push
+		return o.push != nil && *o.push, nil
 	}
 	name := recordFile(w.issue.ID)
 	data, err := w.source.ReadFile(ctx, w.branch, name)
-	if err != nil {
-		// A new run, or one that only origin has. People follow an issue on
-		// GitHub there; for a file, --push says so.
-		return w.there != nil && w.source.RemoteURL != ""
+	if errors.Is(err, fs.ErrNotExist) {
+		here, err := w.source.Branches(ctx, w.branch)
+		if err != nil || !slices.Contains(here, w.branch) {
+			// A new run, or one that only origin has. People follow an issue on
+			// GitHub there; for a file, --push says so.
+			return w.there != nil && w.source.RemoteURL != "", err
+		}
+	} else if err != nil {
+		return false, err
 	}
-	run, err := metadata.Parse(data, name)
-	return err == nil && run.Execution.Push // load reports what is wrong with it
+	if run, err := metadata.Parse(data, name); err == nil {
+		return run.Execution.Push, nil
+	}
+	// The record is broken or gone. What repairs it may be on origin, so that it
+	// is looked for there unless the run is known to be of this machine alone.
+	return w.source.RemoteURL != "" && (w.local == nil || w.local.Execution.Push), nil
 }
 
 // store keeps the record beside the work, between two commits.
@@ -225,21 +243,15 @@ func rootOf(env environment, src *git.Source, id string) (string, error) {
 
 // load reads the run from its branch, or prepares a new one.
 func (w *workspace) load(ctx context.Context, env environment, o opening) error {
-	name := recordFile(w.issue.ID)
 	read := func(name string) ([]byte, error) { return w.repo.ReadFile(ctx, w.repo.Tip(), name) }
-	data, err := read(name)
-	switch {
-	case w.repo.New() && (errors.Is(err, fs.ErrNotExist) || o.anew() || !o.scratch):
+	data, err := read(recordFile(w.issue.ID))
+	if w.repo.New() && (errors.Is(err, fs.ErrNotExist) || o.anew() || !o.scratch) {
 		// The commit it starts from may hold a run of the same issue that was
 		// merged long ago.
 		return w.begin(ctx, env, o)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.branch, name)
-	case err != nil:
-		return err
 	}
-	if w.run, err = metadata.Parse(data, w.branch+":"+name); err != nil {
-		return fmt.Errorf("%w; the branch is left as it is", err)
+	if w.run, err = w.parse(data, err); err != nil {
+		return err
 	}
 	given := w.issue
 	if w.definition, w.issue, err = thaw(w.run, read); err != nil {
@@ -247,6 +259,9 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 	}
 	given.hide(env)
 	given.clean()
+	if err := w.sameTitle(o, given); err != nil {
+		return err
+	}
 	if !o.refresh {
 		w.ignored = w.without(o, given)
 	}
@@ -260,31 +275,6 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 		w.absorb(env.now())
 	}
 	return w.assign(o)
-}
-
-// without says what of the command line has no effect on a run that has begun.
-func (w *workspace) without(o opening, given issue) []string {
-	var out []string
-	has := w.plan.Name
-	if w.plan.Preset != "" {
-		has += "/" + w.plan.Preset
-	}
-	if o.pipeline != "" && o.pipeline != has && filepath.Base(o.pipeline) != path.Base(w.plan.Source) {
-		out = append(out, fmt.Sprintf("the run keeps pipeline %s, with which it began; --pipeline %s has no effect", has, o.pipeline))
-	}
-	if o.language != "" && o.language != w.run.Language {
-		out = append(out, fmt.Sprintf("the run keeps language %s, with which it began; --language %s has no effect", w.run.Language, o.language))
-	}
-	if !reflect.DeepEqual(o.part, pipelines.Part{}) {
-		out = append(out, "the run keeps the phases with which it began; --from, --until, --only and --skip have no effect")
-	}
-	if o.file != "" && (given.digest() != w.run.Issue.Digest || given.Title != w.run.IssueTitle) {
-		out = append(out, fmt.Sprintf("%s reads otherwise now; the run keeps the issue as it read when it began", o.file))
-	}
-	if r := w.there; o.url != "" && !strings.HasSuffix(strings.ToLower(w.run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.repository(), r.number))) {
-		out = append(out, fmt.Sprintf("the run of issue %s did not begin with %s; it keeps the issue it began with", w.issue.ID, o.url))
-	}
-	return out
 }
 
 // begin prepares a new run.

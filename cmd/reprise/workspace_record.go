@@ -29,6 +29,27 @@ func saved(root, id string) *metadata.Run {
 	return &run
 }
 
+// parse reads the record of a run on its branch, given what reading its file
+// gave.
+func (w *workspace) parse(data []byte, err error) (metadata.Run, error) {
+	name := recordFile(w.issue.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return metadata.Run{}, fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.branch, name)
+	case err != nil:
+		return metadata.Run{}, err
+	}
+	run, err := metadata.Parse(data, w.branch+":"+name)
+	if err != nil {
+		where := "on the branch"
+		if w.push {
+			where = "on the branch, here or on origin, wherever it was broken"
+		}
+		err = fmt.Errorf("%w; nothing was moved or changed: repair the file %s (git revert takes a commit back), and start again", err, where)
+	}
+	return run, err
+}
+
 // absorb takes in the attempts that were begun on this machine and never
 // committed.
 func (w *workspace) absorb(at time.Time) {

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// maxCompletion is how long somebody who pressed a key waits at most.
+const maxCompletion = 2 * time.Second
+
+// offer gives the words that may stand for the value of a flag. They are only a
+// hint, so where anything goes wrong there are none, and nothing is said.
+type offer func(ctx context.Context, env environment, c *cobra.Command) []string
+
+// offers has what is offered for a flag, by its name, or by "COMMAND FLAG"
+// where that command differs.
+func offers() map[string]offer {
+	steps := these(string(metadata.Execute), string(metadata.Review), string(metadata.Revise))
+	return map[string]offer{
+		"agent":        these("claude", "codex", "gemini", "rehearsal"),
+		"init agent":   these("claude", "codex", "gemini"),
+		"issue":        issuesUnder(environment.prefix),
+		"import issue": issuesUnder(func(environment) string { return olderPrefix }),
+		"language":     these("en", "ja"),
+		"log-format":   these("text", "json"),
+		"from-phase":   phasesOfRun, "phase": phasesOfRun, "to-phase": phasesOfRun,
+		"pipeline": pipelineNames,
+		"question": questionsOfRun,
+		"sandbox":  these(string(agents.Required), string(agents.BestEffort), string(agents.Uncontained)),
+		"step":     steps, "to-step": steps,
+	}
+}
+
+// completeFlags has the shell complete the values of the flags of all commands.
+// The library keeps what it is given for as long as the process lives, so this
+// is for a process that only completes.
+func completeFlags(env environment, root *cobra.Command) {
+	all := offers()
+	for _, c := range root.Commands() {
+		for name, offered := range all {
+			if c.Flags().Lookup(name) == nil {
+				continue
+			}
+			if own := all[c.Name()+" "+name]; own != nil {
+				offered = own
+			}
+			otherwise := cobra.ShellCompDirectiveNoFileComp
+			if name == "pipeline" {
+				otherwise = cobra.ShellCompDirectiveDefault // a file, if it is none of the names
+			}
+			// unreachable: it fails for a flag that is not there, or has one already
+			_ = c.RegisterFlagCompletionFunc(name, completes(env, offered, otherwise))
+		}
+	}
+}
+
+// completes gives the words that go on from what is typed already.
+func completes(env environment, offered offer, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(c.Context(), maxCompletion)
+		defer cancel()
+		var fit []string
+		for _, word := range offered(ctx, env, c) {
+			if strings.HasPrefix(word, typed) {
+				fit = append(fit, word)
+			}
+		}
+		return fit, otherwise
+	}
+}
+
+// these are always the same words.
+func these(words ...string) offer {
+	return func(context.Context, environment, *cobra.Command) []string { return words }
+}
+
+// issuesUnder offers the ids that have a branch here with a prefix.
+func issuesUnder(prefix func(environment) string) offer {
+	return func(ctx context.Context, env environment, c *cobra.Command) []string {
+		src := sourceOf(ctx, c)
+		if src == nil {
+			return nil
+		}
+		ids, err := idsUnder(ctx, src, prefix(env))
+		if err != nil {
+			return nil
+		}
+		return ids
+	}
+}
+
+// pipelineNames offers the pipelines of the default branch and those that are
+// built in. What the files say is not looked at.
+func pipelineNames(ctx context.Context, _ environment, c *cobra.Command) []string {
+	var s pipelines.Sources
+	if src := sourceOf(ctx, c); src != nil {
+		var err error
+		if s.Repo, err = src.FS(ctx, trusted(src), ownFolder); err != nil {
+			s.Repo = nil
+		}
+	}
+	names, err := s.Names()
+	if err != nil {
+		return pipelines.Builtin()
+	}
+	return names
+}
+
+// phasesOfRun offers the phases of the run that --issue names.
+func phasesOfRun(ctx context.Context, env environment, c *cobra.Command) (names []string) {
+	for _, p := range runOf(ctx, env, c).Phases {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// questionsOfRun offers the questions of the run that are open.
+func questionsOfRun(ctx context.Context, env environment, c *cobra.Command) (ids []string) {
+	for _, q := range runOf(ctx, env, c).Questions {
+		if q.Open() {
+			ids = append(ids, q.ID)
+		}
+	}
+	return ids
+}
+
+// sourceOf finds the repository that a command line names, or gives nil.
+func sourceOf(ctx context.Context, c *cobra.Command) *git.Source {
+	dir, err := c.Flags().GetString("repo")
+	if err != nil {
+		return nil
+	}
+	src, err := git.Find(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	return src
+}
+
+// runOf reads the record of the run that a command line names; it is empty if
+// there is none. Pipeline and prompts are not read.
+func runOf(ctx context.Context, env environment, c *cobra.Command) (none metadata.Run) {
+	id, err := c.Flags().GetString("issue")
+	if err != nil || metadata.CheckID(id) != nil {
+		return none
+	}
+	src := sourceOf(ctx, c)
+	if src == nil {
+		return none
+	}
+	data, err := src.ReadFile(ctx, env.branch(id), recordFile(id))
+	if err != nil {
+		return none
+	}
+	run, err := metadata.Parse(data, recordFile(id))
+	if err != nil {
+		return none
+	}
+	return run
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+func vetCommand(env environment) *cobra.Command {
+	var repo string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "vet [FILE | NAME]...",
+		Short: "Check pipelines and prompts, and print every mistake with its place",
+		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
+those in .github/reprise of the default branch and all that are built in. In
+GitHub Actions mistakes are annotations, too. Exit code 2 if there is any.`,
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: completes(env, pipelineNames, cobra.ShellCompDirectiveDefault),
+		RunE: func(c *cobra.Command, args []string) error { return runVet(c.Context(), env, repo, args, asJSON) },
+	}
+	repoFlag(c, &repo)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
+	return c
+}
+
+// runVet checks pipelines and reports all mistakes of all of them.
+func runVet(ctx context.Context, env environment, repo string, args []string, asJSON bool) error {
+	src, err := git.Find(ctx, repo)
+	if isNoRepository(err) {
+		src, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	all, checked, err := vetted(ctx, src, args)
+	if err != nil {
+		return err
+	}
+	if files := notInForce(ctx, src); len(args) == 0 && len(files) > 0 {
+		_, _ = fmt.Fprintf(env.stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
+			flat(strings.Join(files, ", ")), inForce(src))
+	}
+	return reportMistakes(env, all, checked, asJSON)
+}
+
+// vetted gives the mistakes of pipelines and their prompts, and how many were
+// checked: those that are named, else all there are. Without a repository those
+// are the built-in ones.
+func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, int, error) {
+	s, _, err := sources(ctx, src, "")
+	if err != nil {
+		return nil, 0, err
+	}
+	shadowed, err := s.Shadowed()
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(args) == 0 {
+		if args, err = s.Names(); err != nil {
+			return nil, 0, err
+		}
+	}
+	all := pipelines.Errors{}
+	for _, name := range args {
+		_, err := define(ctx, src, issue{ID: "none"}, opening{pipeline: name})
+		mistakes, err := mistakesOf(ctx, name, err)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, m := range shadowed {
+			if known, _ := pipelines.IsFile(path.Base(m.File)); known == name {
+				mistakes = append(mistakes, m)
+			}
+		}
+		for _, m := range mistakes {
+			if !slices.Contains(all, m) { // a prompt is used by many pipelines
+				all = append(all, m)
+			}
+		}
+	}
+	return all, len(args), nil
+}
+
+// mistakesOf gives the mistakes that an error of define is about: those in the
+// pipeline of that name, or that there is none. Any other error stays one.
+func mistakesOf(ctx context.Context, name string, err error) (pipelines.Errors, error) {
+	var mistakes pipelines.Errors
+	var usage usageError
+	var file *fs.PathError
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &mistakes):
+		return mistakes, nil
+	case !errors.As(err, &usage):
+		return nil, err
+	case !isPath(name):
+		return pipelines.Errors{{Message: err.Error()}}, nil
+	case errors.As(err, &file):
+		err = file.Err
+	}
+	return pipelines.Errors{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil
+}
+
+// reportMistakes prints mistakes for people, programs and GitHub.
+func reportMistakes(env environment, all pipelines.Errors, checked int, asJSON bool) error {
+	if asJSON {
+		if err := printJSON(env.stdout, all); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if !asJSON {
+			_, _ = fmt.Fprintln(env.stdout, m)
+		}
+		if env.getenv("GITHUB_ACTIONS") == "true" {
+			text := strings.TrimPrefix(m.Path+": "+m.Message, ": ")
+			at := ""
+			if m.File != "" {
+				at = fmt.Sprintf(" file=%s,line=%d,col=%d", property(m.File), m.Line, m.Column)
+			}
+			_, _ = fmt.Fprintf(forCommands(env.stderr), "::error%s::%s\n", at, data(text))
+		}
+	}
+	if len(all) > 0 {
+		return exitCode(exitUsage)
+	}
+	if !asJSON {
+		_, _ = fmt.Fprintf(env.stdout, "%d checked, no mistakes\n", checked)
+	}
+	return nil
+}
+
+// data and property escape what goes into a workflow command, as GitHub's
+// runner reads it.
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func property(s string) string { return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(s)) }
