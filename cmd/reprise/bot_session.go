@@ -373,8 +373,6 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	b.job.group("")
 	end := jobEnd{decision: toRun, err: err, denial: denial{By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}}
 	var no *refused
-	var mistakes pipelines.Errors
-	var push *git.PushError
 	switch {
 	case taken(err):
 		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
@@ -384,16 +382,8 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		end.Code = no.code
 	case ctx.Err() != nil: // whatever was cut off by that looks like a mistake of its own
 		end.Code = metadata.RunCancelled
-	case errors.As(err, &mistakes), errors.As(err, new(usageError)):
-		end.Code = metadata.ConfigInvalid
-	case errors.As(err, &push):
-		end.Code = metadata.PushFailed
 	case errors.As(err, new(later)):
 		end.Code = metadata.APIError
-	case errors.As(err, new(*github.Error)):
-		end.Code = apiProblem(err)
-	case errors.As(err, new(*metadata.Error)):
-		end.Code = metadata.StateCorrupt
 	default:
 		end.Code = codeFor(err)
 	}
@@ -402,7 +392,7 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		end.decision, sign = denied, github.Confused
 	}
 	b.failed(ctx, end.denial, sign)
-	if b.engine != nil && b.w.run.Status != metadata.Running && !errors.As(err, &push) {
+	if b.engine != nil && b.w.run.Status != metadata.Running && !errors.As(err, new(*git.PushError)) {
 		if _, err := b.engine.GiveBack(ctx, b.w.run); err != nil {
 			b.warn(err) // it is free when this job is over
 		}

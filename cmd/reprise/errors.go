@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -71,4 +73,21 @@ func usage(err error) error {
 		return nil
 	}
 	return usageError{err}
+}
+
+// codeFor gives the reason code of an error that stopped the process.
+func codeFor(err error) metadata.Code {
+	switch {
+	case errors.As(err, new(pipelines.Errors)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(usageError)), errors.As(err, new(*git.NotARepository)):
+		return metadata.ConfigInvalid
+	case errors.As(err, new(*git.PushError)):
+		return metadata.PushFailed
+	case errors.As(err, new(*git.Moved)):
+		return metadata.RefChanged
+	case errors.As(err, new(*github.Error)):
+		return apiProblem(err)
+	case errors.As(err, new(*metadata.Error)):
+		return metadata.StateCorrupt
+	}
+	return metadata.AgentFailed
 }

@@ -292,19 +292,6 @@ func (w *workspace) broke(run metadata.Run, err error) error {
 	return broken{err, so}
 }
 
-// codeFor gives the reason code of an error that stopped the process.
-func codeFor(err error) metadata.Code {
-	var push *git.PushError
-	var moved *git.Moved
-	switch {
-	case errors.As(err, &push):
-		return metadata.PushFailed
-	case errors.As(err, &moved):
-		return metadata.RefChanged
-	}
-	return metadata.AgentFailed
-}
-
 // tell prints how the run ended and gives its exit code.
 func (w *workspace) tell(ctx context.Context, env environment, o runOptions, run metadata.Run) error {
 	s := resultOf(w.plan, run)
