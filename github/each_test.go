@@ -210,7 +210,7 @@ func everyTrouble(t *testing.T, waiting *sync.WaitGroup, test func(*testing.T, *
 	for _, w := range troubles() {
 		if w.fault.Hang {
 			waiting.Go(func() {
-				t.Run(w.name, func(t *testing.T) { test(t, newStand(t, 700*time.Millisecond), w) })
+				t.Run(w.name, func(t *testing.T) { test(t, newStand(t, 3*time.Second), w) })
 			})
 			continue
 		}
