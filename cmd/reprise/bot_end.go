@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -104,4 +105,37 @@ func (b *bot) refuseAll(ctx context.Context, d denial) jobEnd {
 		_ = b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
 	}
 	return jobEnd{decision: denied, denial: d}
+}
+
+// broke ends a job with an error. The record is as it was last committed, so
+// starting again goes on from there.
+func (b *bot) broke(ctx context.Context, err error) jobEnd {
+	b.job.group("")
+	end := jobEnd{decision: toRun, err: err, denial: denial{By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}}
+	var no *refused
+	switch {
+	case taken(err):
+		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
+		end.Why = "another job took the run a moment before"
+		return end // nothing is told in the name of a run that others work on
+	case errors.As(err, &no):
+		end.Code = no.code
+	case ctx.Err() != nil: // whatever was cut off by that looks like a mistake of its own
+		end.Code = metadata.RunCancelled
+	case errors.As(err, new(later)):
+		end.Code = metadata.APIError
+	default:
+		end.Code = codeFor(err)
+	}
+	sign := github.ThumbsDown
+	if !b.began() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
+		end.decision, sign = denied, github.Confused
+	}
+	b.failed(ctx, end.denial, sign)
+	if b.engine != nil && b.w.run.Status != metadata.Running && !errors.As(err, new(*git.PushError)) {
+		if _, err := b.engine.GiveBack(ctx, b.w.run); err != nil {
+			b.warn(err) // it is free when this job is over
+		}
+	}
+	return end
 }
