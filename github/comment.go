@@ -15,7 +15,9 @@ type Comment struct {
 	Author               User
 	URL                  string    // for people; empty if the forge gave none that is safe to keep
 	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
-	Eyes, Confused       int       // how many have reacted so; 0 also if the forge did not say
+
+	// How many have reacted so; 0 also if the forge did not say.
+	Eyes, Confused, Rocket, ThumbsDown int
 }
 
 // Edited reports whether a comment may not read any more as it did when it was
@@ -38,12 +40,16 @@ type wireComment struct {
 }
 
 func (w wireComment) comment() Comment {
-	var reacted struct{ Eyes, Confused int }
+	type reactions struct {
+		Eyes, Confused, Rocket int
+		ThumbsDown             int `json:"-1"`
+	}
+	var reacted reactions
 	if json.Unmarshal(w.Reactions, &reacted) != nil {
-		reacted.Eyes, reacted.Confused = 0, 0
+		reacted = reactions{}
 	}
 	c := Comment{
-		Eyes: reacted.Eyes, Confused: reacted.Confused,
+		Eyes: reacted.Eyes, Confused: reacted.Confused, Rocket: reacted.Rocket, ThumbsDown: reacted.ThumbsDown,
 		ID: w.ID, Body: w.Body, Author: w.User.user(), URL: commentURL(w.URL),
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
 	}

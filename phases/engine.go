@@ -44,7 +44,7 @@ type Engine struct {
 	// Owner names this process in the lease on the run, which every commit takes
 	// or renews for Hold; empty: no lease is taken. It is kept until GiveBack,
 	// also by a run that has stopped, because what follows from that is still to
-	// be done, and by one process alone. One that is interrupted gives it back
+	// be done, and by one process alone. One that is told to stop gives it back
 	// at once.
 	Owner string
 	Hold  time.Duration
@@ -352,9 +352,11 @@ func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, err
 	return next, nil
 }
 
-// lease says who works on a run, and until when if nothing more is heard.
-func (e *Engine) lease(run metadata.Run) *metadata.Lease {
-	if e.Owner == "" || e.done || run.Status == metadata.Interrupted {
+// lease says who works on a run, and until when if nothing more is heard. A
+// process that is told to stop gives it back; one whose step people have ended
+// goes on.
+func (e *Engine) lease(ctx context.Context, run metadata.Run) *metadata.Lease {
+	if e.Owner == "" || e.done || run.Status == metadata.Interrupted && ctx.Err() != nil {
 		return nil
 	}
 	return &metadata.Lease{Owner: e.Owner, Fence: run.Execution.Attempt, Expires: e.Now().Add(e.Hold)}
@@ -362,7 +364,7 @@ func (e *Engine) lease(run metadata.Run) *metadata.Lease {
 
 // commit is the one place where a record is saved, committed and pushed.
 func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
-	run.Execution.Lease = e.lease(run)
+	run.Execution.Lease = e.lease(ctx, run)
 	data, err := metadata.Format(run)
 	if err != nil {
 		return fmt.Errorf("the next record would be invalid, nothing was saved: %w", err)

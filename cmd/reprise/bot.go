@@ -31,6 +31,8 @@ type bot struct {
 	w       *workspace
 	engine  *phases.Engine
 	holding bool // this process has taken the run
+	orphan  bool // who had the run is gone, and may have left something undone
+	shut    bool // the issue is closed: no more work is done on it
 	obeyed  int  // orders that this process took
 	live    *github.Live
 	shown   error // why the live comment could not be shown the last time
@@ -45,7 +47,7 @@ type bot struct {
 	// is no comment to answer, so the job itself has to say it.
 	turnedDown *denial
 	noted      []denial // what was refused while the job ran
-	owes       []owed   // commands that this process took and that the run has to answer for
+	owes       []int64  // comments with a command that ends when the run does
 
 	mu    sync.Mutex // the queue is looked at while an agent works
 	queue queue

@@ -31,30 +31,32 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	ctx, stop := lastWords(ctx)
 	defer stop()
 	held := b.holding
+	first := held || b.orphan // nobody has seen to the end of the run yet
+	b.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.run)
 	if err != nil {
 		return b.broke(ctx, err)
 	}
 	b.w.run = run
 	// What a job before has left undone is done now; what people did since stays.
-	if b.w.run.Status == metadata.Completed && (held || b.again || b.t.asked.Command.Name == "run") {
+	if b.w.run.Status == metadata.Completed && (first || b.again || b.t.asked.Command.Name == "run") {
 		b.handOver(ctx)
 	}
-	if held {
+	if first {
 		b.checks(ctx, b.w.run)
 	}
-	if err := b.giveBack(ctx); err != nil {
-		return b.broke(ctx, err)
-	}
-	run = b.w.run
-	for _, o := range b.owes {
+	for _, comment := range b.owes {
 		sign := github.Rocket
 		if run.Status == metadata.Failed || run.Status == metadata.Cancelled || run.Status == metadata.Interrupted {
 			sign = github.ThumbsDown
 		}
-		b.reactTo(ctx, o.comment, sign)
+		b.reactTo(ctx, comment, sign)
 	}
 	b.owes = nil
+	if err := b.giveBack(ctx); err != nil {
+		return b.broke(ctx, err)
+	}
+	run = b.w.run
 	end := jobEnd{decision: toRun}
 	if b.deaf != nil {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", b.deaf)

@@ -30,3 +30,6 @@ func TestManyInterleave(t *testing.T) {
 		}
 	})
 }
+
+// A job that is gone at every one of its steps.
+func TestGoneJobIsFollowedAtEveryCall(t *testing.T) { followed(t, 1) }

@@ -74,6 +74,15 @@ func newArena(t *testing.T) *arena {
 // play lets a case happen, at a time of its own that passes when nobody has
 // anything to do.
 func (s *arena) play(t *testing.T, all []incident) error {
+	return s.stage(t, all, func(w *meeting) {
+		w.happens(all)
+		w.settle()
+	})
+}
+
+// stage makes a meeting, lets it go on as story says, and holds what is left
+// against what must be so.
+func (s *arena) stage(t *testing.T, all []incident, story func(*meeting)) error {
 	if s.cases%100 == 0 { // it remembers every request
 		s.forge = githubtest.New(t)
 		s.forge.AddInstallation(hubToken, "github-actions[bot]")
@@ -102,8 +111,7 @@ func (s *arena) play(t *testing.T, all []incident) error {
 	synctest.Test(t, func(*testing.T) {
 		s.forge.SetClock(time.Now)
 		w.began = time.Now()
-		w.happens(all)
-		w.settle()
+		story(w)
 	})
 	s.forge.SetClock(nil)
 	if err := w.sound(); err != nil {

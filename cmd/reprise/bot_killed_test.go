@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,5 +126,47 @@ func TestJobToldToStop(t *testing.T) {
 	h.signs(resume, "eyes rocket")
 	if got := h.calls(); got != "plan execute, build execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
+	}
+}
+
+// A job that is killed after it took a command, while an agent works because
+// of it. The job that waited for that command, or one that comes late for an
+// older one, finds nothing new: it goes on with the run all the same.
+func TestKilledJobHadTakenTheCommand(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		t.Run(fmt.Sprintf("older %v", older), func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			j, first := h.working()
+			h.write("home/plan-revise", hangs)
+			if err := os.Remove(h.path("home/working")); err != nil {
+				t.Fatal(err)
+			}
+			back := h.say("max", "/rollback plan think of the cache")
+			h.await(j.life, "home/working")
+			j.kill(true)
+			h.write("home/go-on", "")
+			h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed", Conclusion: "failure"})
+			if run := h.record(); run.Status != metadata.Running || len(run.RollbackHistory) != 1 {
+				t.Fatalf("the run is %s, taken back %d times", run.Status, len(run.RollbackHistory))
+			}
+			event, by := back, "max"
+			if older {
+				event, by = first, "ada"
+			}
+			h.heard(event, by).end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
+			if run := h.record(); run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.Execution.Lease != nil {
+				t.Errorf("the run is %s, taken back %d times, its lease %+v", run.Status, len(run.RollbackHistory), run.Execution.Lease)
+			}
+			if got := h.calls(); got != "plan execute, build execute, plan revise, plan revise, build execute" {
+				t.Errorf("the agent was called for %s", got)
+			}
+			h.signs(first, "eyes rocket")
+			h.signs(back, "eyes rocket")
+			if live := h.ours("progress"); len(live) != 1 || !h.shows(live[0].Body) {
+				t.Errorf("the live comments are %+v", live)
+			}
+			// Once it is free, there is nothing to be done for the event any more.
+			h.heard(event, by).end(exitDone).wants("decision", "ignored", "reason-code", "stale_event")
+		})
 	}
 }

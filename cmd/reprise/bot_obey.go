@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/git"
@@ -10,12 +11,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
-
-// owed is an order whose end the run as a whole decides.
-type owed struct {
-	comment int64
-	name    string
-}
 
 // obey carries out an order and commits what it does together with the note
 // that it was taken. One that is refused is noted, too: it must not be obeyed
@@ -57,29 +52,45 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 // refusedWord begins what the record says of a command that was refused.
 const refusedWord = "refused: "
 
-// makeGood answers what was accepted some time ago and has no answer, because
-// the job that accepted it did not live to give it: commands of which the
-// record says that they were refused, questions, and mistakes. A job that is
-// slow answers itself.
+// makeGood does what a job that has accepted a command did not live to do: it
+// answers questions, mistakes, and commands of which the record says that they
+// were refused, and puts the sign on those that were obeyed. A job that is
+// slow does that itself, so it is done some time later, or where the job that
+// had the run is known to be gone.
 func (b *bot) makeGood(ctx context.Context) {
 	run, now := b.w.run, b.env.now()
-	refused := map[int64]metadata.Decision{}
+	taken := map[int64]metadata.Decision{}
 	for _, d := range run.Decisions {
-		if strings.HasPrefix(d.Why, refusedWord) && now.Sub(d.At) > lookBack {
-			refused[d.Comment] = d
+		if b.orphan || now.Sub(d.At) > lookBack {
+			taken[d.Comment] = d
 		}
 	}
-	for _, c := range b.unanswered(run, now) {
-		d, ok := refused[c.comment.ID]
+	for _, c := range b.unanswered(run) {
+		d, known := taken[c.comment.ID]
+		why, refused := strings.CutPrefix(d.Why, refusedWord)
 		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
+		overdue := now.Sub(c.comment.CreatedAt) > lookBack
 		switch {
-		case ok:
-			no := denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: strings.TrimPrefix(d.Why, refusedWord)}
+		case refused:
+			no := denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why}
 			b.reactTo(ctx, d.Comment, github.Confused)
 			_ = b.reply(ctx, d.Comment, func(marker string) string { return refusalReply(marker, b.language(), no) }) // it was told
-		case question && c.comment.Eyes > 0 && !c.comment.Edited() && b.may(ctx, c.asker(), c.asked.role()) == nil:
+		case known && b.orphan && c.comment.Rocket+c.comment.ThumbsDown == 0:
+			b.sign(ctx, d.Step, d.Comment)
+		case question && overdue && c.comment.Eyes > 0 && !c.comment.Edited() && b.may(ctx, c.asker(), c.asked.role()) == nil:
 			_ = b.replyTo(ctx, c, &run) // it was told
 		}
+	}
+}
+
+// sign puts the sign on a comment whose command was obeyed: at once, or at the
+// end of the run where that is the end of the command, too.
+func (b *bot) sign(ctx context.Context, name string, comment int64) {
+	lasting := name == "run" || name == "resume" || name == "retry"
+	if !lasting {
+		b.reactTo(ctx, comment, github.Rocket)
+	} else if !slices.Contains(b.owes, comment) {
+		b.owes = append(b.owes, comment)
 	}
 }
 
@@ -145,11 +156,8 @@ func (b *bot) answer(ctx context.Context, o order, no *refused) {
 			b.reactTo(ctx, o.comment, github.Confused)
 			_ = b.reply(ctx, o.comment, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
 		}
-	case o.comment == 0:
-	case o.Name == "run" || o.Name == "resume" || o.Name == "retry":
-		b.owes = append(b.owes, owed{o.comment, o.Name})
-	default:
-		b.reactTo(ctx, o.comment, github.Rocket)
+	case o.comment > 0:
+		b.sign(ctx, o.Name, o.comment)
 	}
 }
 

@@ -75,7 +75,8 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.engine.Left = w.run.Execution.Lease != nil
+	b.orphan = w.run.Execution.Lease != nil
+	b.engine.Left = b.orphan
 	if !w.fresh {
 		return nil, nil
 	}
@@ -101,14 +102,11 @@ func (b *bot) firstRun(ctx context.Context) *order {
 
 // closed says why no work is done on this issue, or nothing. The job may have
 // waited long, so that is asked now; what the issue says is taken from the
-// event, as it read for the one who asks. A run can be cancelled all the same.
+// event, as it read for the one who asks.
 func (b *bot) closed(ctx context.Context) *denial {
 	is, err := b.gh.Issue(ctx, b.owner, b.name, b.t.number)
 	if err == nil && b.t.issue == nil {
 		b.t.issue = &is
-	}
-	if b.t.asked.Command.Name == "cancel" {
-		return nil
 	}
 	no := &denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text)}
 	var problem *github.Error

@@ -187,14 +187,14 @@ func (b *bot) foreign(c github.Comment) bool {
 	return machine && !containsFold(b.in.bots, c.Author.Login)
 }
 
-// unanswered gives the comments that were written some time ago, that no job
-// will take any more, and that have no answer of our own.
-func (b *bot) unanswered(run metadata.Run, now time.Time) []waiting {
+// unanswered gives the comments that no job will take any more, and that have
+// no answer of our own.
+func (b *bot) unanswered(run metadata.Run) []waiting {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []waiting
 	for _, c := range b.queue.list {
-		if phases.Taken(run, c.ID) && !b.queue.answered[c.ID] && now.Sub(c.CreatedAt) > lookBack && !strings.Contains(c.Body, ourMarker) && !b.foreign(c) {
+		if phases.Taken(run, c.ID) && !b.queue.answered[c.ID] && !strings.Contains(c.Body, ourMarker) && !b.foreign(c) {
 			out = append(out, waiting{c, b.heard(c)})
 		}
 	}

@@ -21,7 +21,8 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		ctx, stop = context.WithTimeoutCause(ctx, b.in.timeout, phases.ErrInterrupted)
 		defer stop()
 	}
-	if no := b.closed(ctx); no != nil {
+	no := b.closed(ctx)
+	if b.shut = no != nil; b.shut && b.t.asked.Command.Name != "cancel" {
 		return b.refuseAll(ctx, *no)
 	}
 	if b.in.dry {
@@ -78,7 +79,7 @@ func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 // leave closes the run.
 func (b *bot) leave() error {
 	w := b.w
-	b.w, b.engine, b.holding = nil, nil, false
+	b.w, b.engine, b.holding, b.orphan = nil, nil, false, false
 	if w == nil {
 		return nil
 	}
@@ -147,20 +148,10 @@ func (b *bot) newest() string {
 
 // goThrough runs the engine to where it stops, and sees to the rest.
 func (b *bot) goThrough(ctx context.Context) jobEnd {
-	run := b.w.run
-	if b.again && !b.holding && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status) {
-		run = phases.TakeUp(run, phases.Start{At: b.env.now()}) // the job was started again to go on
-		if run.Status == metadata.Running {
-			if err := b.engine.Amend(ctx, run, "the job was started again"); err != nil {
-				return b.broke(ctx, err) // two may have been
-			}
-			b.w.run, b.holding = run, true
-		}
-		if c := b.t.comment; c != nil && b.holding {
-			b.owes = append(b.owes, owed{c.ID, b.t.asked.Command.Name})
-		}
+	if err := b.takeOver(ctx); err != nil {
+		return b.broke(ctx, err) // two may have been started
 	}
-	if b.obeyed == 0 && !b.again && !b.engine.Holds() {
+	if b.obeyed == 0 && !b.again && !b.orphan && !b.engine.Holds() {
 		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
 	}
 	for {
@@ -176,6 +167,34 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 			return end
 		}
 	}
+}
+
+// takeOver goes on with a run that no command of this job has set going: the job
+// was started again for that, or the one that had the run is gone.
+func (b *bot) takeOver(ctx context.Context) error {
+	run, why := b.w.run, ""
+	switch {
+	case b.holding || b.shut:
+	case b.again && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
+		why = "the job was started again"
+	case b.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
+		why = "the job that had the run is gone"
+	}
+	if why == "" {
+		return nil
+	}
+	next := phases.TakeUp(run, phases.Start{At: b.env.now()})
+	if next.Status != metadata.Running {
+		return nil
+	}
+	if err := b.engine.Amend(ctx, next, why); err != nil {
+		return err
+	}
+	b.w.run, b.holding = next, true
+	if c := b.t.comment; c != nil && b.again {
+		b.sign(ctx, b.t.asked.Command.Name, c.ID)
+	}
+	return nil
 }
 
 // work runs the engine to where it stops. What could not be looked at on the

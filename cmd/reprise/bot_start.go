@@ -37,7 +37,7 @@ func (b *bot) start(ctx context.Context, o order) error {
 	b.w.run, b.w.fresh, b.holding = next, false, true
 	b.settled(o.comment)
 	if o.comment > 0 {
-		b.owes = append(b.owes, owed{o.comment, o.Name})
+		b.sign(ctx, o.Name, o.comment)
 	}
 	for _, c := range early {
 		b.settled(c.comment)
