@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/git"
@@ -81,14 +85,45 @@ func (d *doctor) workflow(ctx context.Context) []check {
 	case err != nil:
 		return []check{lacking(name, err.Error(), "")}
 	}
+	found := d.agentPins(ctx, data)
 	if agent, ok := written(string(data)); ok {
-		return append([]check{well(name, workflowFile+", as reprise init writes it for "+agent)}, defaultToken()...)
+		return slices.Concat([]check{well(name, workflowFile+", as reprise init writes it for "+agent)}, found, defaultToken())
 	}
-	found := lintWorkflow(data)
+	found = append(found, lintWorkflow(data)...)
 	if len(found) == 0 {
 		return []check{well(name, workflowFile+"; it differs from what reprise init writes in nothing that is known to matter")}
 	}
 	return found
+}
+
+// agentPins looks at the files by which the workflow installs the agent program,
+// if it does so by the folder that init writes.
+func (d *doctor) agentPins(ctx context.Context, workflow []byte) []check {
+	const name = "workflow"
+	if !bytes.Contains(workflow, []byte(agentsDir)) {
+		return nil
+	}
+	if _, err := d.src.ReadFile(ctx, trusted(d.src), agentsLock); errors.Is(err, fs.ErrNotExist) {
+		return []check{lacking(name, "it installs the agent program by "+agentsLock+", which is not on the default branch", "reprise init; commit the folder .github to the default branch")}
+	} else if err != nil {
+		return []check{lacking(name, err.Error(), "")}
+	}
+	data, err := d.src.ReadFile(ctx, trusted(d.src), agentsFile)
+	if err != nil {
+		return []check{lacking(name, agentsFile+": "+err.Error(), "reprise init --force")}
+	}
+	var pins struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(data, &pins); err != nil {
+		return []check{lacking(name, agentsFile+": "+err.Error(), "reprise init --force")}
+	}
+	var checks []check
+	for _, key := range slices.Sorted(maps.Keys(agentInstalls())) {
+		a := agentInstalls()[key]
+		if got, ok := pins.Dependencies[a.Package]; ok && firstNumbers(got) != firstNumbers(a.Version) {
+			checks = append(checks, hinted(name, fmt.Sprintf("%s names %s %s; tried is %s", agentsFile, a.Title, got, a.Version), "reprise init --force takes the version that is tried"))
+		}
+	}
+	return checks
 }
 
 // absent says where the workflow is not, and whether it is only not committed.

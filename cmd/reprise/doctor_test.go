@@ -47,9 +47,9 @@ func TestLintWorkflow(t *testing.T) {
 		{"a tag", "actions/checkout@" + checkout, "actions/checkout@v7", []string{"hint: job run uses actions/checkout@v7, which its owner can change", token}},
 		{"kept credentials", "          persist-credentials: false", "          fetch-depth: 1", []string{"hint: the checkout of job run leaves the token on the disk", token}},
 		{"no key", "          ANTHROPIC_API_KEY:", "          OTHER:", []string{"hint: job run has no key of an agent", token}},
-		{"the newest", "claude-code@2.1.197", "claude-code@latest", []string{"hint: job run installs whatever version of Claude Code is the newest", token}},
-		{"another version", "claude-code@2.1.197", "claude-code@1.0.3", []string{"hint: job run installs Claude Code 1.0.3; tried is 2.1.197", token}},
-		{"injection", "          npm install", "          echo ${{ github.event.comment.body }}\n          npm install", []string{"hint: a script of job run has an expression with text from outside", token}},
+		{"the newest", "npm ci ", "npm install -g @anthropic-ai/claude-code@latest ", []string{"hint: job run installs whatever version of Claude Code is the newest", token}},
+		{"another version", "npm ci ", "npm install -g @anthropic-ai/claude-code@1.0.3 ", []string{"hint: job run installs Claude Code 1.0.3; tried is 2.1.197", token}},
+		{"injection", "          npm ci", "          echo ${{ github.event.comment.body }}\n          npm ci", []string{"hint: a script of job run has an expression with text from outside", token}},
 		{"everything", good, "on: [push, issue_comment]\npermissions: write-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, env: {OPENAI_API_KEY: k}}], concurrency: c}\n", []string{token, "hint: it has no job with command: gate"}},
 		{"too little", good, "on: issue_comment\npermissions: read-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, with: {agent: rehearsal, create-pr: false}}], concurrency: c}\n", []string{
 			"missing: job a lacks contents: write", "missing: job a lacks issues: write", token, "hint: it has no job with command: gate",

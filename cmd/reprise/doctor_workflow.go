@@ -165,7 +165,8 @@ func (l *workflowLint) steps(name string, job workflowJob) {
 // version holds the version of an agent program that a script installs against
 // the one that is tried.
 func (l *workflowLint) version(job string, agent agentInstall, script string) {
-	m := regexp.MustCompile(regexp.QuoteMeta(agent.Package) + `(@([^\s"']+))?`).FindStringSubmatch(script)
+	// Behind a slash it is the path of a package that is installed already.
+	m := regexp.MustCompile(`(?:^|[\s"'])` + regexp.QuoteMeta(agent.Package) + `(@([^\s"']+))?`).FindStringSubmatch(script)
 	switch {
 	case m == nil || l.said(agent.Title):
 	case !versionNumber.MatchString(m[2]):

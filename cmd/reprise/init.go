@@ -14,10 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/git"
 )
 
-// workflowFile is where GitHub finds the workflow, from the top of a
-// repository.
-const workflowFile = ".github/workflows/reprise.yml"
-
 // initOptions is what the command line of init says.
 type initOptions struct {
 	repo, agent, uses string
@@ -30,8 +26,8 @@ func initCommand(env environment) *cobra.Command {
 		Use:   "init",
 		Short: "Write the GitHub workflow that runs reprise on issues",
 		Long: `init writes ` + workflowFile + ` into the repository, with every action
-pinned to a commit and the agent program to a version, and says what is left to
-do by hand. It sends nothing anywhere.`,
+pinned to a commit, and ` + agentsDir + `, which pins the agent program by a
+lock file of npm. It says what is left to do by hand, and sends nothing anywhere.`,
 		Example: "  reprise init\n  reprise init --agent codex",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return initialize(c.Context(), env, o)
@@ -44,9 +40,9 @@ do by hand. It sends nothing anywhere.`,
 	return c
 }
 
-// initialize writes the workflow and says what is next.
+// initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environment, o initOptions) error {
-	text, err := workflowText(o.uses, o.agent)
+	files, err := initFiles(o.uses, o.agent)
 	if err != nil {
 		return err
 	}
@@ -54,13 +50,13 @@ func initialize(ctx context.Context, env environment, o initOptions) error {
 	if err != nil {
 		return err
 	}
-	changed, err := writeWorkflow(top, text, o.force)
+	wrote, err := writeFiles(top, files, o.force)
 	if err != nil {
 		return err
 	}
-	did := "Wrote " + workflowFile
-	if !changed {
-		did = workflowFile + " is up to date"
+	did := workflowFile + " is up to date"
+	if len(wrote) > 0 {
+		did = "Wrote " + strings.Join(wrote, ", ")
 	}
 	_, err = fmt.Fprintf(env.stdout, "%s.\n\n%s", did, nextSteps(agentInstalls()[o.agent], o.uses))
 	return err
@@ -80,30 +76,53 @@ func topOf(ctx context.Context, dir string) (string, error) {
 	return src.Dir, nil
 }
 
-// writeWorkflow writes the workflow unless it is there already, and reports
-// whether it did. Another one is written over only if force is set.
-func writeWorkflow(top, text string, force bool) (bool, error) {
+// writeFiles writes those files that are not there as they should be, and gives
+// their names. Others in their place are written over only if force is set;
+// without it, one of these is enough for nothing to be written.
+func writeFiles(top string, files []initFile, force bool) (wrote []string, err error) {
 	root, err := os.OpenRoot(top) // a link in the repository leads nowhere else
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer root.Close()
-	old, err := root.ReadFile(workflowFile)
-	switch {
-	case err == nil && string(old) == text:
-		return false, nil
-	case err == nil && !force:
-		return false, usagef("%s is there already, and differs; look at what you changed in it, then use --force to write over it", filepath.Join(top, workflowFile))
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("read %s: %w", workflowFile, err)
+	defer func() { err = errors.Join(err, root.Close()) }()
+	missing, others, err := compareFiles(root, files)
+	if err != nil {
+		return nil, err
 	}
-	if err := root.MkdirAll(filepath.Dir(workflowFile), 0o755); err != nil {
-		return false, fmt.Errorf("make the folder of %s: %w", workflowFile, err)
+	if len(others) > 0 && !force {
+		names := make([]string, len(others))
+		for i, f := range others {
+			names[i] = filepath.Join(top, f.name)
+		}
+		return nil, usagef("what init would write differs from what is there in %s; look at what you changed, then use --force to write over it", strings.Join(names, " and "))
 	}
-	if err := root.WriteFile(workflowFile, []byte(text), 0o644); err != nil {
-		return false, fmt.Errorf("write %s: %w", workflowFile, err)
+	for _, f := range append(missing, others...) {
+		if err := root.MkdirAll(filepath.Dir(f.name), 0o755); err != nil {
+			return nil, fmt.Errorf("make the folder of %s: %w", f.name, err)
+		}
+		if err := root.WriteFile(f.name, []byte(f.text), 0o644); err != nil {
+			return nil, fmt.Errorf("write %s: %w", f.name, err)
+		}
+		wrote = append(wrote, f.name)
 	}
-	return true, nil
+	return wrote, nil
+}
+
+// compareFiles gives those files that are missing, and those in whose place
+// there is something else.
+func compareFiles(root *os.Root, files []initFile) (missing, others []initFile, err error) {
+	for _, f := range files {
+		old, err := root.ReadFile(f.name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, f)
+		case err != nil:
+			return nil, nil, fmt.Errorf("read %s: %w", f.name, err)
+		case string(old) != f.text:
+			others = append(others, f)
+		}
+	}
+	return missing, others, nil
 }
 
 // nextSteps says what a person has to do before the workflow works.
@@ -112,7 +131,7 @@ func nextSteps(agent agentInstall, uses string) string {
 		fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret),
 		"Let workflows open pull requests: Settings, Actions, General,\n     \"Allow GitHub Actions to create and approve pull requests\".",
 		"Create the label that starts a run:\n     gh label create reprise",
-		"Commit " + workflowFile + " to the default branch; GitHub reads it from there.",
+		"Commit the folder .github to the default branch; GitHub reads the workflow\n     from there.",
 		"Write a comment on an issue: /run",
 	}
 	var out strings.Builder

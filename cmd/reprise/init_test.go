@@ -124,16 +124,76 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	want, err := workflowText(localAction, defaultAgent)
+	files, err := initFiles(localAction, defaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../" + workflowFile)
-	if err != nil {
+	for _, f := range files {
+		got, err := os.ReadFile("../../" + f.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(f.text, string(got)); diff != "" {
+			t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --force\n(-want +got):\n%s", f.name, diff)
+		}
+	}
+}
+
+// TestAgentLocks shows that every package that a workflow installs is known by
+// the hash of its content, for every agent.
+func TestAgentLocks(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(agentInstalls())) {
+		agent := agentInstalls()[name]
+		data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lock struct {
+			Packages map[string]struct {
+				Version, Integrity string
+				Dependencies       map[string]string
+			}
+		}
+		if err := json.Unmarshal(data, &lock); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]string{agent.Package: agent.Version}, lock.Packages[""].Dependencies); diff != "" {
+			t.Errorf("%s: what the lock file is for (-want +got):\n%s", name, diff)
+		}
+		if got := lock.Packages["node_modules/"+agent.Package].Version; got != agent.Version {
+			t.Errorf("%s: the lock file has version %q, want %s", name, got, agent.Version)
+		}
+		for at, p := range lock.Packages {
+			if at != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
+				t.Errorf("%s: %s has no integrity: %q", name, at, p.Integrity)
+			}
+		}
+	}
+}
+
+// The lock file is as much a person's own as the workflow: nothing is written if
+// one of the two was changed.
+func TestInitKeepsAChangedLock(t *testing.T) {
+	dir := newRepository(t)
+	if code, out := initIn(t, dir); code != exitDone {
+		t.Fatalf("exit code %d\n%s", code, out)
+	}
+	if err := os.Remove(filepath.Join(dir, workflowFile)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --force\n(-want +got):\n%s", workflowFile, diff)
+	lock := filepath.Join(dir, agentsLock)
+	if err := os.WriteFile(lock, []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out := initIn(t, dir)
+	if code != exitUsage || !strings.Contains(out, agentsLock) || !strings.Contains(out, "--force") {
+		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, agentsLock, out)
+	}
+	if _, err := os.Stat(filepath.Join(dir, workflowFile)); err == nil {
+		t.Error("refused, and yet the workflow was written")
+	}
+	if now, err := os.ReadFile(lock); err != nil || string(now) != "{}\n" {
+		t.Errorf("refused, and yet the lock file is %q, %v", now, err)
 	}
 }
 

@@ -1,9 +1,10 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,6 +39,41 @@ const (
 //go:embed init_workflow.yml
 var workflowTemplate string
 
+// agentLocks has, for each agent, the package.json and package-lock.json by which
+// a workflow installs it.
+//
+//go:embed init_agents
+var agentLocks embed.FS
+
+// The files that init writes, from the top of a repository.
+const (
+	workflowFile = ".github/workflows/reprise.yml" // where GitHub finds it
+	agentsDir    = ".github/reprise/agents"        // the agent program, pinned
+	agentsFile   = agentsDir + "/package.json"
+	agentsLock   = agentsDir + "/package-lock.json"
+)
+
+// initFile is a file that init writes.
+type initFile struct{ name, text string }
+
+// initFiles gives the workflow that calls the action uses and installs the named
+// agent, and the files by which it is installed.
+func initFiles(uses, agent string) ([]initFile, error) {
+	workflow, err := workflowText(uses, agent)
+	if err != nil {
+		return nil, err
+	}
+	files := []initFile{{workflowFile, workflow}}
+	for _, name := range []string{agentsFile, agentsLock} {
+		text, err := agentLocks.ReadFile(path.Join("init_agents", agent, path.Base(name)))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, initFile{name, string(text)})
+	}
+	return files, nil
+}
+
 // actionName is what a workflow may name as an action of another repository.
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
@@ -58,7 +94,7 @@ func workflowText(uses, agent string) (string, error) {
 	}
 	var out strings.Builder
 	err = t.Execute(&out, map[string]any{
-		"Uses": uses, "Local": uses == localAction, "Agent": install,
+		"Uses": uses, "Local": uses == localAction, "Agent": install, "AgentsDir": agentsDir,
 		"Docs": projectPage + "/blob/main/docs/github.md", "Flags": flagsFor(uses, agent),
 	})
 	return out.String(), err

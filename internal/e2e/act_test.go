@@ -60,7 +60,6 @@ func newHub(t *testing.T, program, agent string) *hub {
 	h.layAction(program)
 	h.write("npm/npm", npm)
 	h.write("held/.keep", "")
-	h.write("npm/modules/@anthropic-ai/claude-code/install.cjs", "")
 	if err := os.Chmod(filepath.Join(h.root, "npm/npm"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +103,10 @@ func (h *hub) workflow(line, by string) {
 const npm = `#!/bin/sh
 here=$(dirname "$0")
 case $1 in
-root) echo "$here/modules" ;;
-install)
+ci)
 	echo "$*" >> "$here/installed"
+	mkdir -p "$3/node_modules/@anthropic-ai/claude-code"
+	touch "$3/node_modules/@anthropic-ai/claude-code/install.cjs"
 	touch "$here/../held/$GITHUB_RUN_ID.here"
 	while [ -e "$here/../held/$GITHUB_RUN_ID" ]; do sleep 0.05; done
 	;;
