@@ -412,6 +412,47 @@ func TestBudgetReachedInTheMiddleOfACall(t *testing.T) {
 	}
 }
 
+// Tasks of which each needs another one first can never be begun.
+func TestTasksInACircleAreNoReport(t *testing.T) {
+	task := func(id string, needs ...string) string {
+		list, err := json.Marshal(append([]string{}, needs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf(`{"id":%q,"title":"T","goal":"G","needs":%s}`, id, list)
+	}
+	for _, tt := range []struct {
+		name, want string
+		tasks      []string
+	}{
+		{"in order", "", []string{task("a"), task("b", "a"), task("c", "a", "b", "elsewhere")}},
+		{"itself", "a needs a", []string{task("a", "a")}},
+		{"three", "b needs d needs c needs b", []string{task("a"), task("b", "a", "d"), task("c", "b"), task("d", "c")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plan := testPlan()
+			plan.Phases[0].Report, plan.Phases[0].ReportSchema = "tasks: [...]", json.RawMessage(`{"type":"object","properties":{"tasks":{}}}`)
+			s := newStage(t, plan)
+			calls := 0
+			s.on("plan", metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+				r, err := s.good(ctx, task)
+				if calls++; calls == 1 {
+					r.Structured = json.RawMessage(`{"tasks":[` + strings.Join(tt.tasks, ",") + `]}`)
+				} else {
+					r.Structured = json.RawMessage(`{"tasks":[]}`)
+				}
+				return r, err
+			})
+			run := s.goOn(t.Context())
+			if first := run.Attempts[0]; tt.want == "" && (first.Code != "" || len(run.Tasks) != len(tt.tasks)) {
+				t.Errorf("the first attempt is %+v, and the run has the tasks %+v", first, run.Tasks)
+			} else if tt.want != "" && (first.Code != metadata.OutputInvalid || !strings.Contains(first.Why, "as "+tt.want)) {
+				t.Errorf("the first attempt is %+v, want it to name %s", first, tt.want)
+			}
+		})
+	}
+}
+
 func TestReportIsHeldAgainstTheSchema(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].Report = `complexity: "low" | "high"`

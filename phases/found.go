@@ -37,6 +37,40 @@ func tasks(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	untangle(run)
 }
 
+// tasksCircle gives the ids of tasks that need each other in a circle, from one
+// of them round to itself; nil if there is none.
+func tasksCircle(tasks []taskReport) []string {
+	tasks = tasks[:min(len(tasks), mostTasks)]
+	needs := map[string][]string{}
+	for _, t := range tasks {
+		needs[t.ID] = append(needs[t.ID], t.Needs...)
+	}
+	done := map[string]bool{}
+	var follow func(way []string) []string
+	follow = func(way []string) []string {
+		last := way[len(way)-1]
+		if first := slices.Index(way, last); first < len(way)-1 {
+			return way[first:]
+		}
+		if done[last] {
+			return nil
+		}
+		for _, need := range needs[last] {
+			if circle := follow(append(slices.Clip(way), need)); circle != nil {
+				return circle
+			}
+		}
+		done[last] = true
+		return nil
+	}
+	for _, t := range tasks {
+		if circle := follow([]string{t.ID}); circle != nil {
+			return circle
+		}
+	}
+	return nil
+}
+
 // abandon leaves out the tasks that phases have found whose work is void, and
 // the issues that they have asked for.
 func abandon(run *metadata.Run, void func(phase string) bool) {

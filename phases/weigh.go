@@ -201,6 +201,9 @@ func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) strin
 	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
 		return "the report does not fit: " + err.Error()
 	}
+	if circle := tasksCircle(requestIn(p, answer).Tasks); circle != nil {
+		return "the report does not fit: no task can be the first, as " + strings.Join(circle, " needs ")
+	}
 	return ""
 }
 
