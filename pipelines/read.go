@@ -23,7 +23,7 @@ import (
 func build(ctx *cue.Context, f file) (cue.Value, Errors) {
 	tree, err := decode(f)
 	if err != nil {
-		return cue.Value{}, translate(err, f.Name)
+		return cue.Value{}, f.unreadable(err)
 	}
 	if found := append(foreign(tree, f.Name), outsized(tree, f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
@@ -41,6 +41,18 @@ func build(ctx *cue.Context, f file) (cue.Value, Errors) {
 	}
 	return cue.Value{}, found
 }
+
+// unreadable says why a file could not be decoded.
+func (f file) unreadable(err error) Errors {
+	if f.isYAML() {
+		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
+			return Errors{wrong}
+		}
+	}
+	return translate(err, f.Name)
+}
+
+func (f file) isYAML() bool { return path.Ext(f.Name) == ".yaml" || path.Ext(f.Name) == ".yml" }
 
 // decode gives the syntax tree of a file, with the positions of its own text.
 func decode(f file) (*ast.File, error) {

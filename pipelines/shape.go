@@ -15,9 +15,10 @@ import (
 type shape struct {
 	v          cue.Value
 	kind       cue.Kind
-	expect     string // in words, where the schema has them
-	constraint string // "report" or "when": the value is CUE itself
-	loose      bool   // values need not be concrete
+	expect     string   // in words, where the schema has them
+	also       []string // what people call such a field elsewhere
+	constraint string   // "report" or "when": the value is CUE itself
+	loose      bool     // values need not be concrete
 
 	loaded   bool
 	fields   map[string]*shape
@@ -86,6 +87,12 @@ func (s *shape) child(v cue.Value) *shape {
 	if a := v.Attribute("expect"); a.Err() == nil {
 		c.expect, _ = a.String(0)
 	}
+	if a := v.Attribute("also"); a.Err() == nil {
+		for i := range a.NumArgs() {
+			name, _ := a.String(i)
+			c.also = append(c.also, name)
+		}
+	}
 	if a := v.Attribute("constraint"); a.Err() == nil {
 		c.constraint, _ = a.String(0)
 	}
@@ -117,6 +124,11 @@ func (s *shape) unknown(name string) string {
 	}
 	if len(s.names) == 0 {
 		return "unknown field, expected no fields"
+	}
+	for _, field := range s.names {
+		if slices.Contains(s.fields[field].also, name) {
+			return fmt.Sprintf("unknown field, did you mean %q?", field)
+		}
 	}
 	return "unknown field, " + oneOf(name, s.names)
 }

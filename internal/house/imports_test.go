@@ -23,7 +23,7 @@ var rooms = map[string][]string{
 	"metadata":           {"github.com/google/renameio", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"prompts":            {},
 	"git":                {"github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
-	"pipelines":          {"cuelang.org/go", "golang.org/x/sys"},
+	"pipelines":          {"cuelang.org/go", "golang.org/x/sys", "go.yaml.in/yaml"},
 	"secrets":            {"github.com/zricethezav/gitleaks", "github.com/pelletier/go-toml"},
 	"phases":             {"metadata", "pipelines", "prompts"},
 	"agents":             {"phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "gopkg.in/yaml.v3", "github.com/landlock-lsm/go-landlock"},
