@@ -18,7 +18,9 @@ import (
 // constraint takes down CUE that describes values as text that stands by
 // itself, which is how a frozen pipeline keeps it.
 func (c *checker) constraint(v cue.Value, use string, n *node) *node {
-	if s, err := v.String(); err == nil {
+	s, err := v.String()
+	asText := err == nil
+	if asText {
 		v = cuecontext.New().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
 		if err := v.Validate(); err != nil {
 			for _, e := range translate(err, "") {
@@ -33,6 +35,14 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	}
 	if v.IncompleteKind() != cue.StructKind {
 		c.add(n, nil, "got %s, expected an object that describes fields, or such CUE as text", show(v))
+		return nil
+	}
+	if language := fixed(n.file); !asText && use == "report" && language != "" {
+		if it, err := v.Fields(); err == nil && it.Next() && path.Ext(n.file) == ".toml" {
+			n.place = labelOf(it.Value(), n.place) // TOML's tables have no place of their own
+		}
+		c.add(n, nil, "got an object, which holds fixed values in %s; describe the fields in CUE, as one text: %s",
+			language, meantByFixed(v))
 		return nil
 	}
 	data, err := format.Node(v.Syntax(cue.Docs(true), cue.InlineImports(true)))
@@ -50,6 +60,10 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	}
 	if use == "report" && string(n.schema) == "null" {
 		c.add(n, nil, "names no fields, expected at least one")
+		return nil
+	}
+	if field, word := quotedType(n.schema); use == "report" && field != "" {
+		c.add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
 		return nil
 	}
 	if why := badChildren(n.schema); use == "report" && why != "" {

@@ -146,6 +146,7 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 	for name, step := range map[string]authorStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, a, step.Agent, "steps", name, "agent")
 	}
+	c.turns(n, p, a)
 }
 
 // badArtifact says why a name cannot be that of an artifact, or "".

@@ -28,13 +28,52 @@ func (c *mistakes) needs(n *node, a *author) {
 			}
 		}
 	}
+	places := insertions(a)
 	for i, p := range a.Spare {
 		for j, need := range p.Needs {
-			if _, ok := g.index[need]; !ok && need != "" {
-				c.add(n, []any{"spare", i, "needs", j}, "no phase %q, %s", need, oneOf(need, names))
+			at := []any{"spare", i, "needs", j}
+			k, known := g.index[need]
+			first, inserted := places[p.Name]
+			switch {
+			case need == "":
+				// wrong already
+			case !known:
+				c.add(n, at, "no phase %q, %s", need, oneOf(need, names))
+			case inserted && k > first.at:
+				c.add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
+					need, first.rule, p.Name, a.Rules[first.rule].After, need)
 			}
 		}
 	}
+}
+
+// insertion is where a spare phase comes in first.
+type insertion struct {
+	at   int // index of the phase that it follows, or of the one that its spare phase follows
+	rule int // index of the rule that inserts it there
+}
+
+// insertions gives, by its name, where each spare phase comes in first. A rule
+// may insert one after another spare phase; what no rule inserts has no place.
+func insertions(a *author) map[string]insertion {
+	phases, places := phaseNames(a.Phases), map[string]insertion{}
+	for changed := true; changed; {
+		changed = false
+		for i, r := range a.Rules {
+			at, placed := slices.Index(phases, r.After), true
+			if at < 0 {
+				var after insertion
+				after, placed = places[r.After]
+				at = after.at
+			}
+			now, has := places[r.Then.Insert]
+			if name := r.Then.Insert; name != "" && placed && (!has || at < now.at) {
+				places[name] = insertion{at, i}
+				changed = true
+			}
+		}
+	}
+	return places
 }
 
 // laterNeed notes that the phase at i needs one that comes later, at k: a

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 )
 
 // rule checks that a rule speaks of phases and facts that there are.
@@ -34,7 +37,10 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string
 		return
 	}
 	if len(then.names) != 1 {
-		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", listed(then.names))
+		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, use", listed(then.names))
+	}
+	if r.Then.Split {
+		c.add(n, []any{"then", "split"}, "the work cannot be split into tasks yet; take the rule out")
 	}
 	if in := r.Then.Insert; in != "" && !slices.Contains(spare, in) {
 		c.add(n, []any{"then", "insert"}, "no spare phase %q, %s", in, oneOf(in, spare))
@@ -57,6 +63,8 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string
 		if use.Agent == "" && use.Tier == "" {
 			c.add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
 		}
+		follows := slices.Concat(ahead, spare)
+		c.turnsOf(n, use, a, slices.DeleteFunc(slices.Concat(a.Phases, a.Spare), func(p authorPhase) bool { return !slices.Contains(follows, p.Name) }))
 	}
 }
 
@@ -82,7 +90,47 @@ func (c *mistakes) facts(n *node, p *authorPhase) {
 				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, oneOf(name, fields))
 			}
 		}
+		for _, x := range apart(when.text(), p.Report) {
+			c.add(when, append([]any{"report"}, x.keys...), "can never be: got %s, expected %s", x.got, x.want)
+		}
 	}
+}
+
+// contradiction is a field of a report of which a rule asks what it never is.
+type contradiction struct {
+	keys      []any
+	got, want string
+}
+
+// apart lists the fields for which no value is both what a rule asks for and
+// what the report allows.
+func apart(when, report string) []contradiction {
+	ctx := cuecontext.New()
+	allowed, err := closedReport(ctx, report)
+	if err != nil {
+		return nil // noted where the report stands
+	}
+	return disagree(ctx.CompileString(when).LookupPath(cue.ParsePath("report")), allowed, nil)
+}
+
+func disagree(asked, allowed cue.Value, keys []any) []contradiction {
+	fields, err := asked.Fields(cue.Optional(true))
+	if err != nil {
+		return []contradiction{{keys, show(asked), newShape(allowed).words()}}
+	}
+	var found []contradiction
+	for fields.Next() {
+		field, at := fields.Value(), append(slices.Clip(keys), fields.Selector().Unquoted())
+		there := allowed.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()).Optional()))
+		switch {
+		case !there.Exists() || field.Unify(there).Validate() == nil:
+		case field.IncompleteKind() == cue.StructKind && there.IncompleteKind() == cue.StructKind:
+			found = append(found, disagree(field, there, at)...)
+		default:
+			found = append(found, contradiction{at, show(field), newShape(there).words()})
+		}
+	}
+	return found
 }
 
 // reported lists the fields of the phase's report, and whether it takes others.

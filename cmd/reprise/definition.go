@@ -193,17 +193,6 @@ func inRepository(err error) error {
 	return out
 }
 
-// supported refuses what this version can check but not carry out: to pass
-// over it in silence would be worse than to stop.
-func supported(plan *pipelines.Pipeline) error {
-	for i, r := range plan.Rules {
-		if r.Then.Split {
-			return usagef("rule %d of pipeline %s splits the work into tasks, which this version checks but does not carry out yet: take it out", i+1, plan.Name)
-		}
-	}
-	return nil
-}
-
 // replaceAgents makes one agent do all the work of a pipeline: one that it
 // names, or one that reprise knows.
 func replaceAgents(plan *pipelines.Pipeline, name string) error {
@@ -219,7 +208,20 @@ func replaceAgents(plan *pipelines.Pipeline, name string) error {
 		s.Agent, s.Model = name, with.Models[s.Tier]
 	}
 	plan.Agents = map[string]pipelines.Agent{name: with}
+	if limits := plan.Unheld(); len(limits) > 0 {
+		return usagef("--agent %s: %s keeps to no limit on turns, and pipeline %s (%s) sets one: %s; take it out there, or name another agent",
+			name, with.Use, plan.Name, plan.Source, turnsText(limits))
+	}
 	return nil
+}
+
+// turnsText names the steps that have a limit on turns.
+func turnsText(limits []pipelines.Turns) string {
+	var steps []string
+	for _, l := range limits {
+		steps = append(steps, fmt.Sprintf("%s for %s of %s", plural(l.Turns, "turn"), l.Step, l.Phase))
+	}
+	return strings.Join(steps, ", ")
 }
 
 // freeze gives the files that fix what a run works on and by which rules, and
@@ -313,9 +315,6 @@ func (w *workspace) redefine(ctx context.Context, env environment, o opening) er
 	}
 	now, err := define(ctx, w.source, w.issue, o)
 	if err != nil {
-		return err
-	}
-	if err := supported(now.plan); err != nil {
 		return err
 	}
 	now.plan, w.run = phases.Refresh(w.plan, now.plan, w.run, env.now())

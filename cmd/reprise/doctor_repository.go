@@ -167,9 +167,6 @@ func (d *doctor) pipelines(ctx context.Context) []check {
 			return append(checks, lacking("pipeline", err.Error(), ""))
 		}
 	}
-	if err := supported(d.plan); err != nil {
-		checks = append(checks, lacking("pipeline", err.Error(), ""))
-	}
 	return checks
 }
 

@@ -234,8 +234,6 @@ func thenText(t pipelines.Then) string {
 		return joined(": ", joined(" ", "back to", flat(t.Rollback.To), flat(t.Rollback.Step)), flat(t.Rollback.Reason))
 	case t.Use != nil:
 		return joined(", ", prefixed("use agent ", t.Use.Agent), prefixed("use tier ", t.Use.Tier))
-	case t.Split:
-		return "split into tasks"
 	}
 	return "nothing"
 }

@@ -296,9 +296,6 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 	if w.definition, err = env.repositories().define(ctx, w.source, w.issue, o); err != nil {
 		return err
 	}
-	if err := supported(w.plan); err != nil {
-		return err
-	}
 	var digest string
 	if w.frozen, digest, err = w.freeze(w.issue); err != nil {
 		return err
