@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -50,6 +52,9 @@ type Options struct {
 	FirstPhase string
 	// Pace is how long a rehearsal takes for a call.
 	Pace time.Duration
+	// Quiet, if not nil, changes the report of a rehearsed phase, so that no
+	// rule of the pipeline fires by chance.
+	Quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
 	// Stubs, if not nil, are results that a rehearsal plays back.
 	Stubs *Stubs
 }
@@ -76,7 +81,7 @@ func For(name string, a pipelines.Agent, opts Options) (phases.Agent, error) {
 		"gemini":  func(c cli) phases.Agent { return gemini{c} },
 		"command": func(c cli) phases.Agent { return command{c} },
 		"rehearsal": func(c cli) phases.Agent {
-			return rehearsal{first: c.opts.FirstPhase, pace: c.opts.Pace, stubs: c.opts.Stubs}
+			return rehearsal{first: c.opts.FirstPhase, pace: c.opts.Pace, stubs: c.opts.Stubs, quiet: c.opts.Quiet}
 		},
 	}
 	make, ok := kinds[name]

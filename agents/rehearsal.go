@@ -26,6 +26,7 @@ type rehearsal struct {
 	first string
 	pace  time.Duration
 	stubs *Stubs
+	quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
 }
 
 // rehearsalFinding is the id of the one finding that a rehearsal has.
@@ -49,7 +50,7 @@ func (a rehearsal) Run(ctx context.Context, t phases.Task) (phases.Result, error
 	if scripted && s.Error != nil {
 		return r, s.Error.err()
 	}
-	err := a.work(t, &r)
+	err := a.work(ctx, t, &r)
 	if err == nil && scripted {
 		err = s.apply(t, &r)
 	}
@@ -80,7 +81,7 @@ func rest(ctx context.Context, d time.Duration) error {
 }
 
 // work does what the step asks for.
-func (a rehearsal) work(t phases.Task, r *phases.Result) error {
+func (a rehearsal) work(ctx context.Context, t phases.Task, r *phases.Result) error {
 	r.ToolCalls = 1 // it read, or wrote, the artifact
 	words := wordsIn(t.Language)
 	if t.Step == phases.Diagnose {
@@ -102,7 +103,9 @@ func (a rehearsal) work(t phases.Task, r *phases.Result) error {
 	}
 	if t.Schema != nil {
 		var err error
-		r.Structured, err = instance(t.Schema)
+		if r.Structured, err = pipelines.Instance(t.Schema); err == nil && a.quiet != nil {
+			r.Structured, err = a.quiet(ctx, t.Phase, r.Structured)
+		}
 		return err
 	}
 	return nil

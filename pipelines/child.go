@@ -69,6 +69,8 @@ func answer(req request) (r response) {
 		err = checkReport(req.Report.Text, req.Report.Value)
 	case req.When != nil:
 		r.Matches, err = matches(req.When.Text, req.When.Value)
+	case req.Quiet != nil:
+		r.Quiet, err = quiet(*req.Quiet)
 	default:
 		r.Pipeline, r.Missing, err = evaluate(req.Files)
 	}

@@ -32,9 +32,10 @@ type Evaluator struct {
 
 // request is one thing to evaluate; exactly one of the fields is set.
 type request struct {
-	Files  []file   `json:"files,omitempty"`
-	Report *against `json:"report,omitempty"`
-	When   *against `json:"when,omitempty"`
+	Files  []file    `json:"files,omitempty"`
+	Report *against  `json:"report,omitempty"`
+	When   *against  `json:"when,omitempty"`
+	Quiet  *quieting `json:"quiet,omitempty"`
 }
 
 // against is a JSON value and the CUE text to hold it against.
@@ -45,11 +46,12 @@ type against struct {
 
 // response is what came out.
 type response struct {
-	Pipeline *Pipeline `json:"pipeline,omitempty"`
-	Missing  *Error    `json:"missing,omitempty"` // a pipeline to build on; Message is its name
-	Matches  bool      `json:"matches,omitempty"`
-	Mistakes Errors    `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
-	Failure  string    `json:"failure,omitempty"`  // any other error
+	Pipeline *Pipeline       `json:"pipeline,omitempty"`
+	Missing  *Error          `json:"missing,omitempty"` // a pipeline to build on; Message is its name
+	Matches  bool            `json:"matches,omitempty"`
+	Quiet    json.RawMessage `json:"quiet,omitempty"`
+	Mistakes Errors          `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says
+	Failure  string          `json:"failure,omitempty"`  // any other error
 }
 
 // CheckReport holds a JSON value that an agent returned against a phase's

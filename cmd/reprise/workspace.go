@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -354,8 +355,16 @@ const rehearsal = "rehearsal"
 
 // agentOptions says what all agents of a run share.
 func agentOptions(env environment, w *workspace, o opening) (agents.Options, error) {
-	opts := agents.Options{Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name, Mark: tempMark(w.repo.Tree())}
-	var err error
+	eval, err := evaluator()
+	if err != nil {
+		return agents.Options{}, err
+	}
+	opts := agents.Options{
+		Environ: env.environ, Prices: w.plan.Prices, FirstPhase: w.plan.Phases[0].Name, Mark: tempMark(w.repo.Tree()),
+		Quiet: func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error) {
+			return eval.Quiet(ctx, w.plan, phase, report)
+		},
+	}
 	if o.stubs != "" {
 		if opts.Stubs, err = agents.ReadStubs(o.stubs); err != nil {
 			return opts, usage(err)

@@ -1,19 +1,18 @@
-package agents
+package pipelines
 
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp/syntax"
 	"slices"
 	"strings"
 )
 
-// instance gives a small value that fits a JSON Schema: every required
+// Instance gives a small value that fits a JSON Schema: every required
 // property, the first word of an enum, the shortest list and string. It knows
 // the keywords that pipelines export; patterns may be any regular expression
 // without look-around.
-func instance(schema json.RawMessage) (json.RawMessage, error) {
+func Instance(schema json.RawMessage) (json.RawMessage, error) {
 	var s map[string]any
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return nil, fmt.Errorf("the JSON Schema of the answer: %w", err)
@@ -35,7 +34,7 @@ func sample(s map[string]any) any {
 			return sample(first)
 		}
 	}
-	switch kind(s) {
+	switch typeIn(s) {
 	case "object":
 		return sampleObject(s)
 	case "array":
@@ -55,8 +54,8 @@ func sample(s map[string]any) any {
 	return nil
 }
 
-// kind is the type a schema asks for, or hints at.
-func kind(s map[string]any) string {
+// typeIn is the type a schema asks for, or hints at.
+func typeIn(s map[string]any) string {
 	switch t := s["type"].(type) {
 	case string:
 		return t
@@ -78,8 +77,9 @@ func kind(s map[string]any) string {
 func sampleObject(s map[string]any) map[string]any {
 	out := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if p, ok := properties[name].(map[string]any); ok && required(s, name) {
+	required, _ := s["required"].([]any)
+	for _, name := range sortedKeys(properties) {
+		if p, ok := properties[name].(map[string]any); ok && slices.Contains(required, any(name)) {
 			out[name] = sample(p)
 		}
 	}
