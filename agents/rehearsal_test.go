@@ -199,27 +199,44 @@ func TestStubsDoNotLeaveTheTree(t *testing.T) {
 }
 
 func TestStubMistakes(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "stubs.yaml")
 	for text, want := range map[string]string{
-		"planning/execute: {tex: x}":                          "field tex not found",
-		"planning: {}":                                        "a key is PHASE/STEP or PHASE/STEP/N",
-		"planning/fly: {}":                                    "a key is PHASE/STEP",
-		"planning/review/0: {}":                               "N counts from 1",
-		"planning/review/1x: {}":                              "N counts from 1",
-		"planning/execute: {error: {class: tired}}":           `there is no error class "tired"`,
-		"planning/execute: {sleep: long}":                     `"long" is no duration`,
-		"planning/execute: {limit: time}":                     "limit may be",
-		"planning/execute: {files: {../x: y}}":                "../x is not below the work tree",
-		"planning/execute: {report: {a: 1}, verdict: {b: 2}}": "a report or a verdict",
+		"planning/execute: {tex: x}":                          `:1:20: ["planning/execute"].tex: unknown field, did you mean "text"?`,
+		"execute: {text: x}":                                  `:1:1: execute: not a good name, expected PHASE/STEP or PHASE/STEP/N, where STEP is execute, review, revise or diagnose, and N counts from 1`,
+		"planning/fly: {}":                                    ":1:1: [\"planning/fly\"]: not a good name, expected PHASE/STEP",
+		"planning/review/0: {}":                               "not a good name",
+		"planning/review/1x: {}":                              "not a good name",
+		"planning/execute: {error: {class: rate_limite}}":     `did you mean "rate_limited"?`,
+		"planning/execute: {error: {}}":                       `error.class: missing`,
+		"planning/execute: {sleep: long}":                     `got "long", expected a time such as "2s"`,
+		"planning/execute: {limit: time}":                     `got "time", expected one of "turns", "budget"`,
+		"planning/execute: {usage: {cost_usd: -1}}":           `got -1, expected a number of at least 0`,
+		"planning/execute: {files: {../x: y}}":                `:1:34: ["planning/execute"].files["../x"]: not below the work tree`,
+		"planning/execute: {report: {a: 1}, verdict: {b: 2}}": `:1:45: ["planning/execute"].verdict: a call has a report or a verdict, not both`,
+		"planning/execute: {text: x}\n oops: 1":               `:2:2: `,
+		"[]":                                                  "expected an object",
 	} {
-		file := filepath.Join(t.TempDir(), "stubs.yaml")
 		if err := put(file, text); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadStubs(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+		var mistakes pipelines.Errors
+		if _, err := ReadStubs(file); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
 			t.Errorf("%s: error %v, want it to say %q", text, err, want)
 		}
 	}
 	if _, err := ReadStubs("no/such/file"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
+	}
+	if err := put(file, "planning/execute: {tex: x, limit: 3}\nreview: {}\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadStubs(file); err == nil || strings.Count(err.Error(), "\n") != 2 {
+		t.Errorf("error %v, want all three mistakes", err)
+	}
+	if err := put(file, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadStubs(file); err != nil {
+		t.Errorf("a file that scripts nothing: %v", err)
 	}
 }

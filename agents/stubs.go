@@ -2,138 +2,86 @@ package agents
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"time"
-
-	"gopkg.in/yaml.v3"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Stubs are scripted results that a rehearsal plays back. The file is YAML or
-// JSON, an object by call:
-//
-//	planning/execute/1:            # the first execute of planning in this process
-//	  report: {complexity: low}    # the structured answer
-//	  files: {docs/plan.md: "..."} # written below the work tree
-//	planning/review/1:
-//	  verdict: {verdict: fail, gates: [], findings: [...]}
-//	planning/revise:               # every revise that has no entry of its own
-//	  text: "Done."                # last words
-//	  artifact: ""                 # the whole artifact
-//	planning/diagnose/1:
-//	  report: {needs_rollback: false, ...} # what is said about the whole run
-//	design/execute/1:
-//	  error: {class: rate_limited, message: slow down, retry_after: 30s}
-//	design/execute/2:
-//	  sleep: 2s
-//	  limit: turns
-//	  usage: {input_tokens: 10, output_tokens: 5, cached_tokens: 0, cost_usd: 0.5}
-//
-// What an entry does not say is done as in any rehearsal.
+// Stubs are scripted results that a rehearsal plays back. What its file may
+// say is in stubs.cue.
 type Stubs struct {
 	calls map[string]stub
 	mu    sync.Mutex
 	seen  map[string]int // by phase and step
 }
 
+//go:embed stubs.cue
+var stubsSchema string
+
 // stub is one entry.
 type stub struct {
-	Text     *string           `yaml:"text"`
-	Artifact *string           `yaml:"artifact"`
-	Files    map[string]string `yaml:"files"`
-	Report   any               `yaml:"report"`
-	Verdict  any               `yaml:"verdict"`
-	Limit    string            `yaml:"limit"`
-	Sleep    duration          `yaml:"sleep"`
-	Usage    *stubUsage        `yaml:"usage"`
-	Error    *stubError        `yaml:"error"`
+	Text     *string            `json:"text"`
+	Artifact *string            `json:"artifact"`
+	Files    map[string]string  `json:"files"`
+	Report   json.RawMessage    `json:"report"`
+	Verdict  json.RawMessage    `json:"verdict"`
+	Limit    string             `json:"limit"`
+	Sleep    pipelines.Duration `json:"sleep"`
+	Usage    *stubUsage         `json:"usage"`
+	Error    *stubError         `json:"error"`
 }
 
 type stubUsage struct {
-	Input  int     `yaml:"input_tokens"`
-	Output int     `yaml:"output_tokens"`
-	Cached int     `yaml:"cached_tokens"`
-	USD    float64 `yaml:"cost_usd"`
+	Input  int     `json:"input_tokens"`
+	Output int     `json:"output_tokens"`
+	Cached int     `json:"cached_tokens"`
+	USD    float64 `json:"cost_usd"`
 }
 
 type stubError struct {
-	Class      metadata.Class `yaml:"class"`
-	Message    string         `yaml:"message"`
-	RetryAfter duration       `yaml:"retry_after"`
+	Class      metadata.Class     `json:"class"`
+	Message    string             `json:"message"`
+	RetryAfter pipelines.Duration `json:"retry_after"`
 }
 
-// duration reads as text, such as "2s".
-type duration time.Duration
-
-// UnmarshalYAML reads what time.ParseDuration reads.
-func (d *duration) UnmarshalYAML(n *yaml.Node) error {
-	v, err := time.ParseDuration(n.Value)
-	if err != nil || v < 0 {
-		return fmt.Errorf("line %d: %q is no duration, such as 2s", n.Line, n.Value)
-	}
-	*d = duration(v)
-	return nil
-}
-
-// ReadStubs reads a file of scripted results. Unknown fields, steps and error
-// classes are mistakes.
+// ReadStubs reads a file of scripted results. All mistakes in it come back
+// together, as pipelines.Errors.
 func ReadStubs(file string) (*Stubs, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("reading stubs: %w", err)
 	}
 	s := &Stubs{seen: map[string]int{}}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&s.calls); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("stubs %s: %w", file, err)
+	if len(bytes.TrimSpace(data)) == 0 {
+		return s, nil // nothing is scripted
+	}
+	doc, err := pipelines.ReadDocument(file, data, stubsSchema, "#Stubs")
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(doc.JSON(), &s.calls); err != nil {
+		return nil, fmt.Errorf("reading stubs: %s: %w", file, err)
 	}
 	for key, c := range s.calls {
-		if why := c.mistake(key); why != "" {
-			return nil, fmt.Errorf("stubs %s: %s: %s", file, key, why)
+		if c.Report != nil && c.Verdict != nil {
+			doc.Wrong([]any{key, "verdict"}, "a call has a report or a verdict, not both")
+		}
+		for name := range c.Files {
+			if !filepath.IsLocal(filepath.FromSlash(name)) {
+				doc.Wrong([]any{key, "files", name}, "not below the work tree")
+			}
 		}
 	}
-	return s, nil
-}
-
-func (c stub) mistake(key string) string {
-	parts := strings.Split(key, "/")
-	steps := []string{string(metadata.Execute), string(metadata.Review), string(metadata.Revise), string(phases.Diagnose)}
-	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || !slices.Contains(steps, parts[1]) {
-		return "a key is PHASE/STEP or PHASE/STEP/N, where STEP is execute, review, revise or diagnose"
-	}
-	var n int
-	if len(parts) == 3 {
-		if _, err := fmt.Sscanf(parts[2]+"\n", "%d\n", &n); err != nil || n < 1 {
-			return "N counts from 1"
-		}
-	}
-	classes := []metadata.Class{metadata.Missing, metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Crash, metadata.StepTimeout, metadata.IdleTimeout, metadata.Disk, metadata.Signal}
-	switch {
-	case c.Error != nil && !slices.Contains(classes, c.Error.Class):
-		return fmt.Sprintf("there is no error class %q; there are %v", c.Error.Class, classes)
-	case c.Limit != "" && c.Limit != "turns" && c.Limit != "budget":
-		return `limit may be "turns" or "budget"`
-	case c.Report != nil && c.Verdict != nil:
-		return "a call has a report or a verdict, not both"
-	}
-	for name := range c.Files {
-		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Sprintf("files: %s is not below the work tree", name)
-		}
-	}
-	return ""
+	return s, doc.Mistakes()
 }
 
 // next gives the entry for a call, if there is one. A nil *Stubs has none.
@@ -163,13 +111,9 @@ func (c stub) apply(t phases.Task, r *phases.Result) error {
 			return err
 		}
 	}
-	for _, answer := range []any{c.Report, c.Verdict} {
-		if answer == nil {
-			continue
-		}
-		var err error
-		if r.Structured, err = json.Marshal(answer); err != nil {
-			return fmt.Errorf("stubs: %w", err)
+	for _, answer := range []json.RawMessage{c.Report, c.Verdict} {
+		if answer != nil {
+			r.Structured = answer
 		}
 	}
 	if c.Usage != nil {

@@ -19,7 +19,8 @@ type file struct {
 	Name string `json:"name"` // as people know it
 	Text string `json:"text"`
 
-	own bool // came with reprise
+	own bool   // came with reprise
+	or  string // ending of the language if Name has none; empty: CUE
 }
 
 // maxChain is how many pipelines may build on one another.

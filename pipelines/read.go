@@ -52,12 +52,20 @@ func (f file) unreadable(err error) Errors {
 	return translate(err, f.Name)
 }
 
-func (f file) isYAML() bool { return path.Ext(f.Name) == ".yaml" || path.Ext(f.Name) == ".yml" }
+func (f file) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
+
+// ending is that of the language in which a file is written.
+func (f file) ending() string {
+	if ext := path.Ext(f.Name); slices.Contains(endings(), ext) {
+		return ext
+	}
+	return f.or
+}
 
 // decode gives the syntax tree of a file, with the positions of its own text.
 func decode(f file) (*ast.File, error) {
 	data := []byte(f.Text)
-	switch path.Ext(f.Name) {
+	switch f.ending() {
 	case ".yaml", ".yml":
 		return yaml.Extract(f.Name, []byte(yamlLines(f.Text)))
 	case ".json":

@@ -18,6 +18,7 @@ type shape struct {
 	expect     string   // in words, where the schema has them
 	also       []string // what people call such a field elsewhere
 	constraint string   // "report" or "when": the value is CUE itself
+	named      string   // what its fields are called, in words, where the schema has them
 	loose      bool     // values need not be concrete
 
 	loaded   bool
@@ -87,6 +88,9 @@ func (s *shape) child(v cue.Value) *shape {
 	if a := v.Attribute("expect"); a.Err() == nil {
 		c.expect, _ = a.String(0)
 	}
+	if a := v.Attribute("named"); a.Err() == nil {
+		c.named, _ = a.String(0)
+	}
 	if a := v.Attribute("also"); a.Err() == nil {
 		for i := range a.NumArgs() {
 			name, _ := a.String(i)
@@ -119,6 +123,9 @@ func (s *shape) field(name string) *shape {
 
 // unknown says what is wrong with a field of that name.
 func (s *shape) unknown(name string) string {
+	if s.named != "" {
+		return "not a good name, expected " + s.named
+	}
 	if len(s.patterns) > 0 {
 		return "not a good name, expected one that matches " + fmt.Sprint(s.patterns[0].name)
 	}

@@ -26,7 +26,7 @@ var rooms = map[string][]string{
 	"pipelines":          {"cuelang.org/go", "golang.org/x/sys", "go.yaml.in/yaml"},
 	"secrets":            {"github.com/zricethezav/gitleaks", "github.com/pelletier/go-toml"},
 	"phases":             {"metadata", "pipelines", "prompts"},
-	"agents":             {"phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "gopkg.in/yaml.v3", "github.com/landlock-lsm/go-landlock"},
+	"agents":             {"phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "github.com/landlock-lsm/go-landlock"},
 	"github":             {"github.com/google/go-github", "github.com/hashicorp/go-retryablehttp"},
 	"cmd/reprise":        {"metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "secrets", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/x/ansi", "github.com/google/uuid", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3"},
 	"internal/house":     {"*"},
