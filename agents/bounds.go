@@ -32,7 +32,7 @@ func sane(u metadata.Usage) metadata.Usage {
 	return u
 }
 
-func tokens(n int) int { return min(max(n, 0), maxTokens) }
+func tokens(n int64) int64 { return min(max(n, 0), maxTokens) }
 
 func times(n int) int { return min(max(n, 0), maxTimes) }
 

@@ -54,10 +54,10 @@ type claudeEvent struct {
 	USD        float64 `json:"total_cost_usd"`
 	Usage      claudeUsage
 	ModelUsage map[string]struct {
-		Input         int `json:"inputTokens"`
-		Output        int `json:"outputTokens"`
-		CacheRead     int `json:"cacheReadInputTokens"`
-		CacheCreation int `json:"cacheCreationInputTokens"`
+		Input         int64 `json:"inputTokens"`
+		Output        int64 `json:"outputTokens"`
+		CacheRead     int64 `json:"cacheReadInputTokens"`
+		CacheCreation int64 `json:"cacheCreationInputTokens"`
 	}
 	Denials []struct {
 		Tool string `json:"tool_name"`
@@ -72,10 +72,10 @@ type claudeBlock struct {
 }
 
 type claudeUsage struct {
-	Input         int `json:"input_tokens"`
-	Output        int `json:"output_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`
-	CacheCreation int `json:"cache_creation_input_tokens"`
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
 }
 
 // line takes one line of the stream. What is no event is left out.

@@ -12,9 +12,9 @@ import (
 // codexUsage is what a session of Codex has used since it began, so also in
 // the calls before this one.
 type codexUsage struct {
-	Input  int `json:"input_tokens"` // cached ones are among them
-	Cached int `json:"cached_input_tokens"`
-	Output int `json:"output_tokens"` // reasoning is among them
+	Input  int64 `json:"input_tokens"` // cached ones are among them
+	Cached int64 `json:"cached_input_tokens"`
+	Output int64 `json:"output_tokens"` // reasoning is among them
 }
 
 // rollout is what the program's own record of a session knows.

@@ -91,9 +91,9 @@ type geminiEvent struct {
 	Parameters                  map[string]any `json:"parameters"`
 	Error                       struct{ Type, Message string }
 	Stats                       struct {
-		Input  int `json:"input_tokens"` // cached ones are among them
-		Output int `json:"output_tokens"`
-		Cached int
+		Input  int64 `json:"input_tokens"` // cached ones are among them
+		Output int64 `json:"output_tokens"`
+		Cached int64
 		Tools  int `json:"tool_calls"`
 	}
 }

@@ -165,9 +165,9 @@ func (a rehearsal) verdict(t phases.Task, words rehearsalWords) metadata.Verdict
 // pretend gives figures as a model would have them: four characters to a
 // token, 1 and 5 US dollars for a million. No money is spent.
 func pretend(t phases.Task, r phases.Result) metadata.Usage {
-	u := metadata.Usage{InputTokens: len(t.Prompt)/4 + 1, OutputTokens: (len(r.Text)+len(r.Structured))/4 + 1, Turns: 1, Estimated: true}
+	u := metadata.Usage{InputTokens: int64(len(t.Prompt)/4 + 1), OutputTokens: int64((len(r.Text)+len(r.Structured))/4 + 1), Turns: 1, Estimated: true}
 	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review && t.Step != phases.Diagnose {
-		u.OutputTokens += int(info.Size() / 4)
+		u.OutputTokens += info.Size() / 4
 	}
 	u.USD = (float64(u.InputTokens) + 5*float64(u.OutputTokens)) / 1e6
 	return u

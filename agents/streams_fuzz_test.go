@@ -179,10 +179,10 @@ func (p *printed) check(r phases.Result, err error) {
 }
 
 func (p *printed) checkUsage(u metadata.Usage) {
-	if n := min(u.InputTokens, u.OutputTokens, u.CachedTokens, u.Turns); n < 0 || !(u.USD >= 0 && u.USD <= maxUSD) || math.IsNaN(u.USD) {
+	if n := min(u.InputTokens, u.OutputTokens, u.CachedTokens, int64(u.Turns)); n < 0 || !(u.USD >= 0 && u.USD <= maxUSD) || math.IsNaN(u.USD) {
 		p.t.Errorf("usage %+v", u)
 	}
-	if n := max(u.InputTokens, u.OutputTokens, u.CachedTokens, u.Turns); n > maxTokens {
+	if n := max(u.InputTokens, u.OutputTokens, u.CachedTokens, int64(u.Turns)); n > maxTokens {
 		p.t.Errorf("usage %+v", u)
 	}
 }

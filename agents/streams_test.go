@@ -65,7 +65,7 @@ func (o outcome) check(t *testing.T, want outcome) {
 // used gives usage as recordings have it: n requests, each the same.
 func used(n int, perCall metadata.Usage, usd float64, turns int) metadata.Usage {
 	return metadata.Usage{
-		InputTokens: n * perCall.InputTokens, CachedTokens: n * perCall.CachedTokens, OutputTokens: n * perCall.OutputTokens,
+		InputTokens: int64(n) * perCall.InputTokens, CachedTokens: int64(n) * perCall.CachedTokens, OutputTokens: int64(n) * perCall.OutputTokens,
 		USD: usd, Turns: turns,
 	}
 }

@@ -41,9 +41,9 @@ type stub struct {
 }
 
 type stubUsage struct {
-	Input  int     `json:"input_tokens"`
-	Output int     `json:"output_tokens"`
-	Cached int     `json:"cached_tokens"`
+	Input  int64   `json:"input_tokens"`
+	Output int64   `json:"output_tokens"`
+	Cached int64   `json:"cached_tokens"`
 	USD    float64 `json:"cost_usd"`
 }
 

@@ -76,8 +76,8 @@ func (o *olderObject) run(at time.Time) Run {
 	}
 	if c := o.object("cost_tracking"); c != nil {
 		r.Cost = Cost{
-			InputTokens: int(c.count("total_input_tokens")), OutputTokens: int(c.count("total_output_tokens")),
-			CachedTokens: int(c.count("total_cached_tokens")), USD: c.amount("total_cost_usd"),
+			InputTokens: c.count("total_input_tokens"), OutputTokens: c.count("total_output_tokens"),
+			CachedTokens: c.count("total_cached_tokens"), USD: c.amount("total_cost_usd"),
 		}
 		c.left()
 	}

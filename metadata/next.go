@@ -108,7 +108,7 @@ func canMove(from, to PhaseStatus, rollback bool) bool {
 	}
 }
 
-func atLeast[N int | float64](at place, field string, old, next N) {
+func atLeast[N int | int64 | float64](at place, field string, old, next N) {
 	if next < old {
 		at.bad(field, "falls from %v to %v", old, next)
 	}

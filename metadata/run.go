@@ -98,9 +98,9 @@ type DesignDecisions struct {
 
 // Cost is what all attempts together have used.
 type Cost struct {
-	InputTokens  int     `json:"total_input_tokens"`
-	OutputTokens int     `json:"total_output_tokens"`
-	CachedTokens int     `json:"total_cached_tokens"` // read from a cache, not contained in InputTokens
+	InputTokens  int64   `json:"total_input_tokens"`
+	OutputTokens int64   `json:"total_output_tokens"`
+	CachedTokens int64   `json:"total_cached_tokens"` // read from a cache, not contained in InputTokens
 	USD          float64 `json:"total_cost_usd"`
 }
 
@@ -150,7 +150,7 @@ type Issue struct {
 // go on renews; IssueUSD applies to the whole life of the run.
 type Budget struct {
 	USD      float64 `json:"usd"`
-	Tokens   int     `json:"tokens"` // input and output
+	Tokens   int64   `json:"tokens"` // input and output
 	Seconds  int     `json:"seconds"`
 	Attempts int     `json:"attempts"`
 	IssueUSD float64 `json:"issue_usd"`
@@ -160,7 +160,7 @@ type Budget struct {
 // Spent is a point in the spending of a run.
 type Spent struct {
 	USD      float64 `json:"usd"`
-	Tokens   int     `json:"tokens"`
+	Tokens   int64   `json:"tokens"`
 	Seconds  int     `json:"seconds"`
 	Attempts int     `json:"attempts"`
 }
@@ -272,9 +272,9 @@ const (
 
 // Usage is what one attempt used, summed over all turns of the agent.
 type Usage struct {
-	InputTokens  int     `json:"input_tokens"` // without cached ones
-	OutputTokens int     `json:"output_tokens"`
-	CachedTokens int     `json:"cached_tokens"`
+	InputTokens  int64   `json:"input_tokens"` // without cached ones
+	OutputTokens int64   `json:"output_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
 	Turns        int     `json:"turns"`
 	USD          float64 `json:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitzero"` // priced from a table, not by the agent

@@ -51,7 +51,7 @@ type FindingSummary struct {
 // BudgetSummary has the limits of a run; one that is not there does not limit.
 type BudgetSummary struct {
 	USD      float64        `json:"usd,omitzero"`
-	Tokens   int            `json:"tokens,omitzero"`
+	Tokens   int64          `json:"tokens,omitzero"`
 	Seconds  int            `json:"seconds,omitzero"`
 	Attempts int            `json:"attempts,omitzero"`
 	IssueUSD float64        `json:"issue_usd,omitzero"` // over the whole life of the run

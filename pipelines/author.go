@@ -28,7 +28,7 @@ type author struct {
 	}
 	Budget struct {
 		USD      *float64
-		Tokens   *int
+		Tokens   *int64
 		Time     *Duration
 		Attempts *int
 		IssueUSD *float64 `json:"issue_usd"`

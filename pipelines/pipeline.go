@@ -70,7 +70,7 @@ const (
 // Budget is what a run may spend; zero means no limit.
 type Budget struct {
 	USD      float64  `json:"usd,omitempty"`
-	Tokens   int      `json:"tokens,omitempty"`
+	Tokens   int64    `json:"tokens,omitempty"`
 	Time     Duration `json:"time,omitempty"`
 	Attempts int      `json:"attempts,omitempty"`
 	IssueUSD float64  `json:"issue_usd,omitempty"` // over all runs of the issue

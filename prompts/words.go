@@ -70,8 +70,8 @@ func (c Catalogue) Spent(usd, budget float64, estimated bool) string {
 }
 
 // Tokens says how many tokens went in and out.
-func (c Catalogue) Tokens(in, out int) string {
-	return fill(c.tokens, "in", strconv.Itoa(in), "out", strconv.Itoa(out))
+func (c Catalogue) Tokens(in, out int64) string {
+	return fill(c.tokens, "in", strconv.FormatInt(in, 10), "out", strconv.FormatInt(out, 10))
 }
 
 // Duration says how long something took, to the second, or to the minute from

@@ -134,7 +134,7 @@ type state struct {
 	PullRequest int             `json:"pull_request,omitzero"`
 	USD         float64         `json:"cost_usd"`
 	BudgetUSD   float64         `json:"budget_usd,omitzero"`
-	Tokens      int             `json:"tokens"`
+	Tokens      int64           `json:"tokens"`
 	Attempts    int             `json:"attempts"`
 	Rollbacks   int             `json:"rollbacks"`
 	Updated     time.Time       `json:"updated_at"`

@@ -17,7 +17,7 @@ type row struct {
 	Folder   string
 	Attempts int // calls of agents
 	USD      float64
-	Tokens   int
+	Tokens   int64
 	Took     time.Duration // of agents and checks
 }
 
@@ -184,4 +184,4 @@ func spent(run metadata.Run) string {
 	return usd(run.Cost.USD)
 }
 
-func allTokens(c metadata.Cost) int { return c.InputTokens + c.OutputTokens }
+func allTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }

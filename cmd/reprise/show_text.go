@@ -20,7 +20,7 @@ func usd(v float64) string {
 }
 
 // tokenCount prints a number of tokens without the noun: "950", "1.2k", "3.4M".
-func tokenCount(n int) string {
+func tokenCount(n int64) string {
 	switch {
 	case n < 1000:
 		return fmt.Sprint(n)

@@ -43,7 +43,7 @@ type news struct {
 	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
 	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
 	WentBack   string               `json:"went_back,omitempty"` // where the run went back to by itself because of that
-	Tokens     int                  `json:"tokens,omitzero"`
+	Tokens     int64                `json:"tokens,omitzero"`
 	USD        float64              `json:"cost_usd,omitzero"`
 	DurationMS int64                `json:"duration_ms,omitzero"`
 	Activity   string               `json:"activity,omitempty"`
@@ -61,7 +61,7 @@ type checkNews struct {
 type newsTotal struct {
 	Completed  int     `json:"completed"`
 	Attempts   int     `json:"attempts"`
-	Tokens     int     `json:"tokens"`
+	Tokens     int64   `json:"tokens"`
 	USD        float64 `json:"cost_usd"`
 	DurationMS int64   `json:"duration_ms"`
 }

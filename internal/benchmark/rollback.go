@@ -165,7 +165,7 @@ func lengthen(file string, n int) error {
 			r.Attempts = append(r.Attempts, metadata.Attempt{
 				N: len(r.Attempts) + 1, Phase: "design", Step: metadata.Review, Agent: "a", Status: metadata.Succeeded,
 				Session: fmt.Sprintf("6ba7b810-9dad-11d1-80b4-%012d", i), StartedAt: at, EndedAt: &at, DurationMS: 61_000,
-				Usage: metadata.Usage{InputTokens: 20_000 + i, OutputTokens: 1_500, Turns: 12, USD: 0.08},
+				Usage: metadata.Usage{InputTokens: int64(20_000 + i), OutputTokens: 1_500, Turns: 12, USD: 0.08},
 			})
 		case 2:
 			r.Decisions = append(r.Decisions, metadata.Decision{At: at, Step: "review", Phase: "design", Why: "the work has changed since the last review"})

@@ -78,5 +78,5 @@ func (b *bench) peak(dir, name string, args ...string) (int64, error) {
 	if !ok {
 		return 0, fmt.Errorf("this system does not tell the memory of a process")
 	}
-	return usage.Maxrss * 1024, nil // Linux counts kilobytes
+	return int64(usage.Maxrss) * 1024, nil // Linux counts kilobytes
 }

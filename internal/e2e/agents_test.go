@@ -93,7 +93,7 @@ var perCall = metadata.Usage{InputTokens: 1200, CachedTokens: 500, OutputTokens:
 
 func wantUsage(t *testing.T, got metadata.Usage, calls int) {
 	t.Helper()
-	want := metadata.Usage{InputTokens: calls * perCall.InputTokens, CachedTokens: calls * perCall.CachedTokens, OutputTokens: calls * perCall.OutputTokens}
+	want := metadata.Usage{InputTokens: int64(calls) * perCall.InputTokens, CachedTokens: int64(calls) * perCall.CachedTokens, OutputTokens: int64(calls) * perCall.OutputTokens}
 	plain := metadata.Usage{InputTokens: got.InputTokens, CachedTokens: got.CachedTokens, OutputTokens: got.OutputTokens}
 	if d := cmp.Diff(want, plain); d != "" {
 		t.Errorf("usage of %d requests (-want +got):\n%s", calls, d)

@@ -81,7 +81,7 @@ func TestRunsAPipeline(t *testing.T) {
 		if got := p.pushed("main.go"); !strings.Contains(got, "hello") {
 			t.Errorf("main.go reads %q", got)
 		}
-		if calls := len(p.model.Requests()); run.Cost.InputTokens != calls*perCall.InputTokens || run.Cost.USD <= 0 {
+		if calls := len(p.model.Requests()); run.Cost.InputTokens != int64(calls)*perCall.InputTokens || run.Cost.USD <= 0 {
 			t.Errorf("cost %+v of %d requests", run.Cost, calls)
 		}
 		if status := p.git(p.repo, "status", "--porcelain"); status != "" || p.git(p.repo, "branch", "--show-current") != "main" {
