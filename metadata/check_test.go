@@ -15,10 +15,28 @@ func TestCheckTakesTheSample(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	for want, change := range mistakes() {
+		t.Run(want, func(t *testing.T) {
+			r := sample()
+			change(&r)
+			err := r.Check()
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains("\n"+err.Error(), "\n"+want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// mistakes are changes that each make a mistake of the sample, by what Check
+// says of it.
+func mistakes() map[string]func(r *Run) {
 	tokyo := time.FixedZone("JST", 9*3600)
 	planning := func(r *Run) *Phase { return &r.Phases[0] }
 	design := func(r *Run) *Phase { return &r.Phases[1] }
-	for want, change := range map[string]func(r *Run){
+	return map[string]func(r *Run){
 		"schema: 2 is not the version that is written, 1":                func(r *Run) { r.Schema = 2 },
 		"revision: -1 is less than 0":                                    func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                                       func(r *Run) { r.IssueNumber = "" },
@@ -180,18 +198,6 @@ func TestCheck(t *testing.T) {
 		"approvals[0].at: is missing":                                                            func(r *Run) { r.Approvals[0].At = time.Time{} },
 		"decisions[0].comment_id: -1":                                                            func(r *Run) { r.Decisions[0].Comment = -1 },
 		"decisions[1].comment_id: the command of comment 4711 was taken before, in decisions[0]": func(r *Run) { r.Decisions[0].Comment = 4711 },
-	} {
-		t.Run(want, func(t *testing.T) {
-			r := sample()
-			change(&r)
-			err := r.Check()
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			if !strings.Contains("\n"+err.Error(), "\n"+want) {
-				t.Errorf("got %v", err)
-			}
-		})
 	}
 }
 

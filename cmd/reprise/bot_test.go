@@ -169,10 +169,14 @@ func (h *hub) ours(kind string) []githubtest.Comment {
 }
 
 // record is the run as origin has it, every commit of it held against what a
-// record has to be.
+// record has to be, and the newest record against the schema of records.
 func (h *hub) record() metadata.Run {
 	h.t.Helper()
-	run, err := audit(h.path("origin.git"), branchPrefix+fmt.Sprint(hubIssue))
+	origin, branch := h.path("origin.git"), branchPrefix+fmt.Sprint(hubIssue)
+	run, err := audit(origin, branch)
+	if err == nil {
+		err = vetted(origin, branch, run.IssueNumber)
+	}
 	if err != nil {
 		h.t.Fatal(err)
 	}

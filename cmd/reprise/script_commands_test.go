@@ -184,13 +184,14 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // audit REPOSITORY BRANCH holds every commit of a run against what its record
-// says, see audit.
+// says, see audit, and the newest record against the schema of records.
 func auditBranch(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: audit REPOSITORY BRANCH")
 	}
-	_, err := audit(ts.MkAbs(args[0]), args[1])
+	run, err := audit(ts.MkAbs(args[0]), args[1])
 	ts.Check(err)
+	ts.Check(vetted(ts.MkAbs(args[0]), args[1], run.IssueNumber))
 }
 
 // walkFiles visits the regular files of a folder.

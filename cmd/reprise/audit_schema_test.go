@@ -1,0 +1,31 @@
+package main
+
+import (
+	"errors"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+	cueerrors "cuelang.org/go/cue/errors"
+	cuejson "cuelang.org/go/encoding/json"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// vetted holds the newest record of a run's branch against the schema that is
+// there for other programs, as the command cue vet would.
+func vetted(repo, branch, id string) error {
+	text, err := gitIn(repo, "show", branch+":"+recordFile(id))
+	if err != nil {
+		return err
+	}
+	schema := cuecontext.New().CompileString(metadata.SchemaCUE)
+	expr, err := cuejson.Extract(branch, []byte(text))
+	if err = errors.Join(err, schema.Err()); err != nil {
+		return err
+	}
+	record := schema.Context().BuildExpr(expr)
+	if err := schema.LookupPath(cue.ParsePath("#Run")).Unify(record).Validate(cue.Concrete(true)); err != nil {
+		return errors.New("the record is not as schema.cue has it: " + cueerrors.Details(err, nil))
+	}
+	return nil
+}
