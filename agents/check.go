@@ -3,9 +3,9 @@ package agents
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -20,7 +20,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}
-	defer func() { _ = os.RemoveAll(temp) }()
+	defer func() { _ = folders.RemoveAll(temp) }()
 	home := o.Home
 	if home == "" {
 		home = lookup(o.Environ, "HOME")

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -65,7 +66,7 @@ func (c cli) run(ctx context.Context, t phases.Task, says *said, prepare func(*C
 	if err != nil {
 		return phases.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}
-	defer func() { _ = os.RemoveAll(temp) }()
+	defer func() { _ = folders.RemoveAll(temp) }()
 	call := &Call{Task: t, Argv: []string{path}, Dir: t.Dir, Temp: temp}
 	call.Home = lookup(c.opts.Environ, "HOME")
 	if c.opts.Home != "" {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -109,7 +110,7 @@ func (s Sandbox) home(agent string, access pipelines.Access, user string, env []
 	err := h.fill()
 	if err != nil { // what is in the way was put there by the program: it starts anew
 		h.close()
-		if err = errors.Join(os.RemoveAll(h.dir), h.fill()); err != nil {
+		if err = errors.Join(folders.RemoveAll(h.dir), h.fill()); err != nil {
 			h.close()
 			return nil, fmt.Errorf("making a home for %s: %w", agent, err)
 		}
@@ -135,7 +136,7 @@ func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error
 		group.remove()
 		h.close() // first: a login renewed there is in no other place
 		if full {
-			_ = os.RemoveAll(h.dir) // what stays is not in the way of anybody else
+			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
 		}
 	}, nil
 }
@@ -143,8 +144,10 @@ func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error
 // fill makes the folder and copies the logins in. What the user does not have
 // does not stay, whoever put it there.
 func (h *ownHome) fill() (err error) {
-	if err := os.MkdirAll(h.dir, 0o700); err != nil {
-		return err
+	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil { // a program may have closed it
+			return err
+		}
 	}
 	if h.root, err = os.OpenRoot(h.dir); err != nil {
 		return err

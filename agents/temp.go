@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // makeTemp makes the temporary folder of a call.
@@ -27,7 +29,7 @@ func (o Options) Sweep() {
 	}
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), o.Mark) {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // somebody else's, made to look alike
+			_ = folders.RemoveAll(filepath.Join(dir, e.Name())) // somebody else's, made to look alike
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // Change is one path of the work tree that is not as in the tip.
@@ -105,6 +107,7 @@ func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 
 // changes are those of Changes, without their neighbours.
 func (r *Repo) changes(ctx context.Context) ([]Change, error) {
+	r.unlock()
 	if r.dirty {
 		if err := r.syncIndex(ctx); err != nil {
 			return nil, fmt.Errorf("compare the work tree: %w", err)
@@ -127,23 +130,33 @@ func (r *Repo) changes(ctx context.Context) ([]Change, error) {
 	return changes, nil
 }
 
-// codeChanges asks at the same time what became of known files, and what is
-// new.
+// codeChanges gives the changes outside of the state folder. Where something is
+// locked, the changes in it are not seen, so it is opened and looked at again.
 func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
-	var known, unknown []byte
-	var err1, err2 error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		// "dirty" keeps git from running itself in repositories inside the tree.
-		known, err1 = r.git(ctx, "diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=dirty")
-	})
-	wg.Go(func() { unknown, err2 = r.git(ctx, "ls-files", "-z", "-o", "--exclude-standard") })
-	wg.Wait()
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
+	changes, locked, err := r.compare(ctx)
+	if locked {
+		folders.Unlock(r.top, ".")
+		changes, _, err = r.compare(ctx)
 	}
-	var changes []Change
-	fields := records(known)
+	return changes, err
+}
+
+// compare asks at the same time what became of known files, and what is new. It
+// says whether something could not be looked at because of its mode.
+func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err error) {
+	// "dirty" keeps git from running itself in repositories inside the tree.
+	known := asked{args: []string{"diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=dirty"}}
+	unknown := asked{args: []string{"ls-files", "-z", "-o", "--exclude-standard"}}
+	var wg sync.WaitGroup
+	for _, a := range []*asked{&known, &unknown} {
+		wg.Go(func() { a.out, a.err = r.gitCall(ctx, call{args: a.args, said: &a.said}) })
+	}
+	wg.Wait()
+	locked = known.locked() || unknown.locked()
+	if err := errors.Join(known.err, unknown.err); err != nil {
+		return nil, locked, err
+	}
+	fields := records(known.out)
 	for ; len(fields) >= 2; fields = fields[2:] {
 		c := Change{Path: fields[1], Kind: Deleted, Was: typeOfMode(fields[0][1:7])}
 		if c.Type, c.Size = r.look(c.Path); c.Type != None {
@@ -151,12 +164,32 @@ func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
 		}
 		changes = append(changes, c)
 	}
-	for _, name := range records(unknown) {
+	for _, name := range records(unknown.out) {
 		c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
 		c.Type, c.Size = r.look(c.Path)
 		changes = append(changes, c)
 	}
-	return changes, nil
+	return changes, locked || slices.ContainsFunc(changes, r.isLocked), nil
+}
+
+// asked is a question to git and its answer.
+type asked struct {
+	args []string
+	out  []byte
+	said string
+	err  error
+}
+
+// locked reports whether git met a folder that it may not enter. It leaves out
+// what is there, and only says so.
+func (a asked) locked() bool {
+	return strings.Contains(a.said+stderrOf(a.err), "Permission denied") // git speaks English here, see always
+}
+
+// isLocked reports whether what is at a changed path now cannot be read.
+func (r *Repo) isLocked(c Change) bool {
+	info, err := r.top.Lstat(c.Path)
+	return errors.Is(err, fs.ErrPermission) || err == nil && folders.Locked(info)
 }
 
 // look says what is at a path now. A folder counts only if it is a repository

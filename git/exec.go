@@ -75,6 +75,7 @@ type call struct {
 	args    []string // without neutral()
 	stdin   io.Reader
 	limit   int64    // bytes of output to keep; 0 means all
+	said    *string  // gets what a command that succeeded printed for people; may be nil
 	secrets []string // never to appear in an error
 	lock    *os.File // held open by the command as well; may be nil
 }
@@ -95,6 +96,9 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold the pipes.
+		if c.said != nil {
+			*c.said = string(stderr.data)
+		}
 		return out.Bytes(), nil
 	}
 	if cmd.Process != nil {

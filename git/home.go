@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // config is the whole configuration of the run's own git directory. What the
@@ -93,6 +95,20 @@ func (r *Repo) prepareShallow() error {
 	}
 	slices.Sort(lines)
 	return putFile(r.home("shallow"), []byte(strings.Join(slices.Compact(lines), "\n")+"\n"))
+}
+
+// unlock opens the top of the work tree and the state folder, which a program
+// at work there may have closed. The rest of the tree is opened where it turns
+// out to be closed, since it can be large.
+func (r *Repo) unlock() { folders.Unlock(r.root, "tree/"+r.opt.State) }
+
+// unlockRun opens the run's own folders. A program can close them though it can
+// write to none of them.
+func (r *Repo) unlockRun() {
+	folders.Unlock(r.root, "git")
+	for _, name := range []string{"homes", "tree"} {
+		folders.UnlockAbove(r.root, name+"/any")
+	}
 }
 
 // objects is the user's object store.

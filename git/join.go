@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // join brings this run and what the remote has together, after a push that did
@@ -109,6 +111,7 @@ func (r *Repo) move(ctx context.Context, commit string) error {
 	if err := r.syncIndex(ctx); err != nil {
 		return err
 	}
+	folders.Unlock(r.top, ".") // git writes nothing into a closed folder
 	if _, err := r.git(ctx, "read-tree", "-m", "-u", r.tip, commit); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // Options say which run to open, and where.
@@ -44,9 +46,10 @@ type Options struct {
 	// ReadFile does. What it returns is the error of Open.
 	Fit func(read func(path string) ([]byte, error)) error
 
-	// Locked, if not nil, is called once the run's folder belongs to this
-	// process, before anything in its tree is looked at.
-	Locked func()
+	// Locked, if not nil, is called with the work tree's path once the run's
+	// folder belongs to this process, before anything in the tree is looked at.
+	// What it returns, if anything, is a warning.
+	Locked func(tree string) string
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
 }
@@ -83,7 +86,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.check(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(r.opt.Root, 0o700); err != nil {
+	if err := r.makeRoot(); err != nil {
 		return nil, err
 	}
 	lock, err := takeLock(ctx, r.opt.Root)
@@ -92,7 +95,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	}
 	r.lock = lock
 	if o.Locked != nil {
-		o.Locked()
+		r.warnOf(o.Locked(r.tree))
 	}
 	if err := r.open(ctx); err != nil {
 		r.Close()
@@ -101,7 +104,25 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	return r, nil
 }
 
+// makeRoot makes the run's folder, or opens it for its owner.
+func (r *Repo) makeRoot() error {
+	if err := os.MkdirAll(r.opt.Root, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(r.opt.Root)
+	if err == nil && folders.Locked(info) {
+		err = os.Chmod(r.opt.Root, info.Mode()|0o700)
+	}
+	return err
+}
+
 func (r *Repo) open(ctx context.Context) error {
+	root, err := os.OpenRoot(r.opt.Root)
+	if err != nil {
+		return err
+	}
+	r.root = root
+	r.unlockRun()
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("prepare %s: %w", r.opt.Root, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // checkPath refuses what must not be committed by that name.
@@ -81,8 +83,9 @@ func beyond(top *os.Root, p string) bool {
 }
 
 // makeParents makes the folders above p, in place of whatever else has their
-// names.
+// names, and sees to it that they can be written in.
 func makeParents(top *os.Root, p string) error {
+	folders.UnlockAbove(top, p)
 	for _, dir := range parents(p) {
 		info, err := top.Lstat(dir)
 		if err == nil && info.IsDir() {
@@ -139,29 +142,7 @@ func removeAll(top *os.Root, p string) error {
 	if beyond(top, p) {
 		return nil
 	}
-	err := top.RemoveAll(p)
-	if err == nil || !os.IsPermission(err) {
-		return err
-	}
-	unlock(top, p)
-	return top.RemoveAll(p)
-}
-
-func unlock(top *os.Root, p string) {
-	info, err := top.Lstat(p)
-	if err != nil || !info.IsDir() {
-		return
-	}
-	_ = top.Chmod(p, 0o700) // a failure shows when the removal fails again
-	dir, err := top.Open(p)
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		unlock(top, path.Join(p, name))
-	}
+	return folders.Remove(top, p)
 }
 
 // removeNew removes a file or folder that is not in the commit, and the folders

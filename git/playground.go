@@ -26,13 +26,14 @@ func (r *Repo) ResetPlayground(ctx context.Context) error {
 	return nil
 }
 
+// buildPlayground builds it beside the work tree, where no agent can write.
 func (r *Repo) buildPlayground() error {
-	const temp = ".git.new" // a name that would be seen if it stayed behind
-	if err := removeAll(r.top, temp); err != nil {
+	const temp = "playground"
+	if err := r.root.RemoveAll(temp); err != nil {
 		return err
 	}
 	for _, dir := range []string{"objects/info", "refs/heads", "info"} {
-		if err := r.top.MkdirAll(filepath.Join(temp, dir), 0o755); err != nil {
+		if err := r.root.MkdirAll(filepath.Join(temp, dir), 0o755); err != nil {
 			return err
 		}
 	}
@@ -43,12 +44,12 @@ func (r *Repo) buildPlayground() error {
 		"objects/info/alternates": r.objects() + "\n",
 	}
 	for name, text := range files {
-		if err := r.top.WriteFile(filepath.Join(temp, name), []byte(text), 0o644); err != nil {
+		if err := r.root.WriteFile(filepath.Join(temp, name), []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	for _, name := range []string{"index", "shallow", "info/attributes"} {
-		err := copyFile(filepath.Join(r.tree, temp, name), r.home(name))
+		err := copyFile(filepath.Join(r.opt.Root, temp, name), r.home(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -56,7 +57,7 @@ func (r *Repo) buildPlayground() error {
 	if err := removeAll(r.top, ".git"); err != nil {
 		return err
 	}
-	return r.top.Rename(temp, ".git")
+	return r.root.Rename(temp, "tree/.git")
 }
 
 // playgroundRefs is a packed-refs file, which git wants in order.

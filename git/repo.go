@@ -17,6 +17,7 @@ type Repo struct {
 	ref  string // refs/heads/BRANCH
 	dir  string // the run's own git directory
 	tree string
+	root *os.Root // of opt.Root
 	top  *os.Root // of tree
 	lock *os.File
 
@@ -74,8 +75,10 @@ func (r *Repo) warnOf(text string) {
 
 // Close gives the root free for other processes. What is in it stays.
 func (r *Repo) Close() error {
-	if r.top != nil {
-		r.top.Close()
+	for _, root := range []*os.Root{r.top, r.root} {
+		if root != nil {
+			root.Close()
+		}
 	}
 	if r.lock == nil {
 		return nil

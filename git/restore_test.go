@@ -344,16 +344,3 @@ func TestPatchLimits(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
-
-func TestRemoveAllOpensLockedFolders(t *testing.T) {
-	t.Parallel()
-	r := openRun(t, newUser(t, map[string]string{"a": "a"}))
-	commit(t, r, "{1}")
-	write(t, r.Tree()+"/locked/in/file", "x")
-	must(t, os.Chmod(r.Tree()+"/locked/in", 0o500))
-	must(t, os.Chmod(r.Tree()+"/locked", 0o500))
-	must(t, r.RestoreAll(t.Context()))
-	if _, err := os.Lstat(r.Tree() + "/locked"); err == nil {
-		t.Error("still there")
-	}
-}

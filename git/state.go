@@ -14,6 +14,8 @@ import (
 	"path"
 	"strings"
 	"syscall"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // maxState is the size of the largest file of the state folder, in bytes.
@@ -84,7 +86,7 @@ func (r *Repo) walkState(visit func(p string, info fs.FileInfo) error) error {
 	if beyond(r.top, r.opt.State+"/x") {
 		return nil
 	}
-	return fs.WalkDir(r.top.FS(), r.opt.State, func(p string, d fs.DirEntry, err error) error {
+	return folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"sync"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // Guard says which paths of the work tree decide what agents do there.
@@ -24,6 +27,8 @@ type Guard struct {
 // instructions in the place of the tip's, until the next call of Changes. The
 // state folder is left alone. It returns what was removed.
 func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
+	r.unlock()
+	r.removeEmpty()
 	var out []byte
 	var err error
 	var wg sync.WaitGroup
@@ -47,32 +52,58 @@ func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	return removed, nil
 }
 
-// removeStrays looks through all of the tree, also through repositories that
-// somebody made there. It follows no symbolic link.
-func (r *Repo) removeStrays(known map[string]bool, instruct func(string) bool) ([]string, error) {
-	var removed []string
-	err := fs.WalkDir(r.top.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
-			return nil // what cannot be read instructs nobody
-		case err != nil:
-			return err
-		case p == ".git" || p == r.opt.State || d.IsDir() && path.Base(p) == ".git":
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir(), known[p]:
-			return nil
-		case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
-			return nil
+// removeEmpty removes the folders of the state folder that have no file, which
+// git knows nothing of: one of them may stand where a file is to be.
+func (r *Repo) removeEmpty() {
+	var dirs []string
+	_ = folders.Walk(r.top, r.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+		if err == nil && d.IsDir() && p != r.opt.State {
+			dirs = append(dirs, p)
 		}
-		if err := removeAll(r.top, p); err != nil {
-			return fmt.Errorf("remove %s: %w", p, err)
-		}
-		removed = append(removed, p)
 		return nil
 	})
+	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
+		_ = r.top.Remove(dir) // it is not empty
+	}
+}
+
+// removeStrays looks through all of the tree, also through repositories that
+// somebody made there, and through folders that somebody locked. It follows no
+// symbolic link.
+func (r *Repo) removeStrays(known map[string]bool, instruct func(string) bool) (removed []string, err error) {
+	look := func() (locked bool, err error) {
+		err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrPermission):
+				locked = true
+				return nil
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case p == ".git" || p == r.opt.State || d.IsDir() && path.Base(p) == ".git":
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case d.IsDir(), known[p]:
+				return nil
+			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
+				return nil
+			}
+			if err := removeAll(r.top, p); err != nil {
+				return fmt.Errorf("remove %s: %w", p, err)
+			}
+			removed = append(removed, p)
+			return nil
+		})
+		return locked, err
+	}
+	locked, err := look()
+	if err == nil && locked {
+		folders.Unlock(r.top, ".")
+		_, err = look() // what is closed even now instructs nobody
+	}
 	return removed, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // bringUp brings the work tree from wherever a process before left it to the
@@ -99,6 +101,7 @@ func (r *Repo) keepLeftover(ctx context.Context) error {
 // reset makes index and work tree equal to the tip. Files that .gitignore
 // hides stay, as they may be costly to make again.
 func (r *Repo) reset(ctx context.Context) error {
+	folders.Unlock(r.top, ".") // git removes nothing from a closed folder
 	if err := r.freeWay(ctx); err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reprise-ci/reprise/internal/ordinary"
 )
 
 // TestMain lets the test binary be the program itself, too: for scripts, and
@@ -108,6 +110,20 @@ func TestSandboxScripts(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// The scripts about what keeps an ordinary user from working, but not root.
+func TestOrdinaryScripts(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		testscript.Run(t, testscript.Params{
+			Dir: "testdata/ordinary", Cmds: scriptCommands(), RequireUniqueNames: true,
+			Setup: func(e *testscript.Env) error {
+				vars, err := world(e.WorkDir)
+				e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+				return err
+			},
+		})
+	}, "testdata")
 }
 
 // world lays out what a test finds in its folder:

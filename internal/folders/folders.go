@@ -1,0 +1,144 @@
+// Package folders deals with folders that other programs have worked in, and
+// may have locked: a folder without the right to write keeps its owner from
+// removing what is in it, unless the owner is root.
+//
+// Names are relative to an os.Root, use slashes and may hold any other byte. No
+// symbolic link at the end of a name, or below it, is followed.
+package folders
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+)
+
+// What the owner of a folder needs to change what is in it, and the owner of a
+// file to look at it.
+const (
+	ofFolder fs.FileMode = 0o700
+	ofFile   fs.FileMode = 0o400
+)
+
+// Locked reports whether a file or folder keeps its owner, unless that is root,
+// from working with it. Links and the like never do.
+func Locked(info fs.FileInfo) bool { return info.Mode()&rights(info) != rights(info) }
+
+func rights(info fs.FileInfo) fs.FileMode {
+	switch {
+	case info.IsDir():
+		return ofFolder
+	case info.Mode().IsRegular():
+		return ofFile
+	}
+	return 0
+}
+
+// Unlock gives the owner of name, of all that is in it and of the folders above
+// it the rights that Locked asks for. What belongs to somebody else stays as it
+// is: whoever uses it finds out.
+func Unlock(root *os.Root, name string) {
+	UnlockAbove(root, name)
+	_ = Walk(root, name, func(name string, _ fs.DirEntry, err error) error { // the visits fail nowhere
+		if err == nil {
+			unlock(root, name)
+		}
+		return nil
+	})
+}
+
+// UnlockAbove is Unlock for the folders above name alone.
+func UnlockAbove(root *os.Root, name string) {
+	for i, c := range name {
+		if c == '/' {
+			unlock(root, name[:i])
+		}
+	}
+}
+
+func unlock(root *os.Root, name string) {
+	if info, err := root.Lstat(name); err == nil && Locked(info) {
+		_ = root.Chmod(name, info.Mode()|rights(info)) // somebody else's
+	}
+}
+
+// Remove removes name and all that is in it, whatever of it is locked. What is
+// not there is no error.
+func Remove(root *os.Root, name string) error {
+	err := root.RemoveAll(name)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	Unlock(root, name)
+	return root.RemoveAll(name)
+}
+
+// RemoveAll is Remove for a folder given by its path. The one above it must not
+// be locked.
+func RemoveAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	return Remove(root, filepath.Base(dir))
+}
+
+// Walk is fs.WalkDir, which knows only names that are UTF-8.
+func Walk(root *os.Root, name string, visit fs.WalkDirFunc) error {
+	info, err := root.Lstat(name)
+	if err != nil {
+		err = visit(name, nil, err)
+	} else {
+		err = walk(root, name, fs.FileInfoToDirEntry(info), visit)
+	}
+	if errors.Is(err, fs.SkipDir) || errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return err
+}
+
+func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) error {
+	if err := visit(name, entry, nil); err != nil || !entry.IsDir() {
+		if entry.IsDir() && errors.Is(err, fs.SkipDir) {
+			return nil
+		}
+		return err
+	}
+	entries, err := list(root, name)
+	if err != nil {
+		if err = visit(name, entry, err); err != nil {
+			if errors.Is(err, fs.SkipDir) {
+				return nil
+			}
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := walk(root, path.Join(name, e.Name()), e, visit); err != nil {
+			if errors.Is(err, fs.SkipDir) {
+				return nil // a file has the rest of its folder left out
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func list(root *os.Root, name string) ([]fs.DirEntry, error) {
+	dir, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }() // opened for reading
+	entries, err := dir.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return entries, err
+}

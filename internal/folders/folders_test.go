@@ -1,0 +1,171 @@
+package folders
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/ordinary"
+)
+
+// locked fills a folder with what programs leave behind, and gives a root of
+// the folder above it.
+func locked(t *testing.T) (*os.Root, string) {
+	t.Helper()
+	dir := t.TempDir()
+	top := filepath.Join(dir, "top")
+	for name, mode := range map[string]fs.FileMode{
+		"read-only/deep/file": 0o444, "closed/deep/file": 0o000, "unreadable/deep/file": 0o644,
+		"no-entry/deep/file": 0o644, "odd \xff/file": 0o644, "open/file": 0o640,
+	} {
+		file := filepath.Join(top, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644), os.Chmod(file, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../outside", filepath.Join(top, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []struct {
+		name string
+		mode fs.FileMode
+	}{
+		{"outside", 0o755}, // made here, and closed below
+		{"top/read-only/deep", 0o555}, {"top/read-only", 0o555}, {"top/closed/deep", 0}, {"top/closed", 0},
+		{"top/unreadable/deep", 0o333}, {"top/unreadable", 0o333}, {"top/no-entry/deep", 0o666}, {"top/no-entry", 0o666},
+		{"outside", 0}, {"top", 0},
+	} {
+		file := filepath.Join(dir, e.name)
+		if err := os.MkdirAll(file, 0o755); err != nil && e.mode != 0 {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, e.mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = root.Close() // opened for reading
+		_ = os.Chmod(filepath.Join(dir, "outside"), 0o755)
+		if err := RemoveAll(top); err != nil { // else the folder of the test could not be removed
+			t.Error(err)
+		}
+	})
+	return root, dir
+}
+
+func mode(t *testing.T, file string) fs.FileMode {
+	t.Helper()
+	info, err := os.Lstat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestUnlock(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		root, dir := locked(t)
+		Unlock(root, "top")
+		got := map[string]fs.FileMode{}
+		err := Walk(root, "top", func(name string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type()&fs.ModeSymlink == 0 {
+				got[name] = mode(t, filepath.Join(dir, name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]fs.FileMode{
+			"top": 0o700, "top/open": 0o755, "top/open/file": 0o640, "top/odd \xff": 0o755, "top/odd \xff/file": 0o644,
+			"top/read-only": 0o755, "top/read-only/deep": 0o755, "top/read-only/deep/file": 0o444,
+			"top/closed": 0o700, "top/closed/deep": 0o700, "top/closed/deep/file": 0o400,
+			"top/unreadable": 0o733, "top/unreadable/deep": 0o733, "top/unreadable/deep/file": 0o644,
+			"top/no-entry": 0o766, "top/no-entry/deep": 0o766, "top/no-entry/deep/file": 0o644,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("modes (-want +got):\n%s", diff)
+		}
+		if got := mode(t, filepath.Join(dir, "outside")); got != 0 {
+			t.Errorf("a link was followed: what it leads to has mode %o", got)
+		}
+	})
+}
+
+func TestRemove(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		root, dir := locked(t)
+		for _, name := range []string{"top/read-only/deep/file", "top/closed/deep", "top/unreadable", "top/link", "top/gone/file", "top"} {
+			if err := Remove(root, name); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is still there (%v)", name, err)
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "outside")); err != nil {
+			t.Errorf("a link was followed: %v", err)
+		}
+	})
+}
+
+func TestRemoveAll(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		_, dir := locked(t)
+		if err := RemoveAll(filepath.Join(dir, "top")); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "top")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it is still there (%v)", err)
+		}
+	})
+}
+
+func TestWalkLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/1", "a/2", "b/1", "c"} {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	for stop, want := range map[string][]string{
+		"":     {".", "a", "a/1", "a/2", "b", "b/1", "c"},
+		"a":    {".", "a", "b", "b/1", "c"},
+		"a/1":  {".", "a", "a/1", "b", "b/1", "c"},
+		".":    {"."},
+		"gone": {"gone"},
+	} {
+		from := "."
+		if stop == "gone" {
+			from = stop
+		}
+		var got []string
+		err := Walk(root, from, func(name string, _ fs.DirEntry, err error) error {
+			got = append(got, name)
+			if name == stop {
+				return fs.SkipDir
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", stop, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("leaving out %q (-want +got):\n%s", stop, diff)
+		}
+	}
+}
