@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -24,7 +25,7 @@ const (
 // fakes are agents that go wrong in one way each. Their first argument is the
 // folder of the bench.
 func fakes() map[string]func(args []string) int {
-	return map[string]func([]string) int{
+	all := map[string]func([]string) int{
 		"play": func(args []string) int { // a recording, then an exit code
 			data, err := os.ReadFile(args[1])
 			if err != nil {
@@ -134,6 +135,8 @@ func fakes() map[string]func(args []string) int {
 			return 0
 		},
 	}
+	maps.Copy(all, threadFakes())
+	return all
 }
 
 func hang() int {

@@ -71,7 +71,7 @@ func sweep(leader int, task string) (ended int) {
 		for _, p := range processes() {
 			switch {
 			case p.pid == leader || p.session == own || p.start < since.start:
-			case p.state == "Z":
+			case p.dead:
 				calm = calm && dead[p.pid]
 				dead[p.pid] = true
 				// A child that another part of reprise has started has this
@@ -90,7 +90,7 @@ func sweep(leader int, task string) (ended int) {
 				calm = false
 			default:
 				now, ok := stat(strconv.Itoa(p.pid))
-				calm = calm && ok && now.state != "Z"
+				calm = calm && ok && !now.dead
 			}
 		}
 		if calm {
@@ -115,7 +115,7 @@ func (f family) has(p process) bool {
 	if f.sessions[p.session] {
 		return true
 	}
-	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid)) // gone, or somebody else's
+	env, _ := p.environ() // it is gone, or somebody else's
 	return marked(env, f.mark) || f.orphans && f.orphan(p, env)
 }
 
@@ -130,18 +130,26 @@ func (f family) orphan(p process, env []byte) bool {
 	return bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 }
 
-// process is a line of /proc/PID/stat. A process in state Z is dead and not
-// collected.
+// process is what the system says of a process. It is dead when none of its
+// threads lives: the first one may have ended long before the others, and then
+// says of itself what a process does that is dead and not collected.
 type process struct {
 	pid, parent, session int
-	state                string
+	thread               int // one that lives
+	dead                 bool
 	start                int // in ticks since the machine started
+}
+
+// environ is the environment that a process was started with. A thread that has
+// ended shows none.
+func (p process) environ() ([]byte, error) {
+	return os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/environ", p.pid, p.thread))
 }
 
 // blank reports whether a process shows no environment, though this process
 // may look at it. Those of the kernel, which have no session, never do.
 func (p process) blank() bool {
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.pid))
+	env, err := p.environ()
 	return err == nil && len(env) == 0 && p.session != 0
 }
 
@@ -167,15 +175,41 @@ func stat(name string) (p process, ok bool) {
 	if p.pid, _ = strconv.Atoi(name); p.pid == 0 {
 		return p, false
 	}
-	data, _ := os.ReadFile("/proc/" + name + "/stat")
-	// The program's name, in parentheses, may hold anything.
-	rest := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	if len(rest) < 20 {
+	f := fieldsOf("/proc/" + name + "/stat")
+	if len(f) < 20 {
 		return p, false
 	}
-	p.state = rest[0]
-	p.parent, _ = strconv.Atoi(rest[1])
-	p.session, _ = strconv.Atoi(rest[3])
-	p.start, _ = strconv.Atoi(rest[19])
+	p.parent, _ = strconv.Atoi(f[1])
+	p.session, _ = strconv.Atoi(f[3])
+	p.start, _ = strconv.Atoi(f[19])
+	p.thread = p.pid
+	if over(f) {
+		p.thread = p.livingThread()
+		p.dead = p.thread == 0
+	}
 	return p, true
+}
+
+// fieldsOf gives what follows the name in a stat file of the system: the name,
+// in parentheses, may hold anything.
+func fieldsOf(file string) []string {
+	data, _ := os.ReadFile(file) // it is gone
+	return strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+}
+
+// over reports whether these are the fields of a thread that has ended.
+func over(fields []string) bool {
+	return len(fields) == 0 || strings.ContainsAny(fields[0], "ZXx")
+}
+
+// livingThread finds a thread of a process that has not ended; 0 means none.
+func (p process) livingThread() int {
+	dir := fmt.Sprintf("/proc/%d/task/", p.pid)
+	threads, _ := os.ReadDir(dir) // it is gone
+	for _, t := range threads {
+		if id, err := strconv.Atoi(t.Name()); err == nil && !over(fieldsOf(dir+t.Name()+"/stat")) {
+			return id
+		}
+	}
+	return 0
 }

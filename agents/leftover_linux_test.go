@@ -1,7 +1,11 @@
 package agents
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,4 +35,63 @@ func TestEndLeftovers(t *testing.T) {
 		t.Errorf("the process of another tree is gone: %v", err)
 	}
 	_ = theirs.Wait() // it was killed
+}
+
+// A process whose first thread has ended is ended with its call all the same.
+func TestHeadlessIsEnded(t *testing.T) {
+	b := newBench(t)
+	b.install("claude", "daemon without a head")
+	r, fault := b.run("claude")
+	if fault != nil || !strings.Contains(strings.Join(r.Warnings, "\n"), "left processes behind (1)") {
+		t.Errorf("result %+v, error %+v", r, fault)
+	}
+	b.still()
+}
+
+// still fails if somebody goes on writing the file of loseHead: a process
+// without its first thread shows no command line.
+func (b *bench) still() {
+	b.t.Helper()
+	file := filepath.Join(b.dir, "alive")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		return // nobody ever did
+	}
+	time.Sleep(50 * time.Millisecond)
+	if after, err := os.ReadFile(file); err != nil || len(after) > len(before) {
+		b.t.Errorf("a process works on (%v)", err)
+	}
+}
+
+// A process is not over while one of its threads works on, and those in its
+// session belong to it whatever environment they show.
+func TestEndLeftoversOfEveryKind(t *testing.T) {
+	b := newBench(t)
+	tree := t.TempDir()
+	headless := exec.Command(self(t), "fake", "daemon without a head", b.dir)
+	headless.Env, headless.SysProcAttr = []string{treeVar + "=" + tree}, &syscall.SysProcAttr{Setsid: true}
+	session := exec.Command("/bin/sh", "-c", "env -i sleep 60 & echo $!; wait")
+	session.Env, session.SysProcAttr = []string{treeVar + "=" + tree, "PATH=" + os.Getenv("PATH")}, &syscall.SysProcAttr{Setsid: true}
+	if err := headless.Run(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := session.StdoutPipe()
+	if err == nil {
+		err = session.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 32)
+	if _, err := out.Read(line); err != nil { // both are there
+		t.Fatal(err)
+	}
+	if got := EndLeftovers(tree); got != 3 {
+		t.Errorf("ended %d processes, want 3", got)
+	}
+	b.still()
+	_ = session.Wait() // it was killed
+	if got := EndLeftovers(tree); got != 0 {
+		t.Errorf("%d processes were still there", got)
+	}
 }

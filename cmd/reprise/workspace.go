@@ -20,6 +20,7 @@ import (
 
 	"github.com/reprise-ci/reprise/agents"
 	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -144,7 +145,7 @@ func openWorkspace(ctx context.Context, env environment, o opening) (*workspace,
 // close lets go of the run. One that never had a commit leaves no folder.
 func (w *workspace) close() error {
 	if w.repo.New() {
-		_ = os.RemoveAll(filepath.Dir(w.repo.Tree())) // what is left does not get in the way of a next start
+		_ = folders.RemoveAll(filepath.Dir(w.repo.Tree())) // what is left does not get in the way of a next start
 	}
 	err := w.repo.Close()
 	w.clean()
@@ -160,7 +161,7 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 	w.branch = env.branch(w.issue.ID)
 	opts := git.Options{
 		Source: w.source, Root: root, Branch: w.branch, Base: o.base, State: phases.Folder(w.issue.ID),
-		TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID),
+		TakeTheirs: o.theirs, Scrap: recordFile(w.issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {
 			_, err := w.parse(read(recordFile(w.issue.ID)))
 			return err
@@ -187,13 +188,23 @@ func (w *workspace) openTree(ctx context.Context, env environment, o opening) er
 		if _, err := w.source.ReadFile(ctx, w.branch, recordFile(w.issue.ID)); err == nil && !o.anew() {
 			opts.Base = w.branch // perhaps only origin has the branch
 		}
-		w.clean = func() { _ = os.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
+		w.clean = func() { _ = folders.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
 	}
 	if o.scratch {
 		w.local = nil // its folder is empty
 	}
 	w.repo, err = env.repositories().open(ctx, opts)
 	return err
+}
+
+// endLeftovers ends what an earlier process, which was killed, has left at work
+// in a tree: it would go on writing into what the next call does.
+func endLeftovers(tree string) string {
+	n := agents.EndLeftovers(tree)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", plural(n, "program"), tree)
 }
 
 // pushes says whether commits go to origin: what the command line says, else
