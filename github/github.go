@@ -49,13 +49,16 @@ type Options struct {
 
 	Now   func() time.Time                                 // nil: time.Now
 	Sleep func(ctx context.Context, d time.Duration) error // nil: waits, or returns why ctx was cancelled
+	// Slow is Sleep before something is written, where nothing is repeated: it
+	// would be too much at once; nil: Sleep.
+	Slow func(ctx context.Context, d time.Duration) error
 }
 
 // Client talks to one GitHub. It may be used by several goroutines.
 //
 // It writes at a pace that GitHub bears: reactions, comments and their edits,
 // issues, pull requests and started workflows, ten at once after a rest, and one
-// every ten seconds on average. One more waits, by Options.Sleep; if that would
+// every ten seconds on average. One more waits, by Options.Slow; if that would
 // be longer than Options.Patience, it fails as RateLimited and was not sent.
 type Client struct {
 	api     *github.Client

@@ -20,6 +20,7 @@ type manners struct {
 	patience time.Duration // for a call with all its repetitions
 	now      func() time.Time
 	sleep    func(context.Context, time.Duration) error
+	slow     func(context.Context, time.Duration) error
 }
 
 // call is one call with all its repetitions. It travels in the context of
@@ -54,7 +55,7 @@ const (
 )
 
 func newManners(o Options, base *url.URL, token string) manners {
-	m := manners{base: base, token: token, answer: answerTime, patience: o.Patience, now: o.Now, sleep: o.Sleep}
+	m := manners{base: base, token: token, answer: answerTime, patience: o.Patience, now: o.Now, sleep: o.Sleep, slow: o.Slow}
 	if o.HTTP != nil && o.HTTP.Timeout > 0 {
 		m.answer = o.HTTP.Timeout
 	}
@@ -66,6 +67,9 @@ func newManners(o Options, base *url.URL, token string) manners {
 	}
 	if m.sleep == nil {
 		m.sleep = sleep
+	}
+	if m.slow == nil {
+		m.slow = m.sleep
 	}
 	return m
 }

@@ -36,6 +36,17 @@ func (p *pace) take(now time.Time, most time.Duration) (wait time.Duration, ok b
 	return max(wait, 0), true
 }
 
+// room is how many calls need not wait.
+func (p *pace) room(now time.Time) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ahead := max(p.due.Sub(now), 0)
+	return int(max((paceBurst*paceEvery-ahead)/paceEvery, 0))
+}
+
+// Room is how many times something may be written now without a wait.
+func (c *Client) Room() int { return c.pace.room(c.manners.now()) }
+
 // spaced waits until a call that creates content may be made. Repetitions of a
 // call are not counted: they have waits of their own.
 func (c *Client) spaced(ctx context.Context, k *call) error {
@@ -50,7 +61,7 @@ func (c *Client) spaced(ctx context.Context, k *call) error {
 	case wait == 0:
 		return nil
 	}
-	if err := c.manners.sleep(ctx, wait); err != nil {
+	if err := c.manners.slow(ctx, wait); err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

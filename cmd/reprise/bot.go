@@ -48,6 +48,7 @@ type bot struct {
 	turnedDown *denial
 	noted      []denial // what was refused while the job ran
 	owes       []int64  // comments with a command that ends when the run does
+	outbox     outbox
 
 	mu    sync.Mutex // the queue is looked at while an agent works
 	queue queue
@@ -133,7 +134,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 // strange reports whether a command whose name other programs share is likely
 // to be for one of them: there is no run it could be about.
 func (b *bot) strange(ctx context.Context) bool {
-	_, _, err := b.known(ctx, nil)
+	_, _, err := b.known(ctx)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
@@ -230,7 +231,7 @@ func (b *bot) reactTo(ctx context.Context, comment int64, r github.Reaction) boo
 		return true
 	}
 	fresh, _, err := b.thread.React(ctx, comment, r)
-	if err != nil {
+	if err != nil && !errors.Is(err, phases.ErrSteered) { // then it is tried again
 		b.warn(err)
 	}
 	return fresh || err != nil

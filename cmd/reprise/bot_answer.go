@@ -16,26 +16,18 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// replyMarker is the first line of the answer to a comment. There is at most
-// one comment with it.
-func replyMarker(comment int64) string {
-	return fmt.Sprintf(replyForm, comment)
-}
-
-const replyForm = "<!-- reprise:reply:v1 comment=%d -->"
-
-// reply answers a comment, unless it is answered already. An error has been
-// told as a warning.
-func (b *bot) reply(ctx context.Context, comment int64, body func(marker string) string) error {
+// reply answers comments, unless that was done already. An error has been told
+// as a warning.
+func (b *bot) reply(ctx context.Context, comments []int64, body func(marker string) string) error {
 	if b.in.dry || b.lapsed() {
 		return nil
 	}
-	marker := replyMarker(comment)
+	marker := replyMarker(comments...)
 	b.mu.Lock()
 	since := b.queue.since
 	b.mu.Unlock()
 	_, err := b.thread.Post(ctx, marker, body(marker), since)
-	if err != nil {
+	if err != nil && !errors.Is(err, phases.ErrSteered) { // then it is tried again
 		b.warn(err)
 	}
 	return err
@@ -49,23 +41,22 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 		end.decision, end.denial = denied, denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: oneLine(b.t.asked.reply("en"))}
 	}
 	if b.t.comment == nil { // a form or a workflow asks; the page of the job is the answer
-		end.text = b.answerText(ctx, b.t.asked, b.t.by, "", nil)
+		end.text = b.answerText(ctx, b.t.asked, b.t.by, "")
 		return end
 	}
 	if !fresh && !b.again {
 		return end // the job that works on the run has taken it
 	}
-	if end.err = b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}, nil); end.err != nil {
+	if end.err = b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}); end.err != nil {
 		end.Code, end.Why = apiProblem(end.err), end.err.Error()
 	}
 	return end
 }
 
-// replyTo answers a comment that is answered at once. Run is its run, if it is
-// at hand. An error has been told as a warning.
-func (b *bot) replyTo(ctx context.Context, c waiting, run *metadata.Run) error {
-	err := b.reply(ctx, c.comment.ID, func(marker string) string {
-		return b.answerText(ctx, c.asked, c.comment.Author.Login, marker, run)
+// replyTo answers a question or a mistake. An error has been told as a warning.
+func (b *bot) replyTo(ctx context.Context, c waiting) error {
+	err := b.reply(ctx, []int64{c.comment.ID}, func(marker string) string {
+		return b.answerText(ctx, c.asked, c.comment.Author.Login, marker)
 	})
 	if err != nil {
 		return err
@@ -79,7 +70,7 @@ func (b *bot) replyTo(ctx context.Context, c waiting, run *metadata.Run) error {
 }
 
 // answerText is what a question is answered with.
-func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker string, run *metadata.Run) string {
+func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker string) string {
 	if text := asked.reply(b.language()); text != "" {
 		return marker + "\n" + text
 	}
@@ -89,7 +80,7 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 	if asked.Command.Name == "help" {
 		return marker + "\n" + slashHelp(b.language(), asked.Command.Topic, nil)
 	}
-	plan, found, err := b.known(ctx, run)
+	plan, found, err := b.known(ctx)
 	switch none := errors.Is(err, fs.ErrNotExist); {
 	case err != nil && !none:
 		return refusal(apiProblem(err), err)
@@ -110,9 +101,9 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 // known gives the run of the issue with its plan: as this job has it, or as
 // the branch on the forge does. The error is an fs.ErrNotExist if there is no
 // run.
-func (b *bot) known(ctx context.Context, run *metadata.Run) (*pipelines.Pipeline, metadata.Run, error) {
-	if run != nil {
-		return b.w.plan, *run, nil
+func (b *bot) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, error) {
+	if b.began() {
+		return b.w.plan, b.w.run, nil
 	}
 	branch, folder := b.env.branch(b.id()), phases.Folder(b.id())
 	data, err := b.gh.File(ctx, b.owner, b.name, branch, recordFile(b.id()))

@@ -50,9 +50,13 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		if run.Status == metadata.Failed || run.Status == metadata.Cancelled || run.Status == metadata.Interrupted {
 			sign = github.ThumbsDown
 		}
-		b.reactTo(ctx, comment, sign)
+		b.outbox.sign(comment, sign)
 	}
 	b.owes = nil
+	if len(b.outbox.signs) > b.gh.Room() {
+		b.flush(b.w.run) // how the run stands is told before all that
+	}
+	b.sendAll(ctx, true)
 	if err := b.giveBack(ctx); err != nil {
 		return b.broke(ctx, err)
 	}
@@ -96,7 +100,7 @@ func (b *bot) failed(ctx context.Context, d denial, sign github.Reaction) {
 		return
 	}
 	if b.t.comment != nil {
-		_ = b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
+		b.refuseTogether(ctx, []refusal{{b.t.comment.ID, d}})
 	}
 }
 
@@ -104,7 +108,7 @@ func (b *bot) failed(ctx context.Context, d denial, sign github.Reaction) {
 func (b *bot) refuseAll(ctx context.Context, d denial) jobEnd {
 	b.react(ctx, github.Confused)
 	if b.t.comment != nil {
-		_ = b.reply(ctx, b.t.comment.ID, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
+		b.refuseTogether(ctx, []refusal{{b.t.comment.ID, d}})
 	}
 	return jobEnd{decision: denied, denial: d}
 }
@@ -119,6 +123,7 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	case taken(err):
 		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
 		end.Why = "another job took the run a moment before"
+		b.outbox = outbox{}
 		return end // nothing is told in the name of a run that others work on
 	case errors.As(err, &no):
 		end.Code = no.code

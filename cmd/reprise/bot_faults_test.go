@@ -228,15 +228,16 @@ func (h *hub) sound(commands []int64) error {
 			taken[d.Comment]++
 		}
 	}
-	replies := map[string]int{}
+	replies := map[int64]int{}
 	for _, c := range h.ours("reply") {
-		first, _, _ := strings.Cut(c.Body, "\n")
-		if replies[first]++; replies[first] > 1 {
-			return fmt.Errorf("there are two comments %s", first)
+		for _, id := range answersTo(c.Body) {
+			if replies[id]++; replies[id] > 1 {
+				return fmt.Errorf("there are two answers to comment %d", id)
+			}
 		}
 	}
 	for _, id := range commands {
-		refused := taken[id] == 0 && replies[replyMarker(id)] == 1
+		refused := taken[id] == 0 && replies[id] == 1
 		if taken[id] != 1 && !refused {
 			return fmt.Errorf("comment %d was taken %d times", id, taken[id])
 		}
@@ -386,7 +387,7 @@ func (h *hub) help() {
 	h.t.Helper()
 	id := h.say("tom", "/help")
 	answers := func() int {
-		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, replyMarker(id)) }))
+		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(answersTo(c.Body), id) }))
 	}
 	j := h.heard(id, "tom").finish()
 	if j.code() == exitDone && j.outputs["decision"] == "replied" && answers() != 1 {

@@ -155,7 +155,7 @@ func (m *memMachine) Run(ctx context.Context, t phases.Task) (phases.Result, err
 	m.mu.Lock()
 	takes := time.Duration(m.dice.Int64N(int64(90 * time.Second)))
 	m.mu.Unlock()
-	if err := sleep(ctx, takes); err != nil {
+	if err := sleep(ctx, cmp.Or(m.w.thinks, takes)); err != nil {
 		return r, err
 	}
 	if err := m.leave("agent"); err != nil && !errors.Is(err, errLost) {

@@ -57,6 +57,7 @@ type meeting struct {
 	last     *metadata.Run
 	over     map[string]bool // jobs that the forge knows to be over, as in leases
 	jobs     map[int][]githubtest.Job
+	thinks   time.Duration  // how long an agent takes; 0: some time below 90 s
 	unheard  map[int64]bool // comments that the gate has taken for words to somebody else
 	wg       sync.WaitGroup
 }
@@ -440,14 +441,14 @@ func (w *meeting) obeyed(run metadata.Run) error {
 		}
 		order = d.Comment
 	}
-	replies := map[string]int{}
+	replies := map[int64]int{}
 	for _, c := range w.forge.Comments(w.repo, hubIssue) {
-		if strings.HasPrefix(c.Body, "<!-- reprise:reply:") {
-			replies[firstLine(c.Body)]++
+		for _, id := range answersTo(c.Body) {
+			replies[id]++
 		}
 	}
 	for _, s := range w.said {
-		n, answers := taken[s.id], replies[replyMarker(s.id)]
+		n, answers := taken[s.id], replies[s.id]
 		signs := w.signs(s.id)
 		switch {
 		case answers > 1:

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -45,54 +43,12 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	b.holding = b.holding || next.Status == metadata.Running
 	b.obeyed++
 	b.w.run = next
-	b.answer(ctx, o, no)
+	b.answer(o, no)
 	return next, nil
 }
 
 // refusedWord begins what the record says of a command that was refused.
 const refusedWord = "refused: "
-
-// makeGood does what a job that has accepted a command did not live to do: it
-// answers questions, mistakes, and commands of which the record says that they
-// were refused, and puts the sign on those that were obeyed. A job that is
-// slow does that itself, so it is done some time later, or where the job that
-// had the run is known to be gone.
-func (b *bot) makeGood(ctx context.Context) {
-	run, now := b.w.run, b.env.now()
-	taken := map[int64]metadata.Decision{}
-	for _, d := range run.Decisions {
-		if b.orphan || now.Sub(d.At) > lookBack {
-			taken[d.Comment] = d
-		}
-	}
-	for _, c := range b.unanswered(run) {
-		d, known := taken[c.comment.ID]
-		why, refused := strings.CutPrefix(d.Why, refusedWord)
-		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
-		overdue := now.Sub(c.comment.CreatedAt) > lookBack
-		switch {
-		case refused:
-			no := denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why}
-			b.reactTo(ctx, d.Comment, github.Confused)
-			_ = b.reply(ctx, d.Comment, func(marker string) string { return refusalReply(marker, b.language(), no) }) // it was told
-		case known && b.orphan && c.comment.Rocket+c.comment.ThumbsDown == 0:
-			b.sign(ctx, d.Step, d.Comment)
-		case question && overdue && c.comment.Eyes > 0 && !c.comment.Edited() && b.may(ctx, c.asker(), c.asked.role()) == nil:
-			_ = b.replyTo(ctx, c, &run) // it was told
-		}
-	}
-}
-
-// sign puts the sign on a comment whose command was obeyed: at once, or at the
-// end of the run where that is the end of the command, too.
-func (b *bot) sign(ctx context.Context, name string, comment int64) {
-	lasting := name == "run" || name == "resume" || name == "retry"
-	if !lasting {
-		b.reactTo(ctx, comment, github.Rocket)
-	} else if !slices.Contains(b.owes, comment) {
-		b.owes = append(b.owes, comment)
-	}
-}
 
 // mayApprove says why an approval does not count: whoever gives it has not the
 // right that the phase asks for, or has looked at something else. Nil if it
@@ -143,8 +99,8 @@ func (b *bot) redefine(ctx context.Context, run metadata.Run, o order) (metadata
 	return b.w.run, err
 }
 
-// answer tells people what became of an order.
-func (b *bot) answer(ctx context.Context, o order, no *refused) {
+// answer has people told what became of an order.
+func (b *bot) answer(o order, no *refused) {
 	switch {
 	case no != nil && o.comment == 0 && no.code != metadata.Done && no.code != metadata.AlreadyRunning:
 		b.turnedDown = &denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
@@ -153,11 +109,10 @@ func (b *bot) answer(ctx context.Context, o order, no *refused) {
 		d.Kept = true
 		b.noted = append(b.noted, d)
 		if o.comment > 0 {
-			b.reactTo(ctx, o.comment, github.Confused)
-			_ = b.reply(ctx, o.comment, func(marker string) string { return refusalReply(marker, b.language(), d) }) // it was told
+			b.outbox.refuse(o.comment, d)
 		}
 	case o.comment > 0:
-		b.sign(ctx, o.Name, o.comment)
+		b.obeyedIn(o.Name, o.comment)
 	}
 }
 
@@ -171,6 +126,8 @@ func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error)
 	if err != nil {
 		return run, err
 	}
+	b.w.run = run
+	b.send(ctx)
 	if run, err = b.keepChildren(ctx, run); err != nil {
 		return run, err
 	}
@@ -198,10 +155,15 @@ func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) 
 // later says why a command still waits, and with it those after it.
 type later struct{ error }
 
-// drain takes every command that waits, in order.
+// drain takes every command that waits, in order, also those that are given
+// meanwhile. What became of them is told later.
 func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for ctx.Err() == nil {
 		all := b.pending(run)
+		if len(all) == 0 {
+			b.look(ctx, false)
+			all = b.pending(run)
+		}
 		if len(all) == 0 {
 			break
 		}
@@ -239,20 +201,20 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 		}
 		b.settled(c.comment.ID)
 		if no.Code == metadata.EditedComment { // who has no right shall not keep a run waiting with a hundred comments
-			b.reactTo(ctx, c.comment.ID, github.Confused)
+			b.outbox.sign(c.comment.ID, github.Confused)
 		}
 		return run, nil
 	}
 	mine := b.t.comment != nil && c.comment.ID == b.t.comment.ID
-	fresh := mine || b.reactTo(ctx, c.comment.ID, github.Eyes)
 	if c.asked.Outcome == slashMistaken || o.now() {
 		b.settled(c.comment.ID)
-		// A job of its own answers it, but for one that did not live to.
-		overdue := b.env.now().Sub(c.comment.CreatedAt) > lookBack
-		if (fresh || overdue) && !mine {
-			_ = b.replyTo(ctx, c, &run) // it was told
+		if !mine { // a job of its own answers it, but for one that did not live to
+			b.outbox.asked = append(b.outbox.asked, c)
 		}
 		return run, nil
+	}
+	if !mine && c.comment.Eyes == 0 {
+		b.outbox.sign(c.comment.ID, github.Eyes)
 	}
 	next, err := b.obey(ctx, run, o)
 	if err == nil {

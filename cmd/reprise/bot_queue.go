@@ -97,8 +97,8 @@ func (b *bot) read(ctx context.Context, now bool) error {
 func (b *bot) answered(ctx context.Context, list []github.Comment) (map[int64]bool, error) {
 	out := map[int64]bool{}
 	for _, c := range list {
-		var to int64
-		if n, _ := fmt.Sscanf(c.Body, replyForm, &to); n != 1 {
+		to := answersTo(c.Body)
+		if len(to) == 0 {
 			continue
 		}
 		me, err := b.gh.Self(ctx)
@@ -106,7 +106,9 @@ func (b *bot) answered(ctx context.Context, list []github.Comment) (map[int64]bo
 			return nil, fmt.Errorf("which comments are answers of our own is not known: %w", err)
 		}
 		if me.ID == c.Author.ID && strings.EqualFold(me.Login, c.Author.Login) {
-			out[to] = true
+			for _, id := range to {
+				out[id] = true
+			}
 		}
 	}
 	return out, nil
@@ -187,18 +189,24 @@ func (b *bot) foreign(c github.Comment) bool {
 	return machine && !containsFold(b.in.bots, c.Author.Login)
 }
 
-// unanswered gives the comments that no job will take any more, and that have
-// no answer of our own.
-func (b *bot) unanswered(run metadata.Run) []waiting {
+// past gives the comments that no job will take any more.
+func (b *bot) past(run metadata.Run) []waiting {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []waiting
 	for _, c := range b.queue.list {
-		if phases.Taken(run, c.ID) && !b.queue.answered[c.ID] && !strings.Contains(c.Body, ourMarker) && !b.foreign(c) {
+		if phases.Taken(run, c.ID) && !strings.Contains(c.Body, ourMarker) && !b.foreign(c) {
 			out = append(out, waiting{c, b.heard(c)})
 		}
 	}
 	return out
+}
+
+// isAnswered reports whether there is an answer of our own to a comment.
+func (b *bot) isAnswered(id int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.queue.answered[id]
 }
 
 // settled says that this process is done with a comment.
@@ -209,7 +217,8 @@ func (b *bot) settled(id int64) {
 }
 
 // Urgent looks at the comments while an agent works, until one of them makes
-// that work pointless.
+// that work pointless. It has the time to tell people what became of those that
+// were taken before.
 func (b *bot) Urgent(ctx context.Context) bool {
 	run := b.w.run
 	for {
@@ -222,6 +231,7 @@ func (b *bot) Urgent(ctx context.Context) bool {
 				return true
 			}
 		}
+		b.send(ctx)
 	}
 }
 

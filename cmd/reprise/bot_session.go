@@ -32,6 +32,9 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		return b.broke(ctx, err) // what was asked before is done before
 	}
 	defer func() {
+		ctx, stop := lastWords(ctx)
+		defer stop()
+		b.sendAll(ctx, false)
 		if b.w == nil {
 			return
 		}
@@ -79,7 +82,7 @@ func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 // leave closes the run.
 func (b *bot) leave() error {
 	w := b.w
-	b.w, b.engine, b.holding, b.orphan = nil, nil, false, false
+	b.w, b.engine, b.holding, b.orphan, b.outbox = nil, nil, false, false, outbox{}
 	if w == nil {
 		return nil
 	}
@@ -192,7 +195,7 @@ func (b *bot) takeOver(ctx context.Context) error {
 	}
 	b.w.run, b.holding = next, true
 	if c := b.t.comment; c != nil && b.again {
-		b.sign(ctx, b.t.asked.Command.Name, c.ID)
+		b.obeyedIn(b.t.asked.Command.Name, c.ID)
 	}
 	return nil
 }

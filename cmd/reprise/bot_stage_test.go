@@ -148,7 +148,7 @@ func (h *hub) nothing() {
 // replyTo is the one answer to a comment; "" if there is none.
 func (h *hub) replyTo(id int64) string {
 	h.t.Helper()
-	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, replyMarker(id)+"\n") })
+	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(answersTo(c.Body), id) })
 	switch len(all) {
 	case 0:
 		return ""

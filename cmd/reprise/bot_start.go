@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -37,11 +36,11 @@ func (b *bot) start(ctx context.Context, o order) error {
 	b.w.run, b.w.fresh, b.holding = next, false, true
 	b.settled(o.comment)
 	if o.comment > 0 {
-		b.sign(ctx, o.Name, o.comment)
+		b.obeyedIn(o.Name, o.comment)
 	}
 	for _, c := range early {
 		b.settled(c.comment)
-		b.answer(ctx, c, no)
+		b.answer(c, no)
 	}
 	for _, r := range b.w.removed {
 		b.job.notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
@@ -65,8 +64,8 @@ func (b *bot) early(ctx context.Context, first order) ([]order, error) {
 		case no != nil || c.comment.Edited():
 		case c.asked.Outcome == slashMistaken || c.asked.Command.now():
 			mine := b.t.comment != nil && c.comment.ID == b.t.comment.ID
-			if !mine && b.reactTo(ctx, c.comment.ID, github.Eyes) {
-				_ = b.replyTo(ctx, c, nil) // it was told
+			if !mine {
+				b.outbox.asked = append(b.outbox.asked, c)
 			}
 		default:
 			out = append(out, order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()})

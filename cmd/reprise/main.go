@@ -106,18 +106,22 @@ func (e environment) getenv(name string) string {
 	return ""
 }
 
-// asks gives what talks to a forge, with a token. Every wait before a
-// repetition is said on out.
+// asks gives what talks to a forge, with a token. Every wait is said on out,
+// and what for.
 func (e environment) asks(f forge, token string, out io.Writer) (*github.Client, error) {
-	return github.New(github.Options{
-		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now, Mask: e.finder().Mask,
-		Sleep: func(ctx context.Context, d time.Duration) error {
-			_, _ = fmt.Fprintf(out, "reprise: %s is asked again in %s\n", f.host, d.Round(time.Second))
+	waits := func(what string) func(context.Context, time.Duration) error {
+		return func(ctx context.Context, d time.Duration) error {
+			_, _ = fmt.Fprintf(out, "reprise: "+what+"\n", f.host, d.Round(time.Second))
 			if e.wait != nil {
 				return e.wait(ctx, d)
 			}
 			return sleep(ctx, d)
-		},
+		}
+	}
+	return github.New(github.Options{
+		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now, Mask: e.finder().Mask,
+		Sleep: waits("%s is asked again in %s"),
+		Slow:  waits("much was written to %s in a short time; the next comment or sign goes there in %s"),
 	})
 }
 

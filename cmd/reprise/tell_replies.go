@@ -26,10 +26,17 @@ func statusReply(marker string, plan *pipelines.Pipeline, run metadata.Run, t to
 	})
 }
 
-// refusalReply says why a command is not carried out, and how to change that.
-func refusalReply(marker, language string, d denial) string {
+// refusalReply says why commands are not carried out, and how to change that.
+// The same that was given several times is told once.
+func refusalReply(marker, language string, all ...denial) string {
 	c := speaker(language)
-	return c.reply(marker, []string{c.denied(d)})
+	var blocks []string
+	for _, d := range all {
+		if block := c.denied(d); !slices.Contains(blocks, block) {
+			blocks = append(blocks, block)
+		}
+	}
+	return c.reply(marker, blocks)
 }
 
 // configReply says what a run of the issue would go by.
