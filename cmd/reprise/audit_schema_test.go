@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// vetted holds the newest record of a run's branch against the schema that is
+// fitsSchema holds the newest record of a run's branch against the schema that is
 // there for other programs, as the command cue vet would.
-func vetted(repo, branch, id string) error {
+func fitsSchema(repo, branch, id string) error {
 	text, err := gitIn(repo, "show", branch+":"+recordFile(id))
 	if err != nil {
 		return err

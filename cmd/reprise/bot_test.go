@@ -175,7 +175,7 @@ func (h *hub) record() metadata.Run {
 	origin, branch := h.path("origin.git"), branchPrefix+fmt.Sprint(hubIssue)
 	run, err := audit(origin, branch)
 	if err == nil {
-		err = vetted(origin, branch, run.IssueNumber)
+		err = fitsSchema(origin, branch, run.IssueNumber)
 	}
 	if err != nil {
 		h.t.Fatal(err)

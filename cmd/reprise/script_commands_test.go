@@ -191,7 +191,7 @@ func auditBranch(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	run, err := audit(ts.MkAbs(args[0]), args[1])
 	ts.Check(err)
-	ts.Check(vetted(ts.MkAbs(args[0]), args[1], run.IssueNumber))
+	ts.Check(fitsSchema(ts.MkAbs(args[0]), args[1], run.IssueNumber))
 }
 
 // walkFiles visits the regular files of a folder.
