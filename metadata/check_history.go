@@ -16,6 +16,9 @@ func (c *checker) attempt(i int, a *Attempt) {
 	oneOf(at, "status", a.Status, attemptStatuses()...)
 	optional(at, "code", a.Code, codes()...)
 	optional(at, "class", a.Class, classes()...)
+	if optional(at, "verdict", a.Verdict, rulings()...); a.Verdict != "" && a.Step != Review && a.Step != Check {
+		at.bad("verdict", "is set, but %s judges nothing", a.Step)
+	}
 	if a.Broke != "" {
 		for rule := range strings.SplitSeq(a.Broke, ",") {
 			oneOf(at, "broke", Rule(rule), rules()...)

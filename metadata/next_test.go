@@ -23,7 +23,7 @@ func TestCheckNextTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
 		"nothing but a revision": func(r *Run) {},
 		"the open attempt ends, another one begins": func(r *Run) {
-			a := &r.Attempts[2]
+			a := &r.Attempts[3]
 			a.Status, a.EndedAt, a.Usage.USD, a.Session, a.Model = Succeeded, ptr(at(8)), 1, "s-9", "sonnet"
 			next := *a
 			next.N, next.Status, next.EndedAt = 4, Started, nil
@@ -32,7 +32,7 @@ func TestCheckNextTakes(t *testing.T) {
 			twice(&r.Decisions)
 			r.AllowanceFrom = 3
 		},
-		"the open attempt learns its session": func(r *Run) { r.Attempts[2].Session = "s-9" },
+		"the open attempt learns its session": func(r *Run) { r.Attempts[3].Session = "s-9" },
 		"another process takes over": func(r *Run) {
 			r.Execution.Attempt++
 			r.Execution.Lease = &Lease{Owner: "job-4", Fence: 5, Expires: at(30)}
@@ -83,10 +83,10 @@ func TestCheckNextRefuses(t *testing.T) {
 		"questions[1]: was changed":                                          func(r *Run) { r.Questions[1].Text = "another" },
 		"approvals: has 0 entries where there were 1":                        func(r *Run) { r.Approvals = nil },
 		"approvals[0]: was changed":                                          func(r *Run) { r.Approvals[0].Digest = "0b" },
-		"attempts: has 2 entries where there were 3":                         func(r *Run) { r.Attempts = r.Attempts[:2] },
+		"attempts: has 3 entries where there were 4":                         func(r *Run) { r.Attempts = r.Attempts[:3] },
 		"attempts[0]: was changed":                                           func(r *Run) { r.Attempts[0].Usage.USD = 0 },
-		"attempts[1]: was changed":                                           func(r *Run) { r.Attempts[1].EndedAt = nil },
-		"attempts[2]: was changed":                                           func(r *Run) { r.Attempts[2].Phase = "planning" },
+		"attempts[2]: was changed":                                           func(r *Run) { r.Attempts[2].EndedAt = nil },
+		"attempts[3]: was changed":                                           func(r *Run) { r.Attempts[3].Phase = "planning" },
 		`children: issue 9, "c1", is gone; it was opened`:                    func(r *Run) { r.Children = r.Children[1:] },
 		`children: issue 9, "c1", is gone`:                                   func(r *Run) { r.Children[0].Number = 10 },
 		"phases.design: is gone":                                             func(r *Run) { r.Phases = r.Phases[:1] },

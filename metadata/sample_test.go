@@ -55,8 +55,8 @@ func sample() Run {
 					ReviewResult: ".reprise/issue-7/06_testing/review.md", By: "alice", CommentURL: link + "#issuecomment-1",
 					Details: &RollbackDetails{BlockerCount: 1, SuggestionCount: 2, AffectedTests: []string{"TestList"}},
 				},
-				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 3,
-				Checks:  &Checks{Written: 3, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
+				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 4,
+				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
 				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: "is protected"}}, Recent: []string{"a:b"},
 				Approve: "maintain", Ask: "it is large", Touched: 1, Use: &Use{Agent: "second", Tier: "heavy"},
@@ -82,11 +82,12 @@ func sample() Run {
 				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true},
 				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
 			},
+			{N: 2, Phase: "planning", Step: Review, Agent: "reviewer", Status: Succeeded, Verdict: Pass, StartedAt: at(1), EndedAt: ptr(at(2))},
 			{
-				N: 2, Phase: "design", Step: Execute, Agent: "writer", Status: Errored, Code: AgentFailed, Class: RateLimited,
+				N: 3, Phase: "design", Step: Execute, Agent: "writer", Status: Errored, Code: AgentFailed, Class: RateLimited,
 				Why: "429", RetryAfter: 30, StartedAt: at(3), EndedAt: ptr(at(4)),
 			},
-			{N: 3, Phase: "design", Step: Revise, Generation: 1, Round: 1, Session: "s-2", Resumed: true, Status: Started, StartedAt: at(7)},
+			{N: 4, Phase: "design", Step: Revise, Generation: 1, Round: 1, Session: "s-2", Resumed: true, Status: Started, StartedAt: at(7)},
 		},
 		Decisions: []Decision{
 			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
@@ -98,7 +99,7 @@ func sample() Run {
 		},
 		Questions: []Question{
 			{ID: "q1", Phase: "planning", Attempt: 1, Text: "REST or RPC?", Options: []string{"REST", "RPC"}, AskedAt: at(1), Answer: "REST", By: "alice", AnsweredAt: ptr(at(2))},
-			{ID: "q2", Phase: "design", Generation: 1, Attempt: 3, Text: "How long?", AskedAt: at(8)},
+			{ID: "q2", Phase: "design", Generation: 1, Attempt: 4, Text: "How long?", AskedAt: at(8)},
 		},
 		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Touched: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
 		Children: []Child{

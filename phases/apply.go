@@ -95,11 +95,13 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			wrote(&run, rec, p, d, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
+			run.Attempts[len(run.Attempts)-1].Verdict = rulingOf(o.Checks)
 			if p.NoReview {
 				judge(rec, p, o.At)
 			}
 		case DoReview:
 			reviewed(rec, p, o)
+			run.Attempts[len(run.Attempts)-1].Verdict = rec.Verdict.Verdict
 		}
 	}
 	ask(&run, rec, o.Questions, o)
@@ -175,6 +177,14 @@ func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
 	rec.Recent = append(rec.Recent, o.Work+":"+fingerprint(rec))
 	judge(rec, p, o.At)
+}
+
+// rulingOf is what checks say of the work: all have to pass.
+func rulingOf(checks []metadata.CheckResult) metadata.Ruling {
+	if slices.ContainsFunc(checks, func(c metadata.CheckResult) bool { return !c.Pass }) {
+		return metadata.Fail
+	}
+	return metadata.Pass
 }
 
 // judge completes the phase if everything about it holds, sends it to revise

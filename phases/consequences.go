@@ -55,10 +55,10 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 			continue
 		}
 		name := fmt.Sprintf("rule %d (%s)", i+1, thenText(r.Then))
-		seen, err := facts(run, run.Phase(phase), Issue{e.Issue.Labels, e.Issue.Title, e.Issue.Author})
+		known, err := facts(run, run.Phase(phase), Issue{e.Issue.Labels, e.Issue.Title, e.Issue.Author})
 		holds := false
 		if err == nil {
-			holds, err = e.Matches(ctx, r.When, seen)
+			holds, err = e.Matches(ctx, r.When, known)
 		}
 		if err != nil {
 			run = unclear(run, phase, fmt.Sprintf("%s could not be evaluated: %s", name, brief(err.Error())), r.Then, e.Now())
@@ -67,7 +67,10 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 		if !holds {
 			continue
 		}
-		why := fmt.Sprintf("%s: it saw %s", name, limit(string(seen), 2000))
+		why := name
+		if saw := seen(r.When, known); saw != "" {
+			why += ": " + saw
+		}
 		var back *Rewound
 		run, back = Fire(e.Plan, run, r, why, e.Now())
 		if back != nil || r.Then.Skip != "" {

@@ -246,6 +246,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	ctx, done := e.attend(ctx)
 	defer done()
 	o := Outcome{Status: metadata.Succeeded}
+	var wrong []string
 	for _, c := range e.Plan.Phase(d.Phase).Checks {
 		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
 		if err != nil && ctx.Err() == nil {
@@ -258,8 +259,11 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 		r.Output = e.mask(r.Output)
 		o.Checks = append(o.Checks, r)
 		if !r.Pass {
-			o.Why = fmt.Sprintf("check %s exited with %d", c.Name, r.ExitCode)
+			wrong = append(wrong, exited(r))
 		}
+	}
+	if o.Status == metadata.Succeeded {
+		o.Why = strings.Join(wrong, "; ")
 	}
 	o.At = e.Now()
 	o.Duration = max(0, o.At.Sub(start))

@@ -2,6 +2,11 @@ package phases
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -17,7 +22,7 @@ type Issue struct {
 func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
 	f := map[string]any{
 		"attempt": rec.RetryCount + 1,
-		"cost":    map[string]any{"usd": run.Cost.USD, "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
+		"cost":    map[string]any{"usd": Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
 		"issue":   map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},
 		"diff":    map[string]int{"files": 0, "lines": 0, "added": 0, "deleted": 0},
 	}
@@ -42,4 +47,40 @@ func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
 		f["checks"] = checks
 	}
 	return json.Marshal(f)
+}
+
+// seen says which of the facts a rule's condition is about, for people:
+// "report.risk is "high", diff.lines is 4".
+func seen(when string, facts []byte) string {
+	var all map[string]any
+	if json.Unmarshal(facts, &all) != nil {
+		return "" // they are our own
+	}
+	named := map[string]bool{}
+	for _, word := range whenWord.FindAllString(when, -1) {
+		named[word] = true
+	}
+	var out []string
+	about(&out, "", all, named)
+	return limit(strings.Join(out, ", "), 2000)
+}
+
+// whenWord is a name in the text of a condition.
+var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
+
+// about adds the facts below a path of which every name is in the condition.
+func about(out *[]string, path string, facts map[string]any, named map[string]bool) {
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if !named[name] {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if deeper, ok := facts[name].(map[string]any); ok {
+			about(out, at, deeper, named)
+			continue
+		}
+		if value, err := json.Marshal(facts[name]); err == nil {
+			*out = append(*out, fmt.Sprintf("%s is %s", at, limit(string(value), 200)))
+		}
+	}
 }

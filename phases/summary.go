@@ -45,15 +45,20 @@ type StepSummary struct {
 	Step  metadata.Step `json:"step"`
 	// Status is success, failed, retried, skipped, waiting for an answer of
 	// people, or running. A check is what the commands came to: they all passed,
-	// or it failed.
-	Status     string         `json:"status"`
-	Attempts   int            `json:"attempts"`
-	Retries    int            `json:"retry_count"`
-	Output     string         `json:"output,omitempty"` // the artifact, or the verdict
-	Usage      metadata.Usage `json:"usage"`
-	DurationMS int64          `json:"duration_ms"`
-	Error      string         `json:"error,omitempty"`
-	Checks     []CheckSummary `json:"checks,omitempty"` // of the check
+	// or it failed. It says whether the step was done, not what it found.
+	Status string `json:"status"`
+	// Verdict is what the newest review, or the checks of the newest work, said
+	// of the work: pass, pass_with_suggestions or fail. A review that was done is
+	// a success also where its verdict is fail. Empty for other steps, and
+	// before there is one.
+	Verdict    metadata.Ruling `json:"verdict,omitempty"`
+	Attempts   int             `json:"attempts"`
+	Retries    int             `json:"retry_count"`
+	Output     string          `json:"output,omitempty"` // the artifact, or the verdict
+	Usage      metadata.Usage  `json:"usage"`
+	DurationMS int64           `json:"duration_ms"`
+	Error      string          `json:"error,omitempty"`
+	Checks     []CheckSummary  `json:"checks,omitempty"` // of the check
 }
 
 // CheckSummary is how one check ended, without its output.
@@ -144,7 +149,7 @@ func stepsOf(run metadata.Run, rec metadata.Phase) []StepSummary {
 		case step == metadata.Check:
 			s.checked(rec)
 		case step == metadata.Review:
-			s.Output = rec.ReviewResult
+			s.Output, s.Verdict = rec.ReviewResult, metadata.Ruling(rec.ReviewResult)
 		case len(rec.OutputFiles) > 0:
 			s.Output = rec.OutputFiles[0]
 		}
@@ -183,12 +188,20 @@ func (s *StepSummary) checked(rec metadata.Phase) {
 	for _, c := range rec.Checks.Results {
 		s.Checks = append(s.Checks, CheckSummary{c.Name, c.Pass, c.ExitCode})
 		if !c.Pass {
-			wrong = append(wrong, fmt.Sprintf("check %s exited with %d", c.Name, c.ExitCode))
+			wrong = append(wrong, exited(c))
 		}
+	}
+	if len(rec.Checks.Results) > 0 {
+		s.Verdict = rulingOf(rec.Checks.Results)
 	}
 	if len(wrong) > 0 && s.Status != "running" {
 		s.Status, s.Error = "failed", strings.Join(wrong, "; ")
 	}
+}
+
+// exited says how a check ended that did not pass.
+func exited(c metadata.CheckResult) string {
+	return fmt.Sprintf("check %s exited with %d", c.Name, c.ExitCode)
 }
 
 func sum(a, b metadata.Usage) metadata.Usage {

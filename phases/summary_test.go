@@ -90,6 +90,36 @@ func TestStepsOf(t *testing.T) {
 	}
 }
 
+// A step that judges says what it found beside how it went: a review that was
+// done is a success also where the work is not.
+func TestVerdictOfSteps(t *testing.T) {
+	at := func(step metadata.Step) metadata.Attempt {
+		return metadata.Attempt{Phase: "code", Step: step, Status: metadata.Succeeded}
+	}
+	run := metadata.Run{Attempts: []metadata.Attempt{at(metadata.Execute), at(metadata.Check), at(metadata.Review)}}
+	rec := metadata.Phase{
+		Name: "code", Status: metadata.PhaseFailed, ReviewResult: "fail",
+		Checks: &metadata.Checks{Results: []metadata.CheckResult{{Name: "unit", Pass: true}}},
+	}
+	var got []string
+	for _, s := range stepsOf(run, rec) {
+		got = append(got, string(s.Step)+" "+s.Status+" "+string(s.Verdict))
+	}
+	if diff := cmp.Diff([]string{"execute success ", "check success pass", "review success fail"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	rec.Checks.Results[0].Pass = false
+	if s := stepsOf(run, rec)[1]; s.Verdict != metadata.Fail || s.Status != "failed" {
+		t.Errorf("a check that failed is %+v", s)
+	}
+	rec.Checks, rec.ReviewResult = nil, "" // the work was taken back
+	for _, s := range stepsOf(run, rec) {
+		if s.Verdict != "" {
+			t.Errorf("%s has the verdict %s of work that is gone", s.Step, s.Verdict)
+		}
+	}
+}
+
 // What a run has none of is an empty list; amounts are as people write them; and
 // no list or text grows with the history.
 func TestSummaryForPrograms(t *testing.T) {

@@ -97,11 +97,11 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	case end.err != nil:
 		j.failure(end.err)
 	case end.unknown(), end.Why != "" && exitIn(b, end) == exitFailed:
-		j.failure(fmt.Errorf("%s: %s", end.Code, oneLine(end.Why)))
+		j.failure(fmt.Errorf("%s: %s", end.Code, reasons(end.Why)))
 	case end.Why != "" && end.decision == denied:
-		j.warning(fmt.Sprintf("%s: %s", end.Code, oneLine(end.Why)))
+		j.warning(fmt.Sprintf("%s: %s", end.Code, reasons(end.Why)))
 	case end.Why != "":
-		j.notice(fmt.Sprintf("%s: %s", end.Code, oneLine(end.Why)))
+		j.notice(fmt.Sprintf("%s: %s", end.Code, reasons(end.Why)))
 	}
 	_, _ = fmt.Fprintf(j.env.stdout, "decision: %s, reason: %s\n", end.decision, end.Code)
 	switch {

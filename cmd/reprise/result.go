@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -18,14 +19,18 @@ func resultOf(plan *pipelines.Pipeline, run metadata.Run) phases.Summary {
 	return s
 }
 
-// historyOf gives the history of a run for programs. What there is none of is
-// an empty list.
+// historyOf gives the history of a run for programs, with dollars as Rounded
+// gives them. What there is none of is an empty list.
 func historyOf(run metadata.Run) map[string]any {
 	cost := run.Cost
 	cost.USD = phases.Rounded(cost.USD)
+	attempts := slices.Clone(run.Attempts)
+	for i := range attempts {
+		attempts[i].Usage.USD = phases.Rounded(attempts[i].Usage.USD)
+	}
 	return map[string]any{
 		"issue": run.IssueNumber, "pipeline": run.Pipeline, "status": run.Status, "cost": cost,
-		"attempts": listed(run.Attempts), "decisions": listed(run.Decisions), "rollbacks": listed(run.RollbackHistory),
+		"attempts": listed(attempts), "decisions": listed(run.Decisions), "rollbacks": listed(run.RollbackHistory),
 		"questions": listed(run.Questions), "approvals": listed(run.Approvals), "tasks": listed(run.Tasks), "children": listed(run.Children),
 	}
 }

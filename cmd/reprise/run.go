@@ -360,7 +360,7 @@ func ending(run metadata.Run) string {
 	if code == string(run.Status) {
 		code = ""
 	}
-	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, run.Stop.Why), cost)
+	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, reasons(run.Stop.Why)), cost)
 }
 
 // exitOf gives the exit code for how a run ended.

@@ -28,7 +28,7 @@ func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 	}
 	for _, b := range run.RollbackHistory {
 		all = append(all, happening{b.Timestamp, []string{
-			"<-", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", "back "+goalLine(b), cut(flat(b.Reason), 200)),
+			"<-", flat(b.FromPhase), flat(string(b.FromStep)), "", "", "", "", "", joined(": ", "back "+goalLine(b), cut(reasons(b.Reason), 200)),
 		}})
 	}
 	all = append(all, peopleCells(run)...)
@@ -51,7 +51,7 @@ func attemptCells(a metadata.Attempt) []string {
 		agent += " (" + model + ")"
 	}
 	cells := []string{
-		fmt.Sprint(a.N), flat(a.Phase), flat(string(a.Step)), agent, words(a.Status),
+		fmt.Sprint(a.N), flat(a.Phase), flat(string(a.Step)), agent, cameTo(a),
 		"", "", took(time.Duration(a.DurationMS) * time.Millisecond), "",
 	}
 	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
@@ -68,6 +68,15 @@ func attemptCells(a metadata.Attempt) []string {
 	if a.Resumed {
 		resumed = "went on in its session"
 	}
-	cells[8] = joined("; ", joined(": ", words(why), cut(flat(a.Why), 200)), resumed)
+	cells[8] = joined("; ", joined(": ", words(why), cut(reasons(a.Why), 200)), resumed)
 	return cells
+}
+
+// cameTo says what an attempt came to: of one that judged the work what it
+// said, of others how they ended.
+func cameTo(a metadata.Attempt) string {
+	if a.Verdict != "" {
+		return words(a.Verdict)
+	}
+	return words(a.Status)
 }

@@ -104,7 +104,7 @@ func (r report) children(plan *pipelines.Pipeline, run metadata.Run) {
 func peopleCells(run metadata.Run) []happening {
 	var all []happening
 	add := func(h happening, sign, phase, what, text string) {
-		h.cells = []string{sign, flat(phase), what, "", "", "", "", "", cut(flat(text), 300)}
+		h.cells = []string{sign, flat(phase), what, "", "", "", "", "", cut(reasons(text), 300)}
 		all = append(all, h)
 	}
 	for _, q := range run.Questions {

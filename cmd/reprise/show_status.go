@@ -172,7 +172,7 @@ func (r row) artifacts() []string {
 // stopped says why the run does not go on, and which commands take it further.
 func (r report) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	stop := *run.Stop
-	why := flat(stop.Why)
+	why := reasons(stop.Why)
 	if why == "" {
 		why = flat(prompts.Words("en").Explain(string(stop.Code)).Meaning)
 	}

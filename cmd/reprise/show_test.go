@@ -108,6 +108,21 @@ func TestMermaid(t *testing.T) {
 	}
 }
 
+func TestReasons(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                              "",
+		"one":                           "one",
+		"a.md is unchanged\nno tool":    "a.md is unchanged; no tool",
+		"\n- a\n\n  b\x1b[1m\n":         "- a; b",
+		"Keep it.\nSay why: \nit's ok;": "Keep it. Say why: it's ok;",
+		"そのまま。\nなぜ":                     "そのまま。 なぜ",
+	} {
+		if got := reasons(in); got != want {
+			t.Errorf("reasons(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestFigures(t *testing.T) {
 	got := map[string]string{
 		"usd 0": usd(0), "usd 0.001": usd(0.001), "usd 0.123": usd(0.123), "usd 12": usd(12),

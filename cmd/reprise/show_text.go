@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -63,6 +64,31 @@ func plural(n int, noun string) string {
 func flat(text string) string {
 	text, _ = prompts.Clean(text)
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "##[", "## [")
+}
+
+// reasons makes the lines of a text from outside one line. A line that does
+// not end as a sentence or a list does gets a semicolon before the next one.
+func reasons(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if line = flat(line); line == "" {
+			continue
+		}
+		if said := out.String(); said != "" && !endsItself(said) {
+			out.WriteByte(';')
+		}
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// endsItself reports whether a text ends with punctuation.
+func endsItself(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".,;:!?…。、！？", last)
 }
 
 // cut shortens a line of plain text to a number of terminal cells. Zero or

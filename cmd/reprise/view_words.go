@@ -47,7 +47,7 @@ func (n news) trouble() string {
 		what = "interrupted"
 	}
 	what = words(what)
-	if why := flat(strings.Join(strings.Split(strings.TrimSpace(n.Why), "\n"), "; ")); why != what {
+	if why := reasons(n.Why); why != what {
 		return joined(": ", what, cut(why, 200))
 	}
 	return what
