@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,21 +93,36 @@ func (e *excerpt) Write(p []byte) (int, error) {
 // how much was left out.
 func (e *excerpt) String() string {
 	tail := e.tail[max(0, len(e.tail)-e.tailMax):]
-	gap := ""
-	if left := e.total - int64(len(e.head)+len(tail)); left > 0 {
-		gap = fmt.Sprintf("\n[%d bytes left out]\n", left)
+	if e.total == int64(len(e.head)+len(tail)) {
+		return printable(string(e.head) + string(tail))
 	}
-	return printable(string(e.head) + gap + string(tail))
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:] // the line is cut, maybe within a sequence
+	}
+	left := e.total - int64(len(e.head)+len(tail))
+	// Each by itself: a sequence that was cut would take along what follows.
+	return printable(string(e.head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
 }
 
-// printable drops what could move a terminal's cursor or hide text.
+var (
+	// A control sequence of a terminal, such as one for colours; a string for it,
+	// such as its title, up to its end; and any other escape.
+	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
+	// What a terminal would have written over.
+	overwritten = regexp.MustCompile(`(?m)^.*\r([^\r\n])`)
+)
+
+// printable gives the text that a terminal would show, without what moves its
+// cursor, colours or hides text.
 func printable(s string) string {
+	s = sequences.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = overwritten.ReplaceAllString(s, "$1")
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	}, s)
 }
 
 // oneLine gives the start of s as one line of at most n characters.

@@ -199,7 +199,7 @@ func TestBadUTF8(t *testing.T) {
 	var transcript string
 	b.opts.Transcript = func(_ phases.Task, text string) { transcript = text }
 	r, fault := b.run("claude")
-	if fault != nil || r.Text != "e\uFFFDf" || r.Stderr != "c\uFFFDd[2J" || !strings.Contains(transcript, "a\uFFFD") {
+	if fault != nil || r.Text != "e\uFFFDf" || r.Stderr != "c\uFFFDd" || !strings.Contains(transcript, "a\uFFFD") {
 		t.Errorf("text %q, standard error %q, transcript %q, error %v", r.Text, r.Stderr, transcript, fault)
 	}
 }

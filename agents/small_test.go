@@ -40,7 +40,7 @@ func TestEachLine(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	e := &excerpt{headMax: 4, tailMax: 6}
-	for _, part := range []string{"ab", "cdefg", "hijklmnopqrst", "uv\x1bw", "xyz"} {
+	for _, part := range []string{"ab", "cdefg", "hijklmnopqrst", "uv\x01w", "xyz"} {
 		_, _ = e.Write([]byte(part)) // never fails
 	}
 	if got, want := e.String(), "abcd\n[17 bytes left out]\nvwxyz"; got != want {
@@ -60,8 +60,35 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// Sequences for a terminal go whole, also where the middle is left out; one that
+// has no end takes nothing along.
+func TestPrintable(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b[36mcyan\x1b[0m, \x1b[1;31mred\x1b[K\x1b[m":         "cyan, red",
+		"\x1b[38:2::255:0:0mrgb\x1b[?25l\x1b[2 q":                "rgb",
+		"\u009b36mcyan\u009bm":                                   "cyan",
+		"\x1b]0;title\x07a\x1b]8;;https://x.example\x1b\\b":      "ab",
+		"\x1b]52;c;ZXZpbA==\x07\x1bPq#0\x1b\\\u009d0;t\u009cend": "end",
+		"\x1b]0;no end\nnext line":                               "0;no end\nnext line",
+		"\x1b(Bplain\x1b7\x1b8\x1b=\x1bc":                        "plain",
+		"\x1b[":                                                  "",
+		"10%\r20%\rdone\n|\r/\r":                                 "done\n/",
+		"a\tb\x00\x08c\x7f":                                      "a\tbc",
+		"array[36m] stays":                                       "array[36m] stays",
+	} {
+		if got := printable(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	e := &excerpt{headMax: 8, tailMax: 20}
+	_, _ = e.Write([]byte("head \x1b[3" + strings.Repeat("x", 100) + "\x1b[36mhalf of it\nlast \x1b[32mline\x1b[m\n")) // never fails
+	if got, want := e.String(), "head 3\n[116 bytes left out]\nlast line\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestOneLine(t *testing.T) {
-	if got := oneLine("  a\n\tb\x1b[31m  語語語語 ", 8); got != "a b[31m…" {
+	if got := oneLine("  a\n\tb\x1b[31m  語語語語 ", 8); got != "a b 語語語語" {
 		t.Errorf("%q", got)
 	}
 }

@@ -289,6 +289,7 @@ type Decision struct {
 	Why     string    `json:"why"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
 	By      string    `json:"by,omitempty"`        // the person whose command it was
+	Command string    `json:"command,omitempty"`   // the person's command, as one writes it in a comment: the first line
 	Comment int64     `json:"comment_id,omitzero"` // the comment in which the command stood
 	Job     string    `json:"job,omitempty"`       // the job that brought a command which stood in no comment
 }

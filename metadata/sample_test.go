@@ -91,7 +91,7 @@ func sample() Run {
 		},
 		Decisions: []Decision{
 			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
-			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Comment: 4711, Job: "actions/1"},
+			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Command: "/rollback design the API must stay REST", Comment: 4711, Job: "actions/1"},
 		},
 		Tasks: []Task{
 			{ID: "t1", Phase: "planning", Title: "The parser", Goal: "It reads both forms.", Files: []string{"parse.go"}},

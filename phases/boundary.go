@@ -219,5 +219,5 @@ func (b boundary) badContent(c Change) string {
 // ours reports whether a path in the phase's folder belongs to reprise.
 func (b boundary) ours(p string) bool {
 	rest := fold(strings.TrimPrefix(p, b.folder+"/"))
-	return rest == strings.ToLower(ReviewFile) || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
+	return rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
 }

@@ -12,6 +12,7 @@ import (
 // Command is what a person asked of a run, and where.
 type Command struct {
 	Name    string // as people type it, without the slash
+	Text    string // all of its first line, as people write it in a comment; may be empty
 	By      string // login; empty if unknown
 	Comment int64  // id of the comment; 0 if it came another way
 	Job     string // the job that brought it, if it stood in no comment
@@ -20,6 +21,9 @@ type Command struct {
 	At      time.Time
 }
 
+// mostCommand is how much of a command the record has, in Unicode code points.
+const mostCommand = 300
+
 // Take gives the record after a command was taken. It carries what the command
 // did, so that both are one commit and nothing is obeyed twice: before is the
 // record as it was, after what the command made of it, which is the same where
@@ -27,7 +31,7 @@ type Command struct {
 func Take(before, after metadata.Run, c Command) metadata.Run {
 	run := after.Clone()
 	run.Decisions = append(run.Decisions, metadata.Decision{
-		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Comment: c.Comment, Job: c.Job,
+		At: c.At, Step: c.Name, Phase: c.Phase, Why: c.Why, By: c.By, Command: limit(c.Text, mostCommand), Comment: c.Comment, Job: c.Job,
 	})
 	if c.Comment > cursorOf(run) {
 		run.Cursor = strconv.FormatInt(c.Comment, 10)

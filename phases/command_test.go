@@ -133,12 +133,15 @@ func TestTaken(t *testing.T) {
 	if Taken(run, 1) {
 		t.Error("a new run has taken a command")
 	}
-	run = Take(run, run, Command{Name: "run", Comment: 9, Why: "asked", At: t0})
+	run = Take(run, run, Command{Name: "run", Text: "/run --agent " + strings.Repeat("a", 400), Comment: 9, Why: "asked", At: t0})
 	run = Take(run, run, Command{Name: "status", Why: "no comment of its own", At: t0})
 	for id, want := range map[int64]bool{8: true, 9: true, 10: false, 90: false} {
 		if Taken(run, id) != want {
 			t.Errorf("comment %d: taken is %v", id, !want)
 		}
+	}
+	if got := run.Decisions[len(run.Decisions)-2].Command; len(got) != mostCommand+len("…") || !strings.HasPrefix(got, "/run --agent aaa") {
+		t.Errorf("the record has the command %q", got)
 	}
 }
 

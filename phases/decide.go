@@ -103,13 +103,17 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return Decision{Do: DoFinish, Code: metadata.Done, Why: "every phase is completed"}
 }
 
-// failed ends a run whose phase has no revises left.
+// failed ends a run whose phase has no revises left. A check that fails is the
+// reason whatever its review found besides: that is measured.
 func failed(rec *metadata.Phase) Decision {
-	code, why := metadata.ReviewFailed, fmt.Sprintf("review still fails after %s", count(rec.RetryCount, "revise"))
-	if checkFails(rec) && len(openBlockers(rec.Verdict)) == 0 {
-		code, why = metadata.CheckFailed, fmt.Sprintf("checks still fail after %s", count(rec.RetryCount, "revise"))
+	code, what := metadata.ReviewFailed, "review still fails"
+	if checkFails(rec) {
+		code, what = metadata.CheckFailed, "checks still fail"
+		if len(openBlockers(rec.Verdict))+len(failedGates(rec.Verdict)) > 0 {
+			what = "checks and review still fail"
+		}
 	}
-	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: why}
+	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: what + " after " + count(rec.RetryCount, "revise")}
 }
 
 func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {

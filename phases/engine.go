@@ -271,8 +271,13 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	if err := e.Tree.Restore(context.WithoutCancel(ctx)); err != nil {
 		return run, effects{}, err
 	}
+	x := effects{outcome: o}
+	if o.Status == metadata.Succeeded {
+		file := path.Join(e.folder(run, e.Plan.Phase(d.Phase)), ChecksFile)
+		x.files = map[string][]byte{file: []byte(checksText(d.Phase, o.Checks))}
+	}
 	next, err := e.apply(run, d, o)
-	return next, effects{outcome: o}, err
+	return next, x, err
 }
 
 // begin opens the attempt of a decision, and saves that before anything of it

@@ -185,6 +185,9 @@ func TestEngineCarriesOutAPlan(t *testing.T) {
 	if body := s.tree.tip()[".reprise/issue-7/01_code/review.md"]; !strings.Contains(body, "It is right.") {
 		t.Errorf("review.md is %q", body)
 	}
+	if body := s.tree.tip()[".reprise/issue-7/01_code/checks.md"]; !strings.HasPrefix(body, "# Checks of code: pass\n\n## unit: exit code 0\n\n```\ntrue\n```\n") {
+		t.Errorf("checks.md is %q", body)
+	}
 	for _, c := range s.tree.log[1:] {
 		if !strings.Contains(c.Message, "\nReprise-Issue: 7\n") || !strings.Contains(c.Message, "\nReprise-Attempt: ") {
 			t.Errorf("a commit lacks its trailers:\n%s", c.Message)

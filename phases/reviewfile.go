@@ -11,6 +11,32 @@ import (
 // the newest review said.
 const ReviewFile = "review.md"
 
+// ChecksFile is the name of the file in the phase's folder that has what the
+// checks of the newest work printed.
+const ChecksFile = "checks.md"
+
+// checksText is what checks came to, and the end of what each printed.
+func checksText(phase string, all []metadata.CheckResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Checks of %s: %s\n", phase, rulingOf(all))
+	for _, c := range all {
+		fmt.Fprintf(&b, "\n## %s: exit code %d\n\n%s", oneLine(c.Name), c.ExitCode, block(c.Run))
+		if out := strings.TrimSpace(c.Output); out != "" {
+			b.WriteString("\nIt printed:\n\n" + block(strings.Trim(c.Output, "\n")))
+		}
+	}
+	return b.String()
+}
+
+// block is text as a block of code that it cannot end.
+func block(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence + "\n"
+}
+
 func reviewText(rec *metadata.Phase) string {
 	var b strings.Builder
 	v := rec.Verdict

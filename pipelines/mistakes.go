@@ -151,7 +151,7 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 
 // badArtifact says why a name cannot be that of an artifact, or "".
 func badArtifact(name string) string {
-	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "rollback_reason.md", "superseded"}
+	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "checks.md", "rollback_reason.md", "superseded"}
 	switch {
 	case name == "":
 		return ""

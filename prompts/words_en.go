@@ -28,7 +28,7 @@ func english() Catalogue {
 		spent: "{usd}", spentOf: "{usd} of {budget}", about: "about {usd}", tokens: "{in} tokens in, {out} out",
 		open:       "Open: blockers {blockers}, suggestions {suggestions}",
 		rolledBack: "Taken back from {from} to {to} ({step})", rolledBackBy: "Taken back from {from} to {to} ({step}) by {by}", automatic: "Taken back from {from} to {to} ({step}) by the pipeline",
-		removal: "{kind}: {count}, the first: {sample}", waitingFor: "{phase} waits for a person", waitingForRole: "{phase} waits for a person with the role {role}",
+		removal: "{kind}: {count}, the first: {sample}", waitingFor: "{phase} waits for a person", waitingForRole: "{phase} waits for the approval of somebody with the role {role}",
 		seconds: "{s} s", minutes: "{m} min {s} s", hours: "{h} h {m} min",
 		Codes:       englishCodes(),
 		Tell:        englishTelling(),

@@ -28,7 +28,7 @@ func japanese() Catalogue {
 		spent: "{usd}", spentOf: "{usd}(予算 {budget})", about: "約 {usd}", tokens: "入力 {in} トークン、出力 {out} トークン",
 		open:       "未解決: 要修正 {blockers} 件、提案 {suggestions} 件",
 		rolledBack: "{from} から {to}({step})へ差し戻し", rolledBackBy: "{by} が {from} から {to}({step})へ差し戻し", automatic: "パイプラインが {from} から {to}({step})へ差し戻し",
-		removal: "{kind}: {count} 件、最初のもの: {sample}", waitingFor: "{phase} は人の対応を待っています", waitingForRole: "{phase} は役割 {role} を持つ人の対応を待っています",
+		removal: "{kind}: {count} 件、最初のもの: {sample}", waitingFor: "{phase} は人の対応を待っています", waitingForRole: "{phase} は役割 {role} を持つ人の承認を待っています",
 		seconds: "{s}秒", minutes: "{m}分{s}秒", hours: "{h}時間{m}分",
 		Codes:       japaneseCodes(),
 		Tell:        japaneseTelling(),

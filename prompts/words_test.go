@@ -144,7 +144,7 @@ func TestCatalogue(t *testing.T) {
 		{en.RolledBack("report", "design", "revise", "hana", false), "Taken back from report to design (revise) by hana"},
 		{en.RolledBack("report", "design", "revise", "", false), "Taken back from report to design (revise)"},
 		{ja.RolledBack("report", "design", "revise", "hana", true), "パイプラインが report から design(修正)へ差し戻し"},
-		{en.WaitingFor("maintain", "design"), "design waits for a person with the role maintain"},
+		{en.WaitingFor("maintain", "design"), "design waits for the approval of somebody with the role maintain"},
 		{ja.WaitingFor("", "design"), "design は人の対応を待っています"},
 		{en.Explain("stuck").Meaning, "Two rounds in a row had the same outcome."},
 		{en.Explain("new_code").Meaning, "The run stopped with the code new_code."},

@@ -33,7 +33,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	} else if err != nil {
 		return run, err
 	}
-	next := phases.Take(run, x.run, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Phase: x.phase, Why: x.why, At: o.at})
+	next := phases.Take(run, x.run, phases.Command{Name: o.Name, Text: o.line(), By: o.by, Comment: o.comment, Job: b.jobOf(o), Phase: x.phase, Why: x.why, At: o.at})
 	if next.Execution.Attempt == run.Execution.Attempt && !b.holding {
 		next.Execution.Attempt++ // a process of its own
 	}

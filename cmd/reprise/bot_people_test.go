@@ -95,7 +95,7 @@ func TestQuestionByComment(t *testing.T) {
 	start := h.say("ada", "/run")
 	h.heard(start, "ada").end(exitDone).wants("decision", "run", "reason-code", "waiting", "status", "waiting", "phase", "plan")
 	h.signs(start, "eyes rocket")
-	has(t, "the live comment", h.ours("progress")[0].Body, "❓ **q1 · plan** REST or &lt;b&gt;gRPC&lt;/b&gt; `@max`?", "`/answer q1`")
+	has(t, "the live comment", h.ours("progress")[0].Body, "❓ **q1** REST or &lt;b&gt;gRPC&lt;/b&gt; `@max`?", "`/answer q1`")
 
 	eve := h.say("eve", "/answer REST")
 	h.heard(eve, "eve").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
@@ -117,7 +117,7 @@ func TestQuestionByComment(t *testing.T) {
 	if got := h.calls(); got != "plan execute, plan execute, build execute, tell execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "→ REST it is.")
+	has(t, "the live comment", h.ours("progress")[0].Body, "→ REST it is.", "`/answer q9 REST` · refused: ", "`/answer q1 REST it is.` · answered q1")
 	h.again(id, "ada")
 }
 

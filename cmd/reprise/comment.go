@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +36,13 @@ func comment(plan *pipelines.Pipeline, run metadata.Run, l links) string {
 func liveComment(plan *pipelines.Pipeline, run metadata.Run, t told) string {
 	c := newCommenter(plan, run, t)
 	state := c.machine()
+	read, later := c.findings(), ""
+	if run.Stop == nil {
+		read, later = "", read // the run goes on to revise it: nobody has to read it now
+	}
 	blocks := []string{
-		c.head(), c.warnings(), c.advice(), c.questions(), c.takenBack(), c.checklist(), c.picture(), c.findings(), c.suggestions(), c.tasks(), c.children(), c.rollbacks(), c.asked(),
+		c.head(), c.advice(), c.warnings(), c.takenBack(), read, c.checklist(), c.picture(), later, c.suggestions(), c.answered(),
+		c.tasks(), c.children(), c.rollbacks(), c.asked(),
 	}
 	text, whole := fitting(blocks, maxComment-units(state)-units(c.more.CutOff)-10)
 	if !whole {
@@ -158,45 +164,6 @@ func (c commenter) used() string {
 	return joined(" · ", named(c.Cost, c.Spent(used, limit, estimated)), elapsed)
 }
 
-// advice says why the run does not go on, and what a person can do now.
-func (c commenter) advice() string {
-	reason := metadata.Done
-	if stop := c.run.Stop; stop != nil {
-		reason = stop.Code
-	} else if c.run.Status != metadata.Completed {
-		return ""
-	}
-	a := c.Codes[string(reason)]
-	if a.Meaning == "" {
-		a = c.Explain(inline(string(reason), 60))
-	}
-	if reason == metadata.AwaitingPerson && c.run.Stop.Phase != "" {
-		_, role, _, _ := phases.Approval(c.plan, c.run)
-		role = inline(role, 40)
-		a.Meaning = c.WaitingFor(role, inline(c.run.Stop.Phase, 60))
-	}
-	if reason == metadata.Done && c.pullRequest() == "" {
-		a.Do = "" // it is about the pull request
-	}
-	lines := []string{"> " + a.Meaning}
-	if verbatim(reason) && c.run.Stop.Why != "" {
-		lines = append(lines, ">", "> "+code(brief(c.run.Stop.Why, 300)))
-	}
-	if a.Do != "" {
-		lines = append(lines, ">", "> "+named(c.WhatNow, a.Do))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// verbatim reports whether the words of a program say more than the meaning
-// of the code does.
-func verbatim(code metadata.Code) bool {
-	return slices.Contains([]metadata.Code{
-		metadata.AwaitingPerson, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
-		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
-	}, code)
-}
-
 // takenBack says why the phase at hand was taken back, until that is met.
 func (c commenter) takenBack() string {
 	rec := rowOf(c.rows, c.now.Phase).Rec
@@ -264,13 +231,14 @@ func (c commenter) artifacts(r row) string {
 		if i == 3 {
 			break
 		}
-		if to := link(inline(lastOf(f), 80), fileURL(c.told.Files, f)); to != "" {
-			out = append(out, to)
-		} else {
-			out = append(out, code(brief(f, 200)))
-		}
+		out = append(out, c.file(f))
 	}
 	return strings.Join(out, ", ")
+}
+
+// file names a file of the branch, as a link where that is possible.
+func (c commenter) file(name string) string {
+	return cmp.Or(link(inline(lastOf(name), 80), fileURL(c.told.Files, name)), code(brief(name, 200)))
 }
 
 // picture draws the pipeline.

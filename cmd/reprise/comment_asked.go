@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,24 +13,27 @@ import (
 // branch.
 func (c commenter) warnings() string {
 	const most = 10 // more would push the run itself out of sight
-	var lines []string
+	var all []string
 	if c.told.NoChecks {
 		text := c.Tell.NoChecks
 		if names := codes(c.told.Dispatched); len(names) > 0 {
 			text += " " + c.Tell.Dispatched(names)
 		}
-		lines = append(lines, "> ⚠️ "+text)
+		all = append(all, text)
 	}
 	for i, w := range c.told.Warnings {
 		if i == most {
-			lines = append(lines, "> "+c.more.left(len(c.told.Warnings)-i))
+			all = append(all, c.more.left(len(c.told.Warnings)-i))
 			break
 		}
 		if w = inline(w, 500); w != "" {
-			lines = append(lines, "> ⚠️ "+w)
+			all = append(all, w)
 		}
 	}
-	return strings.Join(lines, "\n>\n")
+	if len(all) > 1 {
+		return alert(alertWarning, "- "+strings.Join(all, "\n- "))
+	}
+	return alert(alertWarning, strings.Join(all, ""))
 }
 
 // asked is the history of commands, the newest first.
@@ -64,7 +68,7 @@ func commandsOf(run metadata.Run) []asked {
 		if d.By == "" && d.Comment == 0 {
 			continue // the engine's own
 		}
-		a := asked{At: d.At, By: d.By, Command: "/" + joined(" ", d.Step, d.Phase), Outcome: d.Why}
+		a := asked{At: d.At, By: d.By, Command: cmp.Or(d.Command, "/"+joined(" ", d.Step, d.Phase)), Outcome: d.Why}
 		if d.Comment > 0 && run.IssueURL != "" {
 			a.URL = fmt.Sprintf("%s#issuecomment-%d", run.IssueURL, d.Comment)
 		}

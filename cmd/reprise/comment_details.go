@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -15,9 +17,14 @@ import (
 // They are open to view where a person has to read them.
 func (c commenter) findings() string {
 	var items []string
+	most := mostTelling // of the first check; the others have less room on a phone
 	for _, r := range c.rows {
 		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
 			continue
+		}
+		for _, x := range failedChecks(r.Rec) {
+			items = append(items, c.check(r.Rec.Name, x, most))
+			most = 5
 		}
 		for _, f := range openFindings(r.Rec.Verdict) {
 			items = append(items, c.finding(r.Rec.Name, f))
@@ -25,9 +32,6 @@ func (c commenter) findings() string {
 		for _, g := range failedGates(r.Rec.Verdict) {
 			title := "**" + c.more.Gate + "** " + inline(g.Gate, 300) + " (" + inline(r.Rec.Name, 60) + ")"
 			items = append(items, item(title, brief(g.Why, 600)))
-		}
-		for _, x := range failedChecks(r.Rec) {
-			items = append(items, c.check(r.Rec.Name, x))
 		}
 	}
 	if len(items) == 0 {
@@ -50,14 +54,25 @@ func (c commenter) finding(phase string, f metadata.Finding) string {
 	return item(title, brief(f.Problem, 800), prefixedText("→ ", brief(f.Solution, 800)))
 }
 
-// check is an item with the end of what a failed check printed.
-func (c commenter) check(phase string, x metadata.CheckResult) string {
-	title := "**" + c.Steps["check"] + "** " + inline(x.Name, 80) + " (" + inline(phase, 60) + "): " + code(brief(x.Run, 200))
-	out := tail(x.Output, 1500)
-	if out == "" {
+// check is an item with what a failed check printed: of much the lines that
+// say what failed, and where all of it is.
+func (c commenter) check(phase string, x metadata.CheckResult, most int) string {
+	title := "**" + c.more.Check + "** " + inline(x.Name, 80) + " (" + inline(phase, 60) + ", " + fmt.Sprintf(c.more.exit, x.ExitCode) + "): " + code(brief(x.Run, 200))
+	lines, left := telling(x.Output, most)
+	if len(lines) == 0 {
 		return item(title)
 	}
-	return item(title) + "\n" + indented(fenced(out), "  ")
+	out := item(title) + "\n\n" + indented(fenced(strings.Join(lines, "\n")), "  ")
+	if left > 0 {
+		out += "\n\n  " + fmt.Sprintf(c.more.moreLines, left, c.file(c.checksFile(phase)))
+	}
+	return out
+}
+
+// checksFile is the path of the file that has all that the checks of a phase
+// printed.
+func (c commenter) checksFile(phase string) string {
+	return path.Join(phases.Folder(c.run.IssueNumber), rowOf(c.rows, phase).Folder, phases.ChecksFile)
 }
 
 // suggestions are what passing reviews had to say.

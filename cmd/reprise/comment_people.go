@@ -10,33 +10,38 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// questions are what agents ask people: the open ones with how to answer, and
-// those that were answered behind a fold. A question that nobody can answer any
-// more, as its phase was taken back or left out, is not shown.
-func (c commenter) questions() string {
-	var open, done []string
-	for _, q := range phases.Questions(c.run) {
-		open = append(open, c.question(q)+"\n") // else two would read as one quotation
+// questions are what agents ask people, with how to answer. A question that
+// nobody can answer any more, as its phase was taken back or left out, is not
+// among them.
+func (c commenter) questions(open []metadata.Question) string {
+	items := []string{bold(c.more.asks(inline(open[0].Phase, 60), len(open)))}
+	for _, q := range open {
+		items = append(items, "\n"+c.question(q))
 	}
+	return c.within(30_000, items)
+}
+
+// question is one that is open.
+func (c commenter) question(q metadata.Question) string {
+	lines := []string{"❓ " + bold(inline(q.ID, 20)) + " " + inline(q.Text, 1500)}
+	for _, o := range q.Options {
+		lines = append(lines, "- "+inline(o, 200))
+	}
+	return strings.Join(lines, "\n") + "\n\n" + c.Tell.AnswerWith + " " + code("/answer "+q.ID)
+}
+
+// answered are the questions that have an answer, behind a fold.
+func (c commenter) answered() string {
+	var done []string
 	for _, q := range c.run.Questions {
 		if !q.Open() {
 			done = append(done, "- "+joined(" · ", bold(inline(q.ID, 20)), inline(q.Text, 300), code(brief(q.By, 60)), "→ "+inline(q.Answer, 300)))
 		}
 	}
-	folded := ""
-	if len(done) > 0 {
-		folded = details(fmt.Sprintf("%s · %d", c.Questions, len(done)), c.within(6_000, done), false)
+	if len(done) == 0 {
+		return ""
 	}
-	return joined("\n\n", strings.TrimRight(c.within(30_000, open), "\n"), folded)
-}
-
-// question is one that is open.
-func (c commenter) question(q metadata.Question) string {
-	lines := []string{fmt.Sprintf("❓ **%s · %s** ", inline(q.ID, 20), inline(q.Phase, 60)) + inline(q.Text, 1500)}
-	for _, o := range q.Options {
-		lines = append(lines, "- "+inline(o, 200))
-	}
-	return indented(strings.Join(lines, "\n")+"\n\n"+c.Tell.AnswerWith+" "+code("/answer "+q.ID), "> ")
+	return details(fmt.Sprintf("%s · %d", c.Questions, len(done)), c.within(6_000, done), false)
 }
 
 // tasks are the parts of the work that phases have found.

@@ -131,7 +131,7 @@ func TestShowChecks(t *testing.T) {
 	showChecks(newReport(&b, viewOptions{}), []check{
 		well("git", "version 2"), hinted("workflow", "a\n✗ b\x1b[31m", "do\nthis"), lacking("token", "none", ""),
 	})
-	want := "✓ git       version 2\n! workflow  a ✗ b\n    → do this\n✗ token     none\n\n1 thing would stop a run; 1 hint.\n"
+	want := "✓ git       version 2\n! workflow  a ✗ b␛[31m\n    → do this\n✗ token     none\n\n1 thing would stop a run; 1 hint.\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}

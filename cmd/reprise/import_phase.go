@@ -33,7 +33,7 @@ func (t *takeover) copy(p *pipelines.Phase, rec, was *metadata.Phase, docs []doc
 			to = path.Join(folder, p.Writes)
 			rec.Digest = hexSum(d.data)
 		}
-		if _, taken := t.w.frozen[to]; taken || path.Base(to) == phases.ReviewFile || path.Base(to) == phases.ReasonFile {
+		if _, taken := t.w.frozen[to]; taken || slices.Contains([]string{phases.ReviewFile, phases.ChecksFile, phases.ReasonFile}, path.Base(to)) {
 			t.note(d.path, "has a name that is taken: it stays where it is")
 			continue
 		}

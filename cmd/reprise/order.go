@@ -18,6 +18,13 @@ type order struct {
 	at      time.Time
 }
 
+// line is a command on one line, with the first line of its text.
+func (c slashCommand) line() string {
+	text := oneLine(firstLine(c.Text))
+	c.Text = ""
+	return joined(" ", c.String(), text)
+}
+
 // refused says why an order is not carried out. That is no error: it is what
 // becomes of it.
 type refused struct {

@@ -31,3 +31,18 @@ func TestResumeGoesOnToWhereItWaits(t *testing.T) {
 		t.Errorf("a run that waits already: %v", err)
 	}
 }
+
+// The record has a command as it was given, not only what it is called.
+func TestCommandOnOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"/answer q1 NO_COLOR":                                   "/answer q1 NO_COLOR",
+		"/answer q1\n\nNO_COLOR, and\nwhat is more":             "/answer q1 NO_COLOR, and",
+		"/rollback design:execute --restore the API stays REST": "/rollback --restore design:execute the API stays REST",
+		"/run --pipeline fix --budget-usd 2.5 --skip a,b":       "/run --pipeline fix --skip a,b --budget-usd 2.5",
+		"/resume": "/resume",
+	} {
+		if got := parseSlash(text, false).Command.line(); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -238,6 +238,19 @@ func errored(c metadata.Class, why string) phases.Outcome {
 	return phases.Outcome{Status: metadata.Errored, Class: c, Code: metadata.AgentFailed, Why: why, Duration: 3 * time.Second}
 }
 
+// goTestOutput is what a large test suite prints that fails.
+func goTestOutput(round int) string {
+	var b strings.Builder
+	b.WriteString("[12034 bytes left out]\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "ok  \texample.com/octo/hello/internal/pkg%d\t0.0%ds\n", i, i%10)
+		if i == 60 {
+			fmt.Fprintf(&b, "--- FAIL: TestJSON (0.0%ds)\n    status_test.go:41: the output is no JSON:\n        invalid character 'S' looking for beginning of value\nFAIL\nFAIL\texample.com/octo/hello/cmd\t0.2s\n", round)
+		}
+	}
+	return b.String() + "FAIL\n"
+}
+
 // plays are runs in the states that people ask about, by name.
 func plays(t testing.TB, language string) map[string]*play {
 	all := map[string]*play{}
@@ -302,6 +315,32 @@ func plays(t testing.TB, language string) map[string]*play {
 		o := p.work(0)
 		o.Usage.USD = 11
 		p.next(o)
+	})
+	add("approval", func(p *play) {
+		p.passing("implementation")
+		p.next(p.work(3))
+		p.next(p.checks(true))
+		p.next(p.judgement("", shorterName()))
+	})
+	add("paused", func(p *play) {
+		p.passing("design")
+		run, err := phases.Pause(p.run, "paused by hana: Wait for the release of @octo/api.", p.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.run = run
+	})
+	add("red", func(p *play) { // its checks fail to the end, with much to read
+		p.passing("implementation")
+		for i := range 4 {
+			p.next(p.work(3))
+			o := p.checks(false)
+			o.Checks[0].Output = goTestOutput(i)
+			p.next(o)
+			f := noPaging()
+			f.ID = fmt.Sprintf("F%d", i+1)
+			p.next(p.judgement("", f))
+		}
 	})
 	add("completed", func(p *play) {
 		p.passing("evaluation")

@@ -128,6 +128,10 @@ func (r report) findings(rows []row) {
 		}
 		for _, c := range failedChecks(x.Rec) {
 			t.add(name, fmt.Sprintf("check %s fails (exit %d): %s", flat(c.Name), c.ExitCode, flat(c.Run)))
+			lines, _ := telling(c.Output, 5)
+			for _, l := range lines {
+				t.add("", "  "+visible(strings.ReplaceAll(l, "\t", "  ")))
+			}
 		}
 		for _, v := range x.Rec.Violations {
 			t.add(name, joined(": ", "change reverted", flat(v.Path), flat(v.Rule)))

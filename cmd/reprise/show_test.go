@@ -131,14 +131,14 @@ func TestFigures(t *testing.T) {
 		"took -1s": took(-time.Second), "took 0.4s": took(400 * time.Millisecond), "took 9s": took(9 * time.Second), "took 12s": took(12300 * time.Millisecond),
 		"took 3m12s": took(192 * time.Second), "took 2h5m": took(125 * time.Minute), "took 3d4h": took(76 * time.Hour),
 		"cut": cut("日本語です", 6), "cut none": cut("abc", 0), "cut exact": cut("abc", 3), "padded": padded("日本", 6) + "|",
-		"flat": flat(" a\n\tb\x1b[31mc \u200bd ##[x]"),
+		"flat": flat(" a\n\tb\x1b[31mc \u200bd ##[x]\u202e\u009b\x7f"),
 	}
 	want := map[string]string{
 		"usd 0": "$0.00", "usd 0.001": "<$0.01", "usd 0.123": "$0.12", "usd 12": "$12.00",
 		"tokens 0": "0", "tokens 999": "999", "tokens 1000": "1k", "tokens 1249": "1.2k",
 		"tokens 999949": "999.9k", "tokens 999950": "1M", "tokens 5M": "5M",
 		"took -1s": "0s", "took 0.4s": "0.4s", "took 9s": "9s", "took 12s": "12s", "took 3m12s": "3m12s", "took 2h5m": "2h05m", "took 3d4h": "3d04h",
-		"cut": "日本…", "cut none": "abc", "cut exact": "abc", "padded": "日本  |", "flat": "a bc d ## [x]",
+		"cut": "日本…", "cut none": "abc", "cut exact": "abc", "padded": "日本  |", "flat": "a b␛[31mc <U+200B>d ## [x]<U+202E><U+009B>␡",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

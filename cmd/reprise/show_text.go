@@ -5,11 +5,10 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // usd prints dollars: "$0.12". What is less than a cent but not nothing says so.
@@ -58,12 +57,46 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// flat makes text from outside fit for a line of a terminal or a log: no
-// escapes, no control or hidden characters, one line. The form of a workflow
-// command that counts anywhere in a line is broken.
+// flat makes text from outside fit for a line of a terminal or a log: one line,
+// in which nothing is obeyed that would move the cursor, reorder the text or
+// hide it. The form of a workflow command that counts anywhere in a line is
+// broken.
 func flat(text string) string {
-	text, _ = prompts.Clean(text)
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "##[", "## [")
+	return strings.ReplaceAll(visible(strings.Join(strings.Fields(text), " ")), "##[", "## [")
+}
+
+// visible shows what a terminal would obey and what hides: control characters
+// and characters that reorder text or cannot be seen, such as ␛ and <U+202E>.
+// Line ends and tabs stay, and so do the joiners that scripts and emoji need.
+func visible(text string) string {
+	if strings.IndexFunc(text, obeyed) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text { // bytes that are not UTF-8 come out as U+FFFD
+		switch {
+		case !obeyed(r):
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteRune(0x2400 + r) // its picture
+		case r == 0x7f:
+			b.WriteRune('␡')
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// obeyed reports whether a terminal may do something for a character instead of
+// showing it.
+func obeyed(r rune) bool {
+	const zwnj, zwj = 0x200c, 0x200d
+	switch r {
+	case '\n', '\t', zwnj, zwj:
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // reasons makes the lines of a text from outside one line. A line that does

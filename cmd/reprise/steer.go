@@ -133,7 +133,7 @@ func runSteer(ctx context.Context, env environment, s steering) (err error) {
 	if err != nil {
 		return err
 	}
-	next := phases.Take(w.run, x.run, phases.Command{Name: o.Name, By: o.by, Phase: x.phase, Why: x.why, At: o.at})
+	next := phases.Take(w.run, x.run, phases.Command{Name: o.Name, Text: o.line(), By: o.by, Phase: x.phase, Why: x.why, At: o.at})
 	if x.back != nil {
 		x.back.Run = next
 		err = e.Rewind(ctx, *x.back)
