@@ -162,7 +162,9 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err 
 		if c.Type, c.Size = r.look(c.Path); c.Type != None {
 			c.Kind = changeKind(c.Was, c.Type)
 		}
-		changes = append(changes, c)
+		if !r.untouched(c, strings.Fields(fields[0])) {
+			changes = append(changes, c)
+		}
 	}
 	for _, name := range records(unknown.out) {
 		c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
@@ -170,6 +172,18 @@ func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err 
 		changes = append(changes, c)
 	}
 	return changes, locked || slices.ContainsFunc(changes, r.isLocked), nil
+}
+
+// untouched reports whether a file has the very bytes that the tip has. Git
+// takes it for changed all the same where it would commit it with other line
+// ends, because .gitattributes came after it. raw is what git says: modes and
+// hashes, before and now.
+func (r *Repo) untouched(c Change, raw []string) bool {
+	if c.Type != c.Was || c.Type != File && c.Type != Executable || len(raw) < 4 {
+		return false
+	}
+	data, err := r.readState(c.Path)
+	return err == nil && r.blobID(data) == raw[2]
 }
 
 // asked is a question to git and its answer.

@@ -269,8 +269,26 @@ func (r *Repo) forgetLost(ctx context.Context) error {
 	if err != nil || string(out) == "commit\n" {
 		return err
 	}
-	r.warn("commit %s, which the run had got to, is not in this repository any more", r.own)
+	r.warn("commit %s, which the run had got to, is not in this repository any more, so its folder %s is made anew", short(r.own), r.opt.Root)
 	return r.forget()
+}
+
+// Lost reads which commit the run of a branch in the folder root had got to, if
+// that commit is not in this repository any more; else it gives "".
+func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "git", "refs", "heads", filepath.FromSlash(branch)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	commit := strings.TrimSpace(string(text))
+	if err != nil || !isHash(commit) {
+		return "", err
+	}
+	out, err := s.inspect(ctx, []byte(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
+	if err != nil || string(out) == "commit\n" {
+		return "", err
+	}
+	return commit, nil
 }
 
 // forgetDeleted drops the own ref when others could see the branch and it is

@@ -17,11 +17,14 @@ import (
 // tip. What it finds uncommitted is kept as a patch first.
 func (r *Repo) bringUp(ctx context.Context) error {
 	clean := false
+	var err error
 	if r.own != "" {
-		var err error
-		if clean, err = r.settle(ctx); err != nil {
-			return err
-		}
+		clean, err = r.settle(ctx)
+	} else {
+		err = r.empty()
+	}
+	if err != nil {
+		return err
 	}
 	if !clean || r.own != r.tip {
 		if err := r.reset(ctx); err != nil {
@@ -29,6 +32,27 @@ func (r *Repo) bringUp(ctx context.Context) error {
 		}
 	}
 	return r.setOwn(ctx)
+}
+
+// empty empties index and work tree. Where the run has no commit here, or none
+// any more, the index may name objects that nobody has, and nothing can be
+// compared with them.
+func (r *Repo) empty() error {
+	if err := os.Remove(r.home("index")); errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was checked out here yet
+	} else if err != nil {
+		return err
+	}
+	dir, err := r.top.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		err = errors.Join(err, removeAll(r.top, name))
+	}
+	return err
 }
 
 // setOwn moves the own ref to the tip. A new branch gets none before its first

@@ -93,7 +93,7 @@ func (d *doctor) examine(ctx context.Context) ([]check, error) {
 	}
 	var checks []check
 	for _, look := range []func(context.Context) []check{
-		d.git, d.repository, d.folder, d.values, d.workflow, d.forge, d.pipelines, d.sandbox, d.agents,
+		d.git, d.repository, d.writable, d.folder, d.lost, d.values, d.workflow, d.forge, d.pipelines, d.sandbox, d.agents,
 	} {
 		checks = append(checks, look(ctx)...)
 		if ctx.Err() != nil {
