@@ -3,6 +3,7 @@ package git
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -29,9 +30,24 @@ func (e environ) pick(names ...string) []string {
 	return out
 }
 
+// path is PATH without the parts that are not absolute: what they lead to
+// depends on the folder that git works in, which may be an agent's.
+func (e environ) path() string {
+	var parts []string
+	for _, pair := range e.pick("PATH") {
+		for _, dir := range filepath.SplitList(strings.TrimPrefix(pair, "PATH=")) {
+			if filepath.IsAbs(dir) {
+				parts = append(parts, dir)
+			}
+		}
+	}
+	return strings.Join(parts, string(filepath.ListSeparator))
+}
+
 // always are the variables that every git command gets.
 func (e environ) always() []string {
-	return append(e.pick("PATH", "TMPDIR", "GIT_EXEC_PATH"),
+	return append(e.pick("TMPDIR", "GIT_EXEC_PATH"),
+		"PATH="+e.path(),
 		"LC_ALL=C", "TZ=UTC",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_OPTIONAL_LOCKS=0",
@@ -77,12 +93,12 @@ func (e environ) discovery() []string {
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")
 		keep := name == "GIT_EXEC_PATH" || name == "GIT_CEILING_DIRECTORIES" ||
-			name == "GIT_CONFIG_GLOBAL" || name == "GIT_CONFIG_SYSTEM" || name == "GIT_CONFIG_NOSYSTEM"
-		if keep || !strings.HasPrefix(name, "GIT_") {
+			strings.HasPrefix(name, "GIT_CONFIG_") // files, and settings with their count
+		if name != "PATH" && (keep || !strings.HasPrefix(name, "GIT_")) {
 			env = append(env, pair)
 		}
 	}
-	return append(env, "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+	return append(env, "PATH="+e.path(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOCOL=none")
 }
 

@@ -57,8 +57,9 @@ func (r *Repo) prepare() error {
 	}
 	// The state folder is kept byte for byte, whatever .gitattributes says. Other
 	// files are committed in the encoding that they have in the tree: what is
-	// looked for there, such as a secret, must not come out of a conversion.
-	raw := fmt.Sprintf("* !working-tree-encoding\n\"/%s/**\" -text !eol -ident !filter\n", r.opt.State)
+	// looked for there, such as a secret, must not come out of a conversion. And
+	// no attribute of the tree hides what changed, from a reviewer or a count.
+	raw := fmt.Sprintf("* !working-tree-encoding !diff !merge !ident\n\"/%s/**\" -text !eol -ident !filter\n", r.opt.State)
 	files := map[string]string{
 		"HEAD":            "ref: " + r.ref + "\n",
 		"config":          r.config(),

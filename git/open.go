@@ -134,6 +134,9 @@ func (r *Repo) open(ctx context.Context) error {
 	if err := r.findTip(ctx); err != nil {
 		return err
 	}
+	if err := r.roomForState(ctx); err != nil {
+		return err
+	}
 	if r.opt.Fit != nil && !r.isNew {
 		if err := r.opt.Fit(func(path string) ([]byte, error) { return r.ReadFile(ctx, r.tip, path) }); err != nil {
 			return err
@@ -250,6 +253,24 @@ func (r *Repo) findTip(ctx context.Context) error {
 	return err
 }
 
+// roomForState refuses a new branch whose base has a file, a link or a submodule
+// where the folders above the state folder have to be: it would be lost.
+func (r *Repo) roomForState(ctx context.Context) error {
+	if !r.isNew {
+		return nil
+	}
+	for _, dir := range parents(r.opt.State) {
+		out, err := r.gitStdin(ctx, []byte(r.tip+":"+dir+"\n"), "cat-file", "--batch-check=%(objecttype)")
+		if err != nil {
+			return err
+		}
+		if text := string(out); text != "tree\n" && !strings.HasSuffix(text, " missing\n") {
+			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", dir)
+		}
+	}
+	return nil
+}
+
 // readOwn reads the own ref. Only this package writes it, as a plain file.
 func (r *Repo) readOwn() (string, error) {
 	text, err := os.ReadFile(r.home(r.ref))
@@ -362,9 +383,15 @@ func (r *Repo) usersBranch(ctx context.Context) (string, error) {
 		if ref == r.ref {
 			commit = id
 		} else if under(ref, r.ref) || under(r.ref, ref) {
-			return "", fmt.Errorf("branch %s cannot be made beside branch %s: rename that one, or choose another name",
-				r.opt.Branch, strings.TrimPrefix(ref, "refs/heads/"))
+			return "", r.besides(strings.TrimPrefix(ref, "refs/heads/"), "")
 		}
 	}
 	return commit, nil
+}
+
+// besides says that there is a branch beside which the run's cannot be: git
+// keeps branches like files, and one of the two would have to be a folder.
+func (r *Repo) besides(branch, where string) error {
+	return fmt.Errorf("branch %s cannot be made beside branch %s%s: rename that one, or have the names of runs begin otherwise with REPRISE_BRANCH_PREFIX",
+		r.opt.Branch, branch, where)
 }

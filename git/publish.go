@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -124,6 +125,9 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 	if err == nil {
 		return answer{}, nil
 	}
+	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
+		return answer{final: true}, r.besides(other[1], " on "+r.opt.Remote)
+	}
 	said := remoteLines(stderrOf(err))
 	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
 	for line := range strings.Lines(string(out)) {
@@ -139,6 +143,9 @@ func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
 	a.rule = strings.Join(said, " ")
 	return a, err
 }
+
+// inTheWay is how git names a branch that keeps another from being made.
+var inTheWay = regexp.MustCompile(`'refs/heads/([^']+)' exists; cannot create`)
 
 // raced says whether the remote refused because somebody else was at the same
 // branch at the same moment.

@@ -88,7 +88,8 @@ func (r *Repo) Close() error {
 	return freeLock(lock)
 }
 
-// git runs a command on the run's own git directory, in the work tree.
+// git runs a command on the run's own git directory. That is where it starts,
+// too: what it finds by a path that is not absolute must not be an agent's.
 func (r *Repo) git(ctx context.Context, args ...string) ([]byte, error) {
 	return r.gitCall(ctx, call{args: args})
 }
@@ -102,7 +103,7 @@ func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 	if err := r.guard(); err != nil {
 		return nil, err
 	}
-	c.dir, c.lock = r.tree, r.lock
+	c.dir, c.lock = r.dir, r.lock
 	c.env = append(r.place(r.src.env.local()), c.env...)
 	return c.do(ctx)
 }

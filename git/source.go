@@ -20,8 +20,8 @@ type Source struct {
 	RemoteURL     string // of origin, without credentials; "" without an origin
 	GitHub        string // owner/name from RemoteURL, whatever the host; "" if it has not that form
 	Shallow       bool
-	UserName      string // "" if not configured
-	UserEmail     string // "" if not configured
+	UserName      string // as git names an author; "" if it is said nowhere
+	UserEmail     string // likewise
 
 	env         environ
 	config      []setting
@@ -134,8 +134,19 @@ func (s *Source) readConfig(ctx context.Context) error {
 			s.config = append(s.config, setting{key, value})
 		}
 	}
-	s.UserName, s.UserEmail = s.get("user.name"), s.get("user.email")
+	s.UserName, s.UserEmail = s.who("NAME"), s.who("EMAIL")
 	return nil
+}
+
+// who gives the name or the address of the user as git finds it for an author.
+func (s *Source) who(part string) string {
+	for _, pair := range s.env.pick("GIT_AUTHOR_" + part) {
+		if _, value, _ := strings.Cut(pair, "="); value != "" {
+			return value
+		}
+	}
+	key := strings.ToLower(part)
+	return cmp.Or(s.get("author."+key), s.get("user."+key))
 }
 
 // get returns the value of a setting that counts: the last.

@@ -30,7 +30,7 @@ func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
 	within := cmp.Or(r.opt.Patience, patience)
 	calm, stop := context.WithTimeout(ctx, within)
 	defer stop()
-	out, err := call{dir: r.tree, env: r.place(env), args: args, secrets: secrets}.do(calm)
+	out, err := call{dir: r.dir, env: r.place(env), args: args, secrets: secrets}.do(calm)
 	if err != nil && calm.Err() != nil && ctx.Err() == nil {
 		return out, fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", r.opt.Remote, errNoAnswer, within)
 	}
