@@ -92,7 +92,7 @@ func For(name string, a pipelines.Agent, opts Options) (phases.Agent, error) {
 		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
 	}
 	for _, v := range a.Env {
-		if why := withheld(v); why != "" {
+		if why := pipelines.Withheld(v); why != "" {
 			return nil, fmt.Errorf("env: %s: %s", v, why)
 		}
 	}

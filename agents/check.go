@@ -3,12 +3,22 @@ package agents
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
+
+// checkVars are what a check sees besides what it has in common with agents:
+// what tools expect of CI, without a word on colours, and what it asks for.
+func checkVars(c pipelines.Check, home, temp string) map[string]string {
+	vars := map[string]string{"CI": "true", "GIT_TERMINAL_PROMPT": "0"}
+	maps.Copy(vars, c.Env)
+	vars["HOME"], vars["TMPDIR"] = home, temp
+	return vars
+}
 
 // Check runs a phase's check in dir, supervised and in the environment of an
 // agent without keys: what it runs was written by one. A check that cannot be
@@ -28,10 +38,8 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	// Both streams in the order they were written in.
 	call := Call{Argv: []string{"/bin/sh", "-c", "exec 2>&1\n" + c.Run}, Dir: dir, Home: home, User: home, Temp: temp}
 	call.Task.Dir, call.Task.Access = dir, pipelines.AccessTree
-	call.Env = environ(o.Environ, commonVars(), map[string]string{
-		"HOME": home, "TMPDIR": temp, "TERM": "dumb", "NO_COLOR": "1", "CI": "true", "GIT_TERMINAL_PROMPT": "0",
-	})
-	leave, err := o.moveIn(&call, "check")
+	call.Env = environ(o.Environ, commonVars(), checkVars(c, home, temp))
+	leave, err := o.moveIn(&call, checkHome)
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}

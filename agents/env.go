@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // commonVars are the variables every agent may see. A name may end in "*".
@@ -16,32 +18,13 @@ func commonVars() []string {
 	}
 }
 
-// withheld says why no agent may see a variable, or nothing. These hold the
-// rights of the run itself, or speak to the runner.
-func withheld(name string) string {
-	for _, p := range []string{"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"} {
-		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
-			return "an agent never sees " + p + ", they carry the rights of the run; give it a variable of another name with only what it needs"
-		}
-	}
-	for _, p := range []string{"REPRISE_*", "CLAUDECODE", "LD_*", "DYLD_*"} {
-		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
-			return "reprise keeps " + p + " for itself"
-		}
-	}
-	if name == "" || strings.ContainsAny(name, "=\x00*") {
-		return "this is not the name of a variable"
-	}
-	return ""
-}
-
 // environ builds what an agent gets to see: the variables of base that are in
 // allowed, and those of set, which win.
 func environ(base, allowed []string, set map[string]string) []string {
 	var env []string
 	for _, kv := range base {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, mine := set[name]; mine || withheld(name) != "" || !listed(allowed, name) {
+		if _, mine := set[name]; mine || pipelines.Withheld(name) != "" || !listed(allowed, name) {
 			continue
 		}
 		env = append(env, kv)

@@ -69,8 +69,8 @@ func (c *mistakes) agents(n *node, a *author) {
 			c.add(n, append(at, "command"), "only for use: \"command\"; this agent uses %q", agent.Use)
 		}
 		for i, env := range agent.Env {
-			if env == "GITHUB_TOKEN" || env == "GH_TOKEN" || strings.HasPrefix(env, "ACTIONS_") {
-				c.add(n, append(at, "env", i), "no agent may see %s, which can change the repository", env)
+			if why := Withheld(env); why != "" && env != "" {
+				c.add(n, append(at, "env", i), "%s: %s", env, why)
 			}
 		}
 		if f := agent.Fallback; f != "" && !slices.Contains(names, f) && !c.open {
@@ -140,6 +140,11 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 		same := func(o Check) bool { return o.Name == check.Name && o.Name != "" }
 		if slices.ContainsFunc(p.Checks[:i], same) {
 			c.add(n, []any{"checks", i, "name"}, "%q is already the name of another check of this phase", check.Name)
+		}
+		for _, name := range sortedKeys(check.Env) {
+			if why := withheldFromChecks(name); why != "" {
+				c.add(n, []any{"checks", i, "env", name}, "%s", why)
+			}
 		}
 	}
 	c.agent(n, a, p.Agent, "agent")

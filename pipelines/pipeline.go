@@ -146,9 +146,10 @@ type Step struct {
 
 // Check is a command that reprise runs itself to judge a phase.
 type Check struct {
-	Name    string   `json:"name"`
-	Run     string   `json:"run"` // for /bin/sh
-	Timeout Duration `json:"timeout"`
+	Name    string            `json:"name"`
+	Run     string            `json:"run"` // for /bin/sh
+	Timeout Duration          `json:"timeout"`
+	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
 }
 
 // Retry says how often and when an infrastructure error is tried again.

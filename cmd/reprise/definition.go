@@ -158,6 +158,9 @@ func (d *definition) assign(o opening) error {
 			return err
 		}
 	}
+	if strings.HasPrefix(o.model, "-") {
+		return usagef("--model %s begins with a hyphen, as an option of an agent's program does: name a model", o.model)
+	}
 	if o.model != "" {
 		for _, s := range stepsOf(d.plan) {
 			s.Model = o.model

@@ -148,9 +148,18 @@ func (r report) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 		t.add("gate", flat(g))
 	}
 	for _, c := range p.Checks {
-		t.add("check", fmt.Sprintf("%s: %s (at most %s)", flat(c.Name), flat(c.Run), span(c.Timeout)))
+		t.add("check", joined(", with ", fmt.Sprintf("%s: %s (at most %s)", flat(c.Name), flat(c.Run), span(c.Timeout)), envText(c.Env)))
 	}
 	r.facts(&t, "  ")
+}
+
+// envText lists variables with their values.
+func envText(env map[string]string) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, flat(name)+"="+flat(env[name]))
+	}
+	return strings.Join(out, " ")
 }
 
 func when(b bool, text string) string {
