@@ -104,9 +104,18 @@ func tools() map[string]string {
 // moduleCache is where Go keeps the modules it has downloaded.
 func moduleCache(user string) string { return filepath.Join(user, "go/pkg/mod/cache/download") }
 
+// checkHome begins the name of the home of checks.
+const checkHome = "check"
+
 // home prepares the home of a program for a call. Its close has to be called.
 func (s Sandbox) home(agent string, access pipelines.Access, user string, env []string) (*ownHome, error) {
-	h := &ownHome{dir: filepath.Join(s.State, agent+"-"+string(access)), files: logins(agent, user, env)}
+	name := agent + "-" + string(access)
+	if agent == checkHome {
+		if err := renew(s.State, name); err != nil {
+			return nil, fmt.Errorf("making a fresh home for a check: %w", err)
+		}
+	}
+	h := &ownHome{dir: filepath.Join(s.State, name), files: logins(agent, user, env)}
 	err := h.fill()
 	if err != nil { // what is in the way was put there by the program: it starts anew
 		h.close()

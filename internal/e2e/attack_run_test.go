@@ -24,9 +24,11 @@ type sabotage struct {
 	// do is a shell script in the work tree. $MARK is a file that nobody makes
 	// unless reprise was led into it, and $PLACE the folder above the user's
 	// home, checkout and origin.
-	do   string
-	ends metadata.Code // how the run ends; "" is completed
-	look func(p *place)
+	do string
+	// checks are those of its phase, in CUE.
+	checks string
+	ends   metadata.Code // how the run ends; "" is completed
+	look   func(p *place)
 }
 
 func sabotages() []sabotage {
@@ -112,6 +114,11 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
 		},
 		{
+			name: "home", wish: "have a check plant settings in its home that make the checks after it pass", then: "each check has a fresh home, in which only caches are kept, and the run fails", by: "a home for each check", ends: metadata.CheckFailed,
+			do:     `echo 'git config --global core.whitespace -blank-at-eol' > plant.sh; printf 'new \n' > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
+			checks: `[{name: "unit", run: "sh plant.sh"}, {name: "lint", run: "git diff --check $(git hash-object -t tree /dev/null) HEAD -- new.txt"}]`,
+		},
+		{
 			name: "daemons", wish: "leave processes behind that shed session, parents and environment", then: "they are ended", by: ended,
 			do: `(setsid sh -c "env -i setsid sleep $SIGN & nohup sleep $SIGN > /dev/null 2>&1 & env -i sleep $SIGN &" &); env -i setsid sleep $SIGN & sleep 0.3; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
 		},
@@ -159,7 +166,7 @@ func (p *place) sabotage(s sabotage) output {
 	if err := os.Chmod(filepath.Join(p.root, "sabotage.sh"), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "sabotage.sh")), "false")
+	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "sabotage.sh")), "false, checks: "+cmp.Or(s.checks, "[]"))
 	return p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required", "--push")
 }
 
