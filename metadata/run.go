@@ -248,6 +248,7 @@ type Attempt struct {
 	Code       Code          `json:"code,omitempty"`  // why it did not succeed
 	Class      Class         `json:"class,omitempty"` // of an infrastructure error
 	Why        string        `json:"why,omitempty"`
+	Stderr     string        `json:"stderr,omitempty"`       // the end of what the agent's program wrote there, where it did not succeed
 	Verdict    Ruling        `json:"verdict,omitempty"`      // what a review said of the work; of checks: pass or fail
 	Broke      string        `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
 	RetryAfter int           `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked

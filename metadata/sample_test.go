@@ -85,7 +85,7 @@ func sample() Run {
 			{N: 2, Phase: "planning", Step: Review, Agent: "reviewer", Status: Succeeded, Verdict: Pass, StartedAt: at(1), EndedAt: ptr(at(2))},
 			{
 				N: 3, Phase: "design", Step: Execute, Agent: "writer", Status: Errored, Code: AgentFailed, Class: RateLimited,
-				Why: "429", RetryAfter: 30, StartedAt: at(3), EndedAt: ptr(at(4)),
+				Why: "429", Stderr: "too many", RetryAfter: 30, StartedAt: at(3), EndedAt: ptr(at(4)),
 			},
 			{N: 4, Phase: "design", Step: Revise, Generation: 1, Round: 1, Session: "s-2", Resumed: true, Status: Started, StartedAt: at(7)},
 		},

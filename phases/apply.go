@@ -21,6 +21,7 @@ type Outcome struct {
 	Code   metadata.Code          // why it did not succeed
 	Class  metadata.Class         // for metadata.Errored
 	Why    string
+	Stderr string // the end of what the agent's program wrote there
 
 	Session    string
 	Model      string
@@ -136,6 +137,9 @@ func conclude(run *metadata.Run, o Outcome) {
 	a := &run.Attempts[len(run.Attempts)-1]
 	at := o.At
 	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
+	if o.Status != metadata.Succeeded {
+		a.Stderr = o.Stderr
+	}
 	a.Broke = text(o.Broke)
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())

@@ -355,7 +355,7 @@ func TestABrokenCallLeavesAPatchAndNoRevise(t *testing.T) {
 	if patch := s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"]; !strings.Contains(patch, "half.go") {
 		t.Errorf("the patch is %q", patch)
 	}
-	if a := run.Attempts[2]; a.Status != metadata.Errored || a.Class != metadata.Crash || !strings.Contains(a.Why, "out of memory") {
+	if a := run.Attempts[2]; a.Status != metadata.Errored || a.Class != metadata.Crash || a.Stderr != "out of memory" {
 		t.Errorf("the attempt is %+v", a)
 	}
 }

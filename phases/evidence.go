@@ -126,21 +126,24 @@ func agentWhy(ae *AgentError) string {
 	if ae.Hint != "" {
 		why += "; " + ae.Hint
 	}
-	if tail := unsaid(strings.TrimSpace(ae.Stderr), ae.Error()); tail != "" {
-		if r := []rune(tail); len(r) > 1000 {
-			tail = "…" + string(r[len(r)-1000:])
-		}
-		why += "\n" + tail
-	}
 	return why
 }
 
-// unsaid leaves the last line out of what a program complained if the error
-// ends with it.
-func unsaid(tail, said string) string {
-	before, last, _ := cutLast("\n"+tail, "\n")
-	if last = strings.Join(strings.Fields(last), " "); last != "" && strings.HasSuffix(said, ": "+last) {
-		return strings.TrimSpace(before)
+// mostStderr is how much of what an agent's program wrote to standard error is
+// kept, in Unicode code points.
+const mostStderr = 1000
+
+// lastWords is the end of what a program wrote to standard error, from the
+// beginning of a line where there is one.
+func lastWords(stderr string) string {
+	stderr = strings.TrimSpace(clean(stderr))
+	r := []rune(stderr)
+	if len(r) <= mostStderr {
+		return stderr
 	}
-	return tail
+	end := string(r[len(r)-mostStderr:])
+	if _, rest, ok := strings.Cut(end, "\n"); ok {
+		return rest
+	}
+	return "…" + end
 }

@@ -241,24 +241,21 @@ func TestRounded(t *testing.T) {
 	}
 }
 
-func TestUnsaid(t *testing.T) {
-	said := "own: it ended with exit status 1 without a result: second line"
-	for tail, want := range map[string]string{
-		"エラー: boom\nsecond line":     "エラー: boom",
-		"first\n  second \tline  ":   "first",
-		"second line":                "",
-		"":                           "",
-		"second line\nand a third":   "second line\nand a third",
-		"it is not the second line":  "it is not the second line",
-		"first\nline":                "first\nline",
-		"first\n\nsecond line\n\n\n": "first",
-	} {
-		if got := unsaid(strings.TrimSpace(tail), said); got != want {
-			t.Errorf("%q becomes %q, want %q", tail, got, want)
-		}
-	}
+// The sentence says why, and what the program complained stands beside it.
+func TestLastWords(t *testing.T) {
 	ae := &AgentError{Agent: "own", Err: errors.New("it ended: second line"), Hint: "look", Stderr: "boom\nsecond line\n"}
-	if got, want := agentWhy(ae), "own: it ended: second line; look\nboom"; got != want {
+	if got, want := agentWhy(ae), "own: it ended: second line; look"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	long := strings.Repeat("語", 900)
+	for in, want := range map[string]string{
+		"  boom\nsecond line\n": "boom\nsecond line",
+		long + "\n" + long:      long,
+		long + long:             "…" + strings.Repeat("語", mostStderr),
+		"a\x00b\xff":            "ab\uFFFD",
+	} {
+		if got := lastWords(in); got != want {
+			t.Errorf("%.20q becomes %.20q, want %.20q", in, got, want)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // it returned, not from what it says about itself.
 // before is the digest of the artifact before the call.
 func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Result, before string, callErr error) (effects, error) {
-	x := effects{files: map[string][]byte{}}
+	x := effects{files: map[string][]byte{}, outcome: Outcome{Stderr: lastWords(r.Stderr)}}
 	broke := errors.Is(callErr, errBudget) || r.Limit == "budget"
 	switch {
 	case callErr == nil, broke:
@@ -30,7 +30,7 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		if !errors.As(callErr, &ae) {
 			return x, callErr
 		}
-		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: e.mask(agentWhy(ae)), RetryAfter: ae.RetryAfter}
+		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: e.mask(agentWhy(ae)), Stderr: lastWords(e.mask(ae.Stderr)), RetryAfter: ae.RetryAfter}
 		return x, e.discard(ctx, run, d, &x)
 	}
 	changes, err := e.Tree.Changes(ctx)

@@ -59,6 +59,29 @@ func (c commenter) advice() string {
 	return alert(kind, joined("\n\n", a.Meaning, words, named(c.WhatNow, a.Do)))
 }
 
+// lastWords is what the program of the agent wrote to standard error that
+// could not do what the run stopped at.
+func (c commenter) lastWords() string {
+	lines := lastLines(stderrOf(c.run), mostTelling)
+	if len(lines) == 0 {
+		return ""
+	}
+	return details(c.more.Stderr, fenced(strings.Join(lines, "\n")), true)
+}
+
+// stderrOf gives what the newest agent's program wrote to standard error before
+// the run stopped for that; "" if it stopped for something else.
+func stderrOf(run metadata.Run) string {
+	if run.Stop == nil || run.Stop.Code == metadata.AwaitingPerson || len(run.Attempts) == 0 {
+		return ""
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if last.Phase != run.Stop.Phase {
+		return ""
+	}
+	return last.Stderr
+}
+
 // asks says what the run waits to be told: answers, an approval, or only that
 // it goes on.
 func (c commenter) asks() string {

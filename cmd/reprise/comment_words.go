@@ -10,6 +10,7 @@ import (
 // catalogue of package prompts.
 type extraWords struct {
 	Suggestions string // heading of what passing reviews suggest
+	Stderr      string // heading of what an agent's program wrote there
 	Check       string // before the name of a check that fails
 	Gate        string // before the text of a gate that does not hold
 	CutOff      string // at the end of a comment that is too long
@@ -29,7 +30,7 @@ type extraWords struct {
 func moreWords(language string) extraWords {
 	if prompts.Words(language).Language == "ja" {
 		return extraWords{
-			Suggestions: "残してある提案", Check: "失敗したチェック", Gate: "満たしていない条件",
+			Suggestions: "残してある提案", Stderr: "エージェントのプログラムの標準エラー出力", Check: "失敗したチェック", Gate: "満たしていない条件",
 			CutOff:      "_コメントの上限を超えるため、ここまでを表示しています。_",
 			Interrupted: "実行は途中で中断されました。",
 			Resume:      "`/resume` とコメントすると再開します。",
@@ -42,7 +43,7 @@ func moreWords(language string) extraWords {
 		}
 	}
 	return extraWords{
-		Suggestions: "Suggestions kept", Check: "check fails", Gate: "gate does not hold",
+		Suggestions: "Suggestions kept", Stderr: "What the agent's program wrote to standard error", Check: "check fails", Gate: "gate does not hold",
 		CutOff:      "_The rest is left out: a comment has no room for it._",
 		Interrupted: "The run was interrupted before it was done.",
 		Resume:      "Comment `/resume` to go on.",

@@ -51,23 +51,23 @@ func shortTitle(title string) string {
 }
 
 // pullDraft gives the body of a pull request while the run is under way, as
-// Markdown in the language of the run: which issue it closes, the phases, and
-// what was used. It has at most maxComment characters.
+// Markdown in the language of the run: which issue it closes, the phases, what
+// was used, and what passing reviews suggest. It has at most maxComment characters.
 func pullDraft(plan *pipelines.Pipeline, run metadata.Run, f pullFacts) string {
 	c := newCommenter(plan, run, f.told)
 	return c.body([]string{
-		c.closes(f.Issue), "> " + c.Tell.Draft, c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), c.checklist(),
+		c.closes(f.Issue), alert(alertNote, c.Tell.Draft), c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), c.checklist(), c.suggestions(),
 	})
 }
 
 // pullDone gives the body of a pull request at the end of a run: the report,
 // which is Markdown from an agent and made harmless here, and below it which
-// issue it closes, what was used, and the phases. It has at most maxComment
-// characters; what has no room at the end of the report is left out.
+// issue it closes, what was used, the phases, and what passing reviews suggest.
+// It has at most maxComment characters; what has no room at the end of the report is left out.
 func pullDone(plan *pipelines.Pipeline, run metadata.Run, report []byte, f pullFacts) string {
 	c := newCommenter(plan, run, f.told)
 	below := c.body([]string{
-		"---", c.closes(f.Issue), c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), details(c.Progress, c.checklist(), false),
+		"---", c.closes(f.Issue), c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), details(c.Progress, c.checklist(), false), c.suggestions(),
 	})
 	text := tame(string(report), f.Images, maxComment-units(below)-4, c.Tell.BodyCut)
 	if text == "" {

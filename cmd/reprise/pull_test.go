@@ -39,9 +39,9 @@ func TestPullBodies(t *testing.T) {
 		name, got  string
 		want, none []string
 	}{
-		{"draft", pullDraft(p.plan, p.run, f), []string{"Closes #7\n", "reprise is at work", "- [x] planning", "**Cost** $1.50 of $10.00", "[Progress]("}, []string{"**Agent**"}},
+		{"draft", pullDraft(p.plan, p.run, f), []string{"Closes #7\n", "reprise is at work", "- [x] planning", "**Cost** $1.50 of $10.00", "[Progress](", "<summary>Suggestions kept · 1</summary>\n\n- **suggestion F2** A shorter name (evaluation)"}, []string{"**Agent**"}},
 		{"other repository", pullDraft(p.plan, p.run, pullFacts{}), []string{"**issue** [7](https://github.com/octo/hello/issues/7)"}, []string{"Closes"}},
-		{"done", pullDone(p.plan, p.run, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "- [x] planning", "**Cost**"}, []string{"at work"}},
+		{"done", pullDone(p.plan, p.run, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "- [x] planning", "**Cost**", "<summary>Suggestions kept · 1</summary>", "→ Call it `asJSON`."}, []string{"at work"}},
 		{"no report", pullDone(p.plan, p.run, []byte(" <!-- x -->\n"), f), []string{"> The run has written no report.", "Closes #7"}, nil},
 		{"not text", pullDone(p.plan, p.run, []byte("a\xff\x00b"), f), []string{"a\ufffdb", "Closes #7"}, nil},
 	} {

@@ -343,7 +343,9 @@ func (w *workspace) farewell(out io.Writer, o runOptions, run metadata.Run) {
 	_, _ = fmt.Fprintf(out, "Branch %s at %.12s. See it with: reprise status --issue %s\n", run.BranchName, w.repo.Tip(), run.IssueNumber)
 	if run.Status == metadata.Completed {
 		_, _ = fmt.Fprintf(out, "Merge it, or take a phase back: reprise rollback --issue %s --to-phase PHASE --reason TEXT\n", run.IssueNumber)
+		return
 	}
+	_, _ = fmt.Fprintln(out, continueWith(wayOn(w.plan, run)))
 }
 
 // ending says how a run ended.
@@ -357,8 +359,8 @@ func ending(run metadata.Run) string {
 		where += " " + string(run.Stop.Step)
 	}
 	code := string(run.Stop.Code)
-	if code == string(run.Status) {
-		code = ""
+	if code == string(run.Status) || run.Status == metadata.Interrupted {
+		code = "" // to be interrupted is not to be cancelled
 	}
 	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, reasons(run.Stop.Why)), cost)
 }

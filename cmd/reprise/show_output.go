@@ -19,11 +19,7 @@ var failing = regexp.MustCompile(`(?i)(^|[^a-z])(fail(ed|ure|ures|s|ing)?|errors
 // it leaves out: of much those that say what failed with what follows them, and
 // the last ones. Lines are cut to a width that a page can show.
 func telling(output string, most int) (lines []string, left int) {
-	for line := range strings.Lines(output) {
-		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
-			lines = append(lines, ansi.Truncate(line, 300, "…"))
-		}
-	}
+	lines = lastLines(output, len(output))
 	if len(lines) <= most {
 		return lines, 0
 	}
@@ -58,4 +54,15 @@ func telling(output string, most int) (lines []string, left int) {
 		}
 	}
 	return shown, len(lines) - len(keep)
+}
+
+// lastLines gives the last lines of a text that have something on them.
+func lastLines(text string, most int) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, ansi.Truncate(line, 300, "…"))
+		}
+	}
+	return lines[max(0, len(lines)-most):]
 }

@@ -181,6 +181,9 @@ func (r report) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 		why = flat(prompts.Words("en").Explain(string(stop.Code)).Meaning)
 	}
 	r.line("%s", joined(": ", flat(string(stop.Code)), why))
+	for _, l := range lastLines(stderrOf(run), mostTelling) {
+		r.line("  | %s", visible(strings.ReplaceAll(l, "\t", "    ")))
+	}
 	r.line("")
 	r.line("What to do:")
 	r.commands(wayOn(plan, run))

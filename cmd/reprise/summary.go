@@ -20,7 +20,7 @@ func runSummary(plan *pipelines.Pipeline, run metadata.Run, f summaryFacts) stri
 	c := newCommenter(plan, run, f.told)
 	return c.summed([]string{
 		joined("\n\n", "## "+c.headline(), c.linked(), joined(" · ", c.facts(), c.reason())),
-		c.warnings(), c.advice(), c.phaseTable(), c.denials(f.Denials), c.findings(),
+		c.advice(), c.lastWords(), c.warnings(), c.phaseTable(), c.denials(f.Denials), c.findings(),
 		titled(c.Tell.Flow, c.picture()), titled(c.Tell.Timeline, c.timeline()),
 		c.rollbacks(), c.asked(), c.removals(f.Removed), c.surroundings(c.sandbox(f.Sandbox, f.Box), f.Versions),
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -41,6 +42,8 @@ type news struct {
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []checkNews          `json:"checks,omitempty"`
 	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
+	Stderr     string               `json:"stderr,omitempty"`     // the end of what the agent's program wrote there
+	Rules      []string             `json:"rules,omitempty"`      // that took effect, with what each did
 	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
 	WentBack   string               `json:"went_back,omitempty"` // where the run went back to by itself because of that
 	Tokens     int64                `json:"tokens,omitzero"`
@@ -50,8 +53,9 @@ type news struct {
 	Total      *newsTotal           `json:"total,omitempty"` // with stop
 }
 
-// checkNews is how one check ended, without its output.
+// checkNews is how one check ended; in JSON without its output.
 type checkNews struct {
+	output   string
 	Name     string `json:"name"`
 	Pass     bool   `json:"pass"`
 	ExitCode int    `json:"exit_code"`
@@ -115,7 +119,8 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 	n := newsAbout(plan, e, e.Of)
 	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, o.Why
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
-	n.DurationMS, n.Violations = o.Duration.Milliseconds(), o.Violations
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), o.Violations, o.Stderr
+	n.Rules = rulesSince(e.Run)
 	if o.Model != "" {
 		n.Model = o.Model
 	}
@@ -123,7 +128,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
 	}
 	for _, c := range o.Checks {
-		n.Checks = append(n.Checks, checkNews{c.Name, c.Pass, c.ExitCode})
+		n.Checks = append(n.Checks, checkNews{c.Output, c.Name, c.Pass, c.ExitCode})
 	}
 	rec := e.Run.Phase(e.Of.Phase)
 	if rec == nil {
@@ -145,6 +150,20 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 		n.Verdict, n.Findings, n.Gates = verdict.Verdict, openFindings(verdict), failedGates(verdict)
 	}
 	return n
+}
+
+// rulesSince gives what rules did after the newest attempt.
+func rulesSince(run metadata.Run) []string {
+	var rules []string
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Attempt == len(run.Attempts) {
+			break
+		}
+		if d.Step == "rule" {
+			rules = append([]string{d.Why}, rules...)
+		}
+	}
+	return rules
 }
 
 // newsOfStop tells how the run ended, and what it came to.

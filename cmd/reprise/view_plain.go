@@ -29,7 +29,7 @@ func (v *plainView) Report(e phases.Event) {
 		if n.Event == "activity" && (!v.o.Verbose || n.Activity == "") {
 			continue
 		}
-		for _, l := range plainLines(n, columnsOf(v.o.Plan), v.p.palette) {
+		for _, l := range plainLines(n, columnsOf(v.o.Plan), v.p.palette, v.o.Verbose) {
 			v.p.line("%s", l)
 		}
 	}
@@ -52,8 +52,9 @@ func columnsOf(plan *pipelines.Pipeline) columns {
 	return c
 }
 
-// plainLines prints news: one line, then the details, indented.
-func plainLines(n news, c columns, p palette) []string {
+// plainLines prints news: one line, then the details, indented. With all it has
+// also what programs printed where nothing went wrong.
+func plainLines(n news, c columns, p palette, all bool) []string {
 	at := p.faint(n.Time.Format("15:04:05"))
 	if n.Event == "stop" {
 		return []string{at + "  " + stopLine(n, p)}
@@ -70,6 +71,9 @@ func plainLines(n news, c columns, p palette) []string {
 	if n.Event == "end" {
 		for _, d := range n.details() {
 			lines = append(lines, "          - "+d)
+		}
+		for _, l := range n.output(all) {
+			lines = append(lines, "          "+p.faint("| "+l))
 		}
 	}
 	return lines
@@ -135,7 +139,7 @@ func stopLine(n news, p palette) string {
 		return p.green("✓ completed") + ": " + text
 	}
 	ended := flat(n.Status)
-	if n.Code != "" && string(n.Code) != n.Status {
+	if n.Code != "" && string(n.Code) != n.Status && n.Status != string(metadata.Interrupted) { // which is no cancelling
 		ended += " (" + flat(string(n.Code)) + ")"
 	}
 	where := flat(joined(" ", n.Phase, n.Step))

@@ -77,6 +77,9 @@ func (s *screen) past(n news) []string {
 		for _, d := range n.details() {
 			lines = append(lines, "  - "+d)
 		}
+		for _, l := range n.output(false) {
+			lines = append(lines, "  "+p.faint("| "+l))
+		}
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // result says in a few words how an attempt ended.
@@ -116,6 +117,33 @@ func (n news) details() []string {
 	}
 	for _, v := range n.Violations {
 		lines = append(lines, joined(": ", "change reverted", flat(v.Path), flat(v.Rule)))
+	}
+	for _, r := range n.Rules {
+		lines = append(lines, flat(r))
+	}
+	return lines
+}
+
+// output are the lines below the result that a program has printed: those of
+// checks that failed, and the last ones on standard error of an agent that did
+// not succeed, or of any if all is to be told.
+func (n news) output(all bool) []string {
+	var lines []string
+	for _, c := range n.Checks {
+		if c.Pass {
+			continue
+		}
+		said, left := telling(c.output, mostTelling)
+		lines = append(lines, said...)
+		if left > 0 {
+			lines = append(lines, fmt.Sprintf("(%s in %s)", plural(left, "more line"), phases.ChecksFile))
+		}
+	}
+	if all || n.Status != string(metadata.Succeeded) {
+		lines = append(lines, lastLines(n.Stderr, mostTelling)...)
+	}
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(visible(strings.ReplaceAll(l, "\t", "    ")), "##[", "## [")
 	}
 	return lines
 }
