@@ -19,6 +19,20 @@ type Commit struct {
 	Paths   []string          // changed paths of the tree; one that is gone is removed from the branch
 	Moves   map[string]string // files or folders of the state folder, from and to
 	Time    time.Time         // of author and committer, recorded in UTC
+
+	// Judge, if not nil, is asked about each of Paths that is there, as it is
+	// about to be committed: what it is given is the object, not the file, which
+	// somebody may have changed since it was looked at. If it returns an error,
+	// that is the error of Commit, and nothing is committed.
+	Judge func(ctx context.Context, s Staged) error
+}
+
+// Staged is one path as it is about to be committed.
+type Staged struct {
+	Path string
+	Type Type
+	Was  Type // what the tip has; None if it has nothing there
+	Data []byte
 }
 
 // Commit makes one commit on the tip, moves the branch to it here, at the
@@ -35,6 +49,9 @@ type Commit struct {
 // could not be written to.
 func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	rev, err := r.plan(ctx, c)
+	if err == nil && c.Judge != nil {
+		err = r.judge(ctx, c, rev.ops)
+	}
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
@@ -186,7 +203,7 @@ func (r *Repo) statePath(p string) (op, error) {
 	if typeOf(info) == Executable {
 		mode = "100755"
 	}
-	return op{kind: 'M', path: p, mode: mode, inline: true, data: data, id: r.blobID(data)}, nil
+	return op{kind: 'M', path: p, mode: mode, was: r.state[p].mode, inline: true, data: data, id: r.blobID(data)}, nil
 }
 
 // apply brings what is known about the state folder up to a commit.

@@ -115,7 +115,7 @@ func parseRaw(fields []string) ([]op, error) {
 		if f[4] == "D" {
 			gone = append(gone, op{kind: 'D', path: fields[1]})
 		} else {
-			set = append(set, op{kind: 'M', path: fields[1], mode: f[1], id: f[3]})
+			set = append(set, op{kind: 'M', path: fields[1], mode: f[1], was: f[0], id: f[3]})
 		}
 		fields = fields[2:]
 	}

@@ -23,6 +23,7 @@ type op struct {
 	path string
 	to   string
 	mode string
+	was  string // mode in the tip; "" or zeros if it has none; of M from Paths
 	id   string // always set for M
 	data []byte
 

@@ -202,7 +202,8 @@ type effects struct {
 	outcome Outcome
 	files   map[string][]byte
 	paths   []string
-	moves   map[string]string // of a rollback that the step led to
+	judge   func(ctx context.Context, c Change, data []byte) error // of paths; nil: none is asked about
+	moves   map[string]string                                      // of a rollback that the step led to
 	back    *metadata.Rollback
 }
 
@@ -321,7 +322,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x eff
 	}
 	return e.commit(ctx, run, Commit{
 		Message: message(run, subject, why, d.Phase, n, cost, string(d.Do)),
-		Files:   x.files, Paths: x.paths, Moves: x.moves,
+		Files:   x.files, Paths: x.paths, Moves: x.moves, Judge: x.judge,
 	})
 }
 

@@ -46,6 +46,10 @@ type Commit struct {
 	Paths   []string          // changed in the tree, to be taken along
 	Moves   map[string]string
 	At      time.Time
+
+	// Judge, if not nil, is asked about each of Paths that is there, with what
+	// is about to be committed. Its error keeps the commit from being made.
+	Judge func(ctx context.Context, c Change, data []byte) error
 }
 
 // Saver keeps the record on this machine between two commits.

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,9 +46,12 @@ func (l Leak) String() string {
 // maxLeaks is how many leaks an agent is told of at once.
 const maxLeaks = 10
 
+// searched has the digests of files in which no secret was found, by path.
+type searched map[string][sha256.Size]byte
+
 // leak says where secrets stand in files that are about to be committed, or in
-// new names; "" if there are none.
-func (e *Engine) leak(ctx context.Context, s sorted) string {
+// new names; "" if there are none. It notes which files it has searched.
+func (e *Engine) leak(ctx context.Context, s sorted, clean searched) string {
 	if e.Secrets == nil || len(s.present) == 0 {
 		return ""
 	}
@@ -66,19 +70,15 @@ func (e *Engine) leak(ctx context.Context, s sorted) string {
 		if errors.Is(err, os.ErrNotExist) {
 			continue // removed
 		}
-		var leaks []Leak
-		if err == nil {
-			leaks, err = e.Secrets.Leaks(ctx, p, data)
-		}
 		if err != nil {
 			found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", shown, err))
+			continue
 		}
-		for _, l := range leaks {
-			if !l.Known && allowed {
-				continue
-			}
-			found = append(found, fmt.Sprintf("%s:%d has %s", shown, l.Line, l))
+		leaks := e.leaksIn(ctx, p, data)
+		if len(leaks) == 0 {
+			clean[p] = sha256.Sum256(data)
 		}
+		found = append(found, leaks...)
 	}
 	if len(found) > maxLeaks {
 		found = append(found[:maxLeaks], "and more")
@@ -87,6 +87,39 @@ func (e *Engine) leak(ctx context.Context, s sorted) string {
 		return ""
 	}
 	return strings.Join(found, "\n") + "; the changes were taken back"
+}
+
+// leaksIn says where secrets stand in a file that is about to be committed.
+func (e *Engine) leaksIn(ctx context.Context, p string, data []byte) (found []string) {
+	if e.Secrets == nil {
+		return nil
+	}
+	leaks, err := e.Secrets.Leaks(ctx, p, data)
+	if err != nil {
+		found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", e.mask(p), err))
+	}
+	allowed := matchAny(p, e.Plan.Secrets.Allow)
+	for _, l := range leaks {
+		if l.Known || !allowed {
+			found = append(found, fmt.Sprintf("%s:%d has %s", e.mask(p), l.Line, l))
+		}
+	}
+	return found
+}
+
+// judge holds what is about to be committed to the same rules as the files that
+// were looked at before: something that still runs may have changed them since.
+func (e *Engine) judge(b boundary, clean searched) func(context.Context, Change, []byte) error {
+	return func(ctx context.Context, c Change, data []byte) error {
+		_, why := b.rule(c)
+		if sum, ok := clean[c.Path]; why == "" && (!ok || sum != sha256.Sum256(data)) {
+			why = strings.Join(e.leaksIn(ctx, c.Path, data), "\n")
+		}
+		if why == "" {
+			return nil
+		}
+		return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(printable(c.Path)), why)
+	}
 }
 
 // mask hides secrets in a text for people.

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/secrets"
 )
 
@@ -112,7 +114,7 @@ func TestNamesThatLookLikeSecrets(t *testing.T) {
 		if tt.fresh {
 			s.fresh = s.present
 		}
-		if got := e.leak(t.Context(), s); (got != "") != tt.want {
+		if got := e.leak(t.Context(), s, searched{}); (got != "") != tt.want {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}
@@ -199,5 +201,37 @@ func TestAnswersKeepTheirForm(t *testing.T) {
 	}
 	if got := (&Engine{}).maskAnswer(json.RawMessage(in)); string(got) != in {
 		t.Error("nothing was to be hidden")
+	}
+}
+
+// What is about to be committed is judged by itself, whatever the file that was
+// looked at had.
+func TestWhatIsCommittedIsJudged(t *testing.T) {
+	e := &Engine{Plan: testPlan(), Secrets: watching()}
+	b := boundary{access: pipelines.AccessTree, state: ".reprise/issue-7", folder: ".reprise/issue-7/00_plan"}
+	good := []byte("package calc\n")
+	judge := e.judge(b, searched{"calc.go": sha256.Sum256(good)})
+	for what, tt := range map[string]struct {
+		change Change
+		data   string
+		want   string
+	}{
+		"as it was":     {Change{Path: "calc.go", Kind: File, Holds: Text}, string(good), ""},
+		"other text":    {Change{Path: "calc.go", Kind: File, Holds: Text}, "package other\n", ""},
+		"a value":       {Change{Path: "calc.go", Kind: File, Holds: Text}, canary, "has the value of ANTHROPIC_API_KEY"},
+		"a shape":       {Change{Path: "new.go", Kind: File, New: true, Holds: Text}, awsKey(), "what looks like a secret"},
+		"a link":        {Change{Path: "calc.go", Kind: Symlink}, "/etc/shadow", "symbolic links cannot be added or changed"},
+		"a program":     {Change{Path: "calc.go", Kind: File, Holds: Program}, "\x7fELF", "programs and archives cannot be added"},
+		"a large file":  {Change{Path: "calc.go", Kind: File, Holds: Text, Size: maxFile + 1}, "x", "too large to be kept"},
+		"an executable": {Change{Path: "calc.go", Kind: File, Holds: Text, Runs: true}, "x", "only scripts"},
+	} {
+		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
+		err := judge(t.Context(), tt.change, []byte(tt.data))
+		switch {
+		case (err == nil) != (tt.want == ""):
+			t.Errorf("%s: error %v, want %q", what, err, tt.want)
+		case err != nil && (!strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary)):
+			t.Errorf("%s: error %v, want %q", what, err, tt.want)
+		}
 	}
 }

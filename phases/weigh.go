@@ -51,7 +51,9 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		return x, e.weighReview(ctx, run, d, r, broke, &x)
 	}
 	x.paths = append(s.artifacts, s.tree...)
-	if where := e.leak(ctx, s); where != "" {
+	clean := searched{}
+	x.judge = e.judge(e.boundary(run, d), clean)
+	if where := e.leak(ctx, s, clean); where != "" {
 		x.paths = nil
 		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.SecretFound, where
 		return x, e.Tree.Restore(ctx)

@@ -134,9 +134,36 @@ func (t tree) Diff(ctx context.Context, from string) (string, metadata.Diff, err
 }
 
 func (t tree) Commit(ctx context.Context, c phases.Commit) error {
-	made, err := t.repo.Commit(ctx, git.Commit{Message: c.Message, Files: c.Files, Paths: c.Paths, Moves: c.Moves, Time: c.At.UTC().Truncate(time.Second)})
+	g := git.Commit{Message: c.Message, Files: c.Files, Paths: c.Paths, Moves: c.Moves, Time: c.At.UTC().Truncate(time.Second)}
+	if c.Judge != nil {
+		g.Judge = func(ctx context.Context, s git.Staged) error {
+			change, err := t.staged(ctx, s)
+			if err != nil {
+				return err
+			}
+			return c.Judge(ctx, change, s.Data)
+		}
+	}
+	made, err := t.repo.Commit(ctx, g)
 	if err != nil && made != "" {
 		return &phases.NotPushed{Err: err}
 	}
 	return err
+}
+
+// staged says of what is about to be committed what Changes says of a file.
+func (t tree) staged(ctx context.Context, s git.Staged) (phases.Change, error) {
+	c := phases.Change{
+		Path: s.Path, Kind: kindOf(git.Change{Type: s.Type}), New: s.Was == git.None, Size: int64(len(s.Data)),
+		Runs: s.Type == git.Executable && s.Was != git.Executable,
+	}
+	if !plainFile(s.Type) {
+		return c, nil
+	}
+	if c.Holds = phases.ContentOf(s.Data); !c.Holds.Opaque() || !plainFile(s.Was) {
+		return c, nil
+	}
+	before, err := t.repo.ReadFile(ctx, t.repo.Tip(), s.Path)
+	c.Held = phases.ContentOf(before)
+	return c, err
 }
