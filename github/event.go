@@ -141,6 +141,9 @@ func (e *Event) inputs(name string, data json.RawMessage) error {
 			e.Inputs[key] = v.String()
 		case bool:
 			e.Inputs[key] = strconv.FormatBool(v)
+		case nil:
+		default: // it is something, and must not count as nothing
+			e.Inputs[key] = string(raw)
 		}
 	}
 	return nil

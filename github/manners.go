@@ -28,6 +28,7 @@ type manners struct {
 type call struct {
 	what       string // verb and object, such as "read issue 7 of acme/widget"
 	needs      string // the permission that a token must have for it, such as "issues: write"
+	gitea      string // the same where the forge is Gitea or Forgejo; empty: the same words
 	known      string // the tag of what is known already; the answer may be that it is still so
 	method     string
 	repeatable bool // doing it twice does the same as doing it once

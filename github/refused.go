@@ -65,6 +65,9 @@ var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*
 // workflow.
 func (m manners) moreRights(c *call, h http.Header) string {
 	needs := c.needs
+	if c.gitea != "" && strings.HasSuffix(strings.TrimSuffix(m.base.Path, "/"), "/api/v1") {
+		needs = c.gitea
+	}
 	if told := h.Get("X-Accepted-Github-Permissions"); len(told) <= 200 && permissionsForm.MatchString(told) {
 		needs = strings.NewReplacer("; ", " or ", ";", " or ", ", ", " and ", ",", " and ", "=", ": ", "_", "-").Replace(told)
 	}

@@ -46,6 +46,10 @@ func ParseRole(s string) (Role, bool) {
 
 var loginForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\[bot\])?$`)
 
+// giteaRole is what Gitea and Forgejo ask of a token before they tell the role of
+// somebody else.
+const giteaRole = "to be one of an administrator of the repository, with the scope read:repository: Gitea and Forgejo tell only them what others may do"
+
 // Role asks what somebody may do in owner/name. Who is no collaborator has
 // RoleNone in a private repository, and RoleRead in a public one. A role with a
 // name of its own counts as the permission that it is built on.
@@ -60,7 +64,7 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 	if !loginForm.MatchString(login) {
 		return RoleNone, fmt.Errorf("%q is no login", login)
 	}
-	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read"}
+	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read", gitea: giteaRole}
 	var w struct {
 		Permission string `json:"permission"`
 		RoleName   string `json:"role_name"`

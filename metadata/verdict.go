@@ -118,6 +118,7 @@ const (
 	AgentFailed        Code = "agent_failed" // missing, crashed, or out of retries
 	AlreadyRunning     Code = "already_running"
 	StaleEvent         Code = "stale_event"
+	NoRun              Code = "no_run"
 	EditedComment      Code = "edited_comment"
 	RefChanged         Code = "ref_changed"
 	BudgetExceeded     Code = "budget_exceeded"

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -108,7 +109,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	ask(&run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
 		run.Status = metadata.Interrupted
-		run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
+		run.Stop = &metadata.Stop{Code: cmp.Or(o.Code, metadata.RunCancelled), Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
 	}
 	return touch(run, o.At)
 }

@@ -73,6 +73,12 @@ type Engine struct {
 // was told to stop.
 var ErrInterrupted = errors.New("interrupted")
 
+// ErrTimeUp is such a cause, too: the time that was allowed for this process is
+// over.
+var ErrTimeUp = fmt.Errorf(timeUp+": %w", ErrInterrupted)
+
+const timeUp = "the time that this job may work is over"
+
 // errBudget is the cause of a context that was cancelled because a limit was
 // reached in the middle of a call.
 var errBudget = errors.New("the budget is used up")
@@ -153,6 +159,9 @@ func (e *Engine) stopAfter(next metadata.Run, d Decision) (metadata.Run, error) 
 // interrupted records that reprise was told to stop between two steps.
 func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	next := Interrupt(run, e.Now())
+	if errors.Is(context.Cause(ctx), ErrTimeUp) {
+		next.Stop.Code, next.Stop.Why = metadata.TimedOut, timeUp
+	}
 	if err := e.Amend(ctx, next, "interrupted"); err != nil {
 		return run, err
 	}
@@ -255,6 +264,9 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 		}
 		if ctx.Err() != nil {
 			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted"}
+			if errors.Is(context.Cause(ctx), ErrTimeUp) {
+				o.Code, o.Why = metadata.TimedOut, timeUp
+			}
 			break
 		}
 		r.Output = e.mask(r.Output)

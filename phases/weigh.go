@@ -21,6 +21,9 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 	case callErr == nil, broke:
 	case errors.Is(callErr, context.Canceled), errors.Is(callErr, ErrInterrupted), errors.Is(callErr, ErrSteered):
 		x.outcome = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "reprise was told to stop"}
+		if errors.Is(callErr, ErrTimeUp) {
+			x.outcome.Code, x.outcome.Why = metadata.TimedOut, timeUp
+		}
 		if errors.Is(callErr, ErrSteered) {
 			x.outcome.Why = ErrSteered.Error()
 		}

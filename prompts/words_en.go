@@ -50,6 +50,7 @@ func englishCodes() map[string]Advice {
 		"agent_failed":        {"The agent could not be started, crashed, or went on failing.", "Read its last words in the log, then comment `/retry`."},
 		"already_running":     {"Another job works on this issue.", "Wait until it ends; your command is taken then."},
 		"stale_event":         {"The event is older than what was already done.", "Give the command again if it is still wanted."},
+		"no_run":              {"There is no run of this issue yet.", "Comment `/run` to begin one."},
 		"edited_comment":      {"The comment was edited after it was written.", "Write the command in a new comment; edited ones never count."},
 		"ref_changed":         {"Somebody else pushed to the branch of the run.", "See what changed on the branch, then comment `/resume`."},
 		"budget_exceeded":     {"The budget is used up; all work so far is on the branch.", "Comment `/resume --budget-usd N` to go on."},

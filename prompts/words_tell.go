@@ -29,6 +29,9 @@ type Telling struct {
 	ChildWaits string // that one is not open yet, as its phase does not stand
 	ChildNext  string // that one is not open yet, and nothing is in its way
 	CarryOut   string // how to carry it out
+	RefusedDo  string // what to do about a command that the run does not allow
+	Colon      string // before what explains a sentence
+	Halted     string // what the draft pull request of a run that has stopped is
 
 	Chosen, ReadFrom, Budget, Words, Version, Role, Command, Bots, Protected  string
 	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered string

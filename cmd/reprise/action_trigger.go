@@ -78,7 +78,7 @@ func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
 		return deny(metadata.ForkDenied, "where the pull request comes from is not known")
 	case r.ref != "" && ev.DefaultBranch != "" && r.ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
-		return deny(metadata.ConfigInvalid, "the workflow runs on %s; start it on the default branch, %s", r.ref, ev.DefaultBranch)
+		return deny(metadata.ConfigInvalid, "%s", onOtherBranch(r.ref, ev.DefaultBranch))
 	case t.by == "":
 		return deny(metadata.ConfusedDeputy, "the event does not say who asks")
 	case strings.HasSuffix(t.by, "[bot]") || ev.Sender.Type == "Bot" || t.comment != nil && t.comment.Author.Type == "Bot":
@@ -99,6 +99,11 @@ func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
 		return deny(metadata.EditedComment, "the comment was edited; write a new one")
 	}
 	return t, nil
+}
+
+// onOtherBranch says that a workflow runs where it must not.
+func onOtherBranch(ref, branch string) string {
+	return fmt.Sprintf("the workflow runs on %s; start it on the default branch, %s", ref, branch)
 }
 
 // read finds out what is asked, and by whom.

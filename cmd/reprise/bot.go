@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
@@ -31,6 +32,7 @@ type bot struct {
 	w       *workspace
 	engine  *phases.Engine
 	holding bool // this process has taken the run
+	acted   bool // this process did more with the run than refuse commands
 	orphan  bool // who had the run is gone, and may have left something undone
 	shut    bool // the issue is closed: no more work is done on it
 	obeyed  int  // orders that this process took
@@ -53,7 +55,18 @@ type bot struct {
 	mu    sync.Mutex // the queue is looked at while an agent works
 	queue queue
 	roles map[asker]github.Role
+	small map[string]smallRole // by login, in small letters
 }
+
+// smallRole is a role that was not enough, and until when that holds: who has
+// no right shall not have the forge asked for each of a hundred comments.
+type smallRole struct {
+	role  github.Role
+	until time.Time
+}
+
+// smallFor is how long a no holds.
+const smallFor = time.Minute
 
 // jobEnd is how a job ended.
 type jobEnd struct {
@@ -90,7 +103,7 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.env.getenv("GITHUB_REPOSITORY"))
 	}
 	b := &bot{
-		job: j, env: j.env, in: in, t: t, owner: owner, name: name, roles: map[asker]github.Role{},
+		job: j, env: j.env, in: in, t: t, owner: owner, name: name, roles: map[asker]github.Role{}, small: map[string]smallRole{},
 		me: jobOf(j.env), again: j.env.getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := forgeOf(j.env)
@@ -111,6 +124,9 @@ func newBot(j *job, in inputs, t trigger) (*bot, error) {
 
 // act does what was asked for, if whoever asks may.
 func (b *bot) act(ctx context.Context) jobEnd {
+	if no := b.elsewhere(ctx); no != nil {
+		return jobEnd{decision: denied, denial: *no}
+	}
 	asked := b.t.asked
 	if asked.Outcome == slashAsked && asked.Command.spec().Shared && b.strange(ctx) {
 		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: "there is no run that it could be about"}}
@@ -129,6 +145,27 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
+}
+
+// elsewhere says that the workflow runs on another branch than the default one,
+// where the event does not name that, so that the forge has to; or nothing.
+func (b *bot) elsewhere(ctx context.Context) *denial {
+	ref := runnerOf(b.env).ref
+	if b.t.branch != "" || ref == "" {
+		return nil
+	}
+	no := &denial{Code: metadata.ConfigInvalid, By: b.t.by, What: firstLine(b.t.text)}
+	repo, err := b.gh.Repository(ctx, b.owner, b.name)
+	switch {
+	case err != nil:
+		no.Code, no.Why = apiProblem(err), err.Error()
+	case ref != "refs/heads/"+repo.DefaultBranch:
+		no.Why = onOtherBranch(ref, repo.DefaultBranch)
+	default:
+		b.t.branch = repo.DefaultBranch
+		return nil
+	}
+	return no
 }
 
 // strange reports whether a command whose name other programs share is likely
@@ -183,6 +220,9 @@ func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
 	}
 	b.mu.Lock()
 	role, known := b.roles[by]
+	if s := b.small[strings.ToLower(who)]; !known && b.env.now().Before(s.until) && !s.role.AtLeast(need) {
+		role, known = s.role, true
+	}
 	b.mu.Unlock()
 	if strings.HasSuffix(who, "[bot]") && containsFold(b.in.bots, who) {
 		role, known = github.RoleWrite, true // an app can have no role: the workflow file gives it the right
@@ -198,6 +238,9 @@ func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
 		}
 		b.mu.Lock()
 		b.roles[by] = role
+		if !role.AtLeast(need) {
+			b.small[strings.ToLower(who)] = smallRole{role, b.env.now().Add(smallFor)}
+		}
 		b.mu.Unlock()
 	}
 	if !role.AtLeast(need) {

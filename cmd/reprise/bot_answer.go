@@ -75,7 +75,7 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 		return marker + "\n" + text
 	}
 	refusal := func(code metadata.Code, err error) string {
-		return refusalReply(marker, b.language(), denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: err.Error()})
+		return refusalReply(marker, b.language(), denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: err.Error(), Known: true})
 	}
 	if asked.Command.Name == "help" {
 		return marker + "\n" + slashHelp(b.language(), asked.Command.Topic, nil)
@@ -87,13 +87,13 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 	case asked.Command.Name == "config":
 		return b.configText(ctx, marker, plan)
 	case none:
-		return refusal(metadata.StaleEvent, errors.New("this issue has no run; /run starts one"))
+		return refusal(metadata.NoRun, errors.New(""))
 	case asked.Command.Name == "status":
 		return statusReply(marker, plan, found, told{links: b.links(found)}, found.GitHubIntegration.ProgressCommentURL)
 	}
 	back, err := phases.Back(plan, found, order{slashCommand: asked.Command, by: by, at: b.env.now()}.rewind())
 	if err != nil {
-		return refusal(metadata.NotACommand, err)
+		return refusal(metadata.NotACommand, meant(err))
 	}
 	return rewoundReply(marker, plan, back)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // endTime is how long the last words of a job may take once it was told to
@@ -32,6 +33,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	defer stop()
 	held := b.holding
 	first := held || b.orphan // nobody has seen to the end of the run yet
+	b.acted = b.acted || first || b.again || b.t.asked.Command.Name == "run"
 	b.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.run)
 	if err != nil {
@@ -41,6 +43,9 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	// What a job before has left undone is done now; what people did since stays.
 	if b.w.run.Status == metadata.Completed && (first || b.again || b.t.asked.Command.Name == "run") {
 		b.handOver(ctx)
+	}
+	if first && b.w.run.Status != metadata.Completed {
+		b.keepDraft(ctx, b.w.run)
 	}
 	if first {
 		b.checks(ctx, b.w.run)
@@ -53,7 +58,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.outbox.sign(comment, sign)
 	}
 	b.owes = nil
-	if len(b.outbox.signs) > b.gh.Room() {
+	if b.acted && len(b.outbox.signs) > b.gh.Room() {
 		b.flush(b.w.run) // how the run stands is told before all that
 	}
 	b.sendAll(ctx, true)
@@ -127,6 +132,8 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 		return end // nothing is told in the name of a run that others work on
 	case errors.As(err, &no):
 		end.Code = no.code
+	case errors.Is(context.Cause(ctx), phases.ErrTimeUp):
+		end.Code = metadata.TimedOut
 	case ctx.Err() != nil: // whatever was cut off by that looks like a mistake of its own
 		end.Code = metadata.RunCancelled
 	case errors.As(err, new(later)):
@@ -137,6 +144,9 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	sign := github.ThumbsDown
 	if !b.began() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
 		end.decision, sign = denied, github.Confused
+		if errors.As(err, new(*pipelines.UnknownError)) && b.t.comment != nil && b.t.asked.Command.Pipeline != "" {
+			end.err = nil // a mistake in a comment is answered, and no fault of the job
+		}
 	}
 	b.failed(ctx, end.denial, sign)
 	if b.engine != nil && b.w.run.Status != metadata.Running && !errors.As(err, new(*git.PushError)) {

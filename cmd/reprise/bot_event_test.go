@@ -82,11 +82,11 @@ func TestNoRun(t *testing.T) {
 	h := newStage(t, twoSteps)
 	for _, body := range []string{"/cancel", "/resume", "/rollback plan x", "/retry"} {
 		id := h.say("ada", body)
-		h.heard(id, "ada").end(exitDone).wants("decision", "denied", "reason-code", "stale_event")
+		h.heard(id, "ada").end(exitDone).wants("decision", "denied", "reason-code", "no_run")
 		h.signs(id, "eyes confused")
 		has(t, "the answer to "+body, h.replyTo(id), "/run")
 		form := map[string]any{"issue": "7", "command": body}
-		h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exitDone).wants("decision", "denied", "reason-code", "stale_event")
+		h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exitDone).wants("decision", "denied", "reason-code", "no_run")
 		h.nothing()
 	}
 }

@@ -124,7 +124,7 @@ func (j *hubJob) clear() error {
 		return fmt.Errorf("there is no reason code")
 	case strings.TrimSpace(j.summary) == "":
 		return fmt.Errorf("there is no summary")
-	case j.code() == exitDone && !slices.Contains([]string{"permission_denied", "stale_event"}, j.outputs["reason-code"]):
+	case j.code() == exitDone && !slices.Contains([]string{"permission_denied", "stale_event", "no_run"}, j.outputs["reason-code"]):
 		// That somebody has no right, or that there is no such issue, is an answer.
 		return fmt.Errorf("the exit code is 0")
 	}

@@ -94,11 +94,19 @@ func (b *bot) lapsed() bool { return b.engine != nil && b.engine.Lapsed() }
 // giveBack shows how a run that has stopped stands, and lets go of it. Until
 // then no other job begins, so nobody sees the words of two.
 func (b *bot) giveBack(ctx context.Context) error {
+	if !b.acted && b.w.run.GitHubIntegration.ProgressCommentID > 0 {
+		return b.letGo(ctx) // the comment says what it said before this job
+	}
 	shown := b.w.run
 	if b.engine.Holds() || b.engine.Left {
 		shown = phases.Touch(shown, b.env.now())
 	}
 	b.flush(shown)
+	return b.letGo(ctx)
+}
+
+// letGo lets go of the run.
+func (b *bot) letGo(ctx context.Context) error {
 	next, err := b.engine.GiveBack(ctx, b.w.run)
 	if err != nil && !taken(err) {
 		b.warn(err) // it is free when this job is over

@@ -55,8 +55,10 @@ type meeting struct {
 	story    strings.Builder
 	wrong    []string
 	last     *metadata.Run
+	records  []metadata.Run  // as they were pushed
 	over     map[string]bool // jobs that the forge knows to be over, as in leases
 	jobs     map[int][]githubtest.Job
+	more     []string       // environment of jobs
 	thinks   time.Duration  // how long an agent takes; 0: some time below 90 s
 	unheard  map[int64]bool // comments that the gate has taken for words to somebody else
 	wg       sync.WaitGroup
@@ -165,6 +167,7 @@ func (w *meeting) pushed(m *memMachine, c *memCommit) {
 	m.held = run.Execution.Lease
 	m.mu.Unlock()
 	w.mu.Lock()
+	w.records = append(w.records, run)
 	w.last = &run
 	w.mu.Unlock()
 }
@@ -360,7 +363,7 @@ func (w *meeting) act(m *memMachine, event, by string, run, attempt int, more ..
 		"GITHUB_EVENT_NAME=issue_comment", "GITHUB_EVENT_PATH=" + event, "GITHUB_ACTOR=" + by, "GITHUB_TRIGGERING_ACTOR=" + by,
 		fmt.Sprintf("GITHUB_RUN_ID=%d", run), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "RUNNER_NAME=" + m.name, "GITHUB_WORKSPACE=" + w.dir,
 		"INPUT_GITHUB_TOKEN=" + hubToken, "INPUT_PIPELINE=small", "INPUT_SANDBOX=off",
-	}, more...)...)
+	}, append(more, w.more...)...)...)
 	err := runAction(w.ctx, env)
 	end := "?"
 	for line := range strings.Lines(m.log()) {
@@ -498,7 +501,7 @@ func (w *meeting) shown(run metadata.Run) error {
 	switch {
 	case len(live) != 1:
 		return fmt.Errorf("there are %d live comments", len(live))
-	case !strings.Contains(live[0].Body, fmt.Sprintf(`"revision":%d,`, run.Revision)):
+	case !w.tells(live[0].Body, run):
 		return fmt.Errorf("the live comment does not tell revision %d", run.Revision)
 	case len(pulls) > 1:
 		return fmt.Errorf("there are %d pull requests", len(pulls))
@@ -506,6 +509,18 @@ func (w *meeting) shown(run metadata.Run) error {
 		return fmt.Errorf("the run is completed, the pull requests are %+v", pulls)
 	}
 	return nil
+}
+
+// tells reports whether a live comment tells how the run stands: commands that
+// were refused since, and that the run is free, are not told.
+func (w *meeting) tells(body string, run metadata.Run) bool {
+	for _, r := range w.records {
+		same := r.Status == run.Status && len(r.Attempts) == len(run.Attempts) && len(r.RollbackHistory) == len(run.RollbackHistory) && r.PRNumber == run.PRNumber
+		if same && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, r.Revision)) {
+			return true
+		}
+	}
+	return false
 }
 
 // report is all that is known of what happened.

@@ -42,6 +42,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	}
 	b.holding = b.holding || next.Status == metadata.Running
 	b.obeyed++
+	b.acted = b.acted || no == nil
 	b.w.run = next
 	b.answer(o, no)
 	return next, nil
@@ -105,8 +106,7 @@ func (b *bot) answer(o order, no *refused) {
 	case no != nil && o.comment == 0 && no.code != metadata.Done && no.code != metadata.AlreadyRunning:
 		b.turnedDown = &denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
 	case no != nil:
-		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
-		d.Kept = true
+		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error(), Known: true, Kept: true}
 		b.noted = append(b.noted, d)
 		if o.comment > 0 {
 			b.outbox.refuse(o.comment, d)

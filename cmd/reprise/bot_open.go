@@ -61,7 +61,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 			err = w.close()
 		}
 		b.w = nil
-		end := b.refuseAll(ctx, denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "this issue has no run; /run starts one"})
+		end := b.refuseAll(ctx, denial{Code: metadata.NoRun, By: b.t.by, What: firstLine(b.t.text)})
 		return &end, err
 	}
 	if err != nil {

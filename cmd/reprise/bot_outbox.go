@@ -164,7 +164,7 @@ func (b *bot) makeGood(ctx context.Context) {
 		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
 		switch answered := b.isAnswered(id); {
 		case refused && !answered:
-			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why})
+			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.orphan && c.comment.Confused == 0:
 			b.outbox.sign(id, github.Confused)
 		case refused:

@@ -51,6 +51,17 @@ func (b *bot) keepPull(ctx context.Context, run *metadata.Run) (changed bool) {
 	return true
 }
 
+// keepDraft has the pull request of a run that is not completed say whether the
+// run is at work.
+func (b *bot) keepDraft(ctx context.Context, run metadata.Run) {
+	if run.PRNumber == 0 || b.lapsed() {
+		return
+	}
+	if err := b.gh.UpdatePull(ctx, b.owner, b.name, run.PRNumber, pullTitle(run), pullDraft(b.w.plan, run, b.pullFacts(run))); err != nil {
+		b.warn(err)
+	}
+}
+
 func (b *bot) pullFacts(run metadata.Run) pullFacts {
 	f := pullFacts{told: b.facts(run), Progress: run.GitHubIntegration.ProgressCommentURL}
 	f.Issue = b.t.number

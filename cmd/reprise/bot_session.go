@@ -18,7 +18,7 @@ import (
 func (b *bot) session(ctx context.Context) jobEnd {
 	if b.in.timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, b.in.timeout, phases.ErrInterrupted)
+		ctx, stop = context.WithTimeoutCause(ctx, b.in.timeout, phases.ErrTimeUp)
 		defer stop()
 	}
 	no := b.closed(ctx)
@@ -237,6 +237,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	}
 	b.show(run)
 	b.keepComment(&run)
+	b.keepDraft(ctx, run)
 	run, err = b.engine.Run(ctx, run)
 	b.job.group("")
 	return run, err

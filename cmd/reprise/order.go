@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -64,7 +65,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	case "rollback", "reject":
 		back, err := phases.Back(plan, run, o.rewind())
 		if err != nil {
-			return deed{}, &refused{metadata.NotACommand, err}
+			return deed{}, &refused{metadata.NotACommand, meant(err)}
 		}
 		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
 	case "retry":
@@ -90,7 +91,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
 	}
 	if err != nil {
-		return deed{}, &refused{o.codeFor(run), err}
+		return deed{}, &refused{o.codeFor(run), meant(err)}
 	}
 	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
 		return deed{}, refuse(d.Code, "%s", d.Why)
@@ -100,6 +101,18 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		phase = next.CurrentPhase
 	}
 	return deed{run: next, phase: phase, why: why}, nil
+}
+
+// meant adds to an error about a phase that is not there which one was probably
+// meant.
+func meant(err error) error {
+	var unknown *phases.UnknownPhase
+	if errors.As(err, &unknown) {
+		if near := slashNearest(unknown.Phase, unknown.Known); near != "" {
+			return fmt.Errorf("%w. Did you mean %s?", err, near)
+		}
+	}
+	return err
 }
 
 // told says what was done, by whom, and why.

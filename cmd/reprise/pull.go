@@ -55,8 +55,12 @@ func shortTitle(title string) string {
 // was used, and what passing reviews suggest. It has at most maxComment characters.
 func pullDraft(plan *pipelines.Pipeline, run metadata.Run, f pullFacts) string {
 	c := newCommenter(plan, run, f.told)
+	draft := c.Tell.Draft
+	if run.Status != metadata.Running {
+		draft = c.Tell.Halted
+	}
 	return c.body([]string{
-		c.closes(f.Issue), alert(alertNote, c.Tell.Draft), c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), c.checklist(), c.suggestions(),
+		c.closes(f.Issue), alert(alertNote, draft), c.warnings(), joined(" · ", c.used(), c.pullLinks(f)), c.checklist(), c.suggestions(),
 	})
 }
 

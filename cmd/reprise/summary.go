@@ -81,9 +81,13 @@ func (c commenter) denials(all []denial) string {
 // denied says what was refused, why, and how to change that.
 func (c commenter) denied(d denial) string {
 	a := c.adviceOn(d.Code)
+	do := a.Do
+	if d.Known && d.Code == metadata.NotACommand {
+		do = c.Tell.RefusedDo
+	}
 	return joined("\n\n",
 		joined(" · ", "**"+code(brief(string(d.Code), 60))+"**", code(brief(d.By, 60)), code(brief(firstLine(d.What), 200))),
-		c.because(a.Meaning, d.Why), named(c.WhatNow, a.Do))
+		c.because(a.Meaning, d.Why), named(c.WhatNow, do))
 }
 
 // because adds the words of a program to what a code means: several lines, such
@@ -91,7 +95,10 @@ func (c commenter) denied(d denial) string {
 func (c commenter) because(meaning, why string) string {
 	lines := strings.Split(strings.TrimSpace(why), "\n")
 	if len(lines) == 1 {
-		return joined(" ", meaning, inline(why, 600))
+		if why = inline(why, 600); why == "" {
+			return meaning
+		}
+		return strings.TrimRight(meaning, ".。") + c.Tell.Colon + why
 	}
 	var items []string
 	for _, l := range lines {

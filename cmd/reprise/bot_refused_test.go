@@ -1,0 +1,115 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// A refused command says what is wrong and what to do, and leaves the comment
+// of a completed run as it is.
+func TestRefusedLeavesTheCommentAlone(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.comment("ada", "/run").end(exitDone)
+	before := h.ours("progress")[0].Body
+	id := h.say("ada", "/rollback biuld because of the cache")
+	h.heard(id, "ada").end(exitDone)
+	has(t, "the answer", h.replyTo(id), "carried out: there is no phase", "Did you mean build?", "`/status`")
+	if got := h.replyTo(id); strings.Contains(got, "at the very beginning") {
+		t.Errorf("the advice is for another mistake:\n%s", got)
+	}
+	if after := h.ours("progress")[0].Body; after != before {
+		t.Errorf("the comment of the run was changed to\n%s", after)
+	}
+}
+
+// Without a run people are told how to begin one.
+func TestThereIsNoRunYet(t *testing.T) {
+	h := newHub(t)
+	for _, body := range []string{"/status", "/rollback design because", "/resume"} {
+		id := h.say("ada", body)
+		h.heard(id, "ada").end(exitDone)
+		has(t, body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
+	}
+}
+
+// A pipeline that is not there is a mistake in a comment, and no failure.
+func TestUnknownPipelineIsAnswered(t *testing.T) {
+	h := newStage(t, twoSteps)
+	id := h.say("ada", "/run --pipeline featur")
+	h.heard(id, "ada").end(exitDone).wants("decision", "denied", "reason-code", "config_invalid")
+	has(t, "the answer", h.replyTo(id), "featur", `did you mean "feature"`)
+	h.nothing()
+}
+
+// A job whose time is over says so, and not that somebody has cancelled it.
+func TestTimeOfTheJobIsOver(t *testing.T) {
+	t.Parallel()
+	s := newArena(t)
+	all := []incident{{By: "ada", Text: "/run", Jobs: []assignment{{After: time.Second, fate: fate{Seed: 1}}}}}
+	err := s.stage(t, all, func(w *meeting) {
+		w.thinks, w.more = 10*time.Minute, []string{"INPUT_TIMEOUT=5m"}
+		w.happens(all)
+		if stop := w.last.Stop; stop == nil || stop.Code != metadata.TimedOut || w.last.Status != metadata.Interrupted {
+			w.fault(nil, "the run is %s: %+v", w.last.Status, stop)
+		}
+		if log := w.machines[1].log(); !strings.Contains(log, "reason: timed_out") {
+			w.fault(nil, "the job says\n%s", log)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// The pull request of a run that has stopped does not say that it is at work.
+func TestDraftOfARunThatStopped(t *testing.T) {
+	h := newStage(t, threeSteps)
+	h.write("home/make-execute", changesCode)
+	h.write("home/build-execute", "exit 7\n")
+	h.comment("ada", "/run").end(anyCode).wants("reason-code", "agent_failed")
+	if body := h.forge.Pulls(hubRepo)[0].Body; strings.Contains(body, "is at work on this") || !strings.Contains(body, "has stopped before its end") {
+		t.Errorf("the pull request says\n%s", body)
+	}
+}
+
+// Somebody without the right has the forge asked once in a minute, however
+// many comments they write.
+func TestReaderIsAskedForOnce(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.comment("ada", "/run").end(exitDone)
+	for range 20 {
+		h.say("eve", "/rollback plan because I say so")
+	}
+	mark := len(h.forge.Requests())
+	h.comment("ada", "/rollback plan once more").end(exitDone)
+	asked := 0
+	for _, r := range h.forge.Requests()[mark:] {
+		if strings.Contains(r.Path, "/collaborators/eve/") {
+			asked++
+		}
+	}
+	if asked == 0 || asked > 2 {
+		t.Errorf("the forge was asked %d times for the role of eve", asked)
+	}
+}
+
+// What a form has in the place of a command is not taken for nothing.
+func TestCommandThatIsNoText(t *testing.T) {
+	h := newHub(t)
+	payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": []any{"/cancel"}})
+	h.start("repository_dispatch", "ada", payload).end(anyCode).wants("reason-code", "not_a_command")
+	h.nothing()
+}
+
+// An event that does not name the default branch lets no other branch run.
+func TestBranchOfAnEventWithoutOne(t *testing.T) {
+	h := newHub(t)
+	id := h.say("ada", "/run")
+	payload := strings.ReplaceAll(string(h.forge.CommentPayload(hubRepo, id, "created", "")), `"default_branch":"main"`, `"unknown":"main"`)
+	h.start("issue_comment", "ada", []byte(payload), "GITHUB_REF=refs/heads/evil").end(anyCode).wants("decision", "denied", "reason-code", "config_invalid")
+	h.nothing()
+	h.start("issue_comment", "ada", []byte(payload), "GITHUB_REF=refs/heads/main").end(exitDone).wants("status", "completed")
+}
