@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,13 +72,13 @@ func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 			return nil, 0, err
 		}
 	}
+	found, err := vetEach(ctx, src, args, vetTime)
+	if err != nil {
+		return nil, 0, err
+	}
 	all := pipelines.Errors{}
-	for _, name := range args {
-		_, err := define(ctx, src, issue{ID: "none"}, opening{pipeline: name})
-		mistakes, err := mistakesOf(ctx, name, err)
-		if err != nil {
-			return nil, 0, err
-		}
+	for i, name := range args {
+		mistakes := found[i]
 		for _, m := range shadowed {
 			if known, _ := pipelines.IsFile(path.Base(m.File)); known == name {
 				mistakes = append(mistakes, m)
@@ -88,6 +91,37 @@ func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 		}
 	}
 	return all, len(args), nil
+}
+
+// vetTime is how long the pipelines of one vet may take together. Each has a
+// limit of its own besides, which many that are made to take long would add up.
+const vetTime = 30 * time.Second
+
+// vetEach gives the mistakes of each of the pipelines, checked side by side. One
+// for which there was no time left has that for a mistake.
+func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Errors, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, failed := make([]pipelines.Errors, len(names)), make([]error, len(names))
+	free := make(chan struct{}, runtime.NumCPU())
+	var all sync.WaitGroup
+	for i, name := range names {
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			err := limited.Err()
+			if err == nil {
+				_, err = define(limited, src, issue{ID: "none"}, opening{pipeline: name})
+			}
+			if err != nil && limited.Err() != nil && ctx.Err() == nil {
+				found[i] = pipelines.Errors{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
+				return
+			}
+			found[i], failed[i] = mistakesOf(ctx, name, err)
+		})
+	}
+	all.Wait()
+	return found, errors.Join(failed...)
 }
 
 // mistakesOf gives the mistakes that an error of define is about: those in the
