@@ -281,3 +281,19 @@ func TestGoesOnWithASession(t *testing.T) {
 		}
 	})
 }
+
+// A session that goes on knows what it wrote: it writes the same file again
+// without being refused and having to read it first.
+func TestWritesAgainInASession(t *testing.T) {
+	p := newPlace(t)
+	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done."), m.Write(p.artifact(), "# Better\n"), m.Say("Better.")))
+	task := p.task(pipelines.AccessArtifacts)
+	first := p.do("claude", task)
+	time.Sleep(1500 * time.Millisecond)
+	task.Prompt, task.Session, task.Resume, task.Step = "Make it better.", first.Session, true, metadata.Revise
+	p.do("claude", task)
+	if got := p.read(task.Artifact); strings.TrimSpace(got) != "# Better" {
+		requests := p.model.Requests()
+		t.Errorf("the artifact reads %q, after %+v", got, requests[len(requests)-1].Results())
+	}
+}
