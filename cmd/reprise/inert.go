@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -68,8 +70,24 @@ func forCommands(w io.Writer) io.Writer {
 	return w
 }
 
-// inertJSON writes JSON so that it is the same value, and nothing in it counts
-// as a workflow command.
+// inertJSON writes JSON so that it is the same value, nothing in it counts as a
+// workflow command, and a terminal obeys nothing in it.
 func inertJSON(text []byte) []byte {
-	return bytes.ReplaceAll(text, []byte("##["), []byte(`##\u005b`))
+	text = bytes.ReplaceAll(text, []byte("##["), []byte(`##\u005b`))
+	if bytes.IndexFunc(text, obeyed) < 0 {
+		return text
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) { // it is valid UTF-8
+		switch {
+		case !obeyed(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
 }

@@ -51,7 +51,7 @@ func live(env environment) {
 		<-signals // asked twice: what is under way is left as it is
 		os.Exit(exitCancelled)
 	}()
-	env.stdin, env.stdout, env.stderr, env.environ = interruptible{os.Stdin, ctx}, os.Stdout, os.Stderr, os.Environ()
+	env.stdin, env.stdout, env.stderr, env.environ = interruptible{os.Stdin, ctx}, onScreen(os.Stdout), onScreen(os.Stderr), os.Environ()
 	env.now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 	os.Exit(run(ctx, os.Args[1:], env))
 }

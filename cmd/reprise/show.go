@@ -2,11 +2,8 @@ package main
 
 import (
 	"io"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -16,11 +13,7 @@ import (
 // standard output is: then without colour, and nothing is cut.
 func showOptions(env environment) viewOptions {
 	o := viewOptions{Color: wantsColor(env.getenv, isTerminal(env.stdout))}
-	if f, ok := env.stdout.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			o.Width = width
-		}
-	}
+	o.Width, _, _ = sizeOf(env.stdout)
 	return o
 }
 

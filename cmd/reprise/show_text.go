@@ -96,7 +96,7 @@ func obeyed(r rune) bool {
 	case '\n', '\t', zwnj, zwj:
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) // those are drawn
 }
 
 // reasons makes the lines of a text from outside one line. A line that does

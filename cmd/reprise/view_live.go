@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -36,7 +35,7 @@ type liveView struct {
 
 // newLiveView starts to draw.
 func newLiveView(w io.Writer, o viewOptions) *liveView {
-	v := &liveView{w: w, screen: screen{viewOptions: o}, stop: make(chan struct{}), done: make(chan struct{})}
+	v := &liveView{w: drawing(w), screen: screen{viewOptions: o}, stop: make(chan struct{}), done: make(chan struct{})}
 	go v.drawUntilStopped()
 	return v
 }
@@ -100,14 +99,17 @@ func (v *liveView) next(last bool) (screen, []string) {
 	return v.screen, above
 }
 
-// sizeOf gives the size of the terminal that w is, in cells.
+// sizeOf gives the size of the terminal that w is, in cells; zeros if it is none.
 func sizeOf(w io.Writer) (width, height int, ok bool) {
-	f, isFile := w.(*os.File)
-	if !isFile {
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok {
 		return 0, 0, false
 	}
 	width, height, err := term.GetSize(int(f.Fd()))
-	return width, height, err == nil && width > 0 && height > 0
+	if err != nil || width <= 0 || height <= 0 {
+		return 0, 0, false
+	}
+	return width, height, true
 }
 
 // repaint gives what makes a terminal that shows drawn show lines instead, and
