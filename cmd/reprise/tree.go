@@ -47,6 +47,7 @@ func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	}
 	defer top.Close()
 	out := make([]phases.Change, len(changes))
+	bare := bareFolders{tree: t, top: top, known: map[string]bool{}}
 	for i, c := range changes {
 		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
@@ -54,6 +55,12 @@ func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 		}
 		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
 			continue // it is not kept anyway
+		}
+		if in, err := bare.above(ctx, c.Path); err != nil {
+			return nil, fmt.Errorf("look around %s: %w", c.Path, err)
+		} else if in && out[i].New {
+			out[i].Kind = phases.Nested
+			continue
 		}
 		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
 			return nil, fmt.Errorf("look at %s: %w", c.Path, err)
