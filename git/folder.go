@@ -17,7 +17,7 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.inspect(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit, "--", dir+"/")
+	out, err := s.read(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit, "--", dir+"/")
 	if err != nil {
 		return nil, fmt.Errorf("list %s in %s: %w", dir, ref, err)
 	}
@@ -32,7 +32,7 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	objects, err := catFile(ctx, s.inspect, blobs)
+	objects, err := catFile(ctx, s.read, blobs)
 	if err != nil {
 		return nil, fmt.Errorf("read %s in %s: %w", dir, ref, err)
 	}

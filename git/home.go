@@ -17,21 +17,24 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// config is the whole configuration of the run's own git directory. What the
+// config is the whole configuration of the run's own git directory.
+func (r *Repo) config() string { return r.src.basics() }
+
+// basics are the settings of a git directory that this package makes. What the
 // user's repository says about its file system is all that is taken over.
-func (r *Repo) config() string {
+func (s *Source) basics() string {
 	var b strings.Builder
 	version := "0"
-	if r.src.sha256 {
+	if s.sha256 {
 		version = "1"
 	}
 	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
 	for _, key := range []string{"filemode", "symlinks", "ignorecase", "precomposeunicode"} {
-		if v := r.src.get("core." + key); v == "true" || v == "false" {
+		if v := s.get("core." + key); v == "true" || v == "false" {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
 		}
 	}
-	if r.src.sha256 {
+	if s.sha256 {
 		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
 	}
 	return b.String()

@@ -286,8 +286,8 @@ func (r *Repo) forgetLost(ctx context.Context) error {
 	if r.own == "" || r.own == r.users {
 		return nil
 	}
-	out, err := r.gitStdin(ctx, []byte(r.own+"\n"), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil || string(out) == "commit\n" {
+	here, err := r.has(ctx, r.own)
+	if err != nil || here {
 		return err
 	}
 	r.warn("commit %s, which the run had got to, is not in this repository any more, so its folder %s is made anew", short(r.own), r.opt.Root)

@@ -15,7 +15,15 @@ import (
 // name of a branch here or, if there is none here, on origin. The error wraps
 // fs.ErrNotExist when there is no such commit or no such file in it.
 func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error) {
-	return readFile(ctx, s.inspect, candidates(ref), ref, path)
+	names := candidates(ref)
+	if len(s.promisors) > 0 { // where objects are fetched there are no refs
+		commit, err := s.resolve(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		names = []string{commit}
+	}
+	return readFile(ctx, s.read, names, ref, path)
 }
 
 // ReadFile returns the file at path as it is in commit, a full hash. The error

@@ -100,11 +100,23 @@ func (r *Repo) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]by
 
 // gitCall adds directory and environment to c. Variables that c brings win.
 func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
+	if len(r.src.promisors) == 0 {
+		return r.offline(ctx, c)
+	}
 	if err := r.guard(); err != nil {
 		return nil, err
 	}
-	c.dir, c.lock = r.dir, r.lock
-	c.env = append(r.place(r.src.env.local()), c.env...)
+	c.dir, c.lock, c.env = r.dir, r.lock, append(r.place(nil), c.env...)
+	return r.line(r.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
+}
+
+// offline is gitCall for a command that talks to nobody: in a partial clone it
+// finds only what is here.
+func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
+	if err := r.guard(); err != nil {
+		return nil, err
+	}
+	c.dir, c.lock, c.env = r.dir, r.lock, append(r.place(r.src.env.local()), c.env...)
 	return c.do(ctx)
 }
 

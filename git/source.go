@@ -27,6 +27,7 @@ type Source struct {
 	config      []setting
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
+	promisors   []promisor // none: the repository has all its objects
 	sha256      bool
 }
 
@@ -82,6 +83,9 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	}
 	if s.origin = origin; origin != nil {
 		s.RemoteURL, s.GitHub = origin.push, ownerAndName(origin.push)
+	}
+	if err := s.findPromisors(ctx); err != nil {
+		return nil, err
 	}
 	return s, nil
 }

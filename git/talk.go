@@ -6,35 +6,56 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
+
+// line is a way to talk with a remote.
+type line struct {
+	src      *Source
+	remote   *remote
+	token    func(context.Context) (string, error) // nil: the user's own credentials
+	patience time.Duration                         // 0: the usual
+	more     []setting                             // for this call
+}
+
+// do runs a command that may talk with the remote. Variables that c brings win.
+func (l line) do(ctx context.Context, c call) ([]byte, error) {
+	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
+	if l.token != nil {
+		token, err := l.token(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+		}
+		if settings, err = l.remote.withToken(token); err != nil {
+			return nil, err
+		}
+		secrets = append(secretsIn(settings), token)
+	}
+	settings = slices.Concat(settings, l.src.promises(), l.more)
+	c.env, c.secrets = slices.Concat(l.src.env.network(settings), l.src.batchMode(), c.env), secrets
+	within := cmp.Or(l.patience, patience)
+	calm, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	out, err := c.do(calm)
+	if err != nil && calm.Err() != nil && ctx.Err() == nil {
+		return out, fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", l.remote.name, errNoAnswer, within)
+	}
+	return out, err
+}
+
+// line returns the way to talk with a remote for this run.
+func (r *Repo) line(to *remote) line {
+	return line{src: r.src, remote: to, token: r.opt.Token, patience: r.opt.Patience}
+}
 
 // talk runs a command that reaches the remote.
 func (r *Repo) talk(ctx context.Context, args ...string) ([]byte, error) {
 	if err := r.guard(); err != nil {
 		return nil, err
 	}
-	settings, secrets := r.remote.settings, secretsIn(r.remote.settings)
-	if r.opt.Token != nil {
-		token, err := r.opt.Token(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("get a token for %s: %w", r.opt.Remote, err)
-		}
-		if settings, err = r.remote.withToken(token); err != nil {
-			return nil, err
-		}
-		secrets = append(secretsIn(settings), token)
-	}
-	env := append(r.src.env.network(settings), r.src.batchMode()...)
-	within := cmp.Or(r.opt.Patience, patience)
-	calm, stop := context.WithTimeout(ctx, within)
-	defer stop()
-	out, err := call{dir: r.dir, env: r.place(env), args: args, secrets: secrets}.do(calm)
-	if err != nil && calm.Err() != nil && ctx.Err() == nil {
-		return out, fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", r.opt.Remote, errNoAnswer, within)
-	}
-	return out, err
+	return r.line(r.remote).do(ctx, call{dir: r.dir, env: r.place(nil), args: args})
 }
 
 // patience is how long a call to the remote may take, large transfers and the
@@ -56,12 +77,16 @@ func secretsIn(settings []setting) []string {
 	return out
 }
 
+// fetchArgs begin every fetch that is told exactly what to fetch.
+func fetchArgs() []string {
+	return []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+}
+
 // fetchBranch learns what the remote's branch holds. With bounded, only commits
 // that the default branch has not are fetched: in a shallow clone git would
 // otherwise fetch all the history below them.
 func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	const into = "refs/reprise/remote"
-	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
 	rest := []string{"--end-of-options", r.remote.fetch, "+" + r.ref + ":" + into}
 	limits := [][]string{nil}
 	if bounded {
@@ -72,7 +97,7 @@ func (r *Repo) fetchBranch(ctx context.Context, bounded bool) error {
 	}
 	var err error
 	for _, limit := range limits {
-		_, err = r.talk(ctx, append(append(append([]string{}, args...), limit...), rest...)...)
+		_, err = r.talk(ctx, slices.Concat(fetchArgs(), limit, rest)...)
 		if err == nil {
 			var text []byte
 			text, err = os.ReadFile(r.home(into))
@@ -96,14 +121,19 @@ func (r *Repo) need(ctx context.Context, commit string) error {
 	if !r.src.Shallow || r.remote == nil {
 		return nil
 	}
-	out, err := r.gitStdin(ctx, []byte(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil || string(out) == "commit\n" {
+	here, err := r.has(ctx, commit)
+	if err != nil || here {
 		return err
 	}
-	_, err = r.talk(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
-		"--depth=1", "--end-of-options", r.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
-	if err != nil {
+	args := append(fetchArgs(), "--depth=1", "--end-of-options", r.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
+	if _, err = r.talk(ctx, args...); err != nil {
 		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
 	}
 	return nil
+}
+
+// has says whether a commit is here, without asking any remote for it.
+func (r *Repo) has(ctx context.Context, commit string) (bool, error) {
+	out, err := r.offline(ctx, call{args: []string{"cat-file", "--batch-check=%(objecttype)"}, stdin: strings.NewReader(commit + "\n")})
+	return string(out) == "commit\n", err
 }

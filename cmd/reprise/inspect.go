@@ -37,7 +37,11 @@ func look(ctx context.Context, env environment, repo, id string) (*recorded, err
 	}
 	r := &recorded{source: src}
 	name := recordFile(id)
-	read := func(name string) ([]byte, error) { return src.ReadFile(ctx, env.branch(id), name) }
+	read, done, err := r.reader(ctx, env, env.branch(id))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	data, err := read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, noRun(ctx, env, src, id)
@@ -51,6 +55,29 @@ func look(ctx context.Context, env environment, repo, id string) (*recorded, err
 	r.aheadHere(env, id)
 	r.definition, r.issue, err = thaw(r.run, read)
 	return r, err
+}
+
+// reader gives how files of a run's branch are read: of the branch here, else of
+// the one on origin as it is now, which a clone need not have. Where origin does
+// not answer, what it had when it was fetched last is all there is.
+func (r *recorded) reader(ctx context.Context, env environment, branch string) (read func(string) ([]byte, error), done func(), err error) {
+	here := func(name string) ([]byte, error) { return r.source.ReadFile(ctx, branch, name) }
+	known, err := r.source.Branches(ctx, branch)
+	if err != nil || slices.Contains(known, branch) || r.source.RemoteURL == "" {
+		return here, func() {}, err
+	}
+	there, err := r.source.Peek(ctx, branch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func(string) ([]byte, error) { return nil, fs.ErrNotExist }, func() {}, nil
+	}
+	if err != nil && ctx.Err() == nil {
+		_, _ = fmt.Fprintf(env.stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
+		return here, func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }, there.Close, nil
 }
 
 // aheadHere takes the record from the folder that the run has on this machine

@@ -218,9 +218,9 @@ func (w *workspace) pushes(ctx context.Context, o opening) (bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.source.Branches(ctx, w.branch)
 		if err != nil || !slices.Contains(here, w.branch) {
-			// A new run, or one that only origin has. People follow an issue on
+			// One that only origin has, or a new run. People follow an issue on
 			// GitHub there; for a file, --push says so.
-			return w.there != nil && w.source.RemoteURL != "", err
+			return o.file == "" && w.source.RemoteURL != "", err
 		}
 	} else if err != nil {
 		return false, err
@@ -300,6 +300,8 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 		}
 	case o.online:
 		return usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, env, w.source, w.issue.ID), w.nowhere)
+	case o.scratch && w.source.RemoteURL != "": // which does not look at origin
+		return usagef("%w; one that only origin has comes here with: git fetch origin", noRun(ctx, env, w.source, w.issue.ID))
 	default:
 		return noRun(ctx, env, w.source, w.issue.ID)
 	}

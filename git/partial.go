@@ -1,0 +1,81 @@
+package git
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// promisor is a remote that has promised to send the objects that a partial
+// clone has left out, whenever a command asks for them.
+type promisor struct {
+	*remote
+	filter string // by which objects were left out, such as blob:none
+}
+
+// findPromisors reads which remotes the user's repository relies on for objects.
+func (s *Source) findPromisors(ctx context.Context) error {
+	var names []string
+	for _, c := range s.config {
+		if c.key == "extensions.partialclone" {
+			names = append(names, c.value)
+		}
+		rest, isRemote := strings.CutPrefix(c.key, "remote.")
+		name, promises := strings.CutSuffix(rest, ".promisor")
+		if isRemote && promises && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.value)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		r, err := s.remote(ctx, name)
+		if err != nil {
+			return err
+		}
+		if r != nil {
+			s.promisors = append(s.promisors, promisor{r, s.get("remote." + name + ".partialclonefilter")})
+		}
+	}
+	return nil
+}
+
+// Partial returns what was left out of a partial clone, as git was told it, such
+// as "blob:none". It is "" for a clone that is whole.
+func (s *Source) Partial() string {
+	if len(s.promisors) == 0 {
+		return ""
+	}
+	if filter := s.promisors[0].filter; filter != "" {
+		return filter
+	}
+	return "some objects"
+}
+
+// promises are the settings by which git fetches objects that are missing.
+func (s *Source) promises() []setting {
+	var out []setting
+	for _, p := range s.promisors {
+		out = append(out, setting{"remote." + p.name + ".url", p.fetch}, setting{"remote." + p.name + ".promisor", "true"})
+		if p.filter != "" {
+			out = append(out, setting{"remote." + p.name + ".partialclonefilter", p.filter})
+		}
+	}
+	return out
+}
+
+// read runs a git command that reads objects, which are given by their hash. In
+// a partial clone those that are missing are fetched into the user's repository,
+// as the user's own git would.
+func (s *Source) read(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if len(s.promisors) == 0 {
+		return s.inspect(ctx, stdin, args...)
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	return line{src: s, remote: s.promisors[0].remote}.do(ctx, call{
+		dir: dir, env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, args: args, stdin: reader(stdin),
+	})
+}

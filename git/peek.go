@@ -1,0 +1,64 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+)
+
+// Peek is a branch of origin that was fetched to be looked at.
+type Peek struct {
+	src    *Source
+	dir    string
+	commit string
+	remove func()
+}
+
+// Peek fetches the newest commit of a branch of origin, with the user's own
+// credentials, and leaves no trace of it in the user's repository. The error
+// wraps fs.ErrNotExist if there is no origin or no such branch. The result has
+// to be closed.
+func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
+	if s.origin == nil {
+		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return nil, err
+	}
+	p := &Peek{src: s, dir: dir, remove: remove}
+	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
+		remove()
+		return nil, fmt.Errorf("fetch %s from origin: %w", branch, err)
+	}
+	return p, nil
+}
+
+func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
+	const into = "refs/reprise/remote"
+	args := append(fetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
+	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, call{dir: p.dir, env: []string{"GIT_DIR=" + p.dir}, args: args})
+	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+		return "", fs.ErrNotExist
+	}
+	if err != nil {
+		return "", err
+	}
+	out, err := p.git(ctx, nil, "rev-parse", "--verify", into)
+	return strings.TrimSpace(string(out)), err
+}
+
+// git runs a command that looks at what was fetched.
+func (p *Peek) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return call{dir: p.dir, env: append(p.src.env.local(), "GIT_DIR="+p.dir), args: args, stdin: reader(stdin)}.do(ctx)
+}
+
+// ReadFile returns the file at path, from the top of the repository, as it is on
+// the branch. The error wraps fs.ErrNotExist when there is no such file.
+func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	return readFile(ctx, p.git, []string{p.commit}, "origin", path)
+}
+
+// Close removes what was fetched.
+func (p *Peek) Close() { p.remove() }
