@@ -28,6 +28,9 @@ type Change struct {
 	Twin string
 	// Behind are the symbolic links of the tip that lead to this path.
 	Behind []string
+	// Large says that Git LFS keeps the file, and that it is no pointer: it would
+	// be committed with all that it holds.
+	Large bool
 }
 
 // Kind is what happened to a path.
@@ -101,6 +104,9 @@ func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 	}
 	if err == nil {
 		err = r.neighbours(ctx, changes)
+	}
+	if err == nil {
+		err = r.markLarge(ctx, changes)
 	}
 	return changes, err
 }

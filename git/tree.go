@@ -31,6 +31,9 @@ func (r *Repo) bringUp(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.findLacks(ctx); err != nil {
+		return err
+	}
 	return r.setOwn(ctx)
 }
 

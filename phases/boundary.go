@@ -20,6 +20,7 @@ type Change struct {
 	Holds Content // of a File that is there
 	Held  Content // what the last commit has there; only known where Holds is opaque
 	Runs  bool    // it is executable, and was not
+	Large bool    // Git LFS keeps it, and it is no pointer
 
 	// Twin is another path that some file systems take for the same: they fold
 	// case, or write accents in another way. Empty if there is none.
@@ -154,6 +155,8 @@ func badForm(c Change) string {
 		return "symbolic links cannot be added or changed"
 	case c.Kind == Other && !c.Gone:
 		return "only files can be kept"
+	case c.Large:
+		return "files of Git LFS cannot be changed"
 	}
 	return ""
 }

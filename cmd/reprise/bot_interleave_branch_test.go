@@ -160,6 +160,7 @@ func (r *memRepo) Tree() string       { return r.dir }
 func (r *memRepo) New() bool          { return r.isNew }
 func (r *memRepo) Leftover() string   { return "" }
 func (r *memRepo) Warnings() []string { return nil }
+func (r *memRepo) Lacks() []string    { return nil }
 func (r *memRepo) Close() error       { return nil }
 
 func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, error) {

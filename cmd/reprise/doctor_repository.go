@@ -32,7 +32,34 @@ func (d *doctor) repository(ctx context.Context) []check {
 	if src.Shallow {
 		checks = append(checks, hinted("history", "it is cut off (a shallow clone); a run works with it", "git fetch --unshallow, if agents are to see the history"))
 	}
+	checks = append(checks, shapes(ctx, src)...)
 	return append(checks, d.began(ctx)...)
+}
+
+// shapes says in what a run does not find the repository as its user does.
+func shapes(ctx context.Context, src *git.Source) []check {
+	var checks []check
+	if left := src.Partial(); left != "" {
+		checks = append(checks, hinted("objects", "the clone is partial ("+left+"): what is missing is fetched when a run needs it; agents and checks cannot fetch", "git fetch --refetch --filter=blob:limit=1g, if that is too slow"))
+	}
+	if src.Sparse() {
+		checks = append(checks, hinted("checkout", "it is sparse: a run has all files of the repository", "leave it so if there is room for them"))
+	}
+	modules, err := src.Submodules(ctx)
+	switch {
+	case err != nil:
+		checks = append(checks, hinted("submodules", err.Error(), ""))
+	case len(modules) > 0:
+		checks = append(checks, hinted("submodules", fmt.Sprintf("%s: their folders are empty for agents and checks", strings.Join(modules, ", ")), "have checks that need them fetch them"))
+	}
+	large, err := src.UsesLFS(ctx)
+	switch {
+	case err != nil:
+		checks = append(checks, hinted("Git LFS", err.Error(), ""))
+	case large:
+		checks = append(checks, hinted("Git LFS", "agents and checks see pointers instead of the files that it keeps, and cannot change these", "have checks that need them fetch them"))
+	}
+	return checks
 }
 
 func origin(src *git.Source) check {

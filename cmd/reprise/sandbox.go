@@ -56,13 +56,17 @@ func leaving(p pipelines.Sandbox) agents.Sandbox {
 	return agents.Sandbox{Sockets: p.Sockets, Limits: agents.Limits{File: uint64(p.File), Disk: uint64(p.Disk)}}
 }
 
-// sayLacking says, once and before an agent is called, that there is no sandbox,
-// or what it does not hold though it should.
+// sayLacking says, once and before an agent is called, what the work tree has not
+// of the repository, and that there is no sandbox, or what it does not hold
+// though it should.
 func (w *workspace) sayLacking(env environment) {
 	if w.told {
 		return
 	}
 	w.told = true
+	for _, lack := range w.repo.Lacks() {
+		_, _ = fmt.Fprintln(env.stderr, "reprise: "+lack)
+	}
 	if w.lack != "" {
 		_, _ = fmt.Fprintln(env.stderr, "reprise: "+w.lack)
 	}

@@ -51,7 +51,7 @@ func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	for i, c := range changes {
 		out[i] = phases.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
-			Runs: c.Type == git.Executable && c.Was != git.Executable, Twin: c.Twin, Behind: c.Behind,
+			Runs: c.Type == git.Executable && c.Was != git.Executable, Twin: c.Twin, Behind: c.Behind, Large: c.Large,
 		}
 		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
 			continue // it is not kept anyway

@@ -17,6 +17,7 @@ type checkout interface {
 	New() bool
 	Leftover() string
 	Warnings() []string
+	Lacks() []string
 	Close() error
 
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
