@@ -286,7 +286,7 @@ func TestGoesOnWithASession(t *testing.T) {
 // without being refused and having to read it first.
 func TestWritesAgainInASession(t *testing.T) {
 	p := newPlace(t)
-	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done."), m.Write(p.artifact(), "# Better\n"), m.Say("Better.")))
+	p.says(m.Turns(m.Write(p.artifact(), "# Pla\n"), m.Edit(p.artifact(), "Pla", "Plan"), m.Say("Done."), m.Write(p.artifact(), "# Better\n"), m.Say("Better.")))
 	task := p.task(pipelines.AccessArtifacts)
 	first := p.do("claude", task)
 	time.Sleep(1500 * time.Millisecond)

@@ -344,3 +344,34 @@ func (p *place) nobodyLeft() {
 		}
 	}
 }
+
+// Between the calls of a run nothing touches what an agent wrote: a session that
+// goes on would have to read it again before it may write it.
+func TestRevisesWithoutReadingAgain(t *testing.T) {
+	p := newPlace(t)
+	reviews := 0
+	p.says(func(r m.Request) m.Reply {
+		if isReview(r) {
+			reviews++
+			return m.Answer(verdict(r, gatesOf(r), reviews > 1))
+		}
+		if path := artifact.FindStringSubmatch(r.Prompt()); path != nil && len(r.Results()) == 0 {
+			return m.Write(path[1], "# Report\n\nRequest "+strings.Repeat("I", r.N)+".\n")
+		}
+		return m.Say("Done.")
+	})
+	p.write("one.cue", `name: "one"
+agents: writer: use: "claude"
+phases: [{name: "analyze", goal: "Find the cause.", writes: "analysis.md", gates: ["The cause is named"]}]
+`)
+	p.write("issue.md", issueText)
+	out := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../one.cue", "--push")
+	for _, r := range p.model.Requests() {
+		for _, result := range r.Results() {
+			if strings.Contains(result.Text, "modified since read") || strings.Contains(result.Text, "has not been read") {
+				t.Errorf("request %d was told: %s", r.N, result.Text)
+			}
+		}
+	}
+	p.want(0, out)
+}
