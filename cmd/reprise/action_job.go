@@ -92,7 +92,7 @@ func (j *job) group(title string) {
 			j.gha.EndGroup()
 		}
 		if j.open = title != ""; j.open {
-			j.gha.Group(oneLine(title))
+			j.gha.Group(j.env.finder().Mask(oneLine(title)))
 		}
 	})
 }

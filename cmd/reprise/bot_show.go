@@ -20,16 +20,12 @@ type botView struct {
 
 // reporter gives what the engine reports to.
 func (b *bot) reporter() phases.Reporter {
-	v := newView(b.env.stdout, viewOptions{Plan: b.w.plan, Format: "text", Verbose: b.in.show})
-	return botView{v, b}
+	o := viewOptions{Plan: whole(b.w.plan), Verbose: b.in.show}
+	return botView{&groupedView{plainView: plainView{p: printer{b.env.stdout, false}, o: o}, group: b.job.group}, b}
 }
 
-// Report begins a group of lines for each step, and brings the comment up to
-// date between steps.
+// Report prints what happens, and brings the comment up to date between steps.
 func (v botView) Report(e phases.Event) {
-	if e.Decision != nil && !e.Decision.Final() {
-		v.bot.job.group(fmt.Sprintf("%s %s", e.Decision.Phase, e.Decision.Do))
-	}
 	v.view.Report(e)
 	if e.Decision != nil && !e.Decision.Final() {
 		v.bot.show(e.Run)
