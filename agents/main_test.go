@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -28,7 +29,10 @@ func TestMain(m *testing.M) {
 	if len(words) > 1 && words[0] == "fake" {
 		syscall.Exit(fakes()[words[1]](words[2:])) // os.Exit takes a second with the race detector
 	}
-	os.Exit(m.Run())
+	remove := testenv.Neutral()
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 // bench is a place where a fake stands in for an agent's program.

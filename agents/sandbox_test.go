@@ -76,7 +76,6 @@ func (c *cell) git(dir string, args ...string) string {
 	c.t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		c.t.Fatalf("git %v: %v\n%s", args, err, out)

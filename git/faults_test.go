@@ -15,17 +15,22 @@ func TestRemoteHangs(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, nil)
 	bare := withRemote(t, user)
-	r := openRun(t, user, pushing, func(o *Options) { o.Patience = 500 * time.Millisecond })
+	r := openRun(t, user, pushing)
 	mark := filepath.Join(bare, "waits")
-	hook(t, bare, "pre-receive", "echo $$ >"+mark+"; exec sleep 300\n")
-	began := time.Now()
-	id, err := r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: []byte("{1}")}, Time: noon})
-	var push *PushError
-	if !errors.As(err, &push) || !strings.Contains(err.Error(), "origin has not answered in time, which is 500ms") || id != r.Tip() {
-		t.Fatalf("got %q, %v", id, err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("that took %v", took)
+	hook(t, bare, "pre-receive", fmt.Sprintf("echo $$ >%q; exec sleep 300\n", mark))
+	var id string
+	// On a busy machine it takes a while until the remote has begun to hang.
+	for r.opt.Patience = 250 * time.Millisecond; !there(mark); r.opt.Patience *= 2 {
+		began := time.Now()
+		var err error
+		id, err = r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: []byte("{1}")}, Time: noon})
+		var push *PushError
+		if !errors.As(err, &push) || !strings.Contains(err.Error(), "origin has not answered in time, which is "+r.opt.Patience.String()) || id != r.Tip() {
+			t.Fatalf("got %q, %v", id, err)
+		}
+		if took := time.Since(began); took > 30*time.Second+r.opt.Patience {
+			t.Errorf("that took %v", took)
+		}
 	}
 	pid := strings.TrimSpace(read(t, mark))
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -134,10 +139,16 @@ func TestManyRefs(t *testing.T) {
 	if sh(t, bare, "rev-parse", branch) != id || sh(t, user, "rev-parse", branch) != id {
 		t.Error("the branch is not everywhere")
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	// A process for each branch would take many minutes anywhere.
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("to open a run and to commit took %v", took)
 	}
 	if out, err := r.git(t.Context(), "for-each-ref", "--count=10"); err != nil || strings.Contains(string(out), "many") {
 		t.Errorf("the run took branches along: %s, %v", out, err)
 	}
+}
+
+func there(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }

@@ -13,21 +13,25 @@ import (
 type trap struct {
 	dir string
 	log string
+	bin string // how the paths of the programs begin
 }
 
 func newTrap(t testing.TB) trap {
 	dir := realTemp(t)
-	return trap{dir: dir, log: filepath.Join(dir, "sprung")}
+	bin, err := os.MkdirTemp(filepath.Join(testHome, "bin"), "trap")
+	must(t, err)
+	return trap{dir: dir, log: filepath.Join(dir, "sprung"), bin: bin}
 }
 
-// program returns the path of a program that notes name, and in a
-// filter hands on what it is given, so that git goes on to the next trap.
+// program returns the name of a program that notes name, and in a filter hands
+// on what it is given, so that git goes on to the next trap. It is found by
+// PATH, since git takes no path with a space in some settings.
 func (p trap) program(t testing.TB, name string) string {
 	t.Helper()
-	file := filepath.Join(p.dir, "run-"+strings.ReplaceAll(name, "/", "-"))
-	write(t, file, fmt.Sprintf("#!/bin/sh\necho %s >> %s\ncase $0 in *-clean|*-smudge) cat;; esac\n", name, p.log))
+	file := p.bin + "-" + strings.ReplaceAll(name, "/", "-")
+	write(t, file, fmt.Sprintf("#!/bin/sh\necho %s >> %q\ncase $0 in *-clean|*-smudge) cat;; esac\n", name, p.log))
 	must(t, os.Chmod(file, 0o755))
-	return file
+	return filepath.Base(file)
 }
 
 // sprung returns the names noted since the last call.

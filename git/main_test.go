@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
 // TestMain keeps the configuration of whoever runs the tests out of them, and
@@ -28,23 +30,19 @@ func TestMain(m *testing.M) {
 var testHome string
 
 func testMain(m *testing.M) int {
+	defer testenv.Neutral()()
 	home, err := os.MkdirTemp("", "home")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
-	testHome = home
-	config := "[user]\n\tname = Ada\n\temail = ada@example.com\n[init]\n\tdefaultBranch = main\n\ttemplateDir =\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n"
-	global := filepath.Join(home, ".gitconfig")
-	if err := os.WriteFile(global, []byte(config), 0o644); err != nil {
+	if err := os.Mkdir(filepath.Join(home, "bin"), 0o755); err != nil {
 		panic(err)
 	}
-	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "xdg"),
-		"GIT_CONFIG_GLOBAL": global, "GIT_CONFIG_NOSYSTEM": "1",
-	} {
-		os.Setenv(name, value)
-	}
+	testHome = home
+	os.Setenv("HOME", home)
+	os.Setenv("PATH", filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
 	return m.Run()
 }
 

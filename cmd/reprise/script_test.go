@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
 // TestMain lets the test binary be the program itself, too: for scripts, and
@@ -29,7 +30,16 @@ func TestMain(m *testing.M) {
 		inMemory()
 		together()
 	}
-	testscript.Main(m, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
+	testscript.Main(neutral{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
+}
+
+// neutral runs the tests in the surroundings that all rooms have in common.
+type neutral struct{ *testing.M }
+
+// Run is called in the process that runs tests, and in no other.
+func (n neutral) Run() int {
+	defer testenv.Neutral()()
+	return n.M.Run()
 }
 
 // together has more tests run at once than there are processors, unless somebody

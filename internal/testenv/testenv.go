@@ -1,0 +1,67 @@
+// Package testenv gives the tests of every room the same surroundings, whoever
+// runs them and on whatever machine.
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// config is the only configuration of git that tests have: somebody's name, and
+// values for what otherwise comes from the home directory.
+const config = `[user]
+	name = Ada
+	email = ada@example.com
+[init]
+	defaultBranch = main
+	templateDir =
+[core]
+	excludesFile =
+	attributesFile =
+[protocol "file"]
+	allow = always
+[advice]
+	detachedHead = false
+`
+
+// foreign are how the names of variables begin that are about somebody's git,
+// about a job of a forge, or about reprise at work.
+var foreign = []string{"GIT_", "GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "REPRISE_"}
+
+// Neutral takes out of the environment of this process what would reach git and
+// reprise from whoever runs the tests: settings of git, a forge's job, and that
+// nohup has SIGHUP ignored. The function it returns removes what it made. It is
+// called before any test runs, and not in processes that tests start.
+func Neutral() (remove func()) {
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		for _, prefix := range foreign {
+			if strings.HasPrefix(name, prefix) && name != "GIT_EXEC_PATH" {
+				must(os.Unsetenv(name))
+			}
+		}
+	}
+	dir, err := os.MkdirTemp("", "reprise-git-")
+	must(err)
+	file := filepath.Join(dir, "config")
+	must(os.WriteFile(file, []byte(config), 0o644))
+	must(os.Setenv("GIT_CONFIG_GLOBAL", file))
+	must(os.Setenv("GIT_CONFIG_NOSYSTEM", "1"))
+	must(os.Setenv("GIT_ATTR_NOSYSTEM", "1"))
+	// What is ignored stays ignored in programs that a process starts, but what
+	// it hears itself does not.
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	return func() { must(os.RemoveAll(dir)) }
+}
+
+func must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("the surroundings of the tests: %v", err))
+	}
+}
