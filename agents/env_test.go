@@ -106,7 +106,7 @@ func beReprise(args []string) int {
 // environment always, in that of reprise once it is hardened. That holds for
 // users other than root.
 func TestTokenIsOutOfReach(t *testing.T) {
-	dir, err := os.MkdirTemp("/tmp", "reprise-test-") // a place that another user reaches
+	dir, err := os.MkdirTemp("", "reprise-test-") // a place that another user reaches
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,11 @@ func newCell(t *testing.T) *cell {
 		t.Fatal(err)
 	}
 	c.git(c.root, "clone", "--quiet", "--shared", c.repo, c.dir)
-	c.opts.Environ = []string{"PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin", "HOME=" + c.user, "LANG=C.UTF-8", "RUNNER_TEMP=" + c.temp}
+	tools, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.opts.Environ = []string{"PATH=" + filepath.Dir(tools) + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + c.user, "LANG=C.UTF-8", "RUNNER_TEMP=" + c.temp}
 	c.opts = c.contain(c.opts)
 	return c
 }
@@ -83,10 +88,11 @@ func (c *cell) git(dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// attempts runs shell commands as an agent and says which of them worked.
+// attempts runs shell commands as an agent and says which of them worked. The
+// folders of the cell are variables there, which are not split at spaces.
 func (c *cell) attempts(commands map[string]string) []string {
 	c.t.Helper()
-	script := ""
+	script := fmt.Sprintf("IFS=; artifact=%q repo=%q user=%q root=%q temp=%q bare=%q\n", c.task.Artifact, c.repo, c.user, c.root, c.temp, c.bare)
 	for name, command := range commands {
 		script += fmt.Sprintf("if (%s) >&2; then ok=\"$ok %s\"; fi\n", command, name)
 	}
@@ -125,17 +131,17 @@ func TestSandbox(t *testing.T) {
 			commands := map[string]string{
 				"git-log": "git log", "own-home": "echo > ~/x", "own-temp": "echo > $TMPDIR/x", "null": "echo > /dev/null",
 				"read-system": "cat /etc/passwd", "read-tree": "cat main.go", "signal-own": "sleep 9 & kill $!",
-				"artifact": "echo >> " + c.task.Artifact, "tree": "echo > new.txt", "rename": "mv a/file b/moved", "tree-git": "echo > .git/x",
-				"write-repo": "echo > " + c.repo + "/x", "append-repo": "echo >> " + c.repo + "/main.go", "cut-repo": "truncate -s 0 " + c.repo + "/main.go",
-				"remove-repo": "rm " + c.repo + "/main.go", "objects": "echo > " + c.repo + "/.git/objects/x", "link": "ln " + c.repo + "/main.go here",
-				"write-home": "echo >> " + c.user + "/.profile", "write-root": "echo > " + c.root + "/x", "write-git": "echo >> " + c.root + "/git/config",
-				"write-lock": "echo >> " + c.root + "/lock", "other-home": "mkdir " + c.root + "/homes/x", "write-temp": "echo > " + c.temp + "/x", "new-temp": "echo > /tmp/reprise-escaped-" + filepath.Base(c.dir),
-				"read-home": "cat " + c.user + "/.ssh/id_ed25519", "list-home": "ls " + c.user, "link-home": "ln -s " + c.user + "/.ssh $TMPDIR/s && cat $TMPDIR/s/id_ed25519",
-				"read-netrc": "cat " + c.user + "/.netrc", "read-aws": "cat " + c.user + "/.aws/credentials", "read-gh": "cat " + c.user + "/.config/gh/hosts.yml",
-				"read-docker": "cat " + c.user + "/.docker/config.json", "read-git-login": "cat " + c.user + "/.git-credentials", "read-gitconfig": "cat " + c.user + "/.gitconfig",
-				"read-state": "cat " + c.user + "/.claude.json", "read-repo-config": "cat " + c.repo + "/.git/config", "read-temp": "cat " + c.temp + "/token", "list-temp": "ls /tmp",
-				"push": "git push " + c.bare + " HEAD:main", "push-back": "git push " + c.repo + " HEAD:other",
-				"signal": "kill -0 $PPID", "trace": "cat /proc/$PPID/environ", "descriptors": "readlink /proc/$PPID/fd/0", "around": "cat /proc/$PPID/root" + c.temp + "/token",
+				"artifact": "echo >> $artifact", "tree": "echo > new.txt", "rename": "mv a/file b/moved", "tree-git": "echo > .git/x",
+				"write-repo": "echo > $repo/x", "append-repo": "echo >> $repo/main.go", "cut-repo": "truncate -s 0 $repo/main.go",
+				"remove-repo": "rm $repo/main.go", "objects": "echo > $repo/.git/objects/x", "link": "ln $repo/main.go here",
+				"write-home": "echo >> $user/.profile", "write-root": "echo > $root/x", "write-git": "echo >> $root/git/config",
+				"write-lock": "echo >> $root/lock", "other-home": "mkdir $root/homes/x", "write-temp": "echo > $temp/x", "new-temp": "echo > /tmp/reprise-escaped-" + filepath.Base(c.dir),
+				"read-home": "cat $user/.ssh/id_ed25519", "list-home": "ls $user", "link-home": "ln -s $user/.ssh $TMPDIR/s && cat $TMPDIR/s/id_ed25519",
+				"read-netrc": "cat $user/.netrc", "read-aws": "cat $user/.aws/credentials", "read-gh": "cat $user/.config/gh/hosts.yml",
+				"read-docker": "cat $user/.docker/config.json", "read-git-login": "cat $user/.git-credentials", "read-gitconfig": "cat $user/.gitconfig",
+				"read-state": "cat $user/.claude.json", "read-repo-config": "cat $repo/.git/config", "read-temp": "cat $temp/token", "list-temp": "ls /tmp",
+				"push": "git push $bare HEAD:main", "push-back": "git push $repo HEAD:other",
+				"signal": "kill -0 $PPID", "trace": "cat /proc/$PPID/environ", "descriptors": "readlink /proc/$PPID/fd/0", "around": "cat /proc/$PPID/root$temp/token",
 				"memory": "head -c 1 /proc/$PPID/mem", "device": "mknod $TMPDIR/disk b 1 0", "terminals": "ls /dev/pts", "kernel": "echo x > /proc/sys/kernel/domainname",
 			}
 			want := slices.Sorted(slices.Values(append(more, always...)))
@@ -158,14 +164,15 @@ func TestSandboxOfChecks(t *testing.T) {
 	c.write(filepath.Join(c.dir, "main.go"), "package main\n\nfunc main() { println(1) }\n")
 	c.write(filepath.Join(c.dir, "Makefile"), "all:\n\techo made > made.txt\n")
 	for run, pass := range map[string]bool{
-		"go list -deps .":                   true,
-		"node -e 0":                         true,
-		"make":                              true,
-		"git status":                        true,
-		"git push " + c.bare + " HEAD:main": false,
-		"cat " + c.temp + "/token":          false,
-		"echo > " + c.repo + "/x":           false,
-		"grep -r canary ~":                  false,
+		"go list -deps .": true,
+		"git status":      true,
+		// On machines that have them.
+		"command -v node >/dev/null || exit 0; node -e 0": true,
+		"command -v make >/dev/null || exit 0; make":      true,
+		fmt.Sprintf("git push %q HEAD:main", c.bare):      false,
+		fmt.Sprintf("cat %q", c.temp+"/token"):            false,
+		fmt.Sprintf("echo > %q", c.repo+"/x"):             false,
+		"grep -r canary ~":                                false,
 	} {
 		r, err := c.opts.Check(t.Context(), c.dir, pipelines.Check{Name: "it", Run: run, Timeout: pipelines.Duration(time.Minute)})
 		if err != nil || r.Pass != pass {
@@ -188,8 +195,8 @@ func TestLoginsInTheSandbox(t *testing.T) {
 		{"broken", `echo nonsense > ~/.codex/auth.json`, `{"n":1}`},
 		{"removed", `rm ~/.codex/auth.json`, `{"n":1}`},
 		{"a pipe", `rm ~/.codex/auth.json; mkfifo ~/.codex/auth.json`, `{"n":1}`},
-		{"a link", `rm ~/.codex/auth.json; ln -s ` + c.temp + `/token ~/.codex/auth.json`, `{"n":1}`},
-		{"the folder a link", `rm -r ~/.codex; ln -s ` + c.temp + ` ~/.codex`, `{"n":1}`},
+		{"a link", `rm ~/.codex/auth.json; ln -s ` + strconv.Quote(c.temp) + `/token ~/.codex/auth.json`, `{"n":1}`},
+		{"the folder a link", `rm -r ~/.codex; ln -s ` + strconv.Quote(c.temp) + ` ~/.codex`, `{"n":1}`},
 		{"and then", `grep '"n":1' ~/.codex/auth.json && echo '{"n":4}' > ~/.codex/auth.json`, `{"n":4}` + "\n"},
 	} {
 		c.write(user, `{"n":1}`)
@@ -312,7 +319,7 @@ func TestHiddenInTheSystem(t *testing.T) {
 
 // What installations look like, and what is read of them.
 func TestInstallation(t *testing.T) {
-	home := t.TempDir()
+	home := filepath.Join(t.TempDir(), "people", "me")
 	for dir, want := range map[string]string{
 		home:                          "",
 		filepath.Dir(home):            "",

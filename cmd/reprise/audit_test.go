@@ -19,36 +19,91 @@ import (
 // have written is there. It returns the newest record.
 func audit(repo, branch string) (metadata.Run, error) {
 	var run metadata.Run
-	commits, err := gitIn(repo, "log", "--reverse", "--first-parent", "--format=%H", branch, "--", ".reprise")
+	all, err := commitsOf(repo, branch)
 	if err != nil {
 		return run, err
 	}
-	if commits == "" {
-		return run, fmt.Errorf("%s has no commit of a run", branch)
-	}
-	for i, commit := range strings.Fields(commits) {
-		next, err := recordAt(repo, commit, strings.TrimPrefix(branch, "reprise/"))
-		if err != nil {
-			return run, err
+	var artifacts []string
+	for _, c := range all {
+		for _, p := range c.run.Phases {
+			if len(p.OutputFiles) > 0 {
+				artifacts = append(artifacts, c.id+":"+p.OutputFiles[0])
+			}
 		}
-		wrong := []error{truthful(repo, commit, next), once(next)}
+	}
+	texts, err := filesIn(repo, artifacts)
+	if err != nil {
+		return run, err
+	}
+	for i, c := range all {
+		wrong := []error{c.truthful(texts), once(c.run)}
 		if i > 0 {
-			wrong = append(wrong, follows(run, next))
+			wrong = append(wrong, follows(run, c.run))
 		}
 		if err := errors.Join(wrong...); err != nil {
-			return run, fmt.Errorf("commit %d, %.12s: %w", i+1, commit, err)
+			return run, fmt.Errorf("commit %d, %.12s: %w", i+1, c.id, err)
 		}
-		run = next
+		run = c.run
 	}
 	return run, nil
 }
 
-func recordAt(repo, commit, folder string) (metadata.Run, error) {
-	data, err := gitIn(repo, "show", commit+":.reprise/"+folder+"/"+metadata.File)
+// runCommit is a commit of a run with the record in it.
+type runCommit struct {
+	id       string
+	trailers map[string]string
+	run      metadata.Run
+}
+
+// commitsOf reads the commits of a run, oldest first.
+func commitsOf(repo, branch string) ([]runCommit, error) {
+	const mark = "commit "
+	log, err := gitIn(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", branch, "--", ".reprise")
 	if err != nil {
-		return metadata.Run{}, err
+		return nil, err
 	}
-	return metadata.Parse([]byte(data), commit)
+	var all []runCommit
+	var records []string
+	for line := range strings.Lines(log) {
+		line = strings.TrimSpace(line)
+		if id, ok := strings.CutPrefix(line, mark); ok {
+			all = append(all, runCommit{id: id, trailers: map[string]string{}})
+			records = append(records, id+":.reprise/"+strings.TrimPrefix(branch, "reprise/")+"/"+metadata.File)
+		} else if key, value, ok := strings.Cut(line, ": "); ok {
+			all[len(all)-1].trailers[key] = value
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s has no commit of a run", branch)
+	}
+	texts, err := filesIn(repo, records)
+	for i := range all {
+		if err == nil {
+			all[i].run, err = metadata.Parse([]byte(texts[records[i]]), records[i])
+		}
+	}
+	return all, err
+}
+
+// filesIn reads files of commits, by names such as COMMIT:PATH, in one process
+// however many they are. What is not there is missing in the answer.
+func filesIn(repo string, names []string) (map[string]string, error) {
+	c := exec.Command("git", "-C", repo, "cat-file", "--batch")
+	c.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git cat-file: %w", err)
+	}
+	texts, rest := map[string]string{}, string(out)
+	for _, name := range names {
+		var head, hash, kind string
+		var size int
+		head, rest, _ = strings.Cut(rest, "\n") // HASH blob SIZE, or NAME missing
+		if n, _ := fmt.Sscan(head, &hash, &kind, &size); n == 3 && kind == "blob" {
+			texts[name], rest = rest[:size], rest[size+1:]
+		}
+	}
+	return texts, nil
 }
 
 // follows says whether next may follow old. The record in which a step has
@@ -84,11 +139,8 @@ func once(run metadata.Run) error {
 }
 
 // truthful says whether a commit is what its record says.
-func truthful(repo, commit string, run metadata.Run) error {
-	trailers, err := trailersOf(repo, commit)
-	if err != nil {
-		return err
-	}
+func (c runCommit) truthful(texts map[string]string) error {
+	run, trailers := c.run, c.trailers
 	if got := trailers["Reprise-Issue"]; got != run.IssueNumber {
 		return fmt.Errorf("it is of issue %q, its record of %q", got, run.IssueNumber)
 	}
@@ -105,9 +157,9 @@ func truthful(repo, commit string, run metadata.Run) error {
 		if len(p.OutputFiles) == 0 {
 			continue
 		}
-		text, err := gitIn(repo, "show", commit+":"+p.OutputFiles[0])
-		if err != nil {
-			return fmt.Errorf("the artifact of %s: %w", p.Name, err)
+		text, ok := texts[c.id+":"+p.OutputFiles[0]]
+		if !ok {
+			return fmt.Errorf("the artifact of %s is not there", p.Name)
 		}
 		sum := sha256.Sum256([]byte(text))
 		// A call that broke off, or brought too little, may have left a newer one.
@@ -116,17 +168,6 @@ func truthful(repo, commit string, run metadata.Run) error {
 		}
 	}
 	return nil
-}
-
-func trailersOf(repo, commit string) (map[string]string, error) {
-	text, err := gitIn(repo, "show", "--no-patch", "--format=%(trailers:only,unfold)", commit)
-	out := map[string]string{}
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
-			out[key] = value
-		}
-	}
-	return out, err
 }
 
 // gitIn runs git in a repository and gives what it printed.

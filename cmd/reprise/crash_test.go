@@ -231,8 +231,9 @@ phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Bu
 	}
 }
 
-// waits is an agent that hangs in build until it may go on.
-const waits = `if [ $REPRISE_PHASE = build ] && ! [ -e $HOME/go-on ]; then touch $HOME/working; sleep 300; fi; echo done >$REPRISE_ARTIFACT`
+// waits is an agent that hangs in build until it may go on. Folders may have a
+// space in their names.
+const waits = `IFS=; if [ $REPRISE_PHASE = build ] && ! [ -e $HOME/go-on ]; then touch $HOME/working; sleep 300; fi; echo done >$REPRISE_ARTIFACT`
 
 // await waits until a running process has made a file.
 func (s *stand) await(l *life, name string) {

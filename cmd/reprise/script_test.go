@@ -72,7 +72,11 @@ func inMemory() {
 // onDisk gives a temporary folder that is not in memory.
 func onDisk(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "reprise-test-")
+	where := ""
+	if os.Getenv("TMPDIR") == memory {
+		where = "/tmp"
+	}
+	dir, err := os.MkdirTemp(where, "reprise-test-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +171,8 @@ func world(dir string) ([]string, error) {
 	vars := []string{
 		"PATH=" + work("bin") + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + work("home"),
 		"REPRISE_HOME=" + work("runs"), "GIT_CONFIG_GLOBAL=" + work("home", ".gitconfig"), "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_CONFIG_HOME=", "XDG_CACHE_HOME=", // those of HOME
+		"GOGC=400", // processes that live for a moment need not tidy up
 		"TMPDIR=" + work("tmp"), noRaceWait, "NO_COLOR=1", "CI=", "GITHUB_ACTIONS=",
 	}
 	return vars, repository(append(os.Environ(), vars...), work("project"), work("origin.git"))
