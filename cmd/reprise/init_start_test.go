@@ -38,7 +38,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, dir: t.TempDir()}
 	m.env = map[string]string{
 		"PATH": m.path("bin"), "HOME": m.path("home"), "RUNNER_TEMP": m.path("temp"), "RUNNER_TOOL_CACHE": m.path("tools"),
-		"REPRISE_RELEASES_URL": fileURL(m.path("releases")), "REPRISE_ACTION_REPOSITORY": "acme/reprise",
+		"REPRISE_RELEASES_URL": fileAddress(m.path("releases")), "REPRISE_ACTION_REPOSITORY": "acme/reprise",
 	}
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
@@ -57,8 +57,8 @@ func newMachine(t *testing.T) *machine {
 
 func (m *machine) path(name string) string { return filepath.Join(m.dir, filepath.FromSlash(name)) }
 
-// fileURL is the address of a file, whatever characters are in its name.
-func fileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
+// fileAddress is the address of a file, whatever characters are in its name.
+func fileAddress(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 func (m *machine) write(name, text string) {
 	m.t.Helper()
@@ -309,7 +309,7 @@ func TestStartAttestation(t *testing.T) {
 			if err := os.Remove(m.path("bin/curl")); err != nil {
 				t.Fatal(err)
 			}
-			m.write("bin/curl", "#!/bin/bash\nurl=${!#}\nexec "+curl+" \"${@:1:$#-1}\" \""+fileURL(m.path("releases"))+"${url#*/download}\"\n")
+			m.write("bin/curl", "#!/bin/bash\nurl=${!#}\nexec "+curl+" \"${@:1:$#-1}\" \""+fileAddress(m.path("releases"))+"${url#*/download}\"\n")
 			m.write("bin/gh", gh)
 			m.env["REPRISE_RELEASES_URL"], m.env["REPRISE_ACTION_REF"], m.env["INPUT_GITHUB_TOKEN"] = "", "v1.2.3", tt.token
 			if !tt.ok {

@@ -30,16 +30,16 @@ func TestMain(m *testing.M) {
 		inMemory()
 		together()
 	}
-	testscript.Main(neutral{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
+	testscript.Main(sameEverywhere{m}, map[string]func(){"reprise": main, "hurried": hurried, "traced": traced})
 }
 
-// neutral runs the tests in the surroundings that all rooms have in common.
-type neutral struct{ *testing.M }
+// sameEverywhere runs the tests in the surroundings that all rooms have in common.
+type sameEverywhere struct{ *testing.M }
 
 // Run is called in the process that runs tests, and in no other.
-func (n neutral) Run() int {
+func (s sameEverywhere) Run() int {
 	defer testenv.Neutral()()
-	return n.M.Run()
+	return s.M.Run()
 }
 
 // together has more tests run at once than there are processors, unless somebody
