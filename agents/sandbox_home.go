@@ -111,7 +111,7 @@ const checkHome = "check"
 func (s Sandbox) home(agent string, access pipelines.Access, user string, env []string) (*ownHome, error) {
 	name := agent + "-" + string(access)
 	if agent == checkHome {
-		if err := renew(s.State, name); err != nil {
+		if err := errors.Join(openFolders(s.State, filepath.Join(s.State, name)), renew(s.State, name)); err != nil {
 			return nil, fmt.Errorf("making a fresh home for a check: %w", err)
 		}
 	}
@@ -150,13 +150,22 @@ func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error
 	}, nil
 }
 
+// openFolders makes folders, outermost first, and opens those that a program
+// has closed.
+func openFolders(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fill makes the folder and copies the logins in. What the user does not have
 // does not stay, whoever put it there.
 func (h *ownHome) fill() (err error) {
-	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil { // a program may have closed it
-			return err
-		}
+	if err := openFolders(filepath.Dir(h.dir), h.dir); err != nil {
+		return err
 	}
 	if h.root, err = os.OpenRoot(h.dir); err != nil {
 		return err
