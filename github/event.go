@@ -120,8 +120,8 @@ func (e *Event) thread(w wireEvent) error {
 	return nil
 }
 
-// inputs keeps what can be written on one line of a form: text, numbers, and
-// yes or no.
+// inputs keeps text, numbers, and yes or no as they are written on one line of
+// a form, and anything else as it stands in the payload.
 func (e *Event) inputs(name string, data json.RawMessage) error {
 	var given map[string]json.RawMessage
 	if err := part(name, data, &given); err != nil {

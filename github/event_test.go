@@ -108,7 +108,7 @@ func TestReadEventIsLiberal(t *testing.T) {
 		}},
 		{"no label", "issues", `{"label":null}`, github.Event{}},
 		{"inputs", "workflow_dispatch", `{"inputs":{"issue":"7","n":7,"big":12345678901234567890,"usd":2.50,"yes":true,"none":null,"list":[1],"object":{}}}`, github.Event{
-			Inputs: map[string]string{"issue": "7", "n": "7", "big": "12345678901234567890", "usd": "2.50", "yes": "true"},
+			Inputs: map[string]string{"issue": "7", "n": "7", "big": "12345678901234567890", "usd": "2.50", "yes": "true", "list": "[1]", "object": "{}"},
 		}},
 		{"no inputs", "workflow_dispatch", `{"inputs":null}`, github.Event{}},
 		{"payload of a dispatch", "repository_dispatch", `{"action":"reprise","client_payload":{"issue":7},"inputs":{"issue":8}}`, github.Event{

@@ -1,6 +1,8 @@
 package github
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -132,6 +134,25 @@ func TestRole(t *testing.T) {
 		s.Fault("GET /repos/acme/widget/collaborators/amy/permission", f)
 		if r, err := s.gh.Role(t.Context(), "acme", "widget", "amy"); err == nil || r != RoleNone {
 			t.Errorf("%s, error %v", r, err)
+		}
+	}
+}
+
+// Gitea and Forgejo tell the roles of others to administrators only, whatever
+// permissions GitHub would name.
+func TestRoleOnGitea(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write([]byte(`{"message": "Only admins can query all permissions"}`))
+	}))
+	t.Cleanup(s.Close)
+	for base, want := range map[string]string{"/api/v1": "an administrator of the repository", "/api/v3": "metadata: read"} {
+		gh, err := New(Options{Token: canary, APIURL: s.URL + base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gh.Role(t.Context(), "acme", "widget", "ada"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", base, err, want)
 		}
 	}
 }
