@@ -58,7 +58,7 @@ func hosted(dir string) error {
 		os.MkdirAll(filepath.Join(dir, "hosted", "acme"), 0o755),
 		os.Symlink(filepath.Join(dir, "origin.git"), filepath.Join(dir, "hosted", "acme", "widget.git")),
 		os.WriteFile(ssh, []byte(script), 0o755),
-		exec.Command("git", "-C", project, "config", "core.sshCommand", ssh).Run(),
+		exec.Command("git", "-C", project, "config", "core.sshCommand", fmt.Sprintf("%q", ssh)).Run(), // a shell reads it
 		exec.Command("git", "-C", project, "remote", "set-url", "origin", "git@github.com:acme/widget.git").Run(),
 	}
 	return errors.Join(wrong...)
