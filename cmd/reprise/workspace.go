@@ -220,7 +220,7 @@ func (w *workspace) pushes(ctx context.Context, o opening) (bool, error) {
 		if err != nil || !slices.Contains(here, w.branch) {
 			// One that only origin has, or a new run. People follow an issue on
 			// GitHub there; for a file, --push says so.
-			return o.file == "" && w.source.RemoteURL != "", err
+			return o.file == "" && o.given == nil && w.source.RemoteURL != "", err
 		}
 	} else if err != nil {
 		return false, err
