@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -131,7 +132,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		if checksDue(p, rec) {
 			return Decision{Do: DoCheck, Phase: p.Name, Why: fmt.Sprintf("%s to run on the new work", count(len(p.Checks), "check"))}
 		}
-		return attempt(plan, run, p, rec, step, "the work has changed since the last review")
+		return attempt(plan, run, p, rec, step, whyReview(run, rec))
 	case metadata.Revise:
 		if circle(rec.Recent) {
 			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: "two rounds of review came to the same: revising again would change nothing"}
@@ -144,6 +145,25 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 // whyAsks says which questions a run waits for: at least one.
 func whyAsks(open []metadata.Question) string {
 	return fmt.Sprintf("%s asks %s: %s: %s", open[0].Phase, count(len(open), "question"), open[0].ID, brief(open[0].Text))
+}
+
+// whyReview says what there is to review.
+func whyReview(run metadata.Run, rec *metadata.Phase) string {
+	switch {
+	case rec.RollbackContext != nil && generationOf(run, rec.Written) < rec.Generation:
+		return "taken back: " + brief(rec.RollbackContext.Reason)
+	case rec.Verdict == nil:
+		return "the work has not been reviewed yet"
+	}
+	return "the work has changed since the last review"
+}
+
+// generationOf gives the generation of a phase in which an attempt was made.
+func generationOf(run metadata.Run, attempt int) int {
+	if attempt < 1 || attempt > len(run.Attempts) {
+		return 0
+	}
+	return run.Attempts[attempt-1].Generation
 }
 
 func whyRevise(rec *metadata.Phase) string {
@@ -183,7 +203,7 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec
 	}
 	switch last.Status {
 	case metadata.Errored:
-		return afterError(plan, p, d, tries)
+		return afterError(plan, run, p, d, tries)
 	case metadata.Unsuccessful, metadata.Blocked:
 		if last.Code == metadata.ProtectedPath || last.Code == metadata.PatchTooLarge && last.Status == metadata.Blocked {
 			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
@@ -222,7 +242,7 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 
 // afterError decides what follows an infrastructure error: another agent,
 // the same one later, or the end.
-func afterError(plan *pipelines.Pipeline, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
+func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
 	last := tries[len(tries)-1]
 	if last.Resumed && last.Class == metadata.Crash {
 		d.Agent, d.Resume = last.Agent, 0
@@ -248,11 +268,26 @@ func afterError(plan *pipelines.Pipeline, p *pipelines.Phase, d Decision, tries 
 		if d.Agent != last.Agent {
 			d.Resume = 0
 		}
-		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, n), time.Duration(last.RetryAfter)*time.Second)
+		asked := time.Duration(last.RetryAfter) * time.Second
+		if left := secondsLeft(run); left > 0 && asked > left {
+			return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: whyTooLate(last, left)}
+		}
+		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), asked)
 		d.Why = fmt.Sprintf("%s: %s; try %d of %d", last.Agent, last.Class, n+1, retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
 	return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: fmt.Sprintf("%s %s: %s", d.Do, d.Phase, brief(last.Why))}
+}
+
+// whyTooLate says that a service asks to be left alone for longer than the run
+// has time: more of the budget would not help before that is over.
+func whyTooLate(last metadata.Attempt, left time.Duration) string {
+	asked := time.Duration(last.RetryAfter) * time.Second
+	when := "then"
+	if last.EndedAt != nil {
+		when = "after " + last.EndedAt.Add(asked).UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return fmt.Sprintf("%s: %s; its service asks to wait %v, and the budget has %v of time left: start again %s", last.Agent, last.Class, asked, left, when)
 }
 
 // fallsBack reports whether another agent takes over after n errors of a class.
@@ -278,16 +313,17 @@ func retries(c metadata.Class, limit int) int {
 	return 0
 }
 
-// backoff gives the wait after n errors: exponential, capped, and spread by up
-// to a fifth so that runs which failed together do not come back together.
-func backoff(r pipelines.Retry, n int) time.Duration {
+// backoff gives the wait after n errors: exponential, capped, and shorter by up
+// to a fifth, which differs from run to run: those that failed together do not
+// come back together.
+func backoff(r pipelines.Retry, run metadata.Run, n int) time.Duration {
 	d := float64(r.Initial)
 	for range n - 1 {
 		d *= r.Factor
 	}
-	d = min(d, float64(r.Cap))
-	spread := float64((n*7919)%21) / 100
-	return time.Duration(d * (1 - spread))
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s %d", run.Execution.ID, len(run.Attempts)))
+	spread := float64(int(seed[0])<<8|int(seed[1])) / (1 << 16)
+	return time.Duration(min(d, float64(r.Cap)) * (1 - spread/5))
 }
 
 func codeOf(c metadata.Class) metadata.Code {

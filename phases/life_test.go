@@ -328,6 +328,90 @@ func TestBudgetStopsBeforeTheNextCall(t *testing.T) {
 	}
 }
 
+// Runs that failed together come back at different times, each at the same one
+// whoever computes it.
+func TestBackoffDiffersFromRunToRun(t *testing.T) {
+	plan := testPlan()
+	plan.Agents["writer"] = pipelines.Agent{Use: "claude"}
+	waits := map[time.Duration]bool{}
+	for i := range 20 {
+		run := freshRun(plan)
+		run.Execution.ID = fmt.Sprint("run", i)
+		run = play(t, plan, run, Decide(plan, run), errored(metadata.RateLimited))
+		d := Decide(plan, run)
+		if d.Delay < 800*time.Millisecond || d.Delay > time.Second {
+			t.Errorf("the wait is %v, want from four fifths of a second to a second", d.Delay)
+		}
+		if again := Decide(plan, run); again != d {
+			t.Errorf("decided %+v and then %+v", d, again)
+		}
+		waits[d.Delay] = true
+	}
+	if len(waits) < 15 {
+		t.Errorf("20 runs wait %d different times", len(waits))
+	}
+}
+
+// A service that asks to wait longer than the run has time stops the run for
+// what it is: no budget would help. Starting again later is all it needs.
+func TestAServiceAsksForMoreTimeThanThereIs(t *testing.T) {
+	plan := testPlan()
+	plan.Agents["writer"] = pipelines.Agent{Use: "claude"}
+	plan.Budget.Time = pipelines.Duration(time.Hour)
+	run := freshRun(plan)
+	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
+	d := Decide(plan, run)
+	if show(d) != "fail api_error" || !strings.Contains(d.Why, "wait 2h0m0s") || !strings.Contains(d.Why, "1h0m0s of time left: start again after 2026-03-01 11:00 UTC") {
+		t.Fatalf("decided %q: %s", show(d), d.Why)
+	}
+	run = play(t, plan, run, d, Outcome{})
+	next := TakeUp(run, Start{At: run.UpdatedAt})
+	legal(t, run, next)
+	if d := Decide(plan, next); show(d) != "plan execute writer" {
+		t.Errorf("started again it decided %q: %s", show(d), d.Why)
+	}
+}
+
+// A wait of our own that the time left does not reach for is a matter of the
+// budget.
+func TestNoTimeLeftToTryAgain(t *testing.T) {
+	plan := testPlan()
+	plan.Agents["writer"] = pipelines.Agent{Use: "claude"}
+	plan.Budget.Time = pipelines.Duration(time.Hour)
+	plan.Phases[0].Retry.Initial = pipelines.Duration(50 * time.Second)
+	run := freshRun(plan)
+	o := errored(metadata.Network)
+	o.Duration = time.Hour - 10*time.Second
+	run = play(t, plan, run, Decide(plan, run), o)
+	if d := Decide(plan, run); show(d) != "wait budget_exceeded" {
+		t.Errorf("decided %q: %s", show(d), d.Why)
+	}
+}
+
+// What there is to review is told as it is.
+func TestWhyReview(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	check := func(want string) {
+		t.Helper()
+		if d := Decide(plan, run); d.Do != DoReview || d.Why != want {
+			t.Errorf("decided %q: %q, want %q", show(d), d.Why, want)
+		}
+	}
+	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	check("the work has not been reviewed yet")
+	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
+	check("the work has changed since the last review")
+	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	r, err := Back(plan, run, Rewind{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run = r.Run
+	check("taken back: look closer")
+}
+
 func TestRetryGivesAFreshAllowance(t *testing.T) {
 	plan := testPlan()
 	plan.Phases[0].Revisions = 0
