@@ -13,7 +13,7 @@ import (
 // request is what an agent asks for in a report, as far as the pipeline's
 // schema for it has the field.
 type request struct {
-	Decision  string
+	Decision  string // empty: it decides nothing
 	Reason    string
 	Questions []asking
 	Tasks     []taskReport
@@ -78,13 +78,28 @@ func requestIn(p *pipelines.Phase, report json.RawMessage) request {
 		}
 	}
 	r := request{
-		Decision: read[string](fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
+		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
 		Questions: read[[]asking](fields["questions"]), Tasks: read[[]taskReport](fields["tasks"]),
 		Children:  read[[]childReport](fields["children"]),
 		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackReport](fields["rollback"]),
 	}
 	r.Questions = slices.DeleteFunc(r.Questions, func(a asking) bool { return strings.TrimSpace(a.Question) == "" })
 	return r
+}
+
+// decided gives what a report decides. A decision in no form that there is, such
+// as false, is one all the same, and none that lets a run go on.
+func decided(field json.RawMessage) string {
+	if word := read[string](field); word != "" {
+		return word
+	}
+	return string(field)
+}
+
+// passes reports whether a request lets the run go on as far as its decision
+// is concerned.
+func (r request) passes() bool {
+	return r.Decision == "" || slices.Contains(pipelines.GoOn(), r.Decision)
 }
 
 // read gives a field that has the form of T; one of another form means

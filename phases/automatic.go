@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,23 +109,22 @@ func automaticSince(run metadata.Run) int {
 
 // asks gives the record after what the report of a completed phase asks for:
 // to go back, to give up, or to wait for other issues. Where the agent is not
-// sure, a person decides.
+// sure, and where it decides anything else than that the work passes, a person
+// decides.
 func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *Rewound) {
 	r := requestIn(p, run.Phase(p.Name).Report)
 	switch {
-	case r.Rollback != nil && (r.Decision == "" || r.Decision == "rollback"):
+	case r.Decision == "rollback" && r.Rollback == nil:
+		return proposed(run, p.Name, "it decided that a phase has to be done again, and does not say which: "+brief(r.Reason))
+	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
 			return proposed(run, p.Name, fmt.Sprintf("it proposes, with %s confidence: %s", brief(sure), rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
 		}
 		return goBack(plan, run, p.Name, r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason, at)
-	case r.Decision == "rollback":
-		return proposed(run, p.Name, "it decided that a phase has to be done again, and does not say which: "+brief(r.Reason))
-	case r.Abort != "" || r.Decision == "abort":
-		reason := r.Abort
-		if reason == "" {
-			reason = r.Reason
-		}
-		return proposed(run, p.Name, "it advises to give up (/cancel does): "+brief(reason))
+	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
+		return proposed(run, p.Name, "it advises to give up (/cancel does): "+brief(cmp.Or(r.Abort, r.Reason)))
+	case !r.passes():
+		return proposed(run, p.Name, strings.TrimSuffix(fmt.Sprintf("it decided %q: %s", brief(r.Decision), brief(r.Reason)), ": "))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {

@@ -66,8 +66,8 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 		c.add(n, nil, "%s can be nothing but the word %q; for any value of that type write it without quotes", field, word)
 		return nil
 	}
-	if why := badChildren(n.schema); use == "report" && why != "" {
-		c.add(n, nil, "children %s", why)
+	if why := badRequest(n.schema); use == "report" && why != "" {
+		c.add(n, nil, "%s", why)
 		return nil
 	}
 	if use == "when" {

@@ -3,23 +3,36 @@ package pipelines
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
-// badChildren says why a report cannot ask for issues in the form that its
-// field children has, or "". Other requests are read where they fit and are
-// data of the pipeline's own where they do not; this one makes something that
-// everybody sees, so it is what it says or a mistake.
-func badChildren(report json.RawMessage) string {
+// GoOn lists the decisions of a phase with which a run goes on by itself. With
+// any other one a person decides.
+func GoOn() []string { return []string{"pass", "pass_with_issues"} }
+
+// badRequest says why a report cannot ask for what its fields say, or "".
+func badRequest(report json.RawMessage) string {
 	var s schema
 	if json.Unmarshal(report, &s) != nil {
 		return "" // there is no report
 	}
-	children, there := s.Properties["children"]
-	if !there || children.asksForIssues() {
-		return ""
+	var wrong []string
+	if children, there := s.Properties["children"]; there && !children.asksForIssues() {
+		wrong = append(wrong, badChildren)
 	}
-	return "asks for issues of their own, expected [...{title: string, body?: string}] and no other fields"
+	if decision, there := s.Properties["decision"]; there && !decision.decides() {
+		wrong = append(wrong, badDecision)
+	}
+	return strings.Join(wrong, "; ")
 }
+
+// Other requests are read where they fit and are data of the pipeline's own
+// where they do not. Children make something that everybody sees, and a decision
+// says whether the run goes on, so they are what they say or a mistake.
+const (
+	badChildren = "children asks for issues of their own, expected [...{title: string, body?: string}] and no other fields"
+	badDecision = `decision says whether the run goes on, expected text that can be "pass" or "pass_with_issues"; give the field another name if it means something else`
+)
 
 // asksForIssues reports whether a schema is a list of titles and bodies.
 func (s *schema) asksForIssues() bool {
@@ -32,4 +45,19 @@ func (s *schema) asksForIssues() bool {
 		}
 	}
 	return slices.Contains(s.Items.Required, "title")
+}
+
+// decides reports whether a schema is one of a decision with which a run can go
+// on.
+func (s *schema) decides() bool {
+	switch {
+	case s.AnyOf != nil:
+		return slices.ContainsFunc(s.AnyOf, (*schema).decides)
+	case s.Enum == nil:
+		return s.Type == "string"
+	}
+	return slices.ContainsFunc(s.Enum, func(value json.RawMessage) bool {
+		var word string
+		return json.Unmarshal(value, &word) == nil && slices.Contains(GoOn(), word)
+	})
 }

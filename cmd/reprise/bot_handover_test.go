@@ -71,6 +71,31 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
+// A run whose last phase decides that the work does not pass is not handed over:
+// a person has to decide first.
+func TestNoHandOverWithoutAPass(t *testing.T) {
+	h := newStage(t, strings.Replace(threeSteps, "report: remaining: [...{title: string, body: string}]", `report: {decision: "pass" | "fail", reason: string}`, 1))
+	h.write("home/make-execute", changesCode)
+	h.write("home/build-execute", `
+echo "# What is done" >"$REPRISE_ARTIFACT"
+echo '{"structured": {"decision": "fail", "reason": "The door is open."}}'
+exit 0
+`)
+	h.comment("ada", "/run").end(exitDone).wants("status", "waiting", "reason-code", "waiting", "phase", "build")
+	if all := h.forge.Pulls(hubRepo); len(all) != 1 || !all[0].Draft {
+		t.Errorf("the pull requests are %+v", all)
+	}
+	live := h.ours("progress")[0].Body
+	has(t, "the live comment", live, "The door is open.", "/approve")
+	if strings.Contains(live, "Review the pull request") {
+		t.Errorf("the live comment says that all is done:\n%s", live)
+	}
+	h.comment("max", "/approve").end(exitDone).wants("status", "completed")
+	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].Draft {
+		t.Errorf("the pull requests are %+v", all)
+	}
+}
+
 // A pull request that somebody opened for the branch is found.
 func TestPullRequestIsFound(t *testing.T) {
 	h := newStage(t, twoSteps)
