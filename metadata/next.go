@@ -77,7 +77,8 @@ func (c *checker) grown(old, next *Run) {
 // move checks the way of one phase. Rollbacks is how many were added.
 func (c *checker) move(p, q *Phase, rollbacks int) {
 	at := place{c, "phases." + p.Name, -1}
-	if p.Status != q.Status && !canMove(p.Status, q.Status, rollbacks > 0) {
+	reopened := p.Edited() && p.Status == PhaseCompleted && q.Status == PhaseInProgress // to be reviewed again
+	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) {
 		if canMove(p.Status, q.Status, true) {
 			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)
 		} else {

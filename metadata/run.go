@@ -184,6 +184,9 @@ type Phase struct {
 	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it
+	// Accepted is the digest of the artifact that was there when the phase was
+	// completed; see Edited.
+	Accepted string `json:"accepted,omitempty"`
 
 	Written int             `json:"written"`           // number of the attempt that wrote last
 	Checks  *Checks         `json:"checks,omitempty"`  // newest run of the declared checks
@@ -208,6 +211,10 @@ type Phase struct {
 	// review and revise go in a circle.
 	Recent []string `json:"recent,omitempty"`
 }
+
+// Edited reports whether somebody has changed the artifact since the phase was
+// completed with it.
+func (p *Phase) Edited() bool { return p.Accepted != "" && p.Accepted != p.Digest }
 
 // PhaseStatus is where a phase stands.
 type PhaseStatus string

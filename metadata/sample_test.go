@@ -59,7 +59,7 @@ func sample() Run {
 				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
 				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: "is protected"}}, Recent: []string{"a:b"},
-				Approve: "maintain", Ask: "it is large", Touched: 1, Use: &Use{Agent: "second", Tier: "heavy"},
+				Approve: "maintain", Ask: "it is large", Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},

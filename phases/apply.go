@@ -63,6 +63,10 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	if rec.Status == metadata.PhasePending {
 		rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &b.At
 	}
+	if rec.Status == metadata.PhaseCompleted { // somebody has changed what it left behind
+		rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseInProgress, d.Step(), nil
+		rec.CompletedSteps = slices.DeleteFunc(rec.CompletedSteps, func(s metadata.Step) bool { return s == d.Step() })
+	}
 	if rec.Base == "" {
 		rec.Base = b.Base
 	}
@@ -210,6 +214,7 @@ func judge(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
 
 func complete(rec *metadata.Phase, at time.Time) {
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseCompleted, "", &at
+	rec.Accepted = rec.Digest
 	rec.RollbackContext = nil
 }
 

@@ -114,13 +114,18 @@ func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
 }
 
 // Changed gives the record of a run on whose branch others have changed what a
-// phase left behind: an approval of it does not hold any more. Digest is that
-// of the artifact as it reads now.
+// phase left behind: an approval of it does not hold any more, and an artifact
+// that was reviewed is reviewed again, with all revises. Digest is that of the
+// artifact as it reads now.
 func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run {
 	run = run.Clone()
 	rec := run.Phase(phase)
 	rec.Touched++
 	rec.Digest = digest
+	if rec.Edited() && rec.Status == metadata.PhaseCompleted {
+		rec.RetryCount, rec.Round, rec.Recent = 0, 0, nil
+		run.AllowanceFrom = len(run.Attempts)
+	}
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "changed", Phase: phase, Why: "somebody else has changed on the branch what it left behind; an approval of it does not hold any more"})
 	return touch(run, at)
 }

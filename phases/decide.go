@@ -90,6 +90,9 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 		}
 		switch rec.Status {
 		case metadata.PhaseCompleted:
+			if Unreviewed(p, rec) {
+				return attempt(plan, run, p, rec, metadata.Review, "somebody has changed "+p.Writes+" on the branch since it was reviewed")
+			}
 			if role, why := approver(p, run, rec); role != "" {
 				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s has to be approved by somebody with the role %s: %s", p.Name, role, why)}
 			}

@@ -90,11 +90,30 @@ func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role, why stri
 		if rec.Status != metadata.PhaseCompleted {
 			return "", "", "", false
 		}
+		if Unreviewed(p, rec) {
+			return "", "", "", false
+		}
 		if role, why := approver(p, run, rec); role != "" {
 			return rec.Name, role, why, true
 		}
 	}
 	return "", "", "", false
+}
+
+// Unreviewed reports whether a completed phase is reviewed again before anything
+// follows: what it left behind does not read any more as it was accepted.
+func Unreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
+	return rec.Status == metadata.PhaseCompleted && rec.Edited() && !p.NoReview
+}
+
+// edited names the first artifact that is reviewed again, or "".
+func edited(plan *pipelines.Pipeline, run metadata.Run) string {
+	for i := range run.Phases {
+		if p := plan.Phase(run.Phases[i].Name); p != nil && Unreviewed(p, &run.Phases[i]) {
+			return p.Writes
+		}
+	}
+	return ""
 }
 
 // Approve gives the record after a person has approved a phase as it stands;
@@ -105,6 +124,8 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: names(run)}
+	case !ok && edited(plan, run) != "":
+		return run, fmt.Errorf("somebody has changed %s on the branch since it was reviewed: it is reviewed again once the run goes on, and can be approved then", edited(plan, run))
 	case !ok:
 		return run, fmt.Errorf("nothing waits for an approval; the run is %s at %s", run.Status, At(plan, run))
 	case c.Phase != "" && c.Phase != waits:

@@ -163,7 +163,7 @@ func takeBack(rec *metadata.Phase, rw Rewind) {
 	rec.Generation++
 	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
 	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, rw.Step)])
-	rec.Violations, rec.Approve, rec.Ask = nil, "", ""
+	rec.Violations, rec.Approve, rec.Ask, rec.Accepted = nil, "", "", ""
 	if rw.Step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
 	}

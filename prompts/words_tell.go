@@ -38,8 +38,11 @@ type Telling struct {
 	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning  string
 	Triggers                                                                  map[string]string // manual, automatic
 
-	dispatched, entry, writes, followUp, followUpBody, childBody, childLeft, leftOut, onlyLast, attemptLimit, tokenLimit string
+	dispatched, entry, writes, followUp, followUpBody, childBody, childLeft, leftOut, onlyLast, attemptLimit, tokenLimit, edited string
 }
+
+// Edited says that somebody has changed an artifact by hand, and what follows.
+func (t Telling) Edited(file string) string { return fill(t.edited, "file", file) }
 
 // Dispatched says which workflows were started by hand.
 func (t Telling) Dispatched(workflows []string) string {

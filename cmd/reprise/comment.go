@@ -41,7 +41,7 @@ func liveComment(plan *pipelines.Pipeline, run metadata.Run, t told) string {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
-		c.head(), c.advice(), c.lastWords(), c.warnings(), c.takenBack(), read, c.checklist(), c.picture(), later, c.suggestions(), c.answered(),
+		c.head(), c.advice(), c.lastWords(), c.warnings(), c.edited(), c.takenBack(), read, c.checklist(), c.picture(), later, c.suggestions(), c.answered(),
 		c.tasks(), c.children(), c.rollbacks(), c.asked(),
 	}
 	text, whole := fitting(blocks, maxComment-units(state)-units(c.more.CutOff)-10)

@@ -123,7 +123,7 @@ func (t *takeover) phase(p *pipelines.Phase) error {
 		t.unfinished(p, rec, was, review)
 		return nil
 	}
-	rec.Status, rec.CompletedAt, rec.ReviewResult = metadata.PhaseCompleted, was.CompletedAt, was.ReviewResult
+	rec.Status, rec.CompletedAt, rec.ReviewResult, rec.Accepted = metadata.PhaseCompleted, was.CompletedAt, was.ReviewResult, rec.Digest
 	if rec.ReviewResult != "" {
 		rec.Round = 1
 	}

@@ -82,7 +82,7 @@ func (w *workspace) touched(ctx context.Context, at time.Time) error {
 	}
 	for _, rec := range w.run.Phases {
 		p := w.plan.Phase(rec.Name)
-		if p == nil || rec.Status != metadata.PhaseCompleted || rec.Digest == "" {
+		if p == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped || rec.Digest == "" {
 			continue
 		}
 		data, err := w.repo.ReadFile(ctx, w.repo.Tip(), path.Join(phases.Folder(w.issue.ID), p.Folder, p.Writes))
@@ -91,7 +91,7 @@ func (w *workspace) touched(ctx context.Context, at time.Time) error {
 		}
 		sum := sha256.Sum256(data)
 		digest := hex.EncodeToString(sum[:])
-		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree {
+		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
 			w.run = phases.Changed(w.run, rec.Name, digest, at)
 		}
 	}

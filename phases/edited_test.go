@@ -1,0 +1,106 @@
+package phases
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// editedPlan is a run at the review of code, whose plan somebody has changed by
+// hand after it had passed in its second round.
+func editedPlan(t *testing.T) metadata.Run {
+	t.Helper()
+	plan := testPlan()
+	run := freshRun(plan)
+	for _, o := range []Outcome{wrotten("p1"), verdict(false, blocker("F1")), wrotten("p2"), verdict(true), wrotten("c1"), checked(true)} {
+		run = play(t, plan, run, Decide(plan, run), o)
+	}
+	next := Changed(run, "plan", "by hand", run.UpdatedAt)
+	legal(t, run, next)
+	return next
+}
+
+// An artifact that is not the reviewed one is reviewed again before anything
+// follows, with all its revises; what was done after it stays.
+func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
+	plan := testPlan()
+	after := []string{"code review reviewer", "tell execute writer", "tell review reviewer", "finish completed"}
+	tests := map[string]struct {
+		outcomes []Outcome
+		want     []string
+	}{
+		"it passes": {
+			[]Outcome{verdict(true)},
+			append([]string{"plan review reviewer"}, after...),
+		},
+		"it fails for what an earlier round had found, and is revised": {
+			[]Outcome{verdict(false, blocker("F1")), wrotten("p3"), verdict(true)},
+			append([]string{"plan review reviewer", "plan revise writer resume 3", "plan review reviewer"}, after...),
+		},
+		"the call breaks": {
+			[]Outcome{errored(metadata.Crash), verdict(true)},
+			append([]string{"plan review reviewer", "plan review reviewer after 1s"}, after...),
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := editedPlan(t)
+			outcomes := slices.Concat(tt.outcomes, []Outcome{verdict(true), wrotten("t1"), verdict(true), {}})
+			for i, want := range tt.want {
+				d := Decide(plan, run)
+				if got := show(d); got != want {
+					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, d.Why, want)
+				}
+				if i == 0 && d.Why != "somebody has changed plan.md on the branch since it was reviewed" {
+					t.Errorf("it is reviewed because %q", d.Why)
+				}
+				run = play(t, plan, run, d, outcomes[i])
+			}
+			if rec := run.Phase("plan"); rec.Edited() || rec.Round > 2 {
+				t.Errorf("in the end the plan is %+v", rec)
+			}
+		})
+	}
+}
+
+// Where there is no review, and where the artifact reads again as it did, nothing
+// is done again. A phase that was taken back is under way anyway.
+func TestWhatIsNotReviewedAgain(t *testing.T) {
+	plan := testPlan()
+	run := editedPlan(t)
+	unreviewed := testPlan()
+	unreviewed.Phases[0].NoReview = true
+	if d := Decide(unreviewed, run); d.Phase != "code" {
+		t.Errorf("without a review decided %q", show(d))
+	}
+	if d := Decide(plan, Changed(run, "plan", "p2", run.UpdatedAt)); d.Phase != "code" {
+		t.Errorf("with the artifact as it was decided %q", show(d))
+	}
+	r, err := Back(plan, run, Rewind{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	legal(t, run, r.Run)
+	if d := Decide(plan, r.Run); d.Do != DoRevise || r.Run.Phase("plan").Edited() {
+		t.Errorf("taken back it decided %q", show(d))
+	}
+}
+
+// Nobody approves what is to be reviewed first.
+func TestAnEditedArtifactIsNotApproved(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Approve = "maintain"
+	run := editedPlan(t)
+	if phase, _, _, ok := Approval(plan, run); ok {
+		t.Errorf("%s waits to be approved", phase)
+	}
+	if _, err := Approve(plan, run, Command{By: "max", At: t0}); err == nil || !strings.Contains(err.Error(), "changed plan.md on the branch since it was reviewed") {
+		t.Errorf("approving it: %v", err)
+	}
+	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	if phase, _, _, _ := Approval(plan, run); phase != "plan" {
+		t.Errorf("reviewed, %q waits to be approved", phase)
+	}
+}
