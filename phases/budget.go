@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,23 +30,86 @@ func calls(run metadata.Run) int {
 	return n
 }
 
-// overBudget says which limit is reached, or "".
-func overBudget(run metadata.Run) string {
+// Limit is a limit of a budget, by the name of the flag that allows more.
+type Limit string
+
+// The limits of a budget.
+const (
+	LimitUSD      Limit = "budget-usd"
+	LimitTokens   Limit = "tokens"
+	LimitTime     Limit = "time"
+	LimitAttempts Limit = "attempts"
+)
+
+// Flag is how more is allowed, such as "--attempts N".
+func (l Limit) Flag() string {
+	value := "N"
+	if l == LimitTime {
+		value = "TIME"
+	}
+	return "--" + string(l) + " " + value
+}
+
+// LimitOf gives the limit that a run has stopped at, or "" if it has not
+// stopped for its budget.
+func LimitOf(run metadata.Run) Limit {
+	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
+		return ""
+	}
+	reached, _ := overBudget(run)
+	return cmp.Or(reached, LimitTime) // there is some time left, but too little to wait for another try
+}
+
+// Allowance is what a person lets a run spend from here on. A field that is zero
+// leaves its limit as it was.
+type Allowance struct {
+	USD      float64
+	Tokens   int64
+	Time     time.Duration // of work, in whole seconds
+	Attempts int           // calls of agents
+}
+
+// Allow gives the record of a run that may spend what a person allows.
+func Allow(run metadata.Run, more Allowance) metadata.Run {
+	run = run.Clone()
+	b, s := &run.Budget, SpentOf(run)
+	if more.USD > 0 {
+		b.USD, b.Since.USD = more.USD, s.USD
+		if limit := s.USD + more.USD; b.IssueUSD > 0 && b.IssueUSD < limit {
+			b.IssueUSD = limit
+		}
+	}
+	if more.Tokens > 0 {
+		b.Tokens, b.Since.Tokens = more.Tokens, s.Tokens
+	}
+	if more.Time > 0 {
+		b.Seconds, b.Since.Seconds = int(more.Time.Seconds()), s.Seconds
+	}
+	if more.Attempts > 0 {
+		b.Attempts, b.Since.Attempts = more.Attempts, s.Attempts
+	}
+	return run
+}
+
+// overBudget says which limit is reached, and how, or nothing.
+func overBudget(run metadata.Run) (Limit, string) {
 	b, s := run.Budget, SpentOf(run)
 	switch {
 	case b.USD > 0 && s.USD-b.Since.USD >= b.USD:
-		return fmt.Sprintf("$%.2f of the budget of $%.2f are spent", s.USD-b.Since.USD, b.USD)
+		return LimitUSD, fmt.Sprintf("$%.2f of the budget of $%.2f are spent", s.USD-b.Since.USD, b.USD)
 	case b.IssueUSD > 0 && s.USD >= b.IssueUSD:
-		return fmt.Sprintf("$%.2f of the issue's budget of $%.2f are spent", s.USD, b.IssueUSD)
+		return LimitUSD, fmt.Sprintf("$%.2f of the issue's budget of $%.2f are spent", s.USD, b.IssueUSD)
 	case b.Tokens > 0 && s.Tokens-b.Since.Tokens >= b.Tokens:
-		return fmt.Sprintf("%d of the budget of %d tokens are used", s.Tokens-b.Since.Tokens, b.Tokens)
+		return LimitTokens, fmt.Sprintf("%d of the budget of %d tokens are used", s.Tokens-b.Since.Tokens, b.Tokens)
 	case b.Seconds > 0 && s.Seconds-b.Since.Seconds >= b.Seconds:
-		return fmt.Sprintf("%d s of the budget of %d s are used", s.Seconds-b.Since.Seconds, b.Seconds)
+		return LimitTime, fmt.Sprintf("%v of the budget of %v of work are used", seconds(s.Seconds-b.Since.Seconds), seconds(b.Seconds))
 	case b.Attempts > 0 && s.Attempts-b.Since.Attempts >= b.Attempts:
-		return fmt.Sprintf("%d of the budget of %d agent calls are made", s.Attempts-b.Since.Attempts, b.Attempts)
+		return LimitAttempts, fmt.Sprintf("%d of the budget of %d agent calls are made", s.Attempts-b.Since.Attempts, b.Attempts)
 	}
-	return ""
+	return "", ""
 }
+
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
 // leftUSD gives what one more call may cost; 0 means there is no limit.
 func leftUSD(run metadata.Run) float64 {
@@ -67,7 +131,7 @@ func secondsLeft(run metadata.Run) time.Duration {
 		return 0
 	}
 	left := run.Budget.Seconds - (SpentOf(run).Seconds - run.Budget.Since.Seconds)
-	return max(time.Duration(left)*time.Second, time.Second)
+	return max(seconds(left), time.Second)
 }
 
 // with gives the run as if an attempt that is still going on had ended with

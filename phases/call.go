@@ -76,7 +76,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	defer cancel(nil)
 	saved := e.Now()
 	t.Notify = func(a Activity) {
-		if overBudget(with(run, a.Usage)) != "" {
+		if reached, _ := overBudget(with(run, a.Usage)); reached != "" {
 			cancel(errBudget)
 		}
 		// What a kill must not hide: the session, and now and then the cost.

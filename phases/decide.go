@@ -63,7 +63,7 @@ func (d Decision) String() string {
 func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	d := next(plan, run)
 	if d.Calls() {
-		why := overBudget(run)
+		_, why := overBudget(run)
 		if left := secondsLeft(run); why == "" && left > 0 && d.Delay > left {
 			why = fmt.Sprintf("the next try has to wait %v, longer than the budget has time left", d.Delay.Round(time.Second))
 		}

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,10 @@ import (
 
 // OverBudget is the error of a call that the budget has no room for, or ran out
 // in the middle of.
-type OverBudget struct{ Why string }
+type OverBudget struct {
+	Limit Limit
+	Why   string
+}
 
 // Error says which limit is reached.
 func (e *OverBudget) Error() string { return e.Why }
@@ -58,8 +62,8 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 	if e.Plan.Phase(at.Phase) == nil {
 		return run, Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
 	}
-	if why := overBudget(run); why != "" {
-		return run, Diagnosis{}, &OverBudget{why}
+	if reached, why := overBudget(run); reached != "" {
+		return run, Diagnosis{}, &OverBudget{reached, why}
 	}
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, Diagnosis{}, err
@@ -118,8 +122,8 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at Decision) (d 
 		if d, wrong = ParseDiagnosis(structured(r), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
-		if why := overBudget(with(run, used)); why != "" {
-			return Diagnosis{}, used, &OverBudget{why}
+		if reached, why := overBudget(with(run, used)); reached != "" {
+			return Diagnosis{}, used, &OverBudget{reached, why}
 		}
 		session = r.Session
 	}
@@ -200,14 +204,18 @@ func (e *Engine) hear(ctx context.Context, run metadata.Run, at Decision, t Task
 		defer stop()
 	}
 	t.Notify = func(a Activity) {
-		if overBudget(with(run, a.Usage)) != "" {
+		if reached, _ := overBudget(with(run, a.Usage)); reached != "" {
 			cancel(errBudget)
 		}
 	}
 	r, err := agent.Run(call, t)
 	switch {
 	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
-		err = &OverBudget{"the budget was used up during the call"}
+		reached, _ := overBudget(with(run, r.Usage))
+		if reached == "" && r.Limit != "budget" {
+			reached = LimitTime
+		}
+		err = &OverBudget{cmp.Or(reached, LimitUSD), "the budget was used up during the call"}
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}

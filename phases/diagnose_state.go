@@ -22,7 +22,7 @@ func Quiet(plan *pipelines.Pipeline, run metadata.Run) string {
 			return ""
 		}
 	}
-	if run.Stop != nil && !resumable(run.Stop.Code, Start{USD: 1}) {
+	if run.Stop != nil && !resumable(run.Stop.Code, Start{More: Allowance{USD: 1}}) {
 		return ""
 	}
 	if run.Stop != nil {

@@ -49,7 +49,7 @@ func TestABudgetCutTwiceCanGoOn(t *testing.T) {
 		if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 			t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 		}
-		run = TakeUp(run, Start{At: run.UpdatedAt, USD: 1})
+		run = TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 1}})
 		if d := Decide(plan, run); d.Do != DoExecute || !d.Again {
 			t.Fatalf("with a new allowance decided %q", show(d))
 		}

@@ -322,7 +322,7 @@ func TestBudgetStopsBeforeTheNextCall(t *testing.T) {
 	if same := TakeUp(run, Start{At: t0}); same.Status != metadata.Waiting {
 		t.Errorf("started again without a new allowance the run is %s, want it to keep waiting", same.Status)
 	}
-	more := TakeUp(run, Start{At: run.UpdatedAt, USD: 2})
+	more := TakeUp(run, Start{At: run.UpdatedAt, More: Allowance{USD: 2}})
 	if d := Decide(plan, more); show(d) != "plan review reviewer" {
 		t.Errorf("with a new allowance decided %q, want the review", show(d))
 	}

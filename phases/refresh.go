@@ -52,13 +52,31 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 		run.CurrentPhase = plan.Phases[0].Name
 	}
 	run.Language = plan.Language
-	limits := budgetOf(&plan)
-	if limits.Since = run.Budget.Since; run.Budget.USD != old.Budget.USD {
-		limits.USD = run.Budget.USD // that is what a person allowed
-	}
-	run.Budget = limits
+	run.Budget = keepAllowed(budgetOf(old), run.Budget, budgetOf(&plan))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
 	return &plan, touch(run, at)
+}
+
+// keepAllowed gives the limits of a pipeline as it is defined now, but for those
+// that a person has changed: they are not what the old definition says.
+func keepAllowed(old, run, now metadata.Budget) metadata.Budget {
+	now.Since = run.Since
+	if run.USD != old.USD {
+		now.USD = run.USD
+	}
+	if run.IssueUSD != old.IssueUSD {
+		now.IssueUSD = run.IssueUSD
+	}
+	if run.Tokens != old.Tokens {
+		now.Tokens = run.Tokens
+	}
+	if run.Seconds != old.Seconds {
+		now.Seconds = run.Seconds
+	}
+	if run.Attempts != old.Attempts {
+		now.Attempts = run.Attempts
+	}
+	return now
 }
 
 // stay keeps a phase that has begun where its files lie.

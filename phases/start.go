@@ -34,8 +34,8 @@ func budgetOf(plan *pipelines.Pipeline) metadata.Budget {
 
 // Start is what a process knows when it takes up a run that exists.
 type Start struct {
-	At  time.Time
-	USD float64 // allowance for what follows, renewing the budget; 0 leaves it as it was
+	At   time.Time
+	More Allowance
 
 	// Refresh says that the pipeline is taken as it is defined now, which may
 	// allow what has stopped the run.
@@ -45,12 +45,11 @@ type Start struct {
 // TakeUp gives the record as a new process continues it. A run that was
 // stopped by an interruption or by an infrastructure error goes on. One that
 // waits for a person stays as it is, and so does one whose budget is used up
-// unless Start brings a new allowance, and one that broke a rule of its pipeline
+// unless Start brings more of it, and one that broke a rule of its pipeline
 // unless the pipeline is taken anew.
 func TakeUp(run metadata.Run, s Start) metadata.Run {
-	run = run.Clone()
+	run = Allow(run, s.More)
 	run.Execution.Attempt++
-	allow(&run, s.USD)
 	if run.Stop != nil && resumable(run.Stop.Code, s) {
 		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) {
 			run.AllowanceFrom = len(run.Attempts)
@@ -58,19 +57,6 @@ func TakeUp(run metadata.Run, s Start) metadata.Run {
 		run.Status, run.Stop = metadata.Running, nil
 	}
 	return touch(run, s.At)
-}
-
-// allow gives a run an allowance in US dollars for what follows; 0 leaves it as
-// it was.
-func allow(run *metadata.Run, usd float64) {
-	if usd <= 0 {
-		return
-	}
-	run.Budget.Since = SpentOf(*run)
-	run.Budget.USD = usd
-	if limit := run.Cost.USD + usd; run.Budget.IssueUSD > 0 && run.Budget.IssueUSD < limit {
-		run.Budget.IssueUSD = limit
-	}
 }
 
 // Absorb gives the record with the attempts that processes before had begun
@@ -105,7 +91,7 @@ func resumable(c metadata.Code, s Start) bool {
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson:
 		return true
 	case metadata.BudgetExceeded:
-		return s.USD > 0
+		return s.More != Allowance{}
 	}
 	return s.Refresh && barred(c)
 }
@@ -120,7 +106,7 @@ func barred(c metadata.Code) bool {
 // again, and calls that failed before no longer count. An error says why
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
-	run, at := run.Clone(), s.At
+	run, at := Allow(run, s.More), s.At
 	switch {
 	case run.Status == metadata.Running:
 		return run, fmt.Errorf("the run has not stopped: continue it with run")
@@ -143,7 +129,6 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	case run.Stop.Phase != "" && phase != run.Stop.Phase:
 		return run, fmt.Errorf("the run stopped at %s, and not at %s", run.Stop.Phase, phase)
 	}
-	allow(&run, s.USD)
 	rec.RetryCount, rec.Recent = 0, nil
 	run.AllowanceFrom = len(run.Attempts)
 	run.Status, run.Stop = metadata.Running, nil

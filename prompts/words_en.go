@@ -53,7 +53,7 @@ func englishCodes() map[string]Advice {
 		"no_run":              {"There is no run of this issue yet.", "Comment `/run` to begin one."},
 		"edited_comment":      {"The comment was edited after it was written.", "Write the command in a new comment; edited ones never count."},
 		"ref_changed":         {"Somebody else pushed to the branch of the run.", "See what changed on the branch, then comment `/resume`."},
-		"budget_exceeded":     {"The budget is used up; all work so far is on the branch.", "Comment `/resume --budget-usd N` to go on."},
+		"budget_exceeded":     {"The budget is used up; all work so far is on the branch.", "Comment `/resume` with more of what is used up to go on: `--budget-usd N`, `--tokens N`, `--time TIME` or `--attempts N`."},
 		"timed_out":           {"A step or the run took longer than it may.", "Comment `/retry`, or allow more time in the pipeline."},
 		"no_progress":         {"The agent ended without a result: nothing was written or changed.", "Say more clearly in the issue what is wanted, then comment `/retry`."},
 		"stuck":               {"Two rounds in a row had the same outcome.", "Read the open findings, then comment `/retry`, or `/rollback` with a reason."},

@@ -38,8 +38,11 @@ type Telling struct {
 	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning  string
 	Triggers                                                                  map[string]string // manual, automatic
 
-	dispatched, entry, writes, followUp, followUpBody, childBody, childLeft, leftOut, onlyLast, attemptLimit, tokenLimit, edited string
+	dispatched, entry, writes, followUp, followUpBody, childBody, childLeft, leftOut, onlyLast, attemptLimit, tokenLimit, edited, allowMore string
 }
+
+// AllowMore says by which command a run goes on whose budget is used up.
+func (t Telling) AllowMore(command string) string { return fill(t.allowMore, "command", command) }
 
 // Edited says that somebody has changed an artifact by hand, and what follows.
 func (t Telling) Edited(file string) string { return fill(t.edited, "file", file) }

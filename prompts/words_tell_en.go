@@ -41,6 +41,7 @@ func englishTelling() Telling {
 		childBody: "The phase {phase} of {issue} asks for this:", childLeft: "not opened: a run opens at most {n}",
 		leftOut: "_{n} more are left out; they are in the report of the phase._", onlyLast: "_Only the last {n} attempts are shown._",
 		edited:       "{file} was changed on the branch since it was reviewed, so it is reviewed again before anything else is done. Phases that are completed stay as they are: `/rollback PHASE REASON` takes one back that has to follow the change.",
+		allowMore:    "Comment `{command}` to go on with as much more.",
 		attemptLimit: "{n} calls", tokenLimit: "{n} tokens",
 	}
 }

@@ -41,6 +41,7 @@ func japaneseTelling() Telling {
 		childBody: "{issue} のフェーズ {phase} が依頼した作業です。", childLeft: "開きません。一つの実行で開くのは {n} 件までです",
 		leftOut: "_ほか {n} 件を省きました。フェーズの報告にあります。_", onlyLast: "_最後の {n} 回の試行だけを示しています。_",
 		edited:       "{file} はレビューの後にブランチ上で変更されたため、ほかの作業の前にもう一度レビューします。完了したフェーズはそのままです。変更に合わせる必要があるフェーズは `/rollback PHASE REASON` で差し戻してください。",
+		allowMore:    "続けるには、追加する量を付けて `{command}` とコメントしてください。",
 		attemptLimit: "呼び出し {n} 回", tokenLimit: "{n} トークン",
 	}
 }

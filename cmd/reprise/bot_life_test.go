@@ -39,6 +39,18 @@ func TestBudgetByComment(t *testing.T) {
 	}
 }
 
+// A run that has made all its calls says so, and goes on with more of them.
+func TestAttemptsByComment(t *testing.T) {
+	h := newStage(t, strings.Replace(twoSteps, "phases:", "budget: attempts: 1\nphases:", 1))
+	h.comment("ada", "/run").end(exitBudget).wants("reason-code", "budget_exceeded", "status", "waiting")
+	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the budget of 1 agent calls are made", "/resume --attempts N")
+	h.comment("ada", "/resume --budget-usd 5").end(exitBudget).wants("reason-code", "budget_exceeded")
+	h.comment("ada", "/resume --attempts 5").end(exitDone).wants("status", "completed")
+	if got := h.calls(); got != "plan execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}
+
 // reviewed has a gate, and no second revise.
 const reviewed = `
 name: "own"

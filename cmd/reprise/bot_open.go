@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 func (b *bot) opening(o *order) opening {
 	out := opening{
 		repo: b.workFolder(), id: b.id(), online: true, pipeline: b.in.pipeline, language: b.in.language, agent: b.in.agent, model: b.in.model,
-		sandbox: b.in.sandbox, usd: b.in.usd, token: b.in.token, base: b.in.base, protect: b.in.protect, push: new(bool), theirs: true,
+		sandbox: b.in.sandbox, more: phases.Allowance{USD: b.in.usd}, token: b.in.token, base: b.in.base, protect: b.in.protect, push: new(bool), theirs: true,
 	}
 	*out.push = !b.in.dry
 	if b.t.issue != nil {
@@ -36,9 +37,8 @@ func (b *bot) opening(o *order) opening {
 	if o.Agent != "" {
 		out.agent = o.Agent
 	}
-	if o.USD > 0 {
-		out.usd = o.USD
-	}
+	out.more = o.More
+	out.more.USD = cmp.Or(o.More.USD, b.in.usd)
 	return out
 }
 

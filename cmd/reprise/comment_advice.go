@@ -51,6 +51,8 @@ func (c commenter) advice() string {
 		kind, a.Meaning = alertNote, c.more.Interrupted
 	case reason == metadata.RunCancelled:
 		kind = alertNote
+	case reason == metadata.BudgetExceeded:
+		a.Do = c.Tell.AllowMore("/resume " + phases.LimitOf(c.run).Flag())
 	}
 	words := ""
 	if verbatim(reason) && c.run.Stop.Why != "" {
@@ -116,7 +118,7 @@ func (c commenter) approval(phase, role string) string {
 // of the code does.
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
-		metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.BudgetExceeded, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
 		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

@@ -13,8 +13,8 @@ func (c commenter) edited() string {
 	for _, r := range c.rows {
 		p := c.plan.Phase(r.Rec.Name)
 		if p != nil && !p.NoReview && r.Rec.Edited() && c.run.Status != metadata.Completed {
-			lines = append(lines, "> ✏️ "+c.Tell.Edited(code(brief(p.Writes, 200))))
+			lines = append(lines, "✏️ "+c.Tell.Edited(code(brief(p.Writes, 200))))
 		}
 	}
-	return strings.Join(lines, "\n>\n")
+	return alert(alertNote, strings.Join(lines, "\n\n"))
 }

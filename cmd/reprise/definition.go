@@ -321,9 +321,7 @@ func (w *workspace) redefine(ctx context.Context, env environment, o opening) er
 		return err
 	}
 	now.plan, w.run = phases.Refresh(w.plan, now.plan, w.run, env.now())
-	if o.usd > 0 {
-		w.run.Budget.USD = o.usd
-	}
+	w.run = phases.Allow(w.run, o.more)
 	files, digest, err := now.freeze(w.issue)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		}
 		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
 	case "retry":
-		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.at, USD: o.USD})
+		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.at, More: o.More})
 		why = "a fresh allowance"
 	case "cancel":
 		why = o.told("cancelled")
@@ -168,7 +168,7 @@ func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	case run.Status == metadata.Running && busy:
 		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
 	}
-	next := phases.TakeUp(run, phases.Start{At: o.at, USD: o.USD, Refresh: o.Refresh})
+	next := phases.TakeUp(run, phases.Start{At: o.at, More: o.More, Refresh: o.Refresh})
 	if next.Status != metadata.Running {
 		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
 	}

@@ -25,7 +25,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	repoFlag(c, &o.repo)
 	issueFlag(c, &o.id)
 	f.StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
-	budgetFlag(c, &o.usd)
+	budgetFlags(c, &o.more)
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
@@ -53,7 +53,7 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 	if err := w.busy(env.now()); err != nil {
 		return err
 	}
-	run, err := phases.Retry(w.plan, w.run, phase, phases.Start{At: env.now(), USD: o.usd})
+	run, err := phases.Retry(w.plan, w.run, phase, phases.Start{At: env.now(), More: o.more})
 	if err != nil {
 		return usageError{err}
 	}

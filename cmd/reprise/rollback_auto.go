@@ -106,7 +106,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 func (w *workspace) undiagnosed(env environment, a automatic, err error) error {
 	var over *phases.OverBudget
 	if errors.As(err, &over) {
-		_, _ = fmt.Fprintf(env.stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s --budget-usd N\n", over.Why, w.issue.ID)
+		_, _ = fmt.Fprintf(env.stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over.Why, w.issue.ID, over.Limit.Flag())
 		return exitCode(exitBudget)
 	}
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)

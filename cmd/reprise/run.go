@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,7 +61,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringSliceVar(&o.part.Skip, "skip", nil, "phases to leave out, separated by commas")
 	f.StringVar(&o.agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
-	budgetFlag(c, &o.usd)
+	budgetFlags(c, &o.more)
 	pushFlag(c, &o.push)
 	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
@@ -76,24 +75,6 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
 	return c
-}
-
-// budgetFlag adds the flag that says how much a run may spend. It stays 0 unless
-// it is given: nobody can ask for a run that may spend nothing.
-func budgetFlag(c *cobra.Command, to *float64) {
-	c.Flags().Func("budget-usd", "money in `USD` that this run may spend from here on", func(text string) (err error) {
-		*to, err = dollars(text)
-		return err
-	})
-}
-
-// dollars reads an amount that a run may spend.
-func dollars(text string) (float64, error) {
-	usd, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(usd > 0) || usd > 1e6 {
-		return 0, errors.New("it is an amount of US dollars above 0, such as 5 or 2.50; leave it out to keep the pipeline's")
-	}
-	return usd, nil
 }
 
 // check refuses flags that do not go together.
@@ -159,10 +140,10 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 // takeUp makes a run that has stopped go on. One that would only come to wait
 // for the same person again is left as it is.
 func (w *workspace) takeUp(env environment, o runOptions) {
-	next := phases.TakeUp(w.run, phases.Start{At: env.now(), USD: o.usd, Refresh: o.refresh})
+	next := phases.TakeUp(w.run, phases.Start{At: env.now(), More: o.more, Refresh: o.refresh})
 	d := phases.Decide(w.plan, next)
 	spent := w.run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.run.Stop.Code && d.Code != metadata.AwaitingPerson
-	if (spent || waitsFor(w.run, d)) && !o.refresh {
+	if (spent && o.more == (phases.Allowance{}) || waitsFor(w.run, d)) && !o.refresh {
 		return
 	}
 	w.run = next

@@ -227,7 +227,7 @@ func wayOut(plan *pipelines.Pipeline, run metadata.Run) []string {
 	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
-		return []string{again + " --budget-usd N"}
+		return []string{again + " " + phases.LimitOf(run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed:
 		return []string{back, retry}
 	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:

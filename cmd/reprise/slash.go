@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -27,8 +28,9 @@ type slashCommand struct {
 	Only            string   // run: the one phase
 	Skip            []string // run: phases to leave out
 	Agent           string   // run
-	USD             float64  // run, resume: US dollars; 0: not told
 	Refresh         bool     // run
+
+	More phases.Allowance // run, resume, retry
 }
 
 // slashOutcome says what to do about a text.

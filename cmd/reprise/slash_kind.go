@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // slashKind is a kind of value. Each has a form that leaves no room for a
@@ -19,6 +20,8 @@ const (
 	slashPipeline
 	slashAgent
 	slashUSD
+	slashCount
+	slashTime
 	slashCommit
 	slashQuestion
 	slashTopic
@@ -28,7 +31,8 @@ const (
 func (k slashKind) form() string {
 	return [...]string{
 		slashSwitch: "", slashPhase: "PHASE", slashPhaseStep: "PHASE[:STEP]", slashPhases: "PHASE,...",
-		slashPipeline: "NAME", slashAgent: "NAME", slashUSD: "USD", slashCommit: "COMMIT", slashQuestion: "QUESTION", slashTopic: "COMMAND",
+		slashPipeline: "NAME", slashAgent: "NAME", slashUSD: "USD", slashCount: "N", slashTime: "TIME",
+		slashCommit: "COMMIT", slashQuestion: "QUESTION", slashTopic: "COMMAND",
 	}[k]
 }
 
@@ -61,6 +65,12 @@ func (k slashKind) fits(value string) bool {
 	case slashUSD:
 		usd, err := strconv.ParseFloat(value, 64)
 		return slashUSDForm.MatchString(value) && err == nil && usd > 0
+	case slashCount:
+		_, err := wholeNumber(value)
+		return err == nil
+	case slashTime:
+		_, err := workTime(value)
+		return err == nil
 	case slashCommit:
 		return slashCommitForm.MatchString(value)
 	case slashQuestion:
@@ -90,6 +100,13 @@ func slashPut(field any, value string) {
 		*to = strings.Split(value, ",")
 	case *float64:
 		*to, _ = strconv.ParseFloat(value, 64) // it fits
+	case *int64:
+		*to, _ = wholeNumber(value) // it fits
+	case *int:
+		n, _ := wholeNumber(value) // it fits
+		*to = int(min(n, mostAttempts))
+	case *time.Duration:
+		*to, _ = workTime(value) // it fits
 	}
 }
 
@@ -104,6 +121,12 @@ func slashGot(field any) (string, bool) {
 		return strings.Join(*of, ","), len(*of) > 0
 	case *float64:
 		return strconv.FormatFloat(*of, 'f', -1, 64), *of > 0
+	case *int64:
+		return strconv.FormatInt(*of, 10), *of > 0
+	case *int:
+		return strconv.Itoa(*of), *of > 0
+	case *time.Duration:
+		return of.String(), *of > 0
 	}
 	return "", false
 }

@@ -38,7 +38,7 @@ func checkSlash(t *testing.T, p slashParsed) {
 			t.Fatalf("unsafe argument %q in %+v", a, c)
 		}
 	}
-	if c.USD < 0 || c.USD >= 1e6 || len([]rune(c.Text)) > maxReason {
+	if m := c.More; m.USD < 0 || m.USD >= 1e6 || m.Tokens < 0 || m.Time < 0 || m.Attempts < 0 || len([]rune(c.Text)) > maxReason {
 		t.Fatalf("out of bounds: %+v", c)
 	}
 	if strings.ContainsFunc(c.Text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/reprise-ci/reprise/github"
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/phases"
+)
 
 // slashSpec describes a command.
 type slashSpec struct {
@@ -29,8 +34,8 @@ type slashParam struct {
 	Kind     slashKind
 	Optional bool // for arguments; flags always are
 
-	// field gives where its value is kept: a *string, *bool, *float64 or
-	// *[]string.
+	// field gives where its value is kept: a *string, *bool, *float64, *int,
+	// *int64, *time.Duration or *[]string.
 	field func(*slashCommand) any
 }
 
@@ -38,18 +43,22 @@ type slashParam struct {
 func slashTable() []slashSpec {
 	phase := slashParam{Kind: slashPhase, field: func(c *slashCommand) any { return &c.Phase }}
 	maybePhase := slashParam{Kind: slashPhase, Optional: true, field: phase.field}
-	dollars := slashParam{Name: "budget-usd", Kind: slashUSD, field: func(c *slashCommand) any { return &c.USD }}
+	more := []slashParam{
+		{Name: string(phases.LimitUSD), Kind: slashUSD, field: func(c *slashCommand) any { return &c.More.USD }},
+		{Name: string(phases.LimitTokens), Kind: slashCount, field: func(c *slashCommand) any { return &c.More.Tokens }},
+		{Name: string(phases.LimitTime), Kind: slashTime, field: func(c *slashCommand) any { return &c.More.Time }},
+		{Name: string(phases.LimitAttempts), Kind: slashCount, field: func(c *slashCommand) any { return &c.More.Attempts }},
+	}
 	return []slashSpec{
-		{Name: "run", Role: github.RoleWrite, Flags: []slashParam{
+		{Name: "run", Role: github.RoleWrite, Flags: slices.Concat([]slashParam{
 			{Name: "pipeline", Kind: slashPipeline, field: func(c *slashCommand) any { return &c.Pipeline }},
 			{Name: "from", Kind: slashPhase, field: func(c *slashCommand) any { return &c.From }},
 			{Name: "until", Kind: slashPhase, field: func(c *slashCommand) any { return &c.Until }},
 			{Name: "only", Kind: slashPhase, field: func(c *slashCommand) any { return &c.Only }},
 			{Name: "skip", Kind: slashPhases, field: func(c *slashCommand) any { return &c.Skip }},
 			{Name: "agent", Kind: slashAgent, field: func(c *slashCommand) any { return &c.Agent }},
-			dollars,
 			{Name: "refresh", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Refresh }},
-		}},
+		}, more)},
 		{
 			Name: "rollback", Role: github.RoleWrite, Run: true, Text: slashMustText,
 			Args: []slashParam{{Kind: slashPhaseStep, field: phase.field}},
@@ -58,8 +67,8 @@ func slashTable() []slashSpec {
 				{Name: "dry-run", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.DryRun }},
 			},
 		},
-		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []slashParam{maybePhase}},
-		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: []slashParam{dollars}},
+		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []slashParam{maybePhase}, Flags: more},
+		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: more},
 		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: slashMayText},
 		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: slashMayText},
 		{Name: "approve", Role: github.RoleWrite, Run: true, Shared: true, Args: []slashParam{

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -27,7 +29,7 @@ func TestSlashCommands(t *testing.T) {
 		{"　/run　--only　design", slashCommand{Name: "run", Only: "design"}},
 		{
 			"/run --pipeline full/quick-fix --from=Design --until testing --skip report,evaluation --agent claude --budget-usd 2.50 --refresh",
-			slashCommand{Name: "run", Pipeline: "full/quick-fix", From: "design", Until: "testing", Skip: []string{"report", "evaluation"}, Agent: "claude", USD: 2.5, Refresh: true},
+			slashCommand{Name: "run", Pipeline: "full/quick-fix", From: "design", Until: "testing", Skip: []string{"report", "evaluation"}, Agent: "claude", More: phases.Allowance{USD: 2.5}, Refresh: true},
 		},
 		{"/run —refresh –agent codex", slashCommand{Name: "run", Refresh: true, Agent: "codex"}},
 
@@ -46,7 +48,8 @@ func TestSlashCommands(t *testing.T) {
 
 		{"/retry", slashCommand{Name: "retry"}},
 		{"/retry design", slashCommand{Name: "retry", Phase: "design"}},
-		{"/resume --budget-usd=20", slashCommand{Name: "resume", USD: 20}},
+		{"/resume --budget-usd=20", slashCommand{Name: "resume", More: phases.Allowance{USD: 20}}},
+		{"/retry design --attempts 20 --time 1h30m --tokens=5000000", slashCommand{Name: "retry", Phase: "design", More: phases.Allowance{Attempts: 20, Time: 90 * time.Minute, Tokens: 5_000_000}}},
 		{"/cancel", slashCommand{Name: "cancel"}},
 		{"/cancel wrong issue\nsorry", slashCommand{Name: "cancel", Text: "wrong issue\nsorry"}},
 		{"/status", slashCommand{Name: "status"}},

@@ -105,6 +105,8 @@ func slashEnglish() slashLanguage {
 			"PHASE,...":    "names of phases with commas and no spaces between them, such as `report,evaluation`",
 			"NAME":         "a name of small letters, digits, `-` and `_`",
 			"USD":          "an amount above 0 in US dollars, such as `5` or `2.50`",
+			"N":            "a whole number above 0, such as `20`",
+			"TIME":         "a time such as `90m` or `2h`",
 			"COMMIT":       "a commit of at least 7 hexadecimal digits",
 			"QUESTION":     "the number of a question, such as `q1`",
 			"COMMAND":      "the name of a command",
@@ -129,7 +131,8 @@ func slashEnglish() slashLanguage {
 		flags: map[string]string{
 			"pipeline": "pipeline, NAME or NAME/PRESET; else the issue decides", "from": "first phase", "until": "last phase",
 			"only": "one phase alone", "skip": "phases to leave out", "agent": "agent that does every step",
-			"budget-usd": "US dollars the run may spend from here on", "refresh": "take pipeline and prompts as they are defined now",
+			"budget-usd": "US dollars the run may spend from here on", "tokens": "tokens, in and out, it may use from here on",
+			"time": "how long agents and checks may work from here on", "attempts": "calls of agents it may make from here on", "refresh": "take pipeline and prompts as they are defined now",
 			"restore": "also take the code back to what it was when the phase ended", "dry-run": "say what would change, and change nothing",
 		},
 		mistaken:    "%s was not carried out, and nothing has changed.",

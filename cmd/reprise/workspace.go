@@ -75,7 +75,7 @@ type opening struct {
 	model   string   // for every step; empty: as the pipeline says
 	protect []string // paths besides the pipeline's
 
-	usd     float64
+	more    phases.Allowance
 	push    *bool // push every commit to origin; nil: as the run was started
 	pause   bool  // stop after every phase that passed its gates
 	refresh bool  // take the pipeline and the prompts as they are defined now
@@ -326,9 +326,7 @@ func (w *workspace) begin(ctx context.Context, env environment, o opening) error
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.push},
 		Issue:     metadata.Issue{Title: w.issue.Title, Labels: w.issue.Labels, Author: w.issue.Author, Digest: w.issue.digest()},
 	}, env.now())
-	if o.usd > 0 {
-		w.run.Budget.USD = o.usd
-	}
+	w.run = phases.Allow(w.run, o.more)
 	return nil
 }
 

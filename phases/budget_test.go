@@ -1,0 +1,86 @@
+package phases
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Each limit of a budget stops a run, says which it is, and is lifted by more of
+// it and by nothing else.
+func TestEachLimitIsLiftedByItself(t *testing.T) {
+	all := map[Limit]Allowance{
+		LimitUSD: {USD: 2}, LimitTokens: {Tokens: 2000}, LimitTime: {Time: 2 * time.Minute}, LimitAttempts: {Attempts: 3},
+	}
+	tests := map[string]struct {
+		budget pipelines.Budget
+		want   Limit
+		flag   string
+		why    string
+	}{
+		"money":              {pipelines.Budget{USD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the budget of $1.00 are spent"},
+		"money of the issue": {pipelines.Budget{IssueUSD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the issue's budget of $1.00 are spent"},
+		"tokens":             {pipelines.Budget{Tokens: 1000}, LimitTokens, "--tokens N", "1100 of the budget of 1000 tokens are used"},
+		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, LimitTime, "--time TIME", "1m30s of the budget of 1m0s of work are used"},
+		"calls":              {pipelines.Budget{Attempts: 1}, LimitAttempts, "--attempts N", "1 of the budget of 1 agent calls are made"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := testPlan()
+			plan.Budget = tt.budget
+			run := freshRun(plan)
+			o := wrotten("p1")
+			o.Usage, o.Duration = metadata.Usage{USD: 1.5, InputTokens: 1000, OutputTokens: 100}, 90*time.Second
+			run = play(t, plan, run, Decide(plan, run), o)
+			run = play(t, plan, run, Decide(plan, run), Outcome{})
+			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || run.Stop.Why != tt.why {
+				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+			}
+			if got := LimitOf(run); got != tt.want || got.Flag() != tt.flag {
+				t.Errorf("it has stopped at %q (%s), want %q", got, got.Flag(), tt.want)
+			}
+			for limit, more := range all {
+				next := TakeUp(run, Start{At: run.UpdatedAt, More: more})
+				legal(t, run, next)
+				d := Decide(plan, next)
+				if goesOn := d.Do == DoReview; goesOn != (limit == tt.want) {
+					t.Errorf("with more of %s decided %q: %s", limit, show(d), d.Why)
+				}
+			}
+		})
+	}
+}
+
+// A run that has no time left to wait for another try is short of time.
+func TestTooLittleTimeIsTheTimeLimit(t *testing.T) {
+	run := freshRun(testPlan())
+	run.Budget.Seconds = 60
+	run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.BudgetExceeded, Why: "x", At: t0}
+	if got := LimitOf(run); got != LimitTime {
+		t.Errorf("it has stopped at %q", got)
+	}
+	run.Stop.Code = metadata.Stuck
+	if got := LimitOf(run); got != "" {
+		t.Errorf("a run that is stuck has stopped at %q", got)
+	}
+}
+
+// What a person has allowed stays when the pipeline is taken anew; the rest is
+// as it is defined now.
+func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
+	old, now := testPlan(), testPlan()
+	old.Budget = pipelines.Budget{USD: 1, Tokens: 1000, Time: pipelines.Duration(time.Hour), Attempts: 10}
+	now.Budget = pipelines.Budget{USD: 3, Tokens: 3000, Time: pipelines.Duration(3 * time.Hour), Attempts: 30}
+	run := Allow(freshRun(old), Allowance{Attempts: 20, Time: 2 * time.Hour})
+	_, run = Refresh(old, now, run, t0)
+	want := metadata.Budget{USD: 3, Tokens: 3000, Seconds: 7200, Attempts: 20}
+	if run.Budget != want {
+		t.Errorf("the budget is %+v, want %+v", run.Budget, want)
+	}
+	if why := strings.TrimSpace(Decide(now, run).Why); why != "the phase has not begun" {
+		t.Errorf("decided: %s", why)
+	}
+}
