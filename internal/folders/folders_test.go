@@ -35,9 +35,16 @@ func locked(t *testing.T) (*os.Root, string) {
 		mode fs.FileMode
 	}{
 		{"outside", 0o755}, // made here, and closed below
-		{"top/read-only/deep", 0o555}, {"top/read-only", 0o555}, {"top/closed/deep", 0}, {"top/closed", 0},
-		{"top/unreadable/deep", 0o333}, {"top/unreadable", 0o333}, {"top/no-entry/deep", 0o666}, {"top/no-entry", 0o666},
-		{"outside", 0}, {"top", 0},
+		{"top/read-only/deep", 0o555},
+		{"top/read-only", 0o555},
+		{"top/closed/deep", 0},
+		{"top/closed", 0},
+		{"top/unreadable/deep", 0o333},
+		{"top/unreadable", 0o333},
+		{"top/no-entry/deep", 0o666},
+		{"top/no-entry", 0o666},
+		{"outside", 0},
+		{"top", 0},
 	} {
 		file := filepath.Join(dir, e.name)
 		if err := os.MkdirAll(file, 0o755); err != nil && e.mode != 0 {
