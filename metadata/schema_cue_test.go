@@ -31,7 +31,7 @@ func vetted(schema cue.Value, record []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := schema.Unify(schema.Context().BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
+	if err := schema.Unify(cuecontext.New().BuildExpr(expr)).Validate(cue.Concrete(true)); err != nil {
 		return errors.New(cueerrors.Details(err, nil))
 	}
 	return nil

@@ -18,12 +18,13 @@ func fitsSchema(repo, branch, id string) error {
 	if err != nil {
 		return err
 	}
-	schema := cuecontext.New().CompileString(metadata.SchemaCUE)
+	ctx := cuecontext.New()
+	schema := ctx.CompileString(metadata.SchemaCUE)
 	expr, err := cuejson.Extract(branch, []byte(text))
 	if err = errors.Join(err, schema.Err()); err != nil {
 		return err
 	}
-	record := schema.Context().BuildExpr(expr)
+	record := ctx.BuildExpr(expr)
 	if err := schema.LookupPath(cue.ParsePath("#Run")).Unify(record).Validate(cue.Concrete(true)); err != nil {
 		return errors.New("the record is not as schema.cue has it: " + cueerrors.Details(err, nil))
 	}

@@ -30,19 +30,6 @@ func brief(text string, limit int) string {
 	return strings.TrimSpace(string([]rune(text)[:limit])) + "…"
 }
 
-// tail gives the end of a text from a line's beginning, where it has lines.
-func tail(text string, limit int) string {
-	text = strings.TrimSpace(text)
-	if r := []rune(text); len(r) > limit {
-		text = string(r[len(r)-limit:])
-		if _, rest, ok := strings.Cut(text, "\n"); ok {
-			text = rest
-		}
-		text = "…\n" + text
-	}
-	return text
-}
-
 // code makes text from outside inline code. Backticks in it become quotes.
 func code(text string) string {
 	text, _ = prompts.Clean(text)
