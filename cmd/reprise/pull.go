@@ -56,7 +56,7 @@ func shortTitle(title string) string {
 func pullDraft(plan *pipelines.Pipeline, run metadata.Run, f pullFacts) string {
 	c := newCommenter(plan, run, f.told)
 	draft := c.Tell.Draft
-	if run.Status != metadata.Running {
+	if run.Status != metadata.Running && run.Status != metadata.Completed {
 		draft = c.Tell.Halted
 	}
 	return c.body([]string{
