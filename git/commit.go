@@ -20,6 +20,10 @@ type Commit struct {
 	Moves   map[string]string // files or folders of the state folder, from and to
 	Time    time.Time         // of author and committer, recorded in UTC
 
+	// Anew says that the state folder has Files and nothing else: what the tip
+	// has there is removed. It goes with neither Moves nor Paths of that folder.
+	Anew bool
+
 	// Judge, if not nil, is asked about each of Paths that is there, as it is
 	// about to be committed: what it is given is the object, not the file, which
 	// somebody may have changed since it was looked at. If it returns an error,
@@ -127,6 +131,11 @@ func checkMessage(c Commit) error {
 // stateOps is what c does to the state folder.
 func (r *Repo) stateOps(c Commit) ([]op, error) {
 	var ops []op
+	if c.Anew {
+		for _, p := range slices.Sorted(maps.Keys(r.state)) {
+			ops = append(ops, op{kind: 'D', path: p})
+		}
+	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
 		if err := errors.Join(r.checkState(from), r.checkState(to)); err != nil {
@@ -236,6 +245,11 @@ func (r *Repo) applyMove(from, to string) {
 
 // writeState does in the tree what the commit did to the state folder.
 func (r *Repo) writeState(c Commit) error {
+	if c.Anew {
+		if err := removeAll(r.top, r.opt.State); err != nil {
+			return err
+		}
+	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
 		if beyond(r.top, from) {

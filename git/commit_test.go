@@ -448,3 +448,25 @@ func TestLargeFile(t *testing.T) {
 	}
 	clean(t, r)
 }
+
+// A commit that begins the state folder anew leaves nothing there of what the
+// branch started from, and everything else as it was.
+func TestCommitBeginsTheStateFolderAnew(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{
+		"a.txt": "a\n", record: "{old}", state + "/01_plan/plan.md": "old plan\n", ".reprise/issue-8/metadata.json": "{8}",
+	})
+	r := openRun(t, user)
+	id, err := r.Commit(t.Context(), Commit{Message: "start", Time: noon, Anew: true, Files: map[string][]byte{record: []byte("{1}")}})
+	must(t, err)
+	want := ".reprise/issue-7/metadata.json\n.reprise/issue-8/metadata.json\na.txt"
+	if diff := cmp.Diff(want, sh(t, user, "ls-tree", "-r", "--name-only", id)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(r.Tree() + "/" + state + "/01_plan"); !os.IsNotExist(err) || read(t, r.Tree()+"/"+record) != "{1}" {
+		t.Errorf("the tree did not follow: %v", err)
+	}
+	clean(t, r)
+	r.Close()
+	clean(t, openRun(t, user))
+}

@@ -169,9 +169,11 @@ func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Ru
 }
 
 // Begin commits the first record of a run, before anything is spent: a branch
-// that cannot be pushed is noticed here.
+// that cannot be pushed is noticed here. What an earlier run of the issue has
+// left in the folder, because its branch was merged, is put aside: it stays in
+// the history.
 func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
-	return e.commit(ctx, run, Commit{Message: message(run, "start: "+e.Plan.Name+" pipeline", "", "", 0, 0), Files: maps.Clone(e.Frozen)})
+	return e.commit(ctx, run, Commit{Message: message(run, "start: "+e.Plan.Name+" pipeline", "", "", 0, 0), Files: maps.Clone(e.Frozen), Anew: true})
 }
 
 // Rewind carries out a rewind that Back computed, as one commit.

@@ -46,6 +46,7 @@ type Commit struct {
 	Paths   []string          // changed in the tree, to be taken along
 	Moves   map[string]string
 	At      time.Time
+	Anew    bool // the run's folder has Files and nothing else
 
 	// Judge, if not nil, is asked about each of Paths that is there, with what
 	// is about to be committed. Its error keeps the commit from being made.

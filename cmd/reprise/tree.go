@@ -141,7 +141,7 @@ func (t tree) Diff(ctx context.Context, from string) (string, metadata.Diff, err
 }
 
 func (t tree) Commit(ctx context.Context, c phases.Commit) error {
-	g := git.Commit{Message: c.Message, Files: c.Files, Paths: c.Paths, Moves: c.Moves, Time: c.At.UTC().Truncate(time.Second)}
+	g := git.Commit{Message: c.Message, Files: c.Files, Paths: c.Paths, Moves: c.Moves, Anew: c.Anew, Time: c.At.UTC().Truncate(time.Second)}
 	if c.Judge != nil {
 		g.Judge = func(ctx context.Context, s git.Staged) error {
 			change, err := t.staged(ctx, s)
