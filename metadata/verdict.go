@@ -116,6 +116,7 @@ const (
 	ConfigInvalid      Code = "config_invalid"
 	CredentialsMissing Code = "credentials_missing"
 	AgentFailed        Code = "agent_failed" // missing, crashed, or out of retries
+	DiskFailed         Code = "disk_failed"  // full, not writable, or a call wrote more than it may
 	AlreadyRunning     Code = "already_running"
 	StaleEvent         Code = "stale_event"
 	NoRun              Code = "no_run"

@@ -40,7 +40,7 @@ func classes() []Class {
 func codes() []Code {
 	return []Code{
 		NoTrigger, NotACommand, PermissionDenied, BotDenied, ForkDenied, ConfusedDeputy, APIError,
-		ConfigInvalid, CredentialsMissing, AgentFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
+		ConfigInvalid, CredentialsMissing, AgentFailed, DiskFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
 		RefChanged, BudgetExceeded, TimedOut, NoProgress, Stuck, OutputInvalid, ReviewFailed, CheckFailed,
 		ProtectedPath, PatchTooLarge, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson,
 		Done,

@@ -337,6 +337,8 @@ func codeOf(c metadata.Class) metadata.Code {
 		return metadata.APIError
 	case metadata.StepTimeout, metadata.IdleTimeout:
 		return metadata.TimedOut
+	case metadata.Disk:
+		return metadata.DiskFailed
 	}
 	return metadata.AgentFailed
 }

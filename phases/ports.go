@@ -18,6 +18,9 @@ type Tree interface {
 	Prepare(ctx context.Context) error
 	// Changes lists what differs from the tip, the run's own folder included.
 	Changes(ctx context.Context) ([]Change, error)
+	// Hidden lists what was written since a time and is not among Changes,
+	// because the repository has it ignored.
+	Hidden(ctx context.Context, since time.Time) ([]Hidden, error)
 	// Restore takes paths back to the tip; none means all.
 	Restore(ctx context.Context, paths ...string) error
 	// Patch gives everything that differs from the tip, in git's format.
@@ -51,6 +54,12 @@ type Commit struct {
 	// Judge, if not nil, is asked about each of Paths that is there, with what
 	// is about to be committed. Its error keeps the commit from being made.
 	Judge func(ctx context.Context, c Change, data []byte) error
+}
+
+// Hidden is a file, or a folder with a slash at its end, that is ignored.
+type Hidden struct {
+	Path string
+	Rule string // what says so, such as ".gitignore:3: build/"
 }
 
 // Saver keeps the record on this machine between two commits.

@@ -57,6 +57,7 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	if err := allowed(plan, run, rw); err != nil {
 		return Rewound{}, err
 	}
+	rw.Reason = unreasoned(rw.Reason)
 	out := Rewound{Before: run, Moves: map[string]string{}, Files: map[string][]byte{}}
 	run = run.Clone()
 	target := run.Phase(rw.To)
@@ -110,6 +111,16 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	p := plan.Phase(rw.To)
 	out.Files[path.Join(Folder(run.IssueNumber), p.Folder, ReasonFile)] = []byte(reasonText(out.Entry, rw.Details))
 	return out, nil
+}
+
+// unreasoned is a reason without the word "because" that people begin it with:
+// wherever it is shown, words to that effect stand before it.
+func unreasoned(reason string) string {
+	word, rest, ok := strings.Cut(strings.TrimSpace(reason), " ")
+	if ok && strings.EqualFold(word, "because") && strings.TrimSpace(rest) != "" {
+		return strings.TrimSpace(rest)
+	}
+	return reason
 }
 
 func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {

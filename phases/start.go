@@ -87,7 +87,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 // resumable reports whether starting again is all that a stopped run needs.
 func resumable(c metadata.Code, s Start) bool {
 	switch c {
-	case metadata.RunCancelled, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError,
+	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.CredentialsMissing, metadata.APIError,
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson:
 		return true
 	case metadata.BudgetExceeded:

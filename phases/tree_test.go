@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -21,6 +22,7 @@ type folderTree struct {
 	commits []map[string]string
 	log     []Commit
 	fail    error // of the next commit
+	hidden  []Hidden
 }
 
 func newFolderTree(t *testing.T, files map[string]string) *folderTree {
@@ -70,6 +72,8 @@ func (f *folderTree) tip() map[string]string { return f.commits[len(f.commits)-1
 func (f *folderTree) Dir() string                   { return f.dir }
 func (f *folderTree) Tip() string                   { return fmt.Sprintf("%040x", len(f.commits)-1) }
 func (f *folderTree) Prepare(context.Context) error { return nil }
+
+func (f *folderTree) Hidden(context.Context, time.Time) ([]Hidden, error) { return f.hidden, nil }
 
 func (f *folderTree) Changes(context.Context) ([]Change, error) {
 	var out []Change

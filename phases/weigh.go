@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -115,6 +116,9 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 		return nil
 	}
 	if len(missing) > 0 {
+		if code == metadata.NoProgress {
+			missing[0] += e.hidden(ctx, effort(run, rec, d.Step())[0].StartedAt)
+		}
 		x.outcome.Status, x.outcome.Code = metadata.Unsuccessful, code
 		x.outcome.Why = strings.Join(append(missing, circumstances(r)...), "\n")
 		return nil
@@ -122,6 +126,27 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 	w.Digest, w.Files = sum, e.files(run, p, s)
 	x.outcome.Status, x.outcome.Written = metadata.Succeeded, &w
 	return nil
+}
+
+// mostHidden is how many ignored paths people and agents are told of.
+const mostHidden = 3
+
+// hidden says what was written since a time and cannot be seen, if there is
+// something: who looks for it should know why it does not count.
+func (e *Engine) hidden(ctx context.Context, since time.Time) string {
+	all, err := e.Tree.Hidden(ctx, since)
+	if err != nil || len(all) == 0 {
+		return "" // what is missing is missing all the same
+	}
+	var parts []string
+	for _, h := range all[:min(mostHidden, len(all))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", oneLine(h.Path), oneLine(h.Rule)))
+	}
+	text := "; what it wrote is ignored: " + strings.Join(parts, ", ")
+	if more := len(all) - mostHidden; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return e.mask(text)
 }
 
 // weighReview reads the verdict.

@@ -47,6 +47,7 @@ func englishCodes() map[string]Advice {
 		"api_error":           {"GitHub, or the service of the model, did not answer as needed.", "See whether both work, then give the command again, or comment `/retry`."},
 		"config_invalid":      {"The pipeline, its prompts or the settings have mistakes.", "Run `reprise vet`, correct what it names, and start again."},
 		"credentials_missing": {"A key or token that is needed is not there.", "Set what is named here or in the log of the job, then comment `/retry`."},
+		"disk_failed":         {"The disk is full or cannot be written to, or a step wrote more to it than it may.", "Make room and comment `/retry`; or allow more with `sandbox: disk` in the pipeline and comment `/run --refresh`."},
 		"agent_failed":        {"The agent could not be started, crashed, or went on failing.", "Read its last words in the log, then comment `/retry`."},
 		"already_running":     {"Another job works on this issue.", "Wait until it ends; your command is taken then."},
 		"stale_event":         {"The event is older than what was already done.", "Give the command again if it is still wanted."},

@@ -152,7 +152,7 @@ func TestASecretOfAPersonGetsNowhere(t *testing.T) {
 	h.comment("ada", "/run").end(exitDone).wants("status", "completed")
 	h.comment("ada", "/rollback plan because "+key+" and "+bird+" are in it", "MODEL_API_KEY="+bird).end(exitDone).wants("status", "completed")
 	run := h.record()
-	if reason := run.RollbackHistory[0].Reason; reason != "because [aws-access-token] and [MODEL_API_KEY] are in it" {
+	if reason := run.RollbackHistory[0].Reason; reason != "[aws-access-token] and [MODEL_API_KEY] are in it" {
 		t.Errorf("the reason is %q", reason)
 	}
 	branch := objects(t, h.path("origin.git"))

@@ -214,7 +214,7 @@ func TestRollbackByComment(t *testing.T) {
 	id := h.say("ada", "/rollback analyze because the cause is another\n\nLook at the *cache*.")
 	h.heard(id, "ada").end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
 	run := h.record()
-	if len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ada" || !strings.Contains(run.RollbackHistory[0].Reason, "Look at the *cache*.") {
+	if len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ada" || run.RollbackHistory[0].Reason != "the cause is another\n\nLook at the *cache*." {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)
 	}
 	if got := h.reactions(id); got != "eyes rocket" {

@@ -118,7 +118,7 @@ func (c commenter) approval(phase, role string) string {
 // of the code does.
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
-		metadata.BudgetExceeded, metadata.AgentFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
 		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -88,6 +89,8 @@ func codeFor(err error) metadata.Code {
 		return apiProblem(err)
 	case errors.As(err, new(*metadata.Error)):
 		return metadata.StateCorrupt
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO):
+		return metadata.DiskFailed
 	}
 	return metadata.AgentFailed
 }

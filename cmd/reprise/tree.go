@@ -69,6 +69,16 @@ func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 	return out, nil
 }
 
+// Hidden names each rule as people find it.
+func (t tree) Hidden(ctx context.Context, since time.Time) ([]phases.Hidden, error) {
+	all, err := t.repo.Hidden(ctx, since)
+	var out []phases.Hidden
+	for _, h := range all {
+		out = append(out, phases.Hidden{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
+	}
+	return out, err
+}
+
 func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 
 // read notes what a file holds, and what the tip has there, if it has a file

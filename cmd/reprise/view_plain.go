@@ -94,18 +94,10 @@ func happened(n news, p palette) string {
 	return mark(n, p) + " " + text
 }
 
-// unreasoned is a reason without the word that people begin it with.
-func unreasoned(reason string) string {
-	if word, rest, ok := strings.Cut(reason, " "); ok && strings.EqualFold(word, "because") {
-		return rest
-	}
-	return reason
-}
-
 func startLine(n news, p palette) string {
 	why := cut(flat(n.Why), 300)
 	if n.TakenBack != "" {
-		taken := "taken back because: " + cut(unreasoned(flat(n.TakenBack)), 300)
+		taken := "taken back because: " + cut(flat(n.TakenBack), 300)
 		if strings.HasPrefix(why, "taken back: ") {
 			why = ""
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/phases"
@@ -24,6 +25,7 @@ type checkout interface {
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 	Diff(ctx context.Context, from string, exclude ...string) (string, git.DiffStat, error)
 	Changes(ctx context.Context) ([]git.Change, error)
+	Hidden(ctx context.Context, since time.Time) ([]git.Hidden, error)
 	Patch(ctx context.Context, limit int64) ([]byte, error)
 
 	Tidy(ctx context.Context, g git.Guard) ([]string, error)

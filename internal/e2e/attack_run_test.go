@@ -221,7 +221,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
 	out := p.sabotage(sabotage{do: "for n in 1 2 3 4 5 6 7 8 9; do head -c 5000000 /dev/zero > ~/fill$n; done; sleep 60"})
-	if p.ending() != metadata.AgentFailed || !strings.Contains(out.stdout+out.stderr, "left, of ") {
+	if p.ending() != metadata.DiskFailed || !strings.Contains(out.stdout+out.stderr, "left, of ") {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	if found, _ := filepath.Glob(filepath.Join(disk, "*", "*", "homes", "*", "fill*")); len(found) > 0 {
