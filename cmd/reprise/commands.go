@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -31,9 +33,10 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.SetIn(env.stdin)
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w (see: %s --help)", err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagMistake)
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
@@ -71,6 +74,30 @@ func strictHelp(root *cobra.Command) {
 			}
 		}
 	}
+}
+
+// nameCommands refuses a command line that does not name a command, before its
+// flags are looked at: they are those of another command, or ask for help.
+func nameCommands(root *cobra.Command, args []string) error {
+	c, rest, err := root.Find(args)
+	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+		return usage(err)
+	}
+	return oneOfTheCommands(c, rest)
+}
+
+// flagMistake says which flag was probably meant by one that is not there.
+func flagMistake(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		typed := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -issue, too
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := slashNearest(typed, names); near != "" {
+			return usagef("%w; did you mean --%s? (see: %s --help)", err, near, c.CommandPath())
+		}
+	}
+	return usagef("%w (see: %s --help)", err, c.CommandPath())
 }
 
 // oneOfTheCommands refuses what is no command, and says what was meant.
@@ -142,6 +169,13 @@ func repoFlag(c *cobra.Command, to *string) {
 // issueFlag adds the flag that names the issue of a run.
 func issueFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from")
+}
+
+// anyIssueFlag adds the flag to a command that only reads, which takes the run at
+// hand if none is named.
+func anyIssueFlag(c *cobra.Command, to *string) {
+	issueFlag(c, to)
+	c.Flags().Lookup("issue").Usage += " (default: the run whose branch is checked out, or the only one)"
 }
 
 // pushFlag adds the flag that says whether commits go to origin. It stays nil

@@ -27,14 +27,27 @@ type recorded struct {
 }
 
 // look reads a run without taking it: another process may be at work on it.
+// Without an id it is the run that is at hand.
 func look(ctx context.Context, env environment, repo, id string) (*recorded, error) {
-	if err := checkID(id); err != nil {
-		return nil, err
+	if id != "" {
+		if err := checkID(id); err != nil {
+			return nil, err
+		}
 	}
 	src, err := git.Find(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
+	if id == "" {
+		if id, err = atHand(ctx, env, src); err != nil {
+			return nil, err
+		}
+	}
+	return lookAt(ctx, env, src, id)
+}
+
+// lookAt reads the run of an issue in a repository.
+func lookAt(ctx context.Context, env environment, src *git.Source, id string) (*recorded, error) {
 	r := &recorded{source: src}
 	name := recordFile(id)
 	read, done, err := r.reader(ctx, env, env.branch(id))
@@ -139,9 +152,16 @@ func statusCommand(env environment) *cobra.Command {
 	var repo, id string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "status --issue ID", Short: "Show where a run is, and what it waits for",
+		Use: "status [--issue ID]", Short: "Show where a run is, and what it waits for",
+		Long: `Show where a run is, and what it waits for. Without --issue it is the run whose
+branch is checked out, or the only one there is; if there are several, they are
+listed.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := look(c.Context(), env, repo, id)
+			var several severalRuns
+			if errors.As(err, &several) {
+				return several.list(c.Context(), env, asJSON)
+			}
 			if err != nil {
 				return err
 			}
@@ -153,7 +173,7 @@ func statusCommand(env environment) *cobra.Command {
 		},
 	}
 	repoFlag(c, &repo)
-	issueFlag(c, &id)
+	anyIssueFlag(c, &id)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the state as one JSON object")
 	return c
 }
@@ -162,7 +182,7 @@ func historyCommand(env environment) *cobra.Command {
 	var repo, id string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "history --issue ID", Short: "Show every attempt, decision and rollback of a run",
+		Use: "history [--issue ID]", Short: "Show every attempt, decision and rollback of a run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			r, err := look(c.Context(), env, repo, id)
 			if err != nil {
@@ -176,7 +196,7 @@ func historyCommand(env environment) *cobra.Command {
 		},
 	}
 	repoFlag(c, &repo)
-	issueFlag(c, &id)
+	anyIssueFlag(c, &id)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the history as one JSON object")
 	return c
 }
@@ -247,12 +267,12 @@ func promptCommand(env environment) *cobra.Command {
 	var o opening
 	var phase, step string
 	c := &cobra.Command{
-		Use:   "prompt (--issue-file FILE | --issue ID) --phase PHASE --step STEP",
+		Use:   "prompt [--issue-file FILE | --issue ID] --phase PHASE [--step STEP]",
 		Short: "Print exactly what an agent would be told",
 		RunE:  func(c *cobra.Command, _ []string) error { return runPrompt(c.Context(), env, o, phase, step) },
 	}
 	repoFlag(c, &o.repo)
-	issueFlag(c, &o.id)
+	anyIssueFlag(c, &o.id)
 	c.Flags().StringVar(&o.file, "issue-file", "", "Markdown file with the issue")
 	c.Flags().StringVar(&o.pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
 	c.Flags().StringVar(&o.language, "language", "", "en or ja (default: the pipeline's)")
@@ -264,10 +284,19 @@ func promptCommand(env environment) *cobra.Command {
 // runPrompt prints a prompt as it would be sent, for the run as it stands.
 func runPrompt(ctx context.Context, env environment, o opening, phase, step string) (err error) {
 	switch {
-	case o.file == "" && o.id == "" || o.file != "" && o.id != "":
-		return usagef("which issue? Give --issue-file FILE for one that would begin, or --issue ID for a run")
+	case o.file != "" && o.id != "":
+		return usagef("--issue-file names an issue that would begin, --issue one that has a run: give one of them")
 	case phase == "":
 		return usagef("which phase? Give --phase PHASE")
+	}
+	if o.file == "" && o.id == "" {
+		src, err := git.Find(ctx, o.repo)
+		if err != nil {
+			return err
+		}
+		if o.id, err = atHand(ctx, env, src); err != nil {
+			return err
+		}
 	}
 	o.scratch = true
 	w, err := openWorkspace(ctx, env, o)
@@ -286,7 +315,7 @@ func runPrompt(ctx context.Context, env environment, o opening, phase, step stri
 	e.Tree = treeAt{tree{w.repo, w.run.BaseCommit}, filepath.Join(root, "tree")}
 	p := w.plan.Phase(phase)
 	if p == nil {
-		return usageError{&phases.UnknownPhase{Phase: phase, Known: phaseNames(w.plan)}}
+		return usage(meant(&phases.UnknownPhase{Phase: phase, Known: phaseNames(w.plan)}))
 	}
 	if !slices.Contains([]string{"execute", "review", "revise"}, step) {
 		return usagef("there is no step %q; the steps are execute, review, revise", step)

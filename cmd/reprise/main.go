@@ -130,10 +130,15 @@ func run(ctx context.Context, args []string, env environment) int {
 	env.hide = env.finder()
 	root := commands(env)
 	root.SetArgs(args)
+	var err error
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		completeFlags(env, root)
+	} else {
+		err = nameCommands(root, args)
 	}
-	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	env = env.inJob()
 	var said exitCode
 	if errors.As(err, &said) {

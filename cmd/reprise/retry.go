@@ -55,7 +55,7 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 	}
 	run, err := phases.Retry(w.plan, w.run, phase, phases.Start{At: env.now(), More: o.more})
 	if err != nil {
-		return usageError{err}
+		return usage(meant(err))
 	}
 	opts, err := agentOptions(env, w, o.opening)
 	if err != nil {

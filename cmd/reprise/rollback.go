@@ -115,7 +115,7 @@ func runRollback(ctx context.Context, env environment, o rollbackOptions, reason
 		By: r.source.UserName, Trigger: metadata.Manual, Restore: o.restore, At: env.now(),
 	})
 	if err != nil {
-		return usageError{err}
+		return usage(meant(err))
 	}
 	if o.dry && o.restore {
 		if err := w.restore(ctx, &back); err != nil {

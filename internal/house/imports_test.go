@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"phases":             {"metadata", "pipelines", "prompts"},
 	"agents":             {"internal/folders", "phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "github.com/landlock-lsm/go-landlock"},
 	"github":             {"github.com/google/go-github", "github.com/hashicorp/go-retryablehttp"},
-	"cmd/reprise":        {"internal/folders", "metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "secrets", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/charmbracelet/x/ansi", "github.com/google/uuid", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3"},
+	"cmd/reprise":        {"internal/folders", "metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "secrets", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/charmbracelet/x/ansi", "github.com/google/uuid", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3"},
 	"internal/folders":   {},
 	"internal/ordinary":  {},
 	"internal/house":     {"*"},
