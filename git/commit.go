@@ -87,6 +87,12 @@ func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error)
 		}
 		id = made
 	}
+	if r.listed.tip == r.tip {
+		r.listed.apply(rev.ops, r.opt.State, id)
+	}
+	if r.differ != nil && r.differ.tip == r.tip {
+		r.differ.follow(rev.ops, id)
+	}
 	r.tip, r.own, r.isNew = id, id, false
 	if rev.code {
 		r.dirty = false

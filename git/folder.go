@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -17,22 +19,20 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.read(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", commit, "--", dir+"/")
+	files, err := below(ctx, s.lookUp, commit, dir)
 	if err != nil {
 		return nil, fmt.Errorf("list %s in %s: %w", dir, ref, err)
 	}
 	var names, blobs []string
-	for _, record := range records(out) {
-		info, name, _ := strings.Cut(record, "\t")
-		f := strings.Fields(info) // mode, kind, hash
-		if len(f) == 3 && strings.HasPrefix(f[0], "100") {
-			names, blobs = append(names, strings.TrimPrefix(name, dir+"/")), append(blobs, f[2])
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(files[p].mode, "100") {
+			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, files[p].id)
 		}
 	}
 	if len(names) == 0 {
 		return nil, nil
 	}
-	objects, err := catFile(ctx, s.read, blobs)
+	objects, err := s.lookUp(ctx, blobs...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s in %s: %w", dir, ref, err)
 	}

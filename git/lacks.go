@@ -1,9 +1,9 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -17,14 +17,20 @@ func (r *Repo) Lacks() []string { return slices.Clone(r.lacks) }
 // findLacks looks for what Lacks says, with the work tree as the tip.
 func (r *Repo) findLacks(ctx context.Context) error {
 	r.lacks = nil
-	modules, err := r.submodules(ctx)
+	files, err := r.files(ctx)
 	if err != nil {
 		return fmt.Errorf("look for submodules: %w", err)
+	}
+	var modules []string
+	for _, f := range files.files {
+		if f.mode == "160000" {
+			modules = append(modules, f.path)
+		}
 	}
 	if len(modules) > 0 {
 		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", emptyFolders(modules)))
 	}
-	if r.large, err = r.usesLFS(ctx); err != nil {
+	if r.large, err = r.usesLFS(ctx, files); err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
 	if r.large {
@@ -44,23 +50,18 @@ func emptyFolders(paths []string) string {
 	return names + " are empty"
 }
 
-// submodules lists the paths at which the tip has submodules. In a repository
-// that names none they are looked for once, when the run is new.
-func (r *Repo) submodules(ctx context.Context) ([]string, error) {
-	if _, err := r.top.Lstat(".gitmodules"); os.IsNotExist(err) && !r.isNew {
-		return nil, nil
+// usesLFS says whether a .gitattributes gives files to Git LFS.
+func (r *Repo) usesLFS(ctx context.Context, files *listing) (bool, error) {
+	for _, f := range files.files {
+		if path.Base(f.path) != ".gitattributes" || !strings.HasPrefix(f.mode, "100") {
+			continue
+		}
+		found, err := r.lookUp(ctx, f.id)
+		if err != nil || bytes.Contains(found[0].data, []byte("filter=lfs")) {
+			return err == nil, err
+		}
 	}
-	out, err := r.git(ctx, "ls-files", "-s", "-z")
-	return gitlinks(out), err
-}
-
-// usesLFS says whether a .gitattributes of the tip gives files to Git LFS.
-func (r *Repo) usesLFS(ctx context.Context) (bool, error) {
-	_, err := r.git(ctx, "grep", "--quiet", "--cached", "--fixed-strings", "-e", "filter=lfs", "--", ":(glob)**/.gitattributes")
-	if exitCode(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
+	return false, nil
 }
 
 // markLarge notes at changes which files Git LFS keeps and would not be converted.

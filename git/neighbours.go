@@ -19,16 +19,15 @@ func (r *Repo) neighbours(ctx context.Context, changes []Change) error {
 		names = append(names, name)
 	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return !under(c.Path, r.opt.State) }) {
-		out, err := r.git(ctx, "ls-files", "-s", "-z")
+		files, err := r.files(ctx)
 		if err != nil {
 			return fmt.Errorf("list the files of the tip: %w", err)
 		}
 		var links, blobs []string
-		for _, record := range records(out) {
-			info, name, _ := strings.Cut(record, "\t")
-			names = append(names, name)
-			if f := strings.Fields(info); len(f) == 3 && f[0] == "120000" { // mode, hash, stage
-				links, blobs = append(links, name), append(blobs, f[1])
+		for _, f := range files.files {
+			names = append(names, f.path)
+			if f.mode == "120000" {
+				links, blobs = append(links, f.path), append(blobs, f.id)
 			}
 		}
 		if err := r.behind(ctx, changes, links, blobs); err != nil {
@@ -44,7 +43,7 @@ func (r *Repo) behind(ctx context.Context, changes []Change, links, blobs []stri
 	if len(links) == 0 {
 		return nil
 	}
-	objects, err := catFile(ctx, r.gitStdin, blobs)
+	objects, err := r.lookUp(ctx, blobs...)
 	if err != nil {
 		return fmt.Errorf("read the symbolic links of the tip: %w", err)
 	}

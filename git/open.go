@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r.lock = lock
+	r.openStores()
 	if o.Locked != nil {
 		r.warnOf(o.Locked(r.tree))
 	}
@@ -186,10 +188,16 @@ func (r *Repo) check(ctx context.Context) error {
 	return err
 }
 
-// checkBranch asks git, which knows the rules for names. "--branch" takes the
-// next argument as it is, and refuses a leading dash.
+// plainBranch is a name that every version of git takes.
+var plainBranch = regexp.MustCompile(`^[A-Za-z0-9]+([_/-][A-Za-z0-9]+)*$`)
+
+// checkBranch asks git about any name that is not plain, since git knows the
+// rules. "--branch" takes the next argument as it is, and refuses a leading dash.
 func (r *Repo) checkBranch(ctx context.Context) error {
-	out, err := r.src.inspect(ctx, nil, "check-ref-format", "--branch", r.opt.Branch)
+	if plainBranch.MatchString(r.opt.Branch) && r.opt.Branch != "HEAD" {
+		return nil
+	}
+	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -260,11 +268,11 @@ func (r *Repo) roomForState(ctx context.Context) error {
 		return nil
 	}
 	for _, dir := range parents(r.opt.State) {
-		out, err := r.gitStdin(ctx, []byte(r.tip+":"+dir+"\n"), "cat-file", "--batch-check=%(objecttype)")
+		found, err := r.lookUp(ctx, r.tip+":"+dir)
 		if err != nil {
 			return err
 		}
-		if text := string(out); text != "tree\n" && !strings.HasSuffix(text, " missing\n") {
+		if kind := found[0].kind; kind != "tree" && kind != "" {
 			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", dir)
 		}
 	}
@@ -305,8 +313,8 @@ func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) 
 	if err != nil || !isHash(commit) {
 		return "", err
 	}
-	out, err := s.inspect(ctx, []byte(commit+"\n"), "cat-file", "--batch-check=%(objecttype)")
-	if err != nil || string(out) == "commit\n" {
+	found, err := s.store.ask(ctx, commit)
+	if err != nil || found[0].kind == "commit" {
 		return "", err
 	}
 	return commit, nil
@@ -373,7 +381,7 @@ func (r *Repo) usersBranch(ctx context.Context) (string, error) {
 	for _, p := range parents(r.opt.Branch) {
 		args = append(args, "refs/heads/"+p)
 	}
-	out, err := r.src.inspect(ctx, nil, args...)
+	out, err := r.src.inspect(ctx, args...)
 	if err != nil {
 		return "", fmt.Errorf("look for branch %s: %w", r.opt.Branch, err)
 	}

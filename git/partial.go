@@ -66,16 +66,37 @@ func (s *Source) promises() []setting {
 // read runs a git command that reads objects, which are given by their hash. In
 // a partial clone those that are missing are fetched into the user's repository,
 // as the user's own git would.
-func (s *Source) read(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+func (s *Source) read(ctx context.Context, args ...string) ([]byte, error) {
 	if len(s.promisors) == 0 {
-		return s.inspect(ctx, stdin, args...)
+		return s.inspect(ctx, args...)
 	}
 	dir, remove, err := s.apart()
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	return line{src: s, remote: s.promisors[0].remote}.do(ctx, call{
-		dir: dir, env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, args: args, stdin: reader(stdin),
-	})
+	return s.promised().do(ctx, s.inApart(dir, args...))
+}
+
+// lookUp gives objects by name; in a partial clone by hash, and fetched like read
+// does.
+func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) {
+	if len(s.promisors) == 0 {
+		return s.store.ask(ctx, names...)
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	fetching := store{place: func(ctx context.Context) (call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
+	defer fetching.close()
+	return s.promised().ask(ctx, &fetching, names)
+}
+
+func (s *Source) promised() line { return line{src: s, remote: s.promisors[0].remote} }
+
+// inApart is a command in a git directory that apart has made.
+func (s *Source) inApart(dir string, args ...string) call {
+	return call{dir: dir, env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, args: args}
 }

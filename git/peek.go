@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -12,6 +14,7 @@ type Peek struct {
 	src    *Source
 	dir    string
 	commit string
+	store  *store
 	remove func()
 }
 
@@ -28,6 +31,9 @@ func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
 		return nil, err
 	}
 	p := &Peek{src: s, dir: dir, remove: remove}
+	p.store = &store{place: func(context.Context) (call, error) {
+		return call{dir: dir, env: append(s.env.local(), "GIT_DIR="+dir)}, nil
+	}}
 	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
 		remove()
 		return nil, fmt.Errorf("fetch %s from origin: %w", branch, err)
@@ -45,20 +51,18 @@ func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := p.git(ctx, nil, "rev-parse", "--verify", into)
-	return strings.TrimSpace(string(out)), err
-}
-
-// git runs a command that looks at what was fetched.
-func (p *Peek) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return call{dir: p.dir, env: append(p.src.env.local(), "GIT_DIR="+p.dir), args: args, stdin: reader(stdin)}.do(ctx)
+	commit, err := os.ReadFile(filepath.Join(p.dir, into))
+	return strings.TrimSpace(string(commit)), err
 }
 
 // ReadFile returns the file at path, from the top of the repository, as it is on
 // the branch. The error wraps fs.ErrNotExist when there is no such file.
 func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	return readFile(ctx, p.git, []string{p.commit}, "origin", path)
+	return readFile(ctx, p.store.ask, []string{p.commit}, "origin", path)
 }
 
 // Close removes what was fetched.
-func (p *Peek) Close() { p.remove() }
+func (p *Peek) Close() {
+	p.store.close()
+	p.remove()
+}

@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,7 +24,7 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 		}
 		names = []string{commit}
 	}
-	return readFile(ctx, s.read, names, ref, path)
+	return readFile(ctx, s.lookUp, names, ref, path)
 }
 
 // ReadFile returns the file at path as it is in commit, a full hash. The error
@@ -32,7 +33,7 @@ func (r *Repo) ReadFile(ctx context.Context, commit, path string) ([]byte, error
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return readFile(ctx, r.gitStdin, []string{commit}, commit, path)
+	return readFile(ctx, r.lookUp, []string{commit}, commit, path)
 }
 
 // Branches lists the user's branches that are named prefix or lie under it, in
@@ -43,7 +44,7 @@ func (s *Source) Branches(ctx context.Context, prefix string) ([]string, error) 
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
 	}
-	out, err := s.inspect(ctx, nil, "for-each-ref", "--format=%(refname)", strings.TrimSuffix("refs/heads/"+prefix, "/"))
+	out, err := s.inspect(ctx, "for-each-ref", "--format=%(refname)", strings.TrimSuffix("refs/heads/"+prefix, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
@@ -56,20 +57,13 @@ func (s *Source) Branches(ctx context.Context, prefix string) ([]string, error) 
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
-	var ask strings.Builder
 	for _, c := range candidates(ref) {
-		if err := oneLine(c); err != nil {
-			return "", err
+		found, err := s.store.ask(ctx, c+"^{commit}")
+		if err != nil {
+			return "", fmt.Errorf("find %s: %w", ref, err)
 		}
-		fmt.Fprintf(&ask, "%s^{commit}\n", c)
-	}
-	out, err := s.inspect(ctx, []byte(ask.String()), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return "", fmt.Errorf("find %s: %w", ref, err)
-	}
-	for line := range strings.Lines(string(out)) {
-		if line = strings.TrimSuffix(line, "\n"); isHash(line) {
-			return line, nil
+		if found[0].kind != "" {
+			return found[0].id, nil
 		}
 	}
 	return "", fmt.Errorf("%s: no such branch or commit in this repository: %w", ref, fs.ErrNotExist)
@@ -95,65 +89,67 @@ func oneLine(name string) error {
 	return nil
 }
 
-type gitFunc func(ctx context.Context, stdin []byte, args ...string) ([]byte, error)
+// asker gives the objects of names, one for each.
+type asker func(ctx context.Context, names ...string) ([]object, error)
 
-func readFile(ctx context.Context, git gitFunc, refs []string, ref, path string) ([]byte, error) {
-	var names []string
+// readFile reads a file as it is in the first of the refs that has it.
+func readFile(ctx context.Context, ask asker, refs []string, ref, path string) ([]byte, error) {
 	for _, c := range refs {
-		if err := oneLine(c + path); err != nil {
-			return nil, err
+		found, err := ask(ctx, c+":"+path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
 		}
-		names = append(names, c+":"+path)
-	}
-	blobs, err := catFile(ctx, git, names)
-	if err != nil {
-		return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
-	}
-	for _, b := range blobs {
-		if b.kind == "blob" {
-			return b.data, nil
-		}
-		if b.kind != "" {
+		switch found[0].kind {
+		case "":
+		case "blob":
+			return found[0].data, nil
+		default:
 			return nil, fmt.Errorf("read %s at %s: is a folder, not a file", path, ref)
 		}
 	}
 	return nil, fmt.Errorf("read %s at %s: %w", path, ref, fs.ErrNotExist)
 }
 
-// object is what git holds under a name; kind is "" if it holds nothing.
-type object struct {
-	kind string
-	data []byte
-}
-
-// catFile reads objects by name, one answer per name.
-func catFile(ctx context.Context, git gitFunc, names []string) ([]object, error) {
-	out, err := git(ctx, []byte(strings.Join(names, "\n")+"\n"), "cat-file", "--batch")
-	if err != nil {
-		return nil, err
-	}
-	objects := make([]object, len(names))
-	for i, name := range names {
-		line, rest, ok := bytes.Cut(out, []byte("\n"))
-		if !ok {
-			return nil, io.ErrUnexpectedEOF
+// below gives the files of a folder of a commit, by their path from the top of
+// the repository: none if there is no such folder. commit is a full hash.
+func below(ctx context.Context, ask asker, commit, dir string) (map[string]entry, error) {
+	files := map[string]entry{}
+	type folder struct{ name, path string }
+	for todo := []folder{{commit + ":" + dir, dir}}; len(todo) > 0; todo = todo[1:] {
+		found, err := ask(ctx, todo[0].name)
+		if err != nil {
+			return nil, err
 		}
-		out = rest
-		if text := string(line); text == name+" missing" || text == name+" ambiguous" {
+		if found[0].kind != "tree" {
 			continue
 		}
-		f := strings.Fields(string(line)) // hash, kind, size
-		if len(f) != 3 || !isHash(f[0]) {
-			return nil, fmt.Errorf("git cat-file answered %q", line)
+		for rest := found[0].data; len(rest) > 0; {
+			info, after, _ := bytes.Cut(rest, []byte{0})
+			mode, name, ok := strings.Cut(string(info), " ")
+			if !ok || len(after) < len(commit)/2 {
+				return nil, fmt.Errorf("%s is no folder that git could have written", todo[0].path)
+			}
+			id := hex.EncodeToString(after[:len(commit)/2])
+			rest = after[len(commit)/2:]
+			if p := todo[0].path + "/" + name; mode == "40000" {
+				todo = append(todo, folder{id, p})
+			} else {
+				files[p] = entry{mode: plainMode(mode), id: id}
+			}
 		}
-		size, err := strconv.Atoi(f[2])
-		if err != nil || size+1 > len(out) {
-			return nil, io.ErrUnexpectedEOF
-		}
-		objects[i] = object{kind: f[1], data: out[:size:size]}
-		out = out[size+1:]
 	}
-	return objects, nil
+	return files, nil
+}
+
+// plainMode gives a mode as git does today: old ones of files say more.
+func plainMode(mode string) string {
+	if bits, err := strconv.ParseUint(mode, 8, 32); err == nil && strings.HasPrefix(mode, "100") {
+		if bits&0o100 != 0 {
+			return "100755"
+		}
+		return "100644"
+	}
+	return mode
 }
 
 func reader(b []byte) io.Reader {

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -28,24 +29,53 @@ func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
 	if s.get("remote."+name+".url") == "" {
 		return nil, nil
 	}
+	fetch, push, err := s.addresses(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("find the address of %s: %w", name, err)
+	}
 	r := &remote{name: name, settings: s.networkSettings()}
 	for _, u := range []struct {
-		to   *string
-		args []string
-	}{
-		{&r.fetch, []string{"remote", "get-url", "--", name}},
-		{&r.push, []string{"remote", "get-url", "--push", "--", name}},
-	} {
-		out, err := s.discover(ctx, u.args...)
-		if err != nil {
-			return nil, fmt.Errorf("find the address of %s: %w", name, err)
-		}
-		first, _, _ := strings.Cut(string(out), "\n")
-		address, secret := splitCredentials(first)
+		to      *string
+		address string
+	}{{&r.fetch, fetch}, {&r.push, push}} {
+		address, secret := splitCredentials(u.address)
 		*u.to = s.absolute(address)
 		r.settings = append(r.settings, secret...)
 	}
 	return r, nil
+}
+
+// addresses gives where a remote is fetched from and pushed to. Git is asked
+// only if there is more to it than what the configuration names.
+func (s *Source) addresses(ctx context.Context, name string) (fetch, push string, err error) {
+	plain := true
+	for _, c := range s.config {
+		switch {
+		case c.key == "remote."+name+".url":
+			plain, fetch = plain && fetch == "" && c.value != "", c.value
+		case c.key == "remote."+name+".pushurl":
+			plain, push = plain && push == "" && c.value != "", c.value
+		case strings.HasPrefix(c.key, "url."): // insteadOf, pushInsteadOf
+			plain = false
+		}
+	}
+	if plain {
+		return fetch, cmp.Or(push, fetch), nil
+	}
+	for _, u := range []struct {
+		to   *string
+		args []string
+	}{
+		{&fetch, []string{"remote", "get-url", "--", name}},
+		{&push, []string{"remote", "get-url", "--push", "--", name}},
+	} {
+		out, err := s.discover(ctx, u.args...)
+		if err != nil {
+			return "", "", err
+		}
+		*u.to, _, _ = strings.Cut(string(out), "\n")
+	}
+	return fetch, push, nil
 }
 
 // absolute resolves a remote that is a relative path, which git reads from the

@@ -21,6 +21,9 @@ type Repo struct {
 	top  *os.Root // of tree
 	lock *os.File
 
+	store *store // of objects: what is missing in a partial clone is fetched
+	here  *store // the same, without asking any remote
+
 	remote *remote // nil: nothing is fetched or pushed
 	own    string  // what the own ref holds; "" before the first commit
 	tip    string
@@ -33,6 +36,7 @@ type Repo struct {
 	dirty    bool                // the index may hold what no commit does
 	unpushed []revision          // commits of this process that the remote has not
 
+	listed listing           // of the tip, once it was asked for
 	differ *difference       // of the newest tip from the base, once it was asked for
 	lent   map[string]string // fingerprints of what Tidy has put in the place of what the tip has
 
@@ -77,6 +81,9 @@ func (r *Repo) warnOf(text string) {
 
 // Close gives the root free for other processes. What is in it stays.
 func (r *Repo) Close() error {
+	for _, s := range []*store{r.store, r.here} {
+		s.close()
+	}
 	for _, root := range []*os.Root{r.top, r.root} {
 		if root != nil {
 			root.Close()
@@ -105,21 +112,58 @@ func (r *Repo) gitCall(ctx context.Context, c call) ([]byte, error) {
 	if len(r.src.promisors) == 0 {
 		return r.offline(ctx, c)
 	}
-	if err := r.guard(); err != nil {
+	c, err := r.placed(nil, c)
+	if err != nil {
 		return nil, err
 	}
-	c.dir, c.lock, c.env = r.dir, r.lock, append(r.place(nil), c.env...)
 	return r.line(r.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
 }
 
 // offline is gitCall for a command that talks to nobody: in a partial clone it
 // finds only what is here.
 func (r *Repo) offline(ctx context.Context, c call) ([]byte, error) {
-	if err := r.guard(); err != nil {
+	c, err := r.placed(r.src.env.local(), c)
+	if err != nil {
 		return nil, err
 	}
-	c.dir, c.lock, c.env = r.dir, r.lock, append(r.place(r.src.env.local()), c.env...)
 	return c.do(ctx)
+}
+
+// placed gives c the run's own directory, and what it and env bring.
+func (r *Repo) placed(env []string, c call) (call, error) {
+	c.dir, c.lock, c.env = r.dir, r.lock, append(r.place(env), c.env...)
+	return c, r.guard()
+}
+
+// openStores says where the objects of the run are looked up. What the user's
+// repository has is asked for there, since one process then serves both.
+func (r *Repo) openStores() {
+	offline := func(context.Context) (call, error) { return r.placed(r.src.env.local(), call{}) }
+	switch {
+	case len(r.src.promisors) > 0:
+		r.here = &store{place: offline}
+		r.store = &store{place: func(ctx context.Context) (call, error) {
+			c, err := r.placed(nil, call{})
+			if err != nil {
+				return c, err
+			}
+			return r.line(r.src.promisors[0].remote).ready(ctx, c)
+		}}
+		return
+	case r.opt.Scratch:
+		r.here = &store{place: offline}
+	default:
+		r.here = r.src.store
+	}
+	r.store = r.here
+}
+
+// lookUp gives objects by name.
+func (r *Repo) lookUp(ctx context.Context, names ...string) ([]object, error) {
+	if len(r.src.promisors) == 0 {
+		return r.store.ask(ctx, names...)
+	}
+	return r.line(r.src.promisors[0].remote).ask(ctx, r.store, names)
 }
 
 // guard puts right what decides how git reads this directory: nobody else

@@ -9,27 +9,22 @@ import (
 // Submodules lists the paths at which the commit that is checked out has
 // submodules.
 func (s *Source) Submodules(ctx context.Context) ([]string, error) {
-	out, err := s.read(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", s.Head)
+	out, err := s.read(ctx, "ls-tree", "-r", "-z", "--full-tree", s.Head)
 	if err != nil {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
-	return gitlinks(out), nil
-}
-
-// gitlinks gives the paths of the submodules in what ls-tree or ls-files lists.
-func gitlinks(list []byte) []string {
 	var paths []string
-	for _, record := range records(list) {
+	for _, record := range records(out) {
 		if info, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(info, "160000 ") {
 			paths = append(paths, name)
 		}
 	}
-	return paths
+	return paths, nil
 }
 
 // UsesLFS says whether the commit that is checked out gives files to Git LFS.
 func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
-	_, err := s.read(ctx, nil, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
+	_, err := s.read(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
 	if exitCode(err) == 1 {
 		return false, nil
 	}

@@ -3,7 +3,9 @@ package git
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +26,9 @@ type Source struct {
 	UserEmail     string // likewise
 
 	env         environ
+	store       *store // offline
 	config      []setting
+	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
 	promisors   []promisor // none: the repository has all its objects
@@ -68,6 +72,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
 	s := &Source{Dir: dir, env: takeEnviron()}
+	s.store = &store{place: func(context.Context) (call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
@@ -90,16 +95,21 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	return s, nil
 }
 
+// originHead is where git keeps which branch a clone began with.
+const originHead = "refs/remotes/origin/HEAD"
+
 // locate asks where the repository is. Git prints one line per question, and
 // stops at the first it cannot answer.
 func (s *Source) locate(ctx context.Context) error {
 	out, err := s.discover(ctx, "rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
-		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	said := stderrOf(err)
 	switch {
-	case err == nil && len(lines) == 7:
+	case err == nil && len(lines) == 8:
+		s.remoteHead = lines[7]
+	case len(lines) >= 7: // there is no such branch of a remote
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case strings.Contains(said, "dubious ownership"):
@@ -164,27 +174,18 @@ func (s *Source) get(key string) string {
 }
 
 func (s *Source) findDefault(ctx context.Context) error {
-	const originHead = "refs/remotes/origin/HEAD"
-	out, err := s.inspect(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname) %(symref)",
-		originHead, "refs/heads/main", "refs/heads/master", "refs/remotes/origin/main", "refs/remotes/origin/master")
-	if err != nil {
-		return fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+	names, ref := []string{"main", "master"}, ""
+	if name, ok := strings.CutPrefix(s.remoteHead, "refs/remotes/origin/"); ok && s.remoteHead != originHead {
+		names, ref = []string{name}, s.remoteHead
 	}
-	found := map[string]string{} // ref to commit
-	for line := range strings.Lines(string(out)) {
-		ref, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		commit, target, _ := strings.Cut(rest, " ")
-		found[ref] = commit
-		if name, ok := strings.CutPrefix(target, "refs/remotes/origin/"); ok && ref == originHead {
+	for _, name := range names {
+		commit, err := s.resolve(ctx, cmp.Or(ref, name))
+		if err == nil {
 			s.DefaultBranch, s.defaultHead = name, commit
 			return nil
 		}
-	}
-	for _, name := range []string{"main", "master"} {
-		commit := cmp.Or(found["refs/heads/"+name], found["refs/remotes/origin/"+name])
-		if commit != "" {
-			s.DefaultBranch, s.defaultHead = name, commit
-			return nil
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("look for the default branch of %s: %w", s.Dir, err)
 		}
 	}
 	return nil
@@ -198,7 +199,10 @@ func (s *Source) discover(ctx context.Context, args ...string) ([]byte, error) {
 // inspect runs git on the user's git directory. It may only run commands that
 // look at refs and objects, or move the run's own branch: none of them runs
 // anything that a configuration file can name.
-func (s *Source) inspect(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	env := append(s.env.local(), "GIT_DIR="+s.CommonDir)
-	return call{dir: s.CommonDir, env: env, args: args, stdin: reader(stdin)}.do(ctx)
+func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
+	return s.inspection(args...).do(ctx)
+}
+
+func (s *Source) inspection(args ...string) call {
+	return call{dir: s.CommonDir, env: append(s.env.local(), "GIT_DIR="+s.CommonDir), args: args}
 }

@@ -23,19 +23,11 @@ const maxState = 64 << 20
 
 // loadState reads what commit has in the state folder.
 func (r *Repo) loadState(ctx context.Context, commit string) error {
-	out, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", commit, "--", r.opt.State+"/")
-	if err != nil {
-		return err
+	files, err := below(ctx, r.lookUp, commit, r.opt.State)
+	if err == nil {
+		r.state = files
 	}
-	r.state = map[string]entry{}
-	for _, record := range records(out) {
-		info, name, _ := strings.Cut(record, "\t")
-		f := strings.Fields(info) // mode, kind, id
-		if len(f) == 3 {
-			r.state[name] = entry{mode: f[0], id: f[2]}
-		}
-	}
-	return nil
+	return err
 }
 
 // records splits what git prints with -z.

@@ -22,27 +22,56 @@ type line struct {
 
 // do runs a command that may talk with the remote. Variables that c brings win.
 func (l line) do(ctx context.Context, c call) ([]byte, error) {
+	c, err := l.ready(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	err = l.await(ctx, func(calm context.Context) error {
+		var err error
+		out, err = c.do(calm)
+		return err
+	})
+	return out, err
+}
+
+// ask asks a store whose git may talk with the remote.
+func (l line) ask(ctx context.Context, from *store, names []string) (objects []object, err error) {
+	err = l.await(ctx, func(calm context.Context) error {
+		objects, err = from.ask(calm, names...)
+		return err
+	})
+	return objects, err
+}
+
+// ready gives c the environment for talking with the remote.
+func (l line) ready(ctx context.Context, c call) (call, error) {
 	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
 	if l.token != nil {
 		token, err := l.token(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+			return call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
 		}
 		if settings, err = l.remote.withToken(token); err != nil {
-			return nil, err
+			return call{}, err
 		}
 		secrets = append(secretsIn(settings), token)
 	}
 	settings = slices.Concat(settings, l.src.promises(), l.more)
 	c.env, c.secrets = slices.Concat(l.src.env.network(settings), l.src.batchMode(), c.env), secrets
+	return c, nil
+}
+
+// await does what talks with the remote as long as there is patience.
+func (l line) await(ctx context.Context, talk func(context.Context) error) error {
 	within := cmp.Or(l.patience, patience)
 	calm, stop := context.WithTimeout(ctx, within)
 	defer stop()
-	out, err := c.do(calm)
+	err := talk(calm)
 	if err != nil && calm.Err() != nil && ctx.Err() == nil {
-		return out, fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", l.remote.name, errNoAnswer, within)
+		return fmt.Errorf("%s %w, which is %v: see whether it can be reached, and start again", l.remote.name, errNoAnswer, within)
 	}
-	return out, err
+	return err
 }
 
 // line returns the way to talk with a remote for this run.
@@ -134,6 +163,6 @@ func (r *Repo) need(ctx context.Context, commit string) error {
 
 // has says whether a commit is here, without asking any remote for it.
 func (r *Repo) has(ctx context.Context, commit string) (bool, error) {
-	out, err := r.offline(ctx, call{args: []string{"cat-file", "--batch-check=%(objecttype)"}, stdin: strings.NewReader(commit + "\n")})
-	return string(out) == "commit\n", err
+	found, err := r.here.ask(ctx, commit)
+	return err == nil && found[0].kind == "commit", err
 }

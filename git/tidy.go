@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -29,20 +28,14 @@ type Guard struct {
 func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	r.unlock()
 	r.removeEmpty()
-	var out []byte
-	var err error
-	var wg sync.WaitGroup
-	wg.Go(func() { out, err = r.git(ctx, "ls-files", "-z") }) // only looks, so it may run beside
-	reset := r.ResetPlayground(ctx)
-	wg.Wait()
-	if err := errors.Join(err, reset); err != nil {
+	if err := r.ResetPlayground(ctx); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
 	}
-	known := map[string]bool{}
-	for _, name := range records(out) {
-		known[name] = true
+	var removed []string
+	known, err := r.files(ctx)
+	if err == nil {
+		removed, err = r.removeStrays(known, g.Instruct)
 	}
-	removed, err := r.removeStrays(known, g.Instruct)
 	if err == nil {
 		err = r.instruct(ctx, g)
 	}
@@ -70,7 +63,7 @@ func (r *Repo) removeEmpty() {
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there, and through folders that somebody locked. It follows no
 // symbolic link.
-func (r *Repo) removeStrays(known map[string]bool, instruct func(string) bool) (removed []string, err error) {
+func (r *Repo) removeStrays(known *listing, instruct func(string) bool) (removed []string, err error) {
 	look := func() (locked bool, err error) {
 		err = folders.Walk(r.top, ".", func(p string, d fs.DirEntry, err error) error {
 			switch {
@@ -86,7 +79,7 @@ func (r *Repo) removeStrays(known map[string]bool, instruct func(string) bool) (
 					return fs.SkipDir
 				}
 				return nil
-			case d.IsDir(), known[p]:
+			case d.IsDir(), known.has(p):
 				return nil
 			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
 				return nil
@@ -126,7 +119,7 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 		if err != nil {
 			return err
 		}
-		r.differ = &difference{tip: r.tip}
+		r.differ = &difference{tip: r.tip, of: g.Instruct}
 		for _, o := range ops {
 			if g.Instruct(o.path) && !under(o.path, r.opt.State) {
 				r.differ.ops = append(r.differ.ops, o)
@@ -147,7 +140,16 @@ func (r *Repo) instruct(ctx context.Context, g Guard) error {
 // difference is in what instructions to agents a base differs from a tip.
 type difference struct {
 	tip string
+	of  func(path string) bool // is an instruction
 	ops []op
+}
+
+// follow takes the difference along to a commit on its tip, if the ops that lead
+// there touch no instructions.
+func (d *difference) follow(ops []op, tip string) {
+	if !slices.ContainsFunc(ops, func(o op) bool { return d.of(o.path) || d.of(o.to) }) {
+		d.tip = tip
+	}
 }
 
 // takeBack brings what Tidy has lent for an agent back to the tip, unless the

@@ -24,7 +24,7 @@ func (r *Repo) updateUsers(ctx context.Context, tip string) string {
 		old = r.zero()
 	}
 	r.sweepBranchLock()
-	_, err := r.src.inspect(ctx, nil, "update-ref", "-m", "reprise", r.ref, tip, old)
+	_, err := r.src.inspect(ctx, "update-ref", "-m", "reprise", r.ref, tip, old)
 	if err == nil {
 		r.users = tip
 		return ""
