@@ -425,7 +425,7 @@ func sessionOf(run metadata.Run, n int, agent string) int {
 	if n < 1 || n > len(run.Attempts) {
 		return 0
 	}
-	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed {
+	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed || a.StartedAt.Before(issueTaken(run)) {
 		return 0
 	}
 	return n

@@ -61,7 +61,7 @@ type Engine struct {
 	Secrets Secrets
 
 	Issue  prompts.Issue     // as it read when the run began
-	Frozen map[string][]byte // files of the first commit: issue, pipeline, prompts
+	Frozen map[string][]byte // files of the first commit, or of one that takes them anew: issue, pipeline, prompts
 
 	Now   func() time.Time
 	NewID func() string // a UUID, for sessions
@@ -198,9 +198,10 @@ func (e *Engine) present(moves map[string]string) {
 	}
 }
 
-// Refreeze commits a record together with the definition that it goes on with.
-func (e *Engine) Refreeze(ctx context.Context, run metadata.Run) error {
-	return e.commit(ctx, run, Commit{Message: message(run, "refresh: "+e.Plan.Name+" pipeline", "", "", 0, 0), Files: maps.Clone(e.Frozen)})
+// Refreeze commits a record together with what it goes on with: the files of
+// Frozen. What says in a few words what that is.
+func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) error {
+	return e.commit(ctx, run, Commit{Message: message(run, "refresh: "+what, "", "", 0, 0), Files: maps.Clone(e.Frozen)})
 }
 
 // Amend commits a record that changed with no work attached, such as a retry.

@@ -237,7 +237,7 @@ func (w *world) somebody() {
 func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 	run, plan := w.run, w.engine.Plan
 	phase := rapid.SampledFrom(names(run)).Draw(w.T, "phase")
-	c.Name = rapid.SampledFrom([]string{"run", "approve", "approve", "answer", "answer", "rollback", "retry", "skip", "pause", "cancel", "refresh"}).Draw(w.T, "command")
+	c.Name = rapid.SampledFrom([]string{"run", "approve", "approve", "answer", "answer", "rollback", "retry", "skip", "pause", "cancel", "refresh", "refresh-issue"}).Draw(w.T, "command")
 	var next metadata.Run
 	var err error
 	switch c.Name {
@@ -271,9 +271,6 @@ func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 	case "cancel":
 		next, err = Cancel(run, "enough", c.At)
 	case "refresh":
-		if run.Status == metadata.Completed {
-			return run, nil, errors.New("the run is completed")
-		}
 		now := w.plan()
 		for i, p := range plan.Phases { // fewer revises than were done is no mistake of anybody
 			now.Phases[i].Revisions = max(now.Phases[i].Revisions, p.Revisions)
@@ -283,6 +280,10 @@ func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 		}
 		w.engine.Plan, next = Refresh(plan, now, TakeUp(run, Start{At: c.At}), c.At)
 		w.plans++
+	case "refresh-issue":
+		now := run.Issue
+		now.Title = w.word("title")
+		next = TakeIssue(TakeUp(run, Start{At: c.At, Issue: true}), now, "title", c.By, c.At)
 	}
 	return next, nil, err
 }

@@ -13,7 +13,8 @@ import (
 // phases are pending; a phase that the new pipeline does not have any more is
 // left as it is if it is completed, and skipped if it is not, because the
 // history names it; once a pipeline has it again, it is pending. An allowance
-// that a person gave stays. No argument is changed.
+// that a person gave stays. A completed run that has new phases runs again. No
+// argument is changed.
 func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pipelines.Pipeline, metadata.Run) {
 	run = run.Clone()
 	plan := *now
@@ -51,10 +52,37 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	if plan.Phase(run.CurrentPhase) == nil {
 		run.CurrentPhase = plan.Phases[0].Name
 	}
+	open := slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Status == metadata.PhasePending })
+	if run.Status == metadata.Completed && open >= 0 {
+		run.Status, run.CurrentPhase, run.AllowanceFrom = metadata.Running, list[open].Name, len(run.Attempts)
+	}
 	run.Language = plan.Language
 	run.Budget = keepAllowed(budgetOf(old), run.Budget, budgetOf(&plan))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
 	return &plan, touch(run, at)
+}
+
+// IssueTaken is the step of a decision to take the issue anew.
+const IssueTaken = "refresh-issue"
+
+// TakeIssue gives the record of a run that goes on with its issue as it reads
+// now. What is done stays done; sessions that know the old text are not gone on
+// with. Changed says what reads otherwise.
+func TakeIssue(run metadata.Run, now metadata.Issue, changed, by string, at time.Time) metadata.Run {
+	run = run.Clone()
+	run.Issue, run.IssueTitle = now, now.Title
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: IssueTaken, Why: "the issue was taken as it reads now: " + changed, By: by})
+	return touch(run, at)
+}
+
+// issueTaken is when the issue was last taken anew; zero if it never was.
+func issueTaken(run metadata.Run) time.Time {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == IssueTaken {
+			return d.At
+		}
+	}
+	return time.Time{}
 }
 
 // keepAllowed gives the limits of a pipeline as it is defined now, but for those

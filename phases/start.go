@@ -40,18 +40,23 @@ type Start struct {
 	// Refresh says that the pipeline is taken as it is defined now, which may
 	// allow what has stopped the run.
 	Refresh bool
+
+	// Issue says that the issue is taken as it reads now, which may tell the
+	// agent what it lacked.
+	Issue bool
 }
 
 // TakeUp gives the record as a new process continues it. A run that was
 // stopped by an interruption or by an infrastructure error goes on. One that
 // waits for a person stays as it is, and so does one whose budget is used up
-// unless Start brings more of it, and one that broke a rule of its pipeline
-// unless the pipeline is taken anew.
+// unless Start brings more of it, one that broke a rule of its pipeline unless
+// the pipeline is taken anew, and one whose agent made no progress unless the
+// issue is.
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = Allow(run, s.More)
 	run.Execution.Attempt++
 	if run.Stop != nil && resumable(run.Stop.Code, s) {
-		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) {
+		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
 			run.AllowanceFrom = len(run.Attempts)
 		}
 		run.Status, run.Stop = metadata.Running, nil
@@ -92,6 +97,8 @@ func resumable(c metadata.Code, s Start) bool {
 		return true
 	case metadata.BudgetExceeded:
 		return s.More != Allowance{}
+	case metadata.NoProgress:
+		return s.Issue
 	}
 	return s.Refresh && barred(c)
 }

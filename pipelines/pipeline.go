@@ -37,6 +37,14 @@ type Pipeline struct {
 	Source      string              `json:"source"`           // "builtin:full", or the path of the file
 	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
 	Part        Part                `json:"part,omitzero"`    // what Cut has left
+	Given       Given               `json:"given,omitzero"`   // in place of the agents and models of the file
+}
+
+// Given is who does the work of every step because a person said so when the
+// run began or was refreshed. The zero value is nobody.
+type Given struct {
+	Agent string `json:"agent,omitempty"`
+	Model string `json:"model,omitempty"`
 }
 
 // Select says which issues take a pipeline when none is named.

@@ -56,7 +56,7 @@ func englishCodes() map[string]Advice {
 		"ref_changed":         {"Somebody else pushed to the branch of the run.", "See what changed on the branch, then comment `/resume`."},
 		"budget_exceeded":     {"The budget is used up; all work so far is on the branch.", "Comment `/resume` with more of what is used up to go on: `--budget-usd N`, `--tokens N`, `--time TIME` or `--attempts N`."},
 		"timed_out":           {"A step or the run took longer than it may.", "Comment `/retry`, or allow more time in the pipeline."},
-		"no_progress":         {"The agent ended without a result: nothing was written or changed.", "Say more clearly in the issue what is wanted, then comment `/retry`."},
+		"no_progress":         {"The agent ended without a result: nothing was written or changed.", "Comment `/retry`; or say more clearly in the issue what is wanted, and comment `/run --refresh-issue`."},
 		"stuck":               {"Two rounds in a row had the same outcome.", "Read the open findings, then comment `/retry`, or `/rollback` with a reason."},
 		"output_invalid":      {"The agent's answer did not fit its schema, even when asked once more.", "Comment `/retry`, or use another model for this step."},
 		"review_failed":       {"The review found blockers, and no revisions are left.", "Read the open findings, then comment `/retry` or `/rollback` with a reason."},

@@ -23,9 +23,8 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	if err == nil && o.Name == "approve" {
 		err = b.mayApprove(ctx, run, o)
 	}
-	if err == nil && o.Name == "run" && o.Refresh {
-		x.run, err = b.redefine(ctx, x.run, o)
-		x.frozen = true
+	if err == nil && x.frozen {
+		x.run, err = b.refresh(ctx, x.run, o)
 	}
 	var no *refused
 	if errors.As(err, &no) {
@@ -77,7 +76,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x deed, o order) er
 		}
 		return b.engine.Rewind(ctx, *x.back)
 	case x.frozen:
-		return b.engine.Refreeze(ctx, next)
+		return b.engine.Refreeze(ctx, next, refreshed(o.Refresh, o.RefreshIssue, b.w.plan))
 	}
 	subject := "/" + o.Name
 	if o.by != "" {
@@ -86,18 +85,42 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x deed, o order) er
 	return b.engine.Amend(ctx, next, subject)
 }
 
-// redefine gives the record of a run that goes on with its pipeline as it is
-// defined now, and wires the engine for that.
-func (b *bot) redefine(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
+// refresh gives the record of a run that goes on with the issue as it reads now,
+// with its pipeline as it is defined now, or both, and wires the engine for that.
+func (b *bot) refresh(ctx context.Context, run metadata.Run, o order) (metadata.Run, error) {
 	b.w.run = run
+	if o.RefreshIssue {
+		if no := b.takeIssue(o); no != nil {
+			return run, no
+		}
+	}
 	opening := b.opening(&o)
 	opening.pipeline = o.Pipeline // else that of the run, whatever new runs take
-	if err := b.w.redefine(ctx, b.env, opening); err != nil {
-		return run, &refused{metadata.ConfigInvalid, err}
+	if o.Refresh {
+		if err := b.w.redefine(ctx, b.env, opening); err != nil {
+			return run, &refused{metadata.ConfigInvalid, err}
+		}
+		if b.w.run.Status == metadata.Completed && !o.RefreshIssue {
+			return run, refuse(metadata.Done, "%s", nothingNew(b.w.plan))
+		}
 	}
 	var err error
 	b.engine, err = b.newEngine(opening)
 	return b.w.run, err
+}
+
+// takeIssue takes the issue as it read when the command was given: the event of
+// its comment has that. It is not asked for now, since somebody may have edited
+// it between.
+func (b *bot) takeIssue(o order) error {
+	if o.comment > 0 && (b.t.comment == nil || b.t.comment.ID != o.comment) {
+		return refuse(metadata.StaleEvent, "this job was started for something else, and has the issue as it read then: comment /run --refresh-issue once more")
+	}
+	if err := b.w.takeIssue(b.env, b.w.given, o.by); err != nil {
+		return &refused{metadata.NotACommand, err}
+	}
+	b.tellRemoved()
+	return nil
 }
 
 // answer has people told what became of an order.

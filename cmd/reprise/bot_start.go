@@ -42,10 +42,15 @@ func (b *bot) start(ctx context.Context, o order) error {
 		b.settled(c.comment)
 		b.answer(c, no)
 	}
+	b.tellRemoved()
+	return nil
+}
+
+// tellRemoved says what was taken out of the issue.
+func (b *bot) tellRemoved() {
 	for _, r := range b.w.removed {
 		b.job.notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
 	}
-	return nil
 }
 
 // early gives the commands that somebody with the right gave before the one

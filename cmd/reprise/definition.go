@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -157,6 +158,7 @@ func (d *definition) assign(o opening) error {
 		if err := replaceAgents(d.plan, o.agent); err != nil {
 			return err
 		}
+		d.plan.Given.Agent = o.agent
 	}
 	if strings.HasPrefix(o.model, "-") {
 		return usagef("--model %s begins with a hyphen, as an option of an agent's program does: name a model", o.model)
@@ -165,6 +167,7 @@ func (d *definition) assign(o opening) error {
 		for _, s := range stepsOf(d.plan) {
 			s.Model = o.model
 		}
+		d.plan.Given.Model = o.model
 	}
 	return nil
 }
@@ -288,34 +291,63 @@ func thaw(run metadata.Run, read func(name string) ([]byte, error)) (definition,
 	return d, is, err
 }
 
-// refresh makes the run go on with its pipeline and prompts as they are defined
-// now, and commits that.
+// refresh makes the run go on with the issue as it reads now, with its pipeline
+// and prompts as they are defined now, or both, and commits that.
 func (w *workspace) refresh(ctx context.Context, env environment, o opening) error {
-	if err := w.redefine(ctx, env, o); err != nil {
-		return err
+	if o.reissue {
+		now, err := w.issueNow(ctx, env, o)
+		if err == nil {
+			err = w.takeIssue(env, now, w.source.UserName)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if o.refresh {
+		before := *w
+		if err := w.redefine(ctx, env, o); err != nil {
+			return err
+		}
+		if w.run.Status == metadata.Completed && !o.reissue {
+			*w = before
+			w.notes = append(w.notes, nothingNew(w.plan))
+			return nil
+		}
 	}
 	e, err := w.engine(env, o, quiet{})
 	if err != nil {
 		return err
 	}
-	return e.Refreeze(ctx, w.run)
+	return e.Refreeze(ctx, w.run, refreshed(o.refresh, o.reissue, w.plan))
+}
+
+// refreshed says in a few words what of a run was taken anew.
+func refreshed(pipeline, issue bool, plan *pipelines.Pipeline) string {
+	return joined(" and ", when(issue, "issue"), when(pipeline, plan.Name+" pipeline"))
+}
+
+// nothingNew says why a completed run has nothing to do, and what there is to do.
+func nothingNew(plan *pipelines.Pipeline) string {
+	return fmt.Sprintf("every phase of pipeline %s as it is defined now is done; --pipeline NAME with --refresh takes one that has more, and rollback takes a phase back, with a reason", plan.Name)
 }
 
 // redefine gives the run its pipeline and prompts as they are defined now. The
 // next commit takes them along.
 func (w *workspace) redefine(ctx context.Context, env environment, o opening) error {
+	known := kept(w.run.Pipeline.Source)
+	if o.part.IsZero() && (o.pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
+		o.part = w.plan.Part
+	}
 	if o.pipeline == "" {
-		if !kept(w.run.Pipeline.Source) {
+		if !known {
 			return usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.run.Pipeline.Source)
 		}
 		o.pipeline = definedBy(w.run, w.plan.Preset)
 	}
-	if o.part.IsZero() {
-		o.part = w.plan.Part
-	}
 	if o.language == "" {
 		o.language = w.run.Language
 	}
+	o.agent, o.model = cmp.Or(o.agent, w.plan.Given.Agent), cmp.Or(o.model, w.plan.Given.Model)
 	now, err := define(ctx, w.source, w.issue, o)
 	if err != nil {
 		return err

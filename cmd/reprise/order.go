@@ -162,24 +162,42 @@ func waitsFor(run metadata.Run, d phases.Decision) bool {
 
 // goOn starts a run again that has stopped.
 func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed, error) {
+	anew := o.Refresh || o.RefreshIssue
 	switch {
-	case run.Status == metadata.Completed:
+	case run.Status == metadata.Completed && !anew:
 		return deed{}, refuse(metadata.Done, "the run is completed; take a phase back with /rollback and say why")
 	case run.Status == metadata.Running && busy:
 		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
 	}
-	next := phases.TakeUp(run, phases.Start{At: o.at, More: o.More, Refresh: o.Refresh})
-	if next.Status != metadata.Running {
+	if err := o.keepsTo(plan); err != nil {
+		return deed{}, err
+	}
+	next := phases.TakeUp(run, phases.Start{At: o.at, More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
+	if next.Status != metadata.Running && !anew {
 		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
 	}
-	if d := phases.Decide(plan, next); waitsFor(run, d) {
-		return deed{}, refuse(d.Code, "%s", d.Why)
+	if d := phases.Decide(plan, next); next.Status == metadata.Running && waitsFor(run, d) {
+		if !o.RefreshIssue {
+			return deed{}, refuse(d.Code, "%s", d.Why)
+		}
+		next = run // the new text is taken all the same
 	}
 	why := "goes on"
-	if o.Refresh {
-		why = "goes on with the pipeline as it is defined now"
-	} else if o.Pipeline != "" || o.From+o.Until+o.Only != "" || len(o.Skip) > 0 {
-		why = "goes on with the pipeline and the phases with which it began; --refresh takes new ones"
+	if anew {
+		why += " with " + joined(" and ", when(o.RefreshIssue, "the issue as it reads now"), when(o.Refresh, "the pipeline as it is defined now"))
 	}
-	return deed{run: next, phase: next.CurrentPhase, why: why}, nil
+	return deed{run: next, phase: next.CurrentPhase, why: why, frozen: anew}, nil
+}
+
+// keepsTo refuses a pipeline or phases that a run which has begun would not
+// take: it would spend on others than those that were asked for.
+func (o order) keepsTo(plan *pipelines.Pipeline) error {
+	switch {
+	case o.Refresh:
+	case o.Pipeline != "" && o.Pipeline != fullName(plan):
+		return refuse(metadata.NotACommand, "the run keeps pipeline %s, with which it began; with --refresh it goes on with %s", fullName(plan), o.Pipeline)
+	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0:
+		return refuse(metadata.NotACommand, "the run keeps the phases with which it began; with --refresh it takes those that you name")
+	}
+	return nil
 }

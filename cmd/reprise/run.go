@@ -66,6 +66,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	sandboxFlag(c, &o.sandbox)
 	f.BoolVar(&o.pause, "pause-at-gates", false, "stop after every phase that passed its gates; run again to go on")
 	f.BoolVar(&o.refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
+	f.BoolVar(&o.reissue, "refresh-issue", false, "go on with the issue as it reads now: in the file that is named, or on GitHub")
 	f.BoolVar(&o.theirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
 	f.BoolVar(&o.over, "take-over", false, "take the run also while another machine holds it, such as a job that is gone")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
@@ -124,11 +125,11 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 		if err := w.samePart(o.opening); err != nil {
 			return err
 		}
-		if o.refresh && w.run.Status == metadata.Completed {
-			return usagef("the run of issue %s is completed: take a phase back first (reprise rollback --issue %s --to-phase PHASE --reason TEXT), then --refresh takes the pipeline as it is defined now", w.run.IssueNumber, w.run.IssueNumber)
+		if err := w.sameDefinition(o.opening); err != nil {
+			return err
 		}
 		w.takeUp(env, o)
-		if o.refresh {
+		if o.refresh || o.reissue {
 			if err := w.refresh(ctx, env, o.opening); err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func runRun(ctx context.Context, env environment, o runOptions) (err error) {
 // takeUp makes a run that has stopped go on. One that would only come to wait
 // for the same person again is left as it is.
 func (w *workspace) takeUp(env environment, o runOptions) {
-	next := phases.TakeUp(w.run, phases.Start{At: env.now(), More: o.more, Refresh: o.refresh})
+	next := phases.TakeUp(w.run, phases.Start{At: env.now(), More: o.more, Refresh: o.refresh, Issue: o.reissue})
 	d := phases.Decide(w.plan, next)
 	spent := w.run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.run.Stop.Code && d.Code != metadata.AwaitingPerson
 	if (spent && o.more == (phases.Allowance{}) || waitsFor(w.run, d)) && !o.refresh {
@@ -235,6 +236,11 @@ func (w *workspace) introduce(env environment, o opening) {
 	if o.pipeline == "" {
 		_, _ = fmt.Fprintf(env.stderr, "reprise: pipeline %s: %s\n", w.plan.Name, w.why)
 	}
+	w.tellRemoved(env)
+}
+
+// tellRemoved says what was taken out of the issue.
+func (w *workspace) tellRemoved(env environment) {
 	for _, r := range w.removed {
 		_, _ = fmt.Fprintf(env.stderr, "reprise: taken out of the issue, because people do not see it: %d %s, such as %q\n", r.Count, strings.ReplaceAll(string(r.Kind), "_", " "), r.Sample)
 	}
@@ -243,9 +249,10 @@ func (w *workspace) introduce(env environment, o opening) {
 // announce says what a person who continues a run should know.
 func (w *workspace) announce(ctx context.Context, env environment, run metadata.Run) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(env.stderr, "reprise: "+format+"\n", args...) }
-	for _, what := range w.ignored {
+	for _, what := range w.notes {
 		say("%s", what)
 	}
+	w.tellRemoved(env)
 	if w.left != nil {
 		say("the process before ended in the middle of %s %s", w.left.Phase, w.left.Step)
 	}

@@ -119,7 +119,7 @@ func peopleCells(run metadata.Run) []happening {
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why)
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why)
-		case "approve", "skip", "pause", "cancel", "retry", "refresh":
+		case "approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken:
 			why := d.Why
 			if by := prefixed("by ", d.By); !strings.Contains(why, by) {
 				why = joined(": ", by, why)

@@ -29,6 +29,7 @@ type slashCommand struct {
 	Skip            []string // run: phases to leave out
 	Agent           string   // run
 	Refresh         bool     // run
+	RefreshIssue    bool     // run
 
 	More phases.Allowance // run, resume, retry
 }

@@ -58,6 +58,7 @@ func slashTable() []slashSpec {
 			{Name: "skip", Kind: slashPhases, field: func(c *slashCommand) any { return &c.Skip }},
 			{Name: "agent", Kind: slashAgent, field: func(c *slashCommand) any { return &c.Agent }},
 			{Name: "refresh", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.Refresh }},
+			{Name: "refresh-issue", Kind: slashSwitch, field: func(c *slashCommand) any { return &c.RefreshIssue }},
 		}, more)},
 		{
 			Name: "rollback", Role: github.RoleWrite, Run: true, Text: slashMustText,

@@ -34,6 +34,7 @@ type workspace struct {
 	source *git.Source
 	repo   checkout
 	issue  issue
+	given  issue // as the command line or an event has it, of a run that has begun
 	branch string
 	run    metadata.Run
 	push   bool              // every commit goes to origin
@@ -52,7 +53,7 @@ type workspace struct {
 	box       boxed    // what programs are kept in
 	lack      string   // why they are kept in nothing
 	told      bool     // that, or what the sandbox lacks, was said
-	ignored   []string // what was asked for, and a run that has begun does not change
+	notes     []string // what a person who goes on with the run should know
 }
 
 // opening says which run to open and how.
@@ -79,6 +80,7 @@ type opening struct {
 	push    *bool // push every commit to origin; nil: as the run was started
 	pause   bool  // stop after every phase that passed its gates
 	refresh bool  // take the pipeline and the prompts as they are defined now
+	reissue bool  // take the issue as it reads now
 	theirs  bool  // go on from where the branch went elsewhere
 	over    bool  // take the run also from a machine that holds it
 	scratch bool  // work in a temporary folder and leave nothing behind
@@ -270,12 +272,14 @@ func (w *workspace) load(ctx context.Context, env environment, o opening) error 
 		return err
 	}
 	given.hide(env)
-	given.clean()
+	if removed := given.clean(); o.reissue {
+		w.removed = removed
+	}
 	if err := w.sameTitle(o, given); err != nil {
 		return err
 	}
-	if !o.refresh {
-		w.ignored = w.without(o, given)
+	if w.given = given; !o.refresh && !o.reissue {
+		w.notes = w.without(o, given)
 	}
 	if err := w.touched(ctx, env.now()); err != nil {
 		return err

@@ -1,0 +1,51 @@
+package phases
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// An agent that has to revise goes on in its session, but for one that knows
+// another text of the issue than the run has now.
+func TestIssueTakenAnewEndsSessions(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	run.Attempts[0].Session, run.Attempts[0].Confirmed = "session-1", true
+	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 1 {
+		t.Fatalf("decided %q, resume %d; want the session to go on", show(d), d.Resume)
+	}
+	now := run.Issue
+	now.Title = "Another title"
+	run = TakeIssue(run, now, "title", "ada", run.UpdatedAt.Add(time.Second))
+	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 0 {
+		t.Errorf("decided %q, resume %d; want a fresh session", show(d), d.Resume)
+	}
+	if run.IssueTitle != "Another title" {
+		t.Errorf("the title is %q", run.IssueTitle)
+	}
+}
+
+// An agent that made no progress is called again once the issue says more.
+func TestIssueTakenAnewAfterNoProgress(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	nothing := Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "x.md was not written"}
+	for range 2 {
+		run = play(t, plan, run, Decide(plan, run), nothing)
+	}
+	d := Decide(plan, run)
+	if d.Do != DoWait || d.Code != metadata.NoProgress {
+		t.Fatalf("decided %q, want to wait for a person", show(d))
+	}
+	run = play(t, plan, run, d, Outcome{})
+	for _, issue := range []bool{false, true} {
+		next := TakeUp(run, Start{At: run.UpdatedAt, Issue: issue})
+		if d := Decide(plan, next); (next.Status == metadata.Running && d.Do == DoExecute) != issue {
+			t.Errorf("issue %v: the run is %s, decided %q", issue, next.Status, show(d))
+		}
+	}
+}
