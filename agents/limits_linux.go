@@ -14,7 +14,7 @@ import (
 // heldHere says what holds on this machine.
 func heldHere(s Sandbox) Held {
 	v, _ := ll.LandlockGetABIVersion() // without Landlock there is no sandbox to ask about
-	filter := v < socketABI && filtersSockets()
+	filter := v < socketABI && filtersCalls()
 	h := Held{
 		Landlock: v, Signals: v >= 6, Sockets: v >= socketABI || filter && !s.Sockets,
 		Own: !filter || s.Sockets, Opened: filter && s.Sockets, Limits: s.Limits.withDefaults(),

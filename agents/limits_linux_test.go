@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -214,6 +216,39 @@ func TestPairsOfSockets(t *testing.T) {
 	}
 }
 
+// A program changes nothing about processes of others, and shares no keys,
+// memory, queues and semaphores with them; about itself it changes what it likes.
+func TestFilteredCalls(t *testing.T) {
+	t.Parallel()
+	call := func(number int, rest string) string {
+		return fmt.Sprintf(`perl -e '$n = pack "q*", 5, 5; $p = "\0" x 64; $name = "user"; $all = "\xff" x 8; exit(syscall(%d, %s) >= 0 ? 0 : 1)'`, number, rest)
+	}
+	other := os.Getpid()
+	tried := map[string]string{
+		"own-limits": call(unix.SYS_PRLIMIT64, "0, 7, 0, $p"), "own-priority": call(unix.SYS_SETPRIORITY, "0, 0, 10"),
+		"own-group": call(unix.SYS_SETPRIORITY, "1, 0, 10"), "own-processors": call(unix.SYS_SCHED_SETAFFINITY, "0, 8, $all"),
+		"own-disk": call(unix.SYS_IOPRIO_SET, "1, 0, 0"),
+
+		"limits": call(unix.SYS_PRLIMIT64, fmt.Sprintf("%d, 7, 0, $p", other)), "priority": call(unix.SYS_SETPRIORITY, fmt.Sprintf("0, %d, 10", other)),
+		"priority-of-user": call(unix.SYS_SETPRIORITY, "2, 0, 0"), "disk": call(unix.SYS_IOPRIO_SET, fmt.Sprintf("1, %d, 0", other)),
+		"disk-of-user": call(unix.SYS_IOPRIO_SET, "3, 0, 0"), "processors": call(unix.SYS_SCHED_SETAFFINITY, fmt.Sprintf("%d, 8, $all", other)),
+		"keys": call(unix.SYS_ADD_KEY, "$name, $name, $n, 4, -1"), "memory": call(unix.SYS_SHMGET, "0, 64, 01600"),
+		"queue": call(unix.SYS_MSGGET, "0, 01600"), "semaphores": call(unix.SYS_SEMGET, "0, 1, 01600"),
+	}
+	want := []string{"own-disk", "own-group", "own-limits", "own-priority", "own-processors"}
+	if worked := limited(t, Limits{}).attempts(tried); !slices.Equal(worked, want) {
+		t.Errorf("what worked: %q, want %q", worked, want)
+	}
+	// Databases need memory that is shared this way as much as sockets.
+	c := limited(t, Limits{})
+	c.opts.box.Sockets = true
+	c.opts.Sandbox = c.opts.box.hold
+	shared := fmt.Sprintf(`perl -e '$id = syscall(%d, 0, 64, 01600); $none = 0; exit($id >= 0 && syscall(%d, $id, 0, $none) == 0 ? 0 : 1)'`, unix.SYS_SHMGET, unix.SYS_SHMCTL)
+	if worked := c.attempts(map[string]string{"memory": shared, "limits": tried["limits"]}); !slices.Equal(worked, []string{"memory"}) {
+		t.Errorf("with sockets worked: %q", worked)
+	}
+}
+
 // A pipeline can leave programs the sockets that have files.
 func TestOwnSockets(t *testing.T) {
 	t.Parallel()
@@ -224,7 +259,7 @@ func TestOwnSockets(t *testing.T) {
 			c.opts.box.Sockets = open
 			c.opts.Sandbox = c.opts.box.hold
 			held, ok := c.opts.Held()
-			if filtered := held.Landlock < socketABI && filtersSockets(); !ok || held.Opened != (open && filtered) || held.Sockets == held.Opened || held.Own != (open || !filtered) {
+			if filtered := held.Landlock < socketABI && filtersCalls(); !ok || held.Opened != (open && filtered) || held.Sockets == held.Opened || held.Own != (open || !filtered) {
 				t.Errorf("it holds %+v", held)
 			}
 			said := slices.ContainsFunc(held.Lacks(), func(s string) bool { return strings.HasSuffix(s, "as the pipeline says `sandbox: sockets: true`") })

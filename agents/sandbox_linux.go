@@ -45,7 +45,7 @@ func Enter(argv, environ []string) error {
 		return fmt.Errorf("sandbox: reading its limits: %w", err)
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	for _, step := range []func() error{landlocked, p.dieWithParent, p.enterGroup, p.Limits.set, dropRights, p.restrict, p.closeSockets} {
+	for _, step := range []func() error{landlocked, p.dieWithParent, p.enterGroup, p.Limits.set, dropRights, p.restrict, p.filterCalls} {
 		if err := step(); err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}

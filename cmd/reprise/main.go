@@ -37,6 +37,7 @@ func main() { live(environment{}) }
 // live runs the command line of this process in an environment that lacks
 // what every process has, and ends it.
 func live(env environment) {
+	keepInherited()
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

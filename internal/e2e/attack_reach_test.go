@@ -58,6 +58,7 @@ func besieged(t *testing.T, user int) *place {
 	p.write(temp+"/_runner_file_commands/set_output_1", "")
 	p.write("issue.md", issueText)
 	p.git(p.repo, "config", "http.extraheader", canary)
+	p.opens = filepath.Join(p.home, ".netrc")
 	p.more = []string{
 		"RUNNER_TEMP=" + filepath.Join(p.root, temp), "GITHUB_WORKSPACE=" + p.repo,
 		"GITHUB_OUTPUT=" + filepath.Join(p.root, temp, "_runner_file_commands/set_output_1"),

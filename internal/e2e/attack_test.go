@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // attempt is something that a program tries which means harm.
@@ -34,6 +35,7 @@ func attempts() []attempt {
 		sockets  = "the sandbox: sockets"
 		rights   = "the sandbox: rights"
 		limits   = "the sandbox: limits"
+		calls    = "the sandbox: system calls"
 	)
 	return []attempt{
 		{"write-home", "write into the user's home", "echo x >> $PLACE/home/.profile", files, "", "all"},
@@ -60,6 +62,13 @@ func attempts() []attempt {
 		{"trace", "trace another process", `perl -e '$n = qx(uname -m) =~ /x86_64/ ? 101 : 117; exit(syscall($n, 16, $ENV{VICTIM}+0, 0, 0) == 0 ? 0 : 1)'`, programs, "", "all"},
 		{"kill", "end reprise with `kill -9`", "kill -9 $REPRISE", programs, "", ""},
 		{"kill-other", "end another process of the user", "kill -9 $VICTIM", programs, "", "all"},
+		{"limit-other", "put limits on another process", "prlimit --pid $VICTIM --nofile=64", calls, "", "all"},
+		{"slow-other", "take priority from another process", "renice -n 19 -p $VICTIM", calls, "", "all"},
+		{"disk-other", "have another process wait for the disk", "ionice -c 3 -p $VICTIM", calls, "", "all"},
+		{"processor-other", "bind another process to one processor", "taskset -p 1 $VICTIM", calls, "", "all"},
+		{"keyring", "use the user's keyrings", fmt.Sprintf(`perl -e '$n = "user"; exit(syscall(%d, $n, $n, $n, 4, -4) >= 0 ? 0 : 1)'`, unix.SYS_ADD_KEY), calls, "", ""},
+		{"shared-memory", "leave memory that stays after the call", "id=$(ipcmk --shmem 64 | tr -dc 0-9) && ipcrm --shmem-id $id", calls, "", "all"},
+		{"inherited", "read a file that reprise was started with", "grep $SECRET <&7", "reprise: what it was started with is closed", "", ""},
 		{"socket-file", "ask a service with a socket file, such as Docker", `cd $PLACE/other && perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service")) or exit 1'`, sockets, "", "all"},
 		{"socket-name", "ask a service with an abstract socket", `perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("Sa*", AF_UNIX, "\0" . $ENV{PLACE})) or exit 1'`, sockets, "", "all"},
 		{"socket-pair", "send to such a service by a pair of sockets, which is allowed", `cd $PLACE/other && perl -MSocket -e 'socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && defined send(A, "x", 0, pack_sockaddr_un("letters")) or exit 1'`, sockets, "", "all"},

@@ -28,6 +28,7 @@ type place struct {
 	home  string
 	user  int      // whose processes run here; 0: the tests' own
 	more  []string // variables besides environ
+	opens string   // a file that programs start with, as descriptor 7; "" is none
 
 	mu     sync.Mutex
 	script modelserver.Script // what the model says, see says
@@ -170,6 +171,14 @@ func (p *place) launch(dir, name string, args ...string) *process {
 	c.cmd.WaitDelay = time.Second // an agent that outlives its parent may hold on to the pipes
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, p.environ(), &c.stdout, &c.stderr
 	p.own(c.cmd)
+	if p.opens != "" {
+		f, err := os.Open(p.opens)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer f.Close()
+		c.cmd.ExtraFiles = []*os.File{4: f} // they begin at descriptor 3
+	}
 	if err := c.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
