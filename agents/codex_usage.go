@@ -1,10 +1,13 @@
 package agents
 
 import (
+	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -24,23 +27,35 @@ type rollout struct {
 	found bool
 }
 
+// maxRollout is more than the record of any session has, in bytes. Of more the
+// beginning counts.
+const maxRollout = 1 << 30
+
 // readRollout reads the program's record of a session. It alone names the
 // model, and the usage of a call that did not come to its end.
 func readRollout(home, session string) (r rollout) {
 	if session == "" || strings.ContainsAny(session, `*?[\/`) {
 		return r
 	}
-	files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*"+session+".jsonl"))
-	if len(files) == 0 {
+	root, err := os.OpenRoot(home)
+	if err != nil {
 		return r
 	}
-	f, err := os.Open(files[len(files)-1])
+	defer func() { _ = root.Close() }() // opened for reading
+	last := ""
+	_ = folders.Walk(root, "sessions", func(name string, _ fs.DirEntry, err error) error { // the visits fail nowhere
+		if ok, _ := path.Match("sessions/*/*/*/rollout-*"+session+".jsonl", name); ok && err == nil {
+			last = name
+		}
+		return nil
+	})
+	f, _, err := folders.Open(root, last) // the program may have put anything there
 	if err != nil {
 		return r
 	}
 	defer func() { _ = f.Close() }() // opened for reading
 	r.found = true
-	eachLine(f, func(line []byte) {
+	eachLine(io.LimitReader(f, maxRollout), func(line []byte) {
 		var e struct {
 			Type    string
 			Payload struct {

@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -175,7 +173,7 @@ func (h *ownHome) fill() (err error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if now, err := h.read(f.to); data != nil && err == nil && bytes.Equal(now, data) {
+		if now, err := folders.ReadFile(h.root, f.to, maxLogin); data != nil && err == nil && bytes.Equal(now, data) {
 			h.files[i].data = data
 			continue // another call may be reading it
 		}
@@ -206,7 +204,7 @@ func (h *ownHome) close() {
 		if !f.renew || f.data == nil {
 			continue
 		}
-		now, err := h.read(f.to)
+		now, err := folders.ReadFile(h.root, f.to, maxLogin)
 		if err != nil || bytes.Equal(now, f.data) || !json.Valid(now) {
 			continue
 		}
@@ -217,19 +215,8 @@ func (h *ownHome) close() {
 	_ = h.root.Close() // everything is written
 }
 
-// read reads a small file that a program may have replaced by anything.
-func (h *ownHome) read(name string) ([]byte, error) {
-	f, err := h.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // opened for reading
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file (%w)", name, err)
-	}
-	return io.ReadAll(io.LimitReader(f, 1<<20))
-}
+// maxLogin is more than a login or settings have, in bytes.
+const maxLogin = 1 << 20
 
 // replace puts a file in the place of another, whole or not at all.
 func replace(file string, data []byte) {

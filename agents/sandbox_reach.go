@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // system lists what every program may read: the system itself, and no folder
@@ -93,7 +94,7 @@ func links(file string) []string {
 
 // shebang gives the interpreter that a script names by its path.
 func shebang(file string) string {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // an agent may have put a pipe there
 	if err != nil {
 		return ""
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -265,6 +267,26 @@ func TestCodexUsageOfASession(t *testing.T) {
 				t.Errorf("model %q, warnings %q, usage (-want +got):\n%s", r.Model, r.Warnings, diff)
 			}
 		})
+	}
+}
+
+// What stands in the place of the program's record of a session is not waited for.
+func TestCodexRecordThatIsNone(t *testing.T) {
+	const session = "01a1f7c3-b1fa-7e60-99f8-28a35621e4cd"
+	home := t.TempDir()
+	day := filepath.Join(home, "sessions", "2026", "11", "20")
+	record := filepath.Join(day, "rollout-2026-11-20T07-02-39-"+session+".jsonl")
+	if err := errors.Join(os.MkdirAll(day, 0o700), syscall.Mkfifo(record, 0o600), syscall.Mkfifo(filepath.Join(home, "sessions", "2027"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := readRollout(home, session); r.found {
+		t.Errorf("a pipe is read as %+v", r)
+	}
+	if err := errors.Join(os.Remove(record), os.Symlink("/dev/zero", record)); err != nil {
+		t.Fatal(err)
+	}
+	if r := readRollout(home, session); r.found {
+		t.Errorf("a device is read as %+v", r)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"syscall"
@@ -115,18 +114,11 @@ func (r *Repo) readState(p string) ([]byte, error) {
 	if beyond(r.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
 	}
-	f, err := r.top.OpenFile(p, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, info, err := folders.Open(r.top, p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not an ordinary file", p)
-	}
 	if sys, ok := info.Sys().(*syscall.Stat_t); ok && sys.Nlink > 1 {
 		return nil, fmt.Errorf("%s is a second name (hard link) of another file: write it as a file of its own", p)
 	}

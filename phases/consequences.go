@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -103,7 +104,7 @@ func (e *Engine) rewound(x *effects, back *Rewound) error {
 			continue
 		}
 		if !dictated {
-			if body, err = root.ReadFile(filepath.FromSlash(from)); err != nil {
+			if body, err = folders.ReadFile(root, from, maxFile); err != nil {
 				return fmt.Errorf("put %s aside: %w", from, err)
 			}
 		}

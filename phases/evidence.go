@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -60,7 +61,7 @@ func (e *Engine) artifact(name string) (string, int, error) {
 	} else if !info.Mode().IsRegular() {
 		return "", 0, fmt.Errorf("%s is not a regular file", name)
 	}
-	data, err := root.ReadFile(filepath.FromSlash(name))
+	data, err := folders.ReadFile(root, name, maxFile)
 	if err != nil {
 		return "", 0, fmt.Errorf("%s cannot be read: %w", name, err)
 	}

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -66,7 +66,7 @@ func (e *Engine) leak(ctx context.Context, s sorted, clean searched) string {
 		if shown != p && slices.Contains(s.fresh, p) && !(allowed && e.maskKnown(p) == p) {
 			found = append(found, shown+" has a secret in its name")
 		}
-		data, err := root.ReadFile(filepath.FromSlash(p))
+		data, err := folders.ReadFile(root, p, maxFile)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // removed
 		}

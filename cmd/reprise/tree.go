@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -85,8 +85,8 @@ func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 // there and that matters. A file with a second name somewhere is none: what is behind it may
 // lie outside the tree.
 func (t tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
-	f, err := top.OpenFile(filepath.FromSlash(c.Path), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrPermission) {
+	f, info, err := folders.Open(top, c.Path)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {
 		c.Kind = phases.Other // it cannot be committed either
 		return nil
 	}
@@ -94,11 +94,7 @@ func (t tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 		return err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 || !info.Mode().IsRegular() {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
 		c.Kind = phases.Other
 		return nil
 	}

@@ -9,11 +9,14 @@ package folders
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // What the owner of a folder needs to change what is in it, and the owner of a
@@ -133,7 +136,7 @@ func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) e
 }
 
 func list(root *os.Root, name string) ([]fs.DirEntry, error) {
-	dir, err := root.Open(name)
+	dir, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0) // a pipe may stand there by now
 	if err != nil {
 		return nil, err
 	}
@@ -141,4 +144,49 @@ func list(root *os.Root, name string) ([]fs.DirEntry, error) {
 	entries, err := dir.ReadDir(-1)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	return entries, err
+}
+
+// ErrNoFile is in the error of Open for what is no ordinary file.
+var ErrNoFile = errors.New("it is no ordinary file")
+
+// Open opens a file for reading that other programs may have put there: only an
+// ordinary file, at once, and never through a link at the end of its name. On a
+// pipe or a device it would wait, or never come to an end. The caller closes it.
+func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	there, err := root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	// A root follows links itself, so what was opened is held to what was there.
+	if err == nil && !(info.Mode().IsRegular() && os.SameFile(there, info)) {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNoFile}
+	}
+	if err != nil {
+		_ = f.Close() // opened for reading
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// ReadFile reads such a file of at most the given number of bytes.
+func ReadFile(root *os.Root, name string, most int64) ([]byte, error) {
+	f, info, err := Open(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	tooLarge := &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("it has more than %d bytes", most)}
+	if info.Size() > most {
+		return nil, tooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most { // it has grown
+		return nil, tooLarge
+	}
+	return data, err
 }

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -173,6 +175,34 @@ func TestWalkLeavesOut(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("leaving out %q (-want +got):\n%s", stop, diff)
+		}
+	}
+}
+
+// Whatever a program puts in the place of a file, reading it comes to an end.
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(
+		os.WriteFile(at("file"), []byte("12345"), 0o600), os.Mkdir(at("folder"), 0o700), syscall.Mkfifo(at("pipe"), 0o600),
+		os.Symlink("file", at("link")), os.Symlink("/dev/zero", at("device")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := ReadFile(root, "file", 5); err != nil || string(data) != "12345" {
+		t.Errorf("read %q, error %v", data, err)
+	}
+	if _, err := ReadFile(root, "file", 4); err == nil || !strings.Contains(err.Error(), "more than 4 bytes") {
+		t.Errorf("a file that is too large: error %v", err)
+	}
+	for _, name := range []string{"folder", "pipe", "link", "device", "missing"} {
+		if data, err := ReadFile(root, name, 100); err == nil {
+			t.Errorf("%s reads %q", name, data)
 		}
 	}
 }

@@ -25,7 +25,7 @@ var rooms = map[string][]string{
 	"git":                {"internal/folders", "github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
 	"pipelines":          {"cuelang.org/go", "golang.org/x/sys", "go.yaml.in/yaml"},
 	"secrets":            {"github.com/zricethezav/gitleaks", "github.com/pelletier/go-toml"},
-	"phases":             {"metadata", "pipelines", "prompts"},
+	"phases":             {"internal/folders", "metadata", "pipelines", "prompts"},
 	"agents":             {"internal/folders", "phases", "metadata", "pipelines", "golang.org/x/sys", "github.com/google/uuid", "github.com/landlock-lsm/go-landlock"},
 	"github":             {"github.com/google/go-github", "github.com/hashicorp/go-retryablehttp"},
 	"cmd/reprise":        {"internal/folders", "metadata", "prompts", "git", "pipelines", "phases", "agents", "github", "secrets", "github.com/sethvargo/go-githubactions", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/charmbracelet/x/ansi", "github.com/google/uuid", "golang.org/x/sys", "golang.org/x/term", "gopkg.in/yaml.v3"},
