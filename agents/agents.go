@@ -43,6 +43,9 @@ type Options struct {
 	// it.
 	Sandbox func(Call) (Call, error)
 	box     *Sandbox // gives programs homes of their own; nil: they have the user's
+	// Learn, if not nil, is told the secrets in the user's logins and settings
+	// that a program is about to see, and those of logins that it has renewed.
+	Learn func(agent string, secrets []string)
 	// Transcript, if not nil, is given what a program printed, once its call
 	// is over: valid UTF-8, head and tail, at most about 500 kB.
 	Transcript func(t phases.Task, text string)

@@ -158,9 +158,9 @@ func TestLoginOutlivesAFullDisk(t *testing.T) {
 	t.Parallel()
 	c := limited(t, Limits{Disk: 4 << 20})
 	user := filepath.Join(c.user, ".codex", "auth.json")
-	c.write(user, `{"n":1}`)
+	c.write(user, codexLogin("ada", 1))
 	c.opts.Environ[0] = "PATH=" + c.bin + ":/usr/bin:/bin"
-	c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\necho '{\"n\":2}' > ~/.codex/auth.json; head -c 5M /dev/zero > ~/b; sleep 60\n")
+	c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\ncat > ~/.codex/auth.json <<'END'\n"+codexLogin("ada", 2)+"\nEND\nhead -c 5M /dev/zero > ~/b; sleep 60\n")
 	if err := os.Chmod(filepath.Join(c.bin, "codex"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestLoginOutlivesAFullDisk(t *testing.T) {
 	if !errors.As(err, &fault) || fault.Class != metadata.Disk {
 		t.Errorf("error %v", err)
 	}
-	if got := c.read(user); got != `{"n":2}`+"\n" {
+	if got := c.read(user); got != codexLogin("ada", 2)+"\n" {
 		t.Errorf("the login reads %q", got)
 	}
 	if exists(filepath.Join(c.root, "homes", "codex-tree")) {

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,10 +16,12 @@ import (
 
 // login is a file of the user's that a program needs in its own home.
 type login struct {
-	from  string // the user's file
-	to    string // its path in the home
-	renew bool   // what the program makes of it is the user's as well
-	data  []byte // as it was copied; nil if it was not
+	from   string // the user's file
+	to     string // its path in the home
+	renew  bool   // the program renews it, and the user has it then as well
+	secret bool   // it is a login, and no settings
+	data   []byte // as it was copied; nil if it was not
+	fresh  []byte // what the program made of it, if that is another login
 }
 
 // logins lists the files of an agent: its login, and the settings that decide
@@ -32,7 +33,8 @@ func logins(agent, home string, env []string) []login {
 			others = append(others, renewed)
 		}
 		for _, name := range others {
-			out = append(out, login{from: filepath.Join(from, name), to: filepath.Join(to, name), renew: name == renewed})
+			isLogin := name == renewed || name == "credentials" || name == "application_default_credentials.json"
+			out = append(out, login{from: filepath.Join(from, name), to: filepath.Join(to, name), renew: name == renewed, secret: isLogin})
 		}
 	}
 	either := func(name, other string) string {
@@ -106,16 +108,17 @@ func moduleCache(user string) string { return filepath.Join(user, "go/pkg/mod/ca
 const checkHome = "check"
 
 // home prepares the home of a program for a call. Its close has to be called.
-func (s Sandbox) home(agent string, access pipelines.Access, user string, env []string) (*ownHome, error) {
+func (s Sandbox) home(agent string, access pipelines.Access, files []login) (*ownHome, error) {
 	name := agent + "-" + string(access)
-	if agent == checkHome {
-		if err := errors.Join(openFolders(s.State, filepath.Join(s.State, name)), renew(s.State, name)); err != nil {
-			return nil, fmt.Errorf("making a fresh home for a check: %w", err)
-		}
+	err := openFolders(s.State, filepath.Join(s.State, name))
+	if err == nil {
+		err = renew(s.State, name, slices.Concat(sessions(agent), caches()))
 	}
-	h := &ownHome{dir: filepath.Join(s.State, name), files: logins(agent, user, env)}
-	err := h.fill()
-	if err != nil { // what is in the way was put there by the program: it starts anew
+	if err != nil {
+		return nil, fmt.Errorf("making a fresh home for %s: %w", agent, err)
+	}
+	h := &ownHome{dir: filepath.Join(s.State, name), files: files}
+	if err = h.fill(); err != nil { // what is in the way was put there by the program: it starts anew
 		h.close()
 		if err = errors.Join(folders.RemoveAll(h.dir), h.fill()); err != nil {
 			h.close()
@@ -129,23 +132,48 @@ func (s Sandbox) home(agent string, access pipelines.Access, user string, env []
 // sandbox. The function it returns is called after the call, and clears the home
 // if the call has filled it.
 func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error) {
+	files := logins(agent, c.User, o.Environ)
 	if o.box == nil {
-		return func(bool) {}, nil
+		o.learn(agent, files)
+		return func(bool) { o.learn(agent, files) }, nil
 	}
-	h, err := o.box.home(agent, c.Task.Access, c.User, o.Environ)
+	h, err := o.box.home(agent, c.Task.Access, files)
 	if err != nil {
 		return nil, err
 	}
+	o.learn(agent, h.files)
 	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
 	group := o.box.group()
 	c.group = group.path()
 	return func(full bool) {
 		group.remove()
 		h.close() // first: a login renewed there is in no other place
+		o.learn(agent, h.files)
 		if full {
 			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
 		}
 	}, nil
+}
+
+// learn tells what secrets are in logins and settings: as they were copied, or
+// as the user has them.
+func (o Options) learn(agent string, files []login) {
+	if o.Learn == nil {
+		return
+	}
+	var found []string
+	for _, f := range files {
+		for _, data := range [][]byte{f.data, f.fresh} {
+			found = append(found, secretsIn(f, data)...)
+		}
+		if f.data == nil {
+			data, _ := os.ReadFile(f.from) // the user has none, or the program cannot read it either
+			found = append(found, secretsIn(f, data)...)
+		}
+	}
+	if len(found) > 0 {
+		o.Learn(agent, found)
+	}
 }
 
 // openFolders makes folders, outermost first, and opens those that a program
@@ -194,18 +222,22 @@ func (h *ownHome) fill() (err error) {
 	return nil
 }
 
-// close gives a renewed login back to the user, unless the user's own has
-// changed as well. One that cannot be written back is renewed again next time.
+// close gives a renewed login back to the user, unless it may be another one, or
+// the user's own has changed as well. One that cannot be written back is renewed again next time.
 func (h *ownHome) close() {
 	if h.root == nil {
 		return
 	}
-	for _, f := range h.files {
+	for i, f := range h.files {
 		if !f.renew || f.data == nil {
 			continue
 		}
 		now, err := folders.ReadFile(h.root, f.to, maxLogin)
-		if err != nil || bytes.Equal(now, f.data) || !json.Valid(now) {
+		if err != nil || bytes.Equal(now, f.data) {
+			continue
+		}
+		h.files[i].fresh = now
+		if !renewals()[filepath.Base(f.to)].renews(f.data, now) {
 			continue
 		}
 		if user, err := os.ReadFile(f.from); err == nil && bytes.Equal(user, f.data) {

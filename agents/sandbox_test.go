@@ -1,8 +1,10 @@
 package agents
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -181,25 +183,40 @@ func TestSandboxOfChecks(t *testing.T) {
 	}
 }
 
+// codexLogin is a login of Codex: for an account, and renewed on a day.
+func codexLogin(account string, day int) string {
+	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://auth.openai.com","sub":"` + account + `"}`))
+	return fmt.Sprintf(`{"OPENAI_API_KEY":null,"tokens":{"id_token":"e30.%[1]s.c2ln","access_token":"e30.%[1]s.c2lnbmF0dXJl%[2]d","refresh_token":"rt_refresh-number-%[2]d","account_id":%[3]q},"last_refresh":"2026-11-%02[2]dT07:00:00Z"}`, claims, day, account)
+}
+
 // A login is copied into the program's home and back when it was renewed.
 // Nothing else that a program leaves there gets out or stays.
 func TestLoginsInTheSandbox(t *testing.T) {
 	c := newCell(t)
 	user, own := filepath.Join(c.user, ".codex", "auth.json"), filepath.Join(c.root, "homes", "codex-tree", ".codex")
 	c.task.Access = pipelines.AccessTree
+	var learned []string
+	c.opts.Learn = func(agent string, found []string) { learned = append(learned, found...) }
+	ours := codexLogin("ada", 1)
+	put := func(login string) string { return "cat > ~/.codex/auth.json <<'END'\n" + login + "\nEND\n" }
 	for _, tt := range []struct {
 		name, does, want string
 	}{
-		{"renewed", `echo '{"n":2}' > ~/.codex/auth.json; echo x > ~/.codex/config.toml`, `{"n":2}` + "\n"},
-		{"read again", `grep '"n":1' ~/.codex/auth.json && ! test -e ~/.codex/config.toml && echo '{"n":3}' > ~/.codex/auth.json`, `{"n":3}` + "\n"},
-		{"broken", `echo nonsense > ~/.codex/auth.json`, `{"n":1}`},
-		{"removed", `rm ~/.codex/auth.json`, `{"n":1}`},
-		{"a pipe", `rm ~/.codex/auth.json; mkfifo ~/.codex/auth.json`, `{"n":1}`},
-		{"a link", `rm ~/.codex/auth.json; ln -s ` + strconv.Quote(c.temp) + `/token ~/.codex/auth.json`, `{"n":1}`},
-		{"the folder a link", `rm -r ~/.codex; ln -s ` + strconv.Quote(c.temp) + ` ~/.codex`, `{"n":1}`},
-		{"and then", `grep '"n":1' ~/.codex/auth.json && echo '{"n":4}' > ~/.codex/auth.json`, `{"n":4}` + "\n"},
+		{"renewed", put(codexLogin("ada", 2)) + `echo x > ~/.codex/config.toml`, codexLogin("ada", 2) + "\n"},
+		{"read again", `grep rt_refresh-number-1 ~/.codex/auth.json && ! test -e ~/.codex/config.toml || exit 0; ` + put(codexLogin("ada", 3)), codexLogin("ada", 3) + "\n"},
+		{"somebody else's", put(codexLogin("eve", 4)), ours},
+		{"somebody else's in part", put(strings.Replace(codexLogin("eve", 4), `"account_id":"eve"`, `"account_id":"ada"`, 1)), ours},
+		{"a key", put(strings.Replace(codexLogin("ada", 4), "null", `"sk-of-a-stranger-123"`, 1)), ours},
+		{"with more", put(strings.Replace(codexLogin("ada", 4), "{", `{"base_url":"https://stranger.example",`, 1)), ours},
+		{"older", put(codexLogin("ada", 0)), ours},
+		{"broken", `echo nonsense > ~/.codex/auth.json`, ours},
+		{"removed", `rm ~/.codex/auth.json`, ours},
+		{"a pipe", `rm ~/.codex/auth.json; mkfifo ~/.codex/auth.json`, ours},
+		{"a link", `rm ~/.codex/auth.json; ln -s ` + strconv.Quote(c.temp) + `/token ~/.codex/auth.json`, ours},
+		{"the folder a link", `rm -r ~/.codex; ln -s ` + strconv.Quote(c.temp) + ` ~/.codex`, ours},
+		{"and then", `grep rt_refresh-number-1 ~/.codex/auth.json || exit 0; ` + put(codexLogin("ada", 4)), codexLogin("ada", 4) + "\n"},
 	} {
-		c.write(user, `{"n":1}`)
+		c.write(user, ours)
 		c.opts.Environ[0] = "PATH=" + c.bin + ":/usr/bin:/bin"
 		c.write(filepath.Join(c.bin, "codex"), "#!/bin/sh\n"+tt.does+"\n")
 		if err := os.Chmod(filepath.Join(c.bin, "codex"), 0o755); err != nil {
@@ -215,6 +232,92 @@ func TestLoginsInTheSandbox(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(own, "auth.json")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the copy is %v, error %v", info, err)
+	}
+	for _, secret := range []string{"rt_refresh-number-1", "rt_refresh-number-2", "sk-of-a-stranger-123"} {
+		if !slices.Contains(learned, secret) {
+			t.Errorf("%s is not known as a secret", secret)
+		}
+	}
+	if slices.ContainsFunc(learned, func(s string) bool { return len(s) < minSecret || strings.HasPrefix(s, "2026-") }) {
+		t.Errorf("known as secrets: %q", learned)
+	}
+}
+
+// In a home that is kept, sessions and caches are found again, and nothing that
+// tells the program or its tools what to do. Locked folders do not keep it.
+func TestKeptHome(t *testing.T) {
+	c := newCell(t)
+	own := filepath.Join(c.root, "homes", "claude-tree")
+	kept := []string{".claude/projects/-tree/0a1b.jsonl", ".cache/x/y", ".npm/_cacache/z"}
+	for _, name := range append(kept, ".claude/projects/-tree/memory/MEMORY.md", ".claude/skills/x/SKILL.md", ".claude/shell-snapshots/s.sh", ".claude.json", ".npmrc", ".bashrc") {
+		c.write(filepath.Join(own, name), "x")
+	}
+	for _, dir := range []string{".claude/projects/-tree", ".claude/skills"} {
+		if err := os.Chmod(filepath.Join(own, dir), 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(c.temp, filepath.Join(own, ".cargo")); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.opts.box.home("claude", pipelines.AccessTree, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.close()
+	var left []string
+	err = filepath.WalkDir(own, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(own, name) // it lies below
+			left = append(left, rel)
+		}
+		return err
+	})
+	slices.Sort(kept)
+	if diff := cmp.Diff(kept, left); err != nil || diff != "" {
+		t.Errorf("error %v, what is left (-want +got):\n%s", err, diff)
+	}
+}
+
+// Which texts of a login or of settings are secrets.
+func TestSecretsIn(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		secret bool
+		text   string
+		want   []string
+	}{
+		{"Claude Code", true, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-aaaaaaaa","scopes":["user:sessions:claude_code"],"rateLimitTier":"default_claude_max_20x"}}`, []string{"sk-ant-oat01-aaaaaaaa"}},
+		{"settings", false, `{"model":"claude-opus-4-1-20250805","env":{"SOME_API_KEY":"0123456789abcdef"}}`, []string{"0123456789abcdef"}},
+		{"AWS", true, "[default]\nregion = eu-central-1-of-ours\naws_secret_access_key = abcdefghijklmnopqrst\n", []string{"abcdefghijklmnopqrst"}},
+		{"config.toml", false, "model = \"gpt-5.2-codex-of-ours\"\nexperimental_bearer_token = \"0123456789abcdef\"\n", []string{"0123456789abcdef"}},
+		{"a short one", true, `{"key":"0123456789abcde"}`, nil},
+	} {
+		if diff := cmp.Diff(tt.want, secretsIn(login{secret: tt.secret}, []byte(tt.text))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// A renewal of each program's login, as its files have it.
+func TestRenewals(t *testing.T) {
+	claude := `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-a","refreshToken":"sk-ant-ort01-a","expiresAt":1000,"scopes":["user:inference"]}}`
+	gemini := `{"access_token":"ya29.a","refresh_token":"1//a","token_type":"Bearer","expiry_date":1000,"scope":"x"}`
+	for _, tt := range []struct {
+		file, before, after string
+		want                bool
+	}{
+		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":["user:inference","user:profile"],"subscriptionType":"max"}}`, true},
+		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-api03-b","refreshToken":"sk-ant-ort01-b","expiresAt":2000,"scopes":[]}}`, false},
+		{".credentials.json", claude, `{"claudeAiOauth":{"accessToken":"sk-ant-oat01-b","refreshToken":"sk-ant-ort01-b","expiresAt":1000,"scopes":[]}}`, false},
+		{".credentials.json", claude, `{}`, false},
+		{"oauth_creds.json", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x"}`, true},
+		{"oauth_creds.json", gemini, `{"access_token":"ya29.b","refresh_token":"1//a","token_type":"Bearer","expiry_date":2000,"scope":"x","type":"external_account"}`, false},
+		{"oauth_creds.json", gemini, `[]`, false},
+	} {
+		if got := renewals()[tt.file].renews([]byte(tt.before), []byte(tt.after)); got != tt.want {
+			t.Errorf("%s is a renewal: %v, want %v", tt.after, got, tt.want)
+		}
 	}
 }
 

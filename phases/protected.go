@@ -24,14 +24,17 @@ func Instructs(p string) bool { return matchAny(p, instructions()) }
 
 // forge are the paths that steer the forge and reprise.
 func forge() []string {
-	return []string{".github/**", "action.yml", "action.yaml", "CODEOWNERS", ".reprise/**"}
+	return []string{
+		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".reprise/**",
+	}
 }
 
-// instructions are the paths that steer agents.
+// instructions are the paths that steer agents. The variables of a .env file are
+// taken over by Gemini, and one of them says where the user's key is sent.
 func instructions() []string {
 	return []string{
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md",
-		".claude/**", ".codex/**", ".gemini/**", ".mcp.json", ".cursor/**", ".cursorrules", ".gitmodules", ".husky/**",
+		".agents/**", ".claude/**", ".codex/**", ".gemini/**", ".env", ".env.local", ".mcp.json", ".cursor/**", ".cursorrules", ".gitmodules", ".husky/**",
 	}
 }
 

@@ -24,23 +24,42 @@ func (h Hit) Value(text []byte) string { return string(text[h.Start:h.End]) }
 
 // Finder looks for secrets. It may be used by several goroutines.
 type Finder struct {
-	known  func() *known
+	mu     sync.Mutex
+	all    []Secret
+	known  *known // of all; nil until it is needed
 	shapes func() (*shapes, error)
 }
 
 // New gives a finder that knows these values. It costs nothing before the first
 // text: most commands have none to look through.
 func New(all ...Secret) *Finder {
-	all = slices.Clone(all)
-	return &Finder{
-		known:  sync.OnceValue(func() *known { return newKnown(all) }),
-		shapes: sync.OnceValues(readShapes),
+	return &Finder{all: slices.Clone(all), shapes: sync.OnceValues(readShapes)}
+}
+
+// Learn adds values that are known from now on.
+func (f *Finder) Learn(more ...Secret) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range more {
+		if !slices.ContainsFunc(f.all, func(had Secret) bool { return had.Value == s.Value }) {
+			f.all, f.known = append(f.all, s), nil
+		}
 	}
+}
+
+// values gives what finds the values.
+func (f *Finder) values() *known {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.known == nil {
+		f.known = newKnown(f.all)
+	}
+	return f.known
 }
 
 // Known gives where values that were given stand in a text, in the order of
 // their places. None overlaps with another.
-func (f *Finder) Known(text []byte) []Hit { return apart(f.known().find(text)) }
+func (f *Finder) Known(text []byte) []Hit { return apart(f.values().find(text)) }
 
 // Find gives where values that were given stand, and what has the shape of a
 // secret. The error says why a text could not be looked through to its end: then
@@ -49,7 +68,7 @@ func (f *Finder) Find(text []byte) ([]Hit, error) {
 	if len(text) < MinLength {
 		return nil, nil // nothing to read the rules for
 	}
-	hits := f.known().find(text)
+	hits := f.values().find(text)
 	s, err := f.shapes()
 	if err != nil {
 		return nil, err

@@ -7,20 +7,29 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/secrets"
 )
 
 // secrets lists the values of this environment that must not be seen: those of
-// variables whose names say so.
+// variables whose names say so, and the passwords of proxies.
 func (e environment) secrets() []secrets.Secret {
 	var out []secrets.Secret
 	for _, kv := range e.environ {
 		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			if at, err := url.Parse(value); err == nil && at.User != nil {
+				password, _ := at.User.Password() // "" is not looked for
+				out = append(out, secrets.Secret{Name: name, Value: password})
+			}
+		}
 		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PASS", "_PAT"} {
 			if strings.HasSuffix("_"+name, end) {
 				out = append(out, secrets.Secret{Name: name, Value: value})
@@ -46,6 +55,19 @@ func (e environment) tooShort() string {
 		return ""
 	}
 	return fmt.Sprintf("%s: shorter than %d characters, so nothing keeps the value out of files, comments and the log; give it another name if it is no secret", strings.Join(names, ", "), secrets.MinLength)
+}
+
+// learn has the finder know what a pipeline lets its agents see besides: long
+// values, as a short one or a path is likely to stand anywhere.
+func (e environment) learn(plan *pipelines.Pipeline) {
+	for _, a := range plan.Agents {
+		for _, kv := range e.environ {
+			name, value, _ := strings.Cut(kv, "=")
+			if slices.Contains(a.Env, name) && len(value) >= 16 && !strings.ContainsAny(value, " \t\n") && !strings.HasPrefix(value, "/") {
+				e.finder().Learn(secrets.Secret{Name: name, Value: value})
+			}
+		}
+	}
 }
 
 // guard is what keeps secrets off a branch.

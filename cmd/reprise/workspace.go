@@ -25,6 +25,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/secrets"
 )
 
 // workspace is one run on this machine: its branch and tree, what it was
@@ -379,7 +380,13 @@ func agentOptions(env environment, w *workspace, o opening) (agents.Options, err
 		Quiet: func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error) {
 			return eval.Quiet(ctx, w.plan, phase, report)
 		},
+		Learn: func(agent string, found []string) {
+			for _, value := range found {
+				env.finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
+			}
+		},
 	}
+	env.learn(w.plan)
 	if o.stubs != "" {
 		if opts.Stubs, err = agents.ReadStubs(o.stubs); err != nil {
 			return opts, usage(err)

@@ -115,7 +115,7 @@ func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) e
 		}
 		return err
 	}
-	entries, err := list(root, name)
+	entries, err := List(root, name)
 	if err != nil {
 		if err = visit(name, entry, err); err != nil {
 			if errors.Is(err, fs.SkipDir) {
@@ -135,7 +135,8 @@ func walk(root *os.Root, name string, entry fs.DirEntry, visit fs.WalkDirFunc) e
 	return nil
 }
 
-func list(root *os.Root, name string) ([]fs.DirEntry, error) {
+// List gives what is in a folder, sorted by name.
+func List(root *os.Root, name string) ([]fs.DirEntry, error) {
 	dir, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0) // a pipe may stand there by now
 	if err != nil {
 		return nil, err
