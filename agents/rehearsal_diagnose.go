@@ -30,7 +30,7 @@ func diagnose(t phases.Task, words rehearsalWords, r *phases.Result) error {
 			break
 		}
 	}
-	r.Text = d.String()
+	r.Text = phases.Say(run.Language, d.Proposes())
 	r.Structured, err = json.Marshal(d)
 	return err
 }

@@ -89,7 +89,7 @@ func (c *checker) state(r *Run) {
 		at.bad("stop", "is set, but the run is %s", r.Status)
 	case r.Stop != nil:
 		oneOf(at, "stop.code", r.Stop.Code, codes()...)
-		at.filled("stop.why", r.Stop.Why)
+		at.filled("stop.why", string(r.Stop.Why))
 		at.known("stop.phase", r.Stop.Phase)
 		optional(at, "stop.step", r.Stop.Step, steps()...)
 		at.time("stop.at", r.Stop.At)

@@ -61,7 +61,7 @@ func (c *checker) decision(i int, d *Decision) {
 	at.time("at", d.At)
 	at.filled("step", d.Step)
 	at.known("phase", d.Phase)
-	at.filled("why", d.Why)
+	at.filled("why", string(d.Why))
 	count(at, "attempt", d.Attempt)
 	count(at, "comment_id", d.Comment)
 	if d.Comment == 0 {

@@ -165,7 +165,7 @@ func TestFormatKeepsText(t *testing.T) {
 	if got.IssueTitle != r.IssueTitle {
 		t.Errorf("title: got %q, want %q", got.IssueTitle, r.IssueTitle)
 	}
-	if want := "cut in the middle of a letter: \uFFFD"; !strings.HasPrefix(got.Stop.Why, want) {
+	if want := "cut in the middle of a letter: \uFFFD"; !strings.HasPrefix(string(got.Stop.Why), want) {
 		t.Errorf("stop.why: got %q, want %q", got.Stop.Why, want)
 	}
 	if want := `{"a<":[1.50,-0,12345678901234567890]}`; string(got.Phases[0].Report) != want {

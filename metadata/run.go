@@ -83,7 +83,7 @@ const (
 // Stop says why a run is not going on.
 type Stop struct {
 	Code  Code      `json:"code"`
-	Why   string    `json:"why"` // one sentence a person can act on
+	Why   Reason    `json:"why"`
 	Phase string    `json:"phase,omitempty"`
 	Step  Step      `json:"step,omitempty"`
 	At    time.Time `json:"at"`
@@ -199,7 +199,7 @@ type Phase struct {
 	// Approve is the role of a person who has to approve the phase as it
 	// stands, besides what the pipeline asks for, and Ask why that is so.
 	Approve string `json:"approve,omitempty"`
-	Ask     string `json:"ask,omitempty"`
+	Ask     Reason `json:"ask,omitempty"`
 	// Touched is how often others have changed on the branch what the phase
 	// left behind. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
@@ -254,7 +254,7 @@ type Attempt struct {
 	Status     AttemptStatus `json:"status"`
 	Code       Code          `json:"code,omitempty"`  // why it did not succeed
 	Class      Class         `json:"class,omitempty"` // of an infrastructure error
-	Why        string        `json:"why,omitempty"`
+	Why        Reason        `json:"why,omitempty"`
 	Stderr     string        `json:"stderr,omitempty"`       // the end of what the agent's program wrote there, where it did not succeed
 	Verdict    Ruling        `json:"verdict,omitempty"`      // what a review said of the work; of checks: pass or fail
 	Broke      string        `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
@@ -294,7 +294,7 @@ type Decision struct {
 	At      time.Time `json:"at"`
 	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, refresh, refresh-issue, rule, or a person's command
 	Phase   string    `json:"phase,omitempty"`
-	Why     string    `json:"why"`
+	Why     Reason    `json:"why"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to
 	By      string    `json:"by,omitempty"`        // the person whose command it was
 	Command string    `json:"command,omitempty"`   // the person's command, as one writes it in a comment: the first line

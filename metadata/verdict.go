@@ -84,7 +84,7 @@ type Diff struct {
 // Violation is a change that an agent had no right to make. It was reverted.
 type Violation struct {
 	Path string `json:"path"`
-	Rule string `json:"rule"` // what it broke, as a person would say it
+	Rule Reason `json:"rule"` // what it broke
 }
 
 // Rule is a kind of rule about what an agent may change.

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,17 +23,16 @@ func (b boundary) cap(s *sorted, changes []Change) []Change {
 	for _, c := range out {
 		s.undo = append(s.undo, c.Path)
 	}
-	what := fmt.Sprintf("%s (%s)", count(len(changes), "changed file"), examples(out))
-	s.violated(metadata.RuleSize, what, why)
-	s.over = what + ": " + why
+	s.violated(metadata.RuleSize, examples(out), metadata.Because("too_much", "n", len(changes), "why", why))
+	s.over = metadata.Because("too_much_in", "n", len(changes), "files", examples(out), "why", why)
 	return artifacts
 }
 
 // tooMuch says how changes are more than one step may make, or "".
-func (b boundary) tooMuch(changes []Change) string {
+func (b boundary) tooMuch(changes []Change) metadata.Reason {
 	files, limit := b.limits.Most()
 	if len(changes) > files {
-		return fmt.Sprintf("a step may change at most %s", count(files, "file"))
+		return metadata.Because("too_many_files", "most", files)
 	}
 	var total int64
 	for _, c := range changes {
@@ -43,7 +41,7 @@ func (b boundary) tooMuch(changes []Change) string {
 		}
 	}
 	if total > int64(limit) {
-		return fmt.Sprintf("they have %d bytes, and a step may change at most %s", total, limit)
+		return metadata.Because("too_many_bytes", "bytes", total, "most", limit)
 	}
 	return ""
 }
@@ -57,7 +55,10 @@ func examples(changes []Change) string {
 	for _, c := range most[:min(3, len(most))] {
 		names = append(names, brief(printable(c.Path)))
 	}
-	return "such as " + strings.Join(names, ", ")
+	if len(most) > len(names) {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // text gives rules as an attempt records them.
@@ -86,7 +87,7 @@ func stopRepeats(run metadata.Run, d Decision, o Outcome) Outcome {
 		if rule == metadata.RuleSize {
 			o.Code = metadata.PatchTooLarge
 		}
-		o.Why = "a second step broke the same rule, and its changes were taken back: " + listed(o.Violations)
+		o.Why = metadata.Because("rule_broken_again", "changes", listed(o.Violations))
 		o.Written, o.Questions = nil, nil
 		return o
 	}
@@ -102,13 +103,13 @@ func brokeBefore(run metadata.Run, rec *metadata.Phase, rule metadata.Rule) bool
 }
 
 // listed names the first violations for a person.
-func listed(all []metadata.Violation) string {
-	var parts []string
+func listed(all []metadata.Violation) metadata.Reason {
+	var parts []metadata.Reason
 	for _, v := range all[:min(5, len(all))] {
-		parts = append(parts, fmt.Sprintf("%s: %s", brief(v.Path), v.Rule))
+		parts = append(parts, metadata.Because("change_reverted", "path", brief(v.Path), "why", v.Rule))
 	}
 	if more := len(all) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
+		parts = append(parts, metadata.Because("and_more", "n", more))
 	}
-	return strings.Join(parts, "; ")
+	return metadata.All(parts...)
 }

@@ -21,7 +21,7 @@ type Outcome struct {
 	Status metadata.AttemptStatus // of the attempt; empty for decisions that make none
 	Code   metadata.Code          // why it did not succeed
 	Class  metadata.Class         // for metadata.Errored
-	Why    string
+	Why    metadata.Reason
 	Stderr string // the end of what the agent's program wrote there
 
 	Session    string
@@ -233,7 +233,7 @@ func fewest(all []metadata.Violation) []metadata.Violation {
 	if len(all) <= most {
 		return all
 	}
-	more := metadata.Violation{Path: fmt.Sprintf("%d more", len(all)-most), Rule: "not listed here"}
+	more := metadata.Violation{Path: "…", Rule: metadata.Because("not_listed", "n", len(all)-most)}
 	return append(slices.Clone(all[:most]), more)
 }
 

@@ -2,7 +2,6 @@ package phases
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,11 +22,11 @@ func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step me
 	}
 	reason = limit(clean(reason), mostReason)
 	if n := automaticSince(run); n >= mostAutomatic {
-		return proposed(run, from, fmt.Sprintf("it went back by itself %d times; once more would be: %s", n, rollbackText(to, step, reason)))
+		return proposed(run, from, metadata.Because("went_back_often", "n", n, "command", rollbackText(to, step, reason)))
 	}
 	r, err := Back(plan, run, Rewind{To: to, Step: step, From: from, Reason: reason, Trigger: metadata.Automatic, At: at})
 	if err != nil {
-		return proposed(run, from, fmt.Sprintf("it asks for %s, but %s", rollbackText(to, step, reason), err))
+		return proposed(run, from, metadata.Because("rollback_impossible", "command", rollbackText(to, step, reason), "why", err))
 	}
 	return r.Run, &r
 }
@@ -43,7 +42,7 @@ func clean(text string) string {
 
 // proposed leaves it to a person what follows from a phase. A phase that has
 // failed needs one anyway.
-func proposed(run metadata.Run, phase, ask string) (metadata.Run, *Rewound) {
+func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *Rewound) {
 	run = run.Clone()
 	if rec := run.Phase(phase); rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", ask)
@@ -83,7 +82,7 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rewind, bool) {
 			r.Step = metadata.Revise
 		}
 		r.Reason = limit(clean(r.Reason), mostReason)
-		if !strings.Contains(rec.Ask, asIs) && !strings.Contains(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
+		if ask := Say("en", rec.Ask); !strings.Contains(ask, asIs) && !strings.Contains(ask, rollbackText(r.Phase, r.Step, r.Reason)) {
 			continue // that is not why a person is asked
 		}
 		rw := Rewind{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
@@ -115,22 +114,24 @@ func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at tim
 	r := requestIn(p, run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, "it decided that a phase has to be done again, and does not say which: "+brief(r.Reason))
+		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(brief(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, fmt.Sprintf("it proposes, with %s confidence: %s", brief(sure), rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", brief(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
 		}
 		return goBack(plan, run, p.Name, r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason, at)
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, "it advises to give up (/cancel does): "+brief(cmp.Or(r.Abort, r.Reason)))
+		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(brief(cmp.Or(r.Abort, r.Reason)))))
+	case !r.passes() && brief(r.Reason) == "":
+		return proposed(run, p.Name, metadata.Because("decided", "decision", brief(r.Decision)))
 	case !r.passes():
-		return proposed(run, p.Name, strings.TrimSuffix(fmt.Sprintf("it decided %q: %s", brief(r.Decision), brief(r.Reason)), ": "))
+		return proposed(run, p.Name, metadata.Because("decided_because", "decision", brief(r.Decision), "reason", metadata.Said(brief(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {
 			numbers = append(numbers, "#"+string(n))
 		}
-		return proposed(run, p.Name, "it needs these issues to be done first: "+brief(strings.Join(numbers, ", ")))
+		return proposed(run, p.Name, metadata.Because("waits_for_issues", "issues", numbers[:min(len(numbers), 20)]))
 	}
 	return run, nil
 }

@@ -66,7 +66,7 @@ type sorted struct {
 	undo       []string // paths of the violations, as git knows them
 	violations []metadata.Violation
 	broke      []metadata.Rule // by the violations, in order and each once
-	over       string          // how the change as a whole is too large; empty if it is not
+	over       metadata.Reason // how the change as a whole is too large; empty if it is not
 }
 
 // sort puts every change where it belongs. The record itself is left out: the
@@ -103,7 +103,7 @@ func (b boundary) sort(changes []Change) sorted {
 	return s
 }
 
-func (s *sorted) violated(rule metadata.Rule, p, why string) {
+func (s *sorted) violated(rule metadata.Rule, p string, why metadata.Reason) {
 	s.violations = append(s.violations, metadata.Violation{Path: p, Rule: why})
 	if !slices.Contains(s.broke, rule) {
 		s.broke = append(s.broke, rule)
@@ -121,15 +121,15 @@ func printable(p string) string {
 func (b boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
 
 // rule says which rule a change breaks, and how; or "".
-func (b boundary) rule(c Change) (metadata.Rule, string) {
+func (b boundary) rule(c Change) (metadata.Rule, metadata.Reason) {
 	if b.access != pipelines.AccessArtifacts && b.access != pipelines.AccessTree {
-		return metadata.RuleAccess, "this step may only read"
+		return metadata.RuleAccess, metadata.Because("only_read")
 	}
 	if why := badForm(c); why != "" {
 		return metadata.RuleForm, why
 	}
 	if metadata.CheckPath(c.Path) != nil {
-		return metadata.RuleName, "its name cannot be kept"
+		return metadata.RuleName, metadata.Because("bad_name")
 	}
 	if rule, why := b.place(c); rule != "" || c.Gone {
 		return rule, why
@@ -138,7 +138,7 @@ func (b boundary) rule(c Change) (metadata.Rule, string) {
 		return metadata.RuleName, why
 	}
 	if c.Size > maxFile || b.artifact(c.Path) && c.Size > maxArtifact {
-		return metadata.RuleSize, "too large to be kept"
+		return metadata.RuleSize, metadata.Because("too_large")
 	}
 	if why := b.badContent(c); why != "" {
 		return metadata.RuleContent, why
@@ -147,53 +147,53 @@ func (b boundary) rule(c Change) (metadata.Rule, string) {
 }
 
 // badForm says why what a path is cannot be kept, or "".
-func badForm(c Change) string {
+func badForm(c Change) metadata.Reason {
 	switch {
 	case c.Kind == Nested:
-		return "a repository inside the repository cannot be kept"
+		return metadata.Because("nested_repository")
 	case c.Kind == Symlink && !c.Gone:
-		return "symbolic links cannot be added or changed"
+		return metadata.Because("no_symlinks")
 	case c.Kind == Other && !c.Gone:
-		return "only files can be kept"
+		return metadata.Because("only_files")
 	case c.Large:
-		return "files of Git LFS cannot be changed"
+		return metadata.Because("lfs_files")
 	}
 	return ""
 }
 
 // badNewName says why a new path cannot have its name, or "". What is there
 // already may be called as it is.
-func badNewName(c Change) string {
+func badNewName(c Change) metadata.Reason {
 	switch {
 	case c.New && metadata.CheckNewPath(c.Path) != nil:
-		return "its name cannot be kept on Windows"
+		return metadata.Because("windows_name")
 	case c.New && c.Twin != "":
-		return "some systems cannot tell it from " + printable(c.Twin)
+		return metadata.Because("looks_alike", "file", printable(c.Twin))
 	}
 	return ""
 }
 
 // place says which rule about where a step may write a change breaks, or "".
-func (b boundary) place(c Change) (metadata.Rule, string) {
+func (b boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	switch {
 	case b.artifact(c.Path) && b.ours(c.Path):
-		return metadata.RuleProtected, "this file is written by reprise"
+		return metadata.RuleProtected, metadata.Because("written_by_reprise")
 	case b.artifact(c.Path) && Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
-		return metadata.RuleProtected, "instructions to agents are no artifact"
+		return metadata.RuleProtected, metadata.Because("instructions_no_artifact")
 	case b.artifact(c.Path):
 		return "", ""
 	case under(c.Path, ".reprise"):
-		return metadata.RuleAccess, "outside the phase's own folder"
+		return metadata.RuleAccess, metadata.Because("outside_folder")
 	case b.access == pipelines.AccessArtifacts:
-		return metadata.RuleAccess, "this phase may only write its artifact folder"
+		return metadata.RuleAccess, metadata.Because("only_artifacts")
 	case Protected(c.Path, b.protect):
-		return metadata.RuleProtected, "a protected path"
+		return metadata.RuleProtected, metadata.Because("protected")
 	case slices.Contains(b.agents, fold(c.Path)):
-		return metadata.RuleProtected, "this file is started as an agent"
+		return metadata.RuleProtected, metadata.Because("starts_agent")
 	}
 	for _, link := range c.Behind {
 		if Protected(link, b.protect) {
-			return metadata.RuleProtected, "the protected path " + printable(link) + " leads here"
+			return metadata.RuleProtected, metadata.Because("protected_link", "link", printable(link))
 		}
 	}
 	return "", ""
@@ -204,17 +204,17 @@ func under(p, folder string) bool { return strings.HasPrefix(fold(p)+"/", folder
 
 // badContent says why what a file holds cannot be kept, or "". Where something
 // opaque was before, it may be replaced: whoever put it there has allowed it.
-func (b boundary) badContent(c Change) string {
+func (b boundary) badContent(c Change) metadata.Reason {
 	allowed := c.Held.Opaque() || matchAny(c.Path, b.limits.Binary)
 	switch {
 	case c.Holds == Program && !allowed:
-		return "programs and archives cannot be added"
+		return metadata.Because("no_programs")
 	case c.Holds == Binary && !allowed && !shown(c.Path):
-		return "binary files cannot be added, but for images and fonts"
+		return metadata.Because("no_binaries")
 	case c.Runs && b.artifact(c.Path):
-		return "an artifact cannot be executable"
+		return metadata.Because("artifact_executable")
 	case c.Runs && c.Holds != Script && !allowed:
-		return "only scripts that begin with #! can be made executable"
+		return metadata.Because("only_scripts")
 	}
 	return ""
 }

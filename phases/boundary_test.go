@@ -174,7 +174,7 @@ func TestCaps(t *testing.T) {
 		if len(s.artifacts) != test.artifacts || len(s.tree) != test.tree || len(s.undo) != test.out || len(s.present) > test.artifacts+test.tree {
 			t.Errorf("%s: %d artifacts and %d of the tree stay, %d are taken back", name, len(s.artifacts), len(s.tree), len(s.undo))
 		}
-		if (s.over == "") != (test.why == "") || !strings.Contains(s.over, test.why) {
+		if (s.over == "") != (test.why == "") || !strings.Contains(Say("en", s.over), test.why) {
 			t.Errorf("%s: %q, want %q in it", name, s.over, test.why)
 		}
 		if slices.Contains(s.broke, metadata.RuleSize) != (test.why != "") {
@@ -265,7 +265,7 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 		return Result{Structured: answer(t, t.Round > 0)}, nil
 	})
 	run := s.goOn(t.Context())
-	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ProtectedPath || !strings.Contains(run.Stop.Why, "sub/CLAUDE.md: a protected path") {
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ProtectedPath || !strings.Contains(Say("en", run.Stop.Why), "sub/CLAUDE.md: a protected path") {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
 	last := run.Attempts[len(run.Attempts)-1]
@@ -310,7 +310,7 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 			return s.good(ctx, t)
 		})
 		run := s.goOn(t.Context())
-		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.PatchTooLarge || a.Broke != "size" || !strings.Contains(a.Why, "103 changed files (such as") {
+		if a := run.Attempts[2]; a.Status != metadata.Unsuccessful || a.Code != metadata.PatchTooLarge || a.Broke != "size" || !strings.Contains(Say("en", a.Why), "103 changed files (such as") {
 			t.Errorf("the first attempt is %+v", a)
 		}
 		if prompt := s.tasks[3].Prompt; !strings.Contains(prompt, "at most 100 files") {
@@ -327,7 +327,7 @@ func TestTooMuchIsTakenBack(t *testing.T) {
 		switch {
 		case !always && run.Status != metadata.Completed:
 			t.Errorf("with less the run is %s (%+v)", run.Status, run.Stop)
-		case always && (run.Status != metadata.Waiting || run.Stop.Code != metadata.PatchTooLarge || !strings.Contains(run.Stop.Why, "103 changed files")):
+		case always && (run.Status != metadata.Waiting || run.Stop.Code != metadata.PatchTooLarge || !strings.Contains(Say("en", run.Stop.Why), "103 changed files")):
 			t.Errorf("with as much again the run is %s (%+v)", run.Status, run.Stop)
 		}
 	}

@@ -168,14 +168,16 @@ func feedbackOf(run metadata.Run, rec *metadata.Phase, d Decision) *prompts.Feed
 		}
 	}
 	for _, v := range rec.Violations {
-		f.Violations = append(f.Violations, fmt.Sprintf("%s: %s", v.Path, v.Rule))
+		f.Violations = append(f.Violations, fmt.Sprintf("%s: %s", v.Path, Say(run.Language, v.Rule)))
 	}
 	if tries := effort(run, rec, d.Step()); d.Again && len(tries) > 0 {
 		last := tries[len(tries)-1]
+		to := &f.Missing
 		if last.Code == metadata.OutputInvalid {
-			f.Invalid = strings.Split(last.Why, "\n")
-		} else {
-			f.Missing = strings.Split(last.Why, "\n")
+			to = &f.Invalid
+		}
+		for _, why := range last.Why.Each() {
+			*to = append(*to, strings.Split(Say(run.Language, why), "\n")...)
 		}
 	}
 	if len(f.Gates)+len(f.Findings)+len(f.Checks)+len(f.Violations)+len(f.Missing)+len(f.Invalid) == 0 {

@@ -92,22 +92,24 @@ func Allow(run metadata.Run, more Allowance) metadata.Run {
 }
 
 // overBudget says which limit is reached, and how, or nothing.
-func overBudget(run metadata.Run) (Limit, string) {
+func overBudget(run metadata.Run) (Limit, metadata.Reason) {
 	b, s := run.Budget, SpentOf(run)
 	switch {
 	case b.USD > 0 && s.USD-b.Since.USD >= b.USD:
-		return LimitUSD, fmt.Sprintf("$%.2f of the budget of $%.2f are spent", s.USD-b.Since.USD, b.USD)
+		return LimitUSD, metadata.Because("budget_usd_spent", "spent", dollars(s.USD-b.Since.USD), "budget", dollars(b.USD))
 	case b.IssueUSD > 0 && s.USD >= b.IssueUSD:
-		return LimitUSD, fmt.Sprintf("$%.2f of the issue's budget of $%.2f are spent", s.USD, b.IssueUSD)
+		return LimitUSD, metadata.Because("budget_issue_spent", "spent", dollars(s.USD), "budget", dollars(b.IssueUSD))
 	case b.Tokens > 0 && s.Tokens-b.Since.Tokens >= b.Tokens:
-		return LimitTokens, fmt.Sprintf("%d of the budget of %d tokens are used", s.Tokens-b.Since.Tokens, b.Tokens)
+		return LimitTokens, metadata.Because("budget_tokens_used", "used", s.Tokens-b.Since.Tokens, "budget", b.Tokens)
 	case b.Seconds > 0 && s.Seconds-b.Since.Seconds >= b.Seconds:
-		return LimitTime, fmt.Sprintf("%v of the budget of %v of work are used", seconds(s.Seconds-b.Since.Seconds), seconds(b.Seconds))
+		return LimitTime, metadata.Because("budget_time_used", "used", seconds(s.Seconds-b.Since.Seconds), "budget", seconds(b.Seconds))
 	case b.Attempts > 0 && s.Attempts-b.Since.Attempts >= b.Attempts:
-		return LimitAttempts, fmt.Sprintf("%d of the budget of %d agent calls are made", s.Attempts-b.Since.Attempts, b.Attempts)
+		return LimitAttempts, metadata.Because("budget_calls_made", "made", s.Attempts-b.Since.Attempts, "budget", b.Attempts)
 	}
 	return "", ""
 }
+
+func dollars(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 

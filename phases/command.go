@@ -11,13 +11,13 @@ import (
 
 // Command is what a person asked of a run, and where.
 type Command struct {
-	Name    string // as people type it, without the slash
-	Text    string // all of its first line, as people write it in a comment; may be empty
-	By      string // login; empty if unknown
-	Comment int64  // id of the comment; 0 if it came another way
-	Job     string // the job that brought it, if it stood in no comment
-	Phase   string // the phase it is about; may be empty
-	Why     string // what became of it, in a sentence
+	Name    string          // as people type it, without the slash
+	Text    string          // all of its first line, as people write it in a comment; may be empty
+	By      string          // login; empty if unknown
+	Comment int64           // id of the comment; 0 if it came another way
+	Job     string          // the job that brought it, if it stood in no comment
+	Phase   string          // the phase it is about; may be empty
+	Why     metadata.Reason // what became of it, in a sentence
 	At      time.Time
 }
 
@@ -54,7 +54,7 @@ func cursorOf(run metadata.Run) int64 {
 
 // Cancel gives the record of a run that a person has ended. What is under way
 // is given up; what was committed stays, and starting again goes on from it.
-func Cancel(run metadata.Run, why string, at time.Time) (metadata.Run, error) {
+func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	switch run.Status {
 	case metadata.Completed:
 		return run, errors.New("the run is completed: there is nothing to cancel")
@@ -126,7 +126,7 @@ func Changed(run metadata.Run, phase, digest string, at time.Time) metadata.Run 
 		rec.RetryCount, rec.Round, rec.Recent = 0, 0, nil
 		run.AllowanceFrom = len(run.Attempts)
 	}
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "changed", Phase: phase, Why: "somebody else has changed on the branch what it left behind; an approval of it does not hold any more"})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "changed", Phase: phase, Why: metadata.Because("branch_changed")})
 	return touch(run, at)
 }
 
@@ -136,7 +136,7 @@ func Touch(run metadata.Run, at time.Time) metadata.Run { return touch(run.Clone
 
 // Halt gives the record of a run that cannot go on for a reason outside of it,
 // such as a key that is missing. Starting again goes on.
-func Halt(run metadata.Run, code metadata.Code, why string, at time.Time) metadata.Run {
+func Halt(run metadata.Run, code metadata.Code, why metadata.Reason, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Status = metadata.Failed
 	run.Stop = &metadata.Stop{Code: code, Why: why, Phase: run.CurrentPhase, At: at}

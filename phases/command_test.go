@@ -77,7 +77,7 @@ func TestCancelDuringACall(t *testing.T) {
 		t.Fatalf("the run is %s (%+v), its cursor %q", run.Status, run.Stop, run.Cursor)
 	}
 	last := run.Attempts[len(run.Attempts)-1]
-	if last.Status != metadata.Cut || !strings.Contains(last.Why, "people asked") || last.Usage.USD != 0.5 {
+	if last.Status != metadata.Cut || !strings.Contains(Say("en", last.Why), "people asked") || last.Usage.USD != 0.5 {
 		t.Errorf("the call under way ended as %+v", last)
 	}
 	if patch := s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"]; patch == "" {

@@ -55,22 +55,22 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 		if r.After != phase || !kind(r.Then) {
 			continue
 		}
-		name := fmt.Sprintf("rule %d (%s)", i+1, thenText(r.Then))
+		name := metadata.Because("rule", "n", i+1, "does", thenText(r.Then))
 		known, err := facts(run, run.Phase(phase), Issue{e.Issue.Labels, e.Issue.Title, e.Issue.Author})
 		holds := false
 		if err == nil {
 			holds, err = e.Matches(ctx, r.When, known)
 		}
 		if err != nil {
-			run = unclear(run, phase, fmt.Sprintf("%s could not be evaluated: %s", name, brief(err.Error())), r.Then, e.Now())
+			run = unclear(run, phase, metadata.Because("rule_unclear", "rule", name, "error", brief(err.Error())), r.Then, e.Now())
 			continue
 		}
 		if !holds {
 			continue
 		}
 		why := name
-		if saw := seen(r.When, known); saw != "" {
-			why += ": " + saw
+		if saw := seen(r.When, known); len(saw) > 0 {
+			why = metadata.Because("rule_saw", "rule", name, "facts", saw)
 		}
 		var back *Rewound
 		run, back = Fire(e.Plan, run, r, why, e.Now())

@@ -34,7 +34,7 @@ type Decision struct {
 	Again  bool          // the last call brought something unusable: the session is told what
 	Delay  time.Duration // to wait before, after an infrastructure error
 	Code   metadata.Code // why it ends, for the last three
-	Why    string
+	Why    metadata.Reason
 }
 
 // Final reports whether the decision ends the process.
@@ -54,9 +54,9 @@ func (d Decision) Step() metadata.Step {
 // String prints the decision as one line of a log.
 func (d Decision) String() string {
 	if d.Phase == "" {
-		return fmt.Sprintf("%s: %s", d.Do, d.Why)
+		return fmt.Sprintf("%s: %s", d.Do, Say("en", d.Why))
 	}
-	return fmt.Sprintf("%s %s: %s", d.Do, d.Phase, d.Why)
+	return fmt.Sprintf("%s %s: %s", d.Do, d.Phase, Say("en", d.Why))
 }
 
 // Decide says what comes next for a run. Same arguments, same answer.
@@ -65,7 +65,7 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	if d.Calls() {
 		_, why := overBudget(run)
 		if left := secondsLeft(run); why == "" && left > 0 && d.Delay > left {
-			why = fmt.Sprintf("the next try has to wait %v, longer than the budget has time left", d.Delay.Round(time.Second))
+			why = metadata.Because("wait_beyond_budget", "wait", d.Delay.Round(time.Second))
 		}
 		if why != "" {
 			return Decision{Do: DoWait, Phase: d.Phase, Code: metadata.BudgetExceeded, Why: why}
@@ -79,7 +79,7 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	for _, p := range plan.Phases {
 		if run.Phase(p.Name) == nil {
-			return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: "the record does not know this phase of the pipeline"}
+			return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("phase_unrecorded")}
 		}
 	}
 	for i := range run.Phases {
@@ -91,33 +91,33 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 		switch rec.Status {
 		case metadata.PhaseCompleted:
 			if Unreviewed(p, rec) {
-				return attempt(plan, run, p, rec, metadata.Review, "somebody has changed "+p.Writes+" on the branch since it was reviewed")
+				return attempt(plan, run, p, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
 			}
 			if role, why := approver(p, run, rec); role != "" {
-				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: fmt.Sprintf("%s has to be approved by somebody with the role %s: %s", p.Name, role, why)}
+				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why)}
 			}
 			continue
 		case metadata.PhaseFailed:
 			return failed(rec)
 		case metadata.PhasePending:
-			return attempt(plan, run, p, rec, metadata.Execute, "the phase has not begun")
+			return attempt(plan, run, p, rec, metadata.Execute, metadata.Because("not_begun"))
 		}
 		return inProgress(plan, run, p, rec)
 	}
-	return Decision{Do: DoFinish, Code: metadata.Done, Why: "every phase is completed"}
+	return Decision{Do: DoFinish, Code: metadata.Done, Why: metadata.Because("phases_done")}
 }
 
 // failed ends a run whose phase has no revises left. A check that fails is the
 // reason whatever its review found besides: that is measured.
 func failed(rec *metadata.Phase) Decision {
-	code, what := metadata.ReviewFailed, "review still fails"
+	code, why := metadata.ReviewFailed, metadata.Because("review_still_fails", "n", rec.RetryCount)
 	if checkFails(rec) {
-		code, what = metadata.CheckFailed, "checks still fail"
+		code, why = metadata.CheckFailed, metadata.Because("checks_still_fail", "n", rec.RetryCount)
 		if len(openBlockers(rec.Verdict))+len(failedGates(rec.Verdict)) > 0 {
-			what = "checks and review still fail"
+			why = metadata.Because("both_still_fail", "n", rec.RetryCount)
 		}
 	}
-	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: what + " after " + count(rec.RetryCount, "revise")}
+	return Decision{Do: DoFail, Phase: rec.Name, Code: code, Why: why}
 }
 
 func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
@@ -126,39 +126,44 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	}
 	switch step := rec.CurrentStep; step {
 	case metadata.Execute:
-		why := "the phase has begun and nothing is written yet"
+		why := metadata.Because("nothing_written")
 		if rec.RollbackContext != nil {
-			why = "taken back: " + brief(rec.RollbackContext.Reason)
+			why = takenBack(rec)
 		}
 		return attempt(plan, run, p, rec, step, why)
 	case metadata.Review:
 		if checksDue(p, rec) {
-			return Decision{Do: DoCheck, Phase: p.Name, Why: fmt.Sprintf("%s to run on the new work", count(len(p.Checks), "check"))}
+			return Decision{Do: DoCheck, Phase: p.Name, Why: metadata.Because("checks_due", "n", len(p.Checks))}
 		}
 		return attempt(plan, run, p, rec, step, whyReview(run, rec))
 	case metadata.Revise:
 		if circle(rec.Recent) {
-			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: "two rounds of review came to the same: revising again would change nothing"}
+			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: metadata.Because("going_in_circles")}
 		}
 		return attempt(plan, run, p, rec, step, whyRevise(rec))
 	}
-	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: fmt.Sprintf("the record has no step for a phase in progress (%q)", rec.CurrentStep)}
+	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("step_unrecorded", "step", rec.CurrentStep)}
 }
 
 // whyAsks says which questions a run waits for: at least one.
-func whyAsks(open []metadata.Question) string {
-	return fmt.Sprintf("%s asks %s: %s: %s", open[0].Phase, count(len(open), "question"), open[0].ID, brief(open[0].Text))
+func whyAsks(open []metadata.Question) metadata.Reason {
+	return metadata.Because("questions_asked", "phase", open[0].Phase, "n", len(open), "id", open[0].ID, "question", metadata.Said(brief(open[0].Text)))
+}
+
+// takenBack says why a phase was taken back that was.
+func takenBack(rec *metadata.Phase) metadata.Reason {
+	return metadata.Because("taken_back", "reason", metadata.Said(brief(rec.RollbackContext.Reason)))
 }
 
 // whyReview says what there is to review.
-func whyReview(run metadata.Run, rec *metadata.Phase) string {
+func whyReview(run metadata.Run, rec *metadata.Phase) metadata.Reason {
 	switch {
 	case rec.RollbackContext != nil && generationOf(run, rec.Written) < rec.Generation:
-		return "taken back: " + brief(rec.RollbackContext.Reason)
+		return takenBack(rec)
 	case rec.Verdict == nil:
-		return "the work has not been reviewed yet"
+		return metadata.Because("not_reviewed")
 	}
-	return "the work has changed since the last review"
+	return metadata.Because("work_changed")
 }
 
 // generationOf gives the generation of a phase in which an attempt was made.
@@ -169,19 +174,17 @@ func generationOf(run metadata.Run, attempt int) int {
 	return run.Attempts[attempt-1].Generation
 }
 
-func whyRevise(rec *metadata.Phase) string {
+func whyRevise(rec *metadata.Phase) metadata.Reason {
+	blockers, gates := len(openBlockers(rec.Verdict)), len(failedGates(rec.Verdict))
 	switch {
 	case rec.RollbackContext != nil:
-		return "taken back: " + brief(rec.RollbackContext.Reason)
-	case rec.Verdict == nil || rec.Verdict.Verdict == metadata.Pass:
-		return "checks fail"
+		return takenBack(rec)
+	case rec.Verdict == nil || rec.Verdict.Verdict == metadata.Pass, checkFails(rec) && rec.Verdict.Verdict == metadata.Fail && blockers+gates == 0:
+		return metadata.Because("checks_fail")
 	case rec.Verdict.Verdict == metadata.PassWithSuggestions:
-		return "the pipeline acts on suggestions once"
+		return metadata.Because("suggestions_kept")
 	}
-	if checkFails(rec) && len(openBlockers(rec.Verdict))+len(failedGates(rec.Verdict)) == 0 {
-		return "checks fail"
-	}
-	return fmt.Sprintf("review failed with %s and %s", count(len(openBlockers(rec.Verdict)), "open blocker"), count(len(failedGates(rec.Verdict)), "failed gate"))
+	return metadata.Because("review_failed", "blockers", blockers, "gates", gates)
 }
 
 // checksDue reports whether the phase's checks have not run on its newest work.
@@ -191,7 +194,7 @@ func checksDue(p *pipelines.Phase, rec *metadata.Phase) bool {
 
 // attempt decides on a step by an agent, in the light of how earlier calls
 // for the very same work ended.
-func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase, step metadata.Step, why string) Decision {
+func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
 	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
 	if step == metadata.Revise {
 		d.Resume = sessionOf(run, rec.Written, d.Agent)
@@ -212,12 +215,12 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec
 			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
 		}
 		if last.Code == metadata.AwaitingPerson {
-			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), "its questions are answered"
+			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), metadata.Because("questions_answered")
 			return d
 		}
 		return afterNothing(run, d, tries)
 	case metadata.Cut:
-		d.Why = "the last call was interrupted"
+		d.Why = metadata.Because("call_interrupted")
 		d.Agent = last.Agent
 		d.Resume = sessionOf(run, last.N, d.Agent)
 	}
@@ -236,9 +239,9 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 		}
 	}
 	if unusable > 1 {
-		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: brief(last.Why)}
+		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: first(last.Why)}
 	}
-	d.Agent, d.Again, d.Why = last.Agent, true, "asked once more: "+brief(last.Why)
+	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", first(last.Why))
 	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
 }
@@ -249,7 +252,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	last := tries[len(tries)-1]
 	if last.Resumed && last.Class == metadata.Crash {
 		d.Agent, d.Resume = last.Agent, 0
-		d.Why = "the session could not be resumed; a fresh one gets the whole context"
+		d.Why = metadata.Because("session_gone")
 		return d
 	}
 	used := func(name string) int {
@@ -264,7 +267,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	}
 	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && fallsBack(last.Class, used(last.Agent)) {
 		d.Agent, d.Resume = to, 0
-		d.Why = fmt.Sprintf("%s: %s; falling back to %s", last.Agent, last.Class, to)
+		d.Why = metadata.Because("falls_back", "agent", last.Agent, "class", last.Class, "to", to)
 		return d
 	}
 	if n := used(last.Agent); n <= retries(last.Class, p.Retry.Max) {
@@ -276,21 +279,21 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 			return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: whyTooLate(last, left)}
 		}
 		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), asked)
-		d.Why = fmt.Sprintf("%s: %s; try %d of %d", last.Agent, last.Class, n+1, retries(last.Class, p.Retry.Max)+1)
+		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
-	return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: fmt.Sprintf("%s %s: %s", d.Do, d.Phase, brief(last.Why))}
+	return Decision{Do: DoFail, Phase: d.Phase, Code: codeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", first(last.Why))}
 }
 
 // whyTooLate says that a service asks to be left alone for longer than the run
 // has time: more of the budget would not help before that is over.
-func whyTooLate(last metadata.Attempt, left time.Duration) string {
+func whyTooLate(last metadata.Attempt, left time.Duration) metadata.Reason {
 	asked := time.Duration(last.RetryAfter) * time.Second
-	when := "then"
-	if last.EndedAt != nil {
-		when = "after " + last.EndedAt.Add(asked).UTC().Format("2006-01-02 15:04 UTC")
+	if last.EndedAt == nil {
+		return metadata.Because("wait_beyond_time", "agent", last.Agent, "class", last.Class, "wait", asked, "left", left)
 	}
-	return fmt.Sprintf("%s: %s; its service asks to wait %v, and the budget has %v of time left: start again %s", last.Agent, last.Class, asked, left, when)
+	when := last.EndedAt.Add(asked).UTC().Format("2006-01-02 15:04 UTC")
+	return metadata.Because("wait_beyond_time_until", "agent", last.Agent, "class", last.Class, "wait", asked, "left", left, "when", when)
 }
 
 // fallsBack reports whether another agent takes over after n errors of a class.

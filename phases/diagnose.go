@@ -17,11 +17,11 @@ import (
 // in the middle of.
 type OverBudget struct {
 	Limit Limit
-	Why   string
+	Why   metadata.Reason
 }
 
 // Error says which limit is reached.
-func (e *OverBudget) Error() string { return e.Why }
+func (e *OverBudget) Error() string { return Say("en", e.Why) }
 
 // Unusable is the error of an agent that was asked twice and gave no answer that
 // can be used.
@@ -78,10 +78,11 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 	d.By = at.Agent
 	next := run.Clone()
 	next.Cost = addUsage(next.Cost, used)
-	why := fmt.Sprintf("%s: %s, $%.4f", at.Agent, d, used.USD)
+	saw := d.Proposes()
 	if err != nil {
-		why = fmt.Sprintf("%s: %s, $%.4f", at.Agent, brief(e.mask(err.Error())), used.USD)
+		saw = metadata.Said(brief(e.mask(err.Error())))
 	}
+	why := metadata.Because("diagnosed", "agent", at.Agent, "diagnosis", saw, "cost", fmt.Sprintf("$%.4f", used.USD))
 	now := e.Now()
 	next.Decisions = append(next.Decisions, metadata.Decision{At: now, Step: string(Diagnose), Phase: at.Phase, Why: why})
 	next = touch(next, now)
@@ -215,7 +216,7 @@ func (e *Engine) hear(ctx context.Context, run metadata.Run, at Decision, t Task
 		if reached == "" && r.Limit != "budget" {
 			reached = LimitTime
 		}
-		err = &OverBudget{cmp.Or(reached, LimitUSD), "the budget was used up during the call"}
+		err = &OverBudget{cmp.Or(reached, LimitUSD), metadata.Because("budget_used_in_call")}
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}

@@ -10,12 +10,12 @@ import (
 
 // Quiet says why there is nothing about a run that an agent could diagnose, or
 // "": it is still going on, or nothing stands against the work.
-func Quiet(plan *pipelines.Pipeline, run metadata.Run) string {
+func Quiet(plan *pipelines.Pipeline, run metadata.Run) metadata.Reason {
 	switch {
 	case run.Status == metadata.Running, run.Status == metadata.Interrupted:
-		return fmt.Sprintf("the run is %s: what is against the work goes to its next step", run.Status)
+		return metadata.Because("run_goes_on", "status", run.Status)
 	case len(begun(plan, run)) == 0:
-		return "no phase has begun"
+		return metadata.Because("no_phase_begun")
 	}
 	for i := range run.Phases {
 		if against(&run.Phases[i]) {
@@ -26,9 +26,9 @@ func Quiet(plan *pipelines.Pipeline, run metadata.Run) string {
 		return ""
 	}
 	if run.Stop != nil {
-		return fmt.Sprintf("nothing stands against the work; the run is %s: %s", run.Status, brief(run.Stop.Why))
+		return metadata.Because("nothing_against_it", "status", run.Status, "why", first(run.Stop.Why))
 	}
-	return fmt.Sprintf("nothing stands against the work; the run is %s", run.Status)
+	return metadata.Because("nothing_against", "status", run.Status)
 }
 
 // against reports whether anything is open about what a phase has written.
@@ -50,7 +50,7 @@ func essence(run metadata.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Status: %s, at %s\n", run.Status, run.CurrentPhase)
 	if s := run.Stop; s != nil {
-		fmt.Fprintf(&b, "Stopped: %s: %s\n", s.Code, brief(s.Why))
+		fmt.Fprintf(&b, "Stopped: %s: %s\n", s.Code, brief(Say(run.Language, s.Why)))
 	}
 	b.WriteString("\n## Phases\n\n")
 	for i := range run.Phases {
@@ -60,7 +60,7 @@ func essence(run metadata.Run) string {
 	}
 	b.WriteString("\n## Newest attempts\n\n")
 	for _, a := range tail(run.Attempts, lastAttempts) {
-		fmt.Fprintf(&b, "- %d %s %s: %s %s %s\n", a.N, a.Phase, a.Step, a.Status, a.Code, brief(a.Why))
+		fmt.Fprintf(&b, "- %d %s %s: %s %s %s\n", a.N, a.Phase, a.Step, a.Status, a.Code, brief(Say(run.Language, a.Why)))
 	}
 	if len(run.RollbackHistory) > 0 {
 		fmt.Fprintf(&b, "\n## Newest of %s\n\n", count(len(run.RollbackHistory), "rollback"))

@@ -140,7 +140,7 @@ func TestDiagnoseFallsBack(t *testing.T) {
 		return Result{Structured: json.RawMessage(sure), Usage: metadata.Usage{USD: 0.25}}, nil
 	})
 	run, d, err := s.engine.Diagnose(t.Context(), s.run)
-	if err != nil || d.By != "second" || calls != 2 || !strings.HasPrefix(run.Decisions[len(run.Decisions)-1].Why, "second: back to plan") {
+	if err != nil || d.By != "second" || calls != 2 || !strings.HasPrefix(Say("en", run.Decisions[len(run.Decisions)-1].Why), "second: back to plan") {
 		t.Errorf("%+v after %d calls, %v", d, calls, err)
 	}
 }
@@ -230,7 +230,7 @@ func TestQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := s.run.Clone()
 			tt.change(&run)
-			if got := Quiet(plan, run); (tt.want == "") != (got == "") || !strings.HasPrefix(got, tt.want) {
+			if got := Quiet(plan, run); (tt.want == "") != (got == "") || !strings.HasPrefix(Say("en", got), tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

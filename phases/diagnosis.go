@@ -42,12 +42,12 @@ const (
 	High   Confidence = "high"
 )
 
-// String says in a few words what is proposed.
-func (d Diagnosis) String() string {
+// Proposes says in a few words what is proposed.
+func (d Diagnosis) Proposes() metadata.Reason {
 	if !d.NeedsRollback {
-		return fmt.Sprintf("no rollback (confidence: %s)", d.Confidence)
+		return metadata.Because("no_rollback", "confidence", d.Confidence)
 	}
-	return fmt.Sprintf("back to %s %s (confidence: %s)", d.ToPhase, d.ToStep, d.Confidence)
+	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
 }
 
 // DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are
@@ -155,9 +155,9 @@ func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, rw Rewind) 
 
 // Alone says why a run may not go back without a person although the diagnosis
 // is sure, or "".
-func Alone(run metadata.Run) string {
+func Alone(run metadata.Run) metadata.Reason {
 	if n := automaticSince(run); n >= mostAutomatic {
-		return fmt.Sprintf("it went back by itself %d times since a person last took it back", n)
+		return metadata.Because("went_back_alone", "n", n)
 	}
 	return ""
 }

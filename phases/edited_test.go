@@ -51,10 +51,10 @@ func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
 			for i, want := range tt.want {
 				d := Decide(plan, run)
 				if got := show(d); got != want {
-					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, d.Why, want)
+					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, Say("en", d.Why), want)
 				}
-				if i == 0 && d.Why != "somebody has changed plan.md on the branch since it was reviewed" {
-					t.Errorf("it is reviewed because %q", d.Why)
+				if i == 0 && Say("en", d.Why) != "somebody has changed plan.md on the branch since it was reviewed" {
+					t.Errorf("it is reviewed because %q", Say("en", d.Why))
 				}
 				run = play(t, plan, run, d, outcomes[i])
 			}

@@ -75,9 +75,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // ErrTimeUp is such a cause, too: the time that was allowed for this process is
 // over.
-var ErrTimeUp = fmt.Errorf(timeUp+": %w", ErrInterrupted)
-
-const timeUp = "the time that this job may work is over"
+var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
 
 // errBudget is the cause of a context that was cancelled because a limit was
 // reached in the middle of a call.
@@ -150,7 +148,7 @@ func (e *Engine) stopAfter(next metadata.Run, d Decision) (metadata.Run, error) 
 		return e.apply(next, last, Outcome{At: e.Now()})
 	}
 	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
-		pause := Decision{Do: DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: d.Phase + " passed its gates; paused as asked, start again to go on"}
+		pause := Decision{Do: DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: metadata.Because("paused_at_gate", "phase", d.Phase)}
 		return e.apply(next, pause, Outcome{At: e.Now()})
 	}
 	return next, nil
@@ -160,7 +158,7 @@ func (e *Engine) stopAfter(next metadata.Run, d Decision) (metadata.Run, error) 
 func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	next := Interrupt(run, e.Now())
 	if errors.Is(context.Cause(ctx), ErrTimeUp) {
-		next.Stop.Code, next.Stop.Why = metadata.TimedOut, timeUp
+		next.Stop.Code, next.Stop.Why = metadata.TimedOut, metadata.Because("time_over")
 	}
 	if err := e.Amend(ctx, next, "interrupted"); err != nil {
 		return run, err
@@ -192,7 +190,7 @@ func (e *Engine) Rewind(ctx context.Context, r Rewound) error {
 // present leaves out of moves what a later call has removed.
 func (e *Engine) present(moves map[string]string) {
 	for from := range moves {
-		if _, _, err := e.artifact(from); err != nil {
+		if _, _, wrong := e.artifact(from); wrong != "" {
 			delete(moves, from)
 		}
 	}
@@ -231,7 +229,7 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata
 		err := e.Sleep(waiting, d.Delay)
 		done()
 		if err != nil {
-			o := Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: "interrupted while waiting"}
+			o := Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
 			begun, err := e.begin(run, d, Beginning{At: e.Now(), Base: e.Tree.Tip()})
 			if err != nil {
 				return run, effects{}, err
@@ -259,16 +257,16 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	ctx, done := e.attend(ctx)
 	defer done()
 	o := Outcome{Status: metadata.Succeeded}
-	var wrong []string
+	var wrong []metadata.Reason
 	for _, c := range e.Plan.Phase(d.Phase).Checks {
 		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
 		if err != nil && ctx.Err() == nil {
 			return run, effects{}, fmt.Errorf("check %s: %w", c.Name, err)
 		}
 		if ctx.Err() != nil {
-			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "interrupted"}
+			o = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: metadata.Because("interrupted")}
 			if errors.Is(context.Cause(ctx), ErrTimeUp) {
-				o.Code, o.Why = metadata.TimedOut, timeUp
+				o.Code, o.Why = metadata.TimedOut, metadata.Because("time_over")
 			}
 			break
 		}
@@ -279,7 +277,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 		}
 	}
 	if o.Status == metadata.Succeeded {
-		o.Why = strings.Join(wrong, "; ")
+		o.Why = metadata.All(wrong...)
 	}
 	o.At = e.Now()
 	o.Duration = max(0, o.At.Sub(start))
@@ -324,9 +322,9 @@ func follows(run, next metadata.Run) error {
 func (e *Engine) record(ctx context.Context, run metadata.Run, d Decision, x effects) error {
 	e.present(x.moves)
 	subject := heading(d) + ": " + result(run, d, x.outcome)
-	why := x.outcome.Why
+	why := Say(run.Language, x.outcome.Why)
 	if d.Final() {
-		why = d.Why
+		why = Say(run.Language, d.Why)
 	}
 	if x.back != nil {
 		why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", why, x.back.ToPhase, x.back.ToStep, x.back.Reason))

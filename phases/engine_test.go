@@ -287,8 +287,8 @@ func TestEvidence(t *testing.T) {
 			if run.Status != metadata.Waiting || run.Stop.Code != test.code {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
-			if a := run.Attempts[0]; !strings.Contains(a.Why, test.why) {
-				t.Errorf("the attempt says %q, want %q in it", a.Why, test.why)
+			if a := run.Attempts[0]; !strings.Contains(Say("en", a.Why), test.why) {
+				t.Errorf("the attempt says %q, want %q in it", Say("en", a.Why), test.why)
 			}
 			if len(s.tasks) != 2 || !s.tasks[1].Resume {
 				t.Errorf("%d calls; want the same session asked once more", len(s.tasks))
@@ -429,8 +429,8 @@ func TestTasksInACircleAreNoReport(t *testing.T) {
 		tasks      []string
 	}{
 		{"in order", "", []string{task("a"), task("b", "a"), task("c", "a", "b", "elsewhere")}},
-		{"itself", "a needs a", []string{task("a", "a")}},
-		{"three", "b needs d needs c needs b", []string{task("a"), task("b", "a", "d"), task("c", "b"), task("d", "c")}},
+		{"itself", "a → a", []string{task("a", "a")}},
+		{"three", "b → d → c → b", []string{task("a"), task("b", "a", "d"), task("c", "b"), task("d", "c")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			plan := testPlan()
@@ -449,7 +449,7 @@ func TestTasksInACircleAreNoReport(t *testing.T) {
 			run := s.goOn(t.Context())
 			if first := run.Attempts[0]; tt.want == "" && (first.Code != "" || len(run.Tasks) != len(tt.tasks)) {
 				t.Errorf("the first attempt is %+v, and the run has the tasks %+v", first, run.Tasks)
-			} else if tt.want != "" && (first.Code != metadata.OutputInvalid || !strings.Contains(first.Why, "as "+tt.want)) {
+			} else if tt.want != "" && (first.Code != metadata.OutputInvalid || !strings.Contains(Say("en", first.Why), tt.want)) {
 				t.Errorf("the first attempt is %+v, want it to name %s", first, tt.want)
 			}
 		})

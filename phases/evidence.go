@@ -48,24 +48,24 @@ func document(r Result) string {
 	return text
 }
 
-// artifact gives the digest and size of a file of the tree. It never follows
-// a link out of the tree.
-func (e *Engine) artifact(name string) (string, int, error) {
+// artifact gives the digest and size of a file of the tree, or says why it cannot
+// be had. It never follows a link out of the tree.
+func (e *Engine) artifact(name string) (sum string, size int, wrong metadata.Reason) {
 	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
-		return "", 0, err
+		return "", 0, metadata.Because("not_readable", "file", name, "error", err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading
 	if info, err := root.Lstat(filepath.FromSlash(name)); err != nil {
-		return "", 0, fmt.Errorf("%s was not written", name)
+		return "", 0, metadata.Because("not_written", "file", name)
 	} else if !info.Mode().IsRegular() {
-		return "", 0, fmt.Errorf("%s is not a regular file", name)
+		return "", 0, metadata.Because("not_regular", "file", name)
 	}
 	data, err := folders.ReadFile(root, name, maxFile)
 	if err != nil {
-		return "", 0, fmt.Errorf("%s cannot be read: %w", name, err)
+		return "", 0, metadata.Because("not_readable", "file", name, "error", err)
 	}
-	return digest(data), len(strings.TrimSpace(string(data))), nil
+	return digest(data), len(strings.TrimSpace(string(data))), ""
 }
 
 // files lists the artifact files of the phase after a writing step.
@@ -75,7 +75,7 @@ func (e *Engine) files(run metadata.Run, p *pipelines.Phase, s sorted) []string 
 	var out []string
 	seen := map[string]bool{}
 	for _, f := range all {
-		if _, _, err := e.artifact(f); err == nil && !seen[f] {
+		if _, _, wrong := e.artifact(f); wrong == "" && !seen[f] {
 			seen[f] = true
 			out = append(out, f)
 		}
@@ -108,16 +108,16 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // circumstances names what may explain why a call brought nothing.
-func circumstances(r Result) []string {
-	var out []string
+func circumstances(r Result) []metadata.Reason {
+	var out []metadata.Reason
 	if r.Limit != "" {
-		out = append(out, "it reached its limit of "+r.Limit)
+		out = append(out, metadata.Because("limit_reached", "limit", r.Limit))
 	}
 	if len(r.Denials) > 0 {
-		out = append(out, "it was refused: "+strings.Join(r.Denials, ", "))
+		out = append(out, metadata.Because("tools_refused", "tools", r.Denials))
 	}
 	if r.ToolCalls == 0 {
-		out = append(out, "it used no tool")
+		out = append(out, metadata.Because("no_tool_used"))
 	}
 	return out
 }

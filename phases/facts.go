@@ -2,7 +2,6 @@ package phases
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -51,25 +50,28 @@ func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
 
 // seen says which of the facts a rule's condition is about, for people:
 // "report.risk is "high", diff.lines is 4".
-func seen(when string, facts []byte) string {
+func seen(when string, facts []byte) []metadata.Reason {
 	var all map[string]any
 	if json.Unmarshal(facts, &all) != nil {
-		return "" // they are our own
+		return nil // they are our own
 	}
 	named := map[string]bool{}
 	for _, word := range whenWord.FindAllString(when, -1) {
 		named[word] = true
 	}
-	var out []string
+	var out []metadata.Reason
 	about(&out, "", all, named)
-	return limit(strings.Join(out, ", "), 2000)
+	return out[:min(len(out), mostFacts)]
 }
+
+// mostFacts is how many facts are told of a rule.
+const mostFacts = 20
 
 // whenWord is a name in the text of a condition.
 var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
 
 // about adds the facts below a path of which every name is in the condition.
-func about(out *[]string, path string, facts map[string]any, named map[string]bool) {
+func about(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if !named[name] {
 			continue
@@ -80,7 +82,7 @@ func about(out *[]string, path string, facts map[string]any, named map[string]bo
 			continue
 		}
 		if value, err := json.Marshal(facts[name]); err == nil {
-			*out = append(*out, fmt.Sprintf("%s is %s", at, limit(string(value), 200)))
+			*out = append(*out, metadata.Because("fact", "name", at, "value", metadata.Said(limit(string(value), 200))))
 		}
 	}
 }

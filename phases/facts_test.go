@@ -1,6 +1,10 @@
 package phases
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
 
 func TestSeen(t *testing.T) {
 	const facts = `{"attempt":2,"checks":{"2-fast":"pass","unit":"fail"},"cost":{"usd":0.5,"tokens":7},"diff":{"files":3,"lines":12},
@@ -16,7 +20,7 @@ func TestSeen(t *testing.T) {
 		`{report: risky: "high"}`:                      "",
 		`{}`:                                           "",
 	} {
-		if got := seen(when, []byte(facts)); got != want {
+		if got := Say("en", metadata.Because("rule_saw", "rule", "", "facts", seen(when, []byte(facts)))); got != ": "+want {
 			t.Errorf("of %s it says %q, want %q", when, got, want)
 		}
 	}

@@ -102,7 +102,7 @@ func verdict(pass bool, findings ...metadata.Finding) Outcome {
 func breaking(o Outcome, rules ...metadata.Rule) Outcome {
 	o.Broke = rules
 	for _, r := range rules {
-		o.Violations = append(o.Violations, metadata.Violation{Path: string(r) + ".txt", Rule: "broke " + string(r)})
+		o.Violations = append(o.Violations, metadata.Violation{Path: string(r) + ".txt", Rule: metadata.Said("broke " + string(r))})
 	}
 	return o
 }
@@ -112,7 +112,7 @@ func blocker(id string) metadata.Finding {
 }
 
 func errored(c metadata.Class) Outcome {
-	return Outcome{Status: metadata.Errored, Class: c, Code: codeOf(c), Why: string(c)}
+	return Outcome{Status: metadata.Errored, Class: c, Code: codeOf(c), Why: metadata.Said(string(c))}
 }
 
 func checked(pass bool) Outcome {
@@ -279,7 +279,7 @@ func TestLife(t *testing.T) {
 			for i, turn := range turns {
 				d := Decide(plan, run)
 				if got := show(d); got != turn.want {
-					t.Fatalf("turn %d: decided %q (%s), want %q", i+1, got, d.Why, turn.want)
+					t.Fatalf("turn %d: decided %q (%s), want %q", i+1, got, Say("en", d.Why), turn.want)
 				}
 				run = play(t, plan, run, d, turn.gets)
 			}
@@ -361,14 +361,14 @@ func TestAServiceAsksForMoreTimeThanThereIs(t *testing.T) {
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Errored, Class: metadata.RateLimited, RetryAfter: 2 * time.Hour})
 	d := Decide(plan, run)
-	if show(d) != "fail api_error" || !strings.Contains(d.Why, "wait 2h0m0s") || !strings.Contains(d.Why, "1h0m0s of time left: start again after 2026-03-01 11:00 UTC") {
-		t.Fatalf("decided %q: %s", show(d), d.Why)
+	if show(d) != "fail api_error" || !strings.Contains(Say("en", d.Why), "wait 2h0m0s") || !strings.Contains(Say("en", d.Why), "1h0m0s of time left: start again after 2026-03-01 11:00 UTC") {
+		t.Fatalf("decided %q: %s", show(d), Say("en", d.Why))
 	}
 	run = play(t, plan, run, d, Outcome{})
 	next := TakeUp(run, Start{At: run.UpdatedAt})
 	legal(t, run, next)
 	if d := Decide(plan, next); show(d) != "plan execute writer" {
-		t.Errorf("started again it decided %q: %s", show(d), d.Why)
+		t.Errorf("started again it decided %q: %s", show(d), Say("en", d.Why))
 	}
 }
 
@@ -384,7 +384,7 @@ func TestNoTimeLeftToTryAgain(t *testing.T) {
 	o.Duration = time.Hour - 10*time.Second
 	run = play(t, plan, run, Decide(plan, run), o)
 	if d := Decide(plan, run); show(d) != "wait budget_exceeded" {
-		t.Errorf("decided %q: %s", show(d), d.Why)
+		t.Errorf("decided %q: %s", show(d), Say("en", d.Why))
 	}
 }
 
@@ -394,8 +394,8 @@ func TestWhyReview(t *testing.T) {
 	run := freshRun(plan)
 	check := func(want string) {
 		t.Helper()
-		if d := Decide(plan, run); d.Do != DoReview || d.Why != want {
-			t.Errorf("decided %q: %q, want %q", show(d), d.Why, want)
+		if d := Decide(plan, run); d.Do != DoReview || Say("en", d.Why) != want {
+			t.Errorf("decided %q: %q, want %q", show(d), Say("en", d.Why), want)
 		}
 	}
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))

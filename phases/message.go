@@ -19,7 +19,7 @@ func heading(d Decision) string {
 // result says in a few words what came out of a decision.
 func result(run metadata.Run, d Decision, o Outcome) string {
 	if d.Final() {
-		return d.Why
+		return Say(run.Language, d.Why)
 	}
 	if o.Status != metadata.Succeeded {
 		if o.Class != "" {

@@ -12,26 +12,28 @@ import (
 
 // approver gives the role of the person who has to approve a phase before the
 // run goes on, and why; no role if nobody has to, or somebody has.
-func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role, why string) {
+func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
 	role, why = stronger(p.Approve, rec.Approve), rec.Ask
 	if role == "" || approved(run, rec, role) {
 		return "", ""
 	}
 	if why == "" {
-		why = "the pipeline asks for it"
+		why = metadata.Because("approval_by_pipeline")
 	}
 	return role, why
 }
 
 // demand asks for a person with at least a role to approve a phase, besides
 // what is asked for already.
-func demand(rec *metadata.Phase, role, why string) {
+func demand(rec *metadata.Phase, role string, why metadata.Reason) {
 	rec.Approve = stronger(rec.Approve, role)
-	if rec.Ask != "" {
-		why = rec.Ask + "; " + why
+	if len(rec.Ask.Each()) < mostAsked {
+		rec.Ask = metadata.All(rec.Ask, why)
 	}
-	rec.Ask = limit(why, 1000)
 }
+
+// mostAsked is how many reasons for an approval are kept.
+const mostAsked = 5
 
 // rank orders roles; 0 is none at all.
 func rank(role string) int {
@@ -80,7 +82,7 @@ func digestOf(rec *metadata.Phase) string {
 
 // Approval says for what a run waits to be approved, and by whom. ok is false
 // if it does not wait for that.
-func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role, why string, ok bool) {
+func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		p := plan.Phase(rec.Name)
@@ -192,7 +194,7 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 
 // Pause gives the record of a run that a person has halted. Starting it again
 // goes on.
-func Pause(run metadata.Run, why string, at time.Time) (metadata.Run, error) {
+func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	if run.Status != metadata.Running && run.Status != metadata.Interrupted {
 		return run, fmt.Errorf("the run is %s: there is nothing to pause", run.Status)
 	}

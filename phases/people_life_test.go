@@ -124,7 +124,7 @@ func reviewSkipped(run metadata.Run, phase string) bool {
 		if d.Step == "rewind" && d.Phase == phase {
 			return false
 		}
-		if d.Step == "rule" && d.Phase == phase && strings.Contains(d.Why, "skip the review") && !strings.Contains(d.Why, "could not") {
+		if d.Step == "rule" && d.Phase == phase && strings.Contains(Say("en", d.Why), "skip the review") && !strings.Contains(Say("en", d.Why), "could not") {
 			return true
 		}
 	}
@@ -151,7 +151,7 @@ func (w *world) ended() {
 	}
 	phase, role, why, approval := Approval(w.engine.Plan, run)
 	open := Questions(run)
-	paused := strings.HasPrefix(run.Stop.Why, "pause-")
+	paused := strings.HasPrefix(Say("en", run.Stop.Why), "pause-")
 	switch {
 	case approval && (role == "" || why == "" || run.Phase(phase) == nil):
 		w.Fatalf("it waits for the approval of nobody: %q %q %q", phase, role, why)
@@ -267,7 +267,7 @@ func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 	case "skip":
 		next, err = Skip(plan, run, phase, c.At)
 	case "pause":
-		next, err = Pause(run, w.word("pause"), c.At)
+		next, err = Pause(run, metadata.Said(w.word("pause")), c.At)
 	case "cancel":
 		next, err = Cancel(run, "enough", c.At)
 	case "refresh":

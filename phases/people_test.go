@@ -112,7 +112,7 @@ func TestApproveNeedsTheHigherRole(t *testing.T) {
 	s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return true, nil }
 	run := s.goOn(t.Context())
 	phase, role, why, ok := Approval(plan, run)
-	if phase != "plan" || role != "write" || !strings.Contains(why, "a rule") || !ok {
+	if phase != "plan" || role != "write" || !strings.Contains(Say("en", why), "a rule") || !ok {
 		t.Fatalf("it waits for %s %s (%s)", phase, role, why)
 	}
 	run, err := Approve(plan, run, Command{By: "ada", At: s.engine.Now()})
@@ -123,7 +123,7 @@ func TestApproveNeedsTheHigherRole(t *testing.T) {
 		t.Errorf("decided %q", show(d))
 	}
 	plan.Phases[0].Approve = "admin" // the definition has changed since
-	if d := Decide(plan, run); d.Do != DoWait || !strings.Contains(d.Why, "admin") {
+	if d := Decide(plan, run); d.Do != DoWait || !strings.Contains(Say("en", d.Why), "admin") {
 		t.Errorf("decided %q, want to wait for somebody with more rights", show(d))
 	}
 }
@@ -136,9 +136,9 @@ func TestARuleThatCannotBeEvaluated(t *testing.T) {
 		s := newStage(t, plan)
 		s.engine.Matches = func(context.Context, string, []byte) (bool, error) { return false, errors.New("took longer than 5s") }
 		run := s.goOn(t.Context())
-		noted := slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return strings.Contains(d.Why, "took longer than 5s") })
+		noted := slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return strings.Contains(Say("en", d.Why), "took longer than 5s") })
 		_, _, why, waits := Approval(plan, run)
-		if !noted || waits != (then.Skip == "") || waits && !strings.Contains(why, "rule 1") || run.Attempts[0].Status != metadata.Succeeded {
+		if !noted || waits != (then.Skip == "") || waits && !strings.Contains(Say("en", why), "rule 1") || run.Attempts[0].Status != metadata.Succeeded {
 			t.Errorf("%+v: the run is %s (%q), noted %v", then, run.Status, why, noted)
 		}
 	}

@@ -58,7 +58,7 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	}
 	run.Language = plan.Language
 	run.Budget = keepAllowed(budgetOf(old), run.Budget, budgetOf(&plan))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: "a person asked for the pipeline as it is defined now"})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: metadata.Because("pipeline_refreshed")})
 	return &plan, touch(run, at)
 }
 
@@ -68,10 +68,10 @@ const IssueTaken = "refresh-issue"
 // TakeIssue gives the record of a run that goes on with its issue as it reads
 // now. What is done stays done; sessions that know the old text are not gone on
 // with. Changed says what reads otherwise.
-func TakeIssue(run metadata.Run, now metadata.Issue, changed, by string, at time.Time) metadata.Run {
+func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by string, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Issue, run.IssueTitle = now, now.Title
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: IssueTaken, Why: "the issue was taken as it reads now: " + changed, By: by})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: IssueTaken, Why: metadata.Because("issue_taken", "changed", changed), By: by})
 	return touch(run, at)
 }
 

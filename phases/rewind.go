@@ -106,7 +106,7 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = rw.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
-	run.Decisions = append(run.Decisions, metadata.Decision{At: rw.At, Step: "rewind", Phase: rw.To, Why: fmt.Sprintf("taken back to %s: %s", rw.Step, brief(rw.Reason))})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: rw.At, Step: "rewind", Phase: rw.To, Why: metadata.Because("taken_back_to", "step", rw.Step, "reason", metadata.Said(brief(rw.Reason)))})
 	out.Run = touch(run, rw.At)
 	p := plan.Phase(rw.To)
 	out.Files[path.Join(Folder(run.IssueNumber), p.Folder, ReasonFile)] = []byte(reasonText(out.Entry, rw.Details))

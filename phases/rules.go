@@ -19,7 +19,7 @@ func mayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 }
 
 // unclear notes that nobody knows whether a rule holds.
-func unclear(run metadata.Run, phase, why string, then pipelines.Then, at time.Time) metadata.Run {
+func unclear(run metadata.Run, phase string, why metadata.Reason, then pipelines.Then, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: phase, Why: why})
 	if rec := run.Phase(phase); then.Skip == "" && rec.Status == metadata.PhaseCompleted {
@@ -31,7 +31,7 @@ func unclear(run metadata.Run, phase, why string, then pipelines.Then, at time.T
 // Fire gives the record after a rule took effect. Of a rule that takes the run
 // back, it also gives what that moves and writes. The record notes why, with
 // the facts that the rule saw.
-func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why string, at time.Time) (metadata.Run, *Rewound) {
+func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why metadata.Reason, at time.Time) (metadata.Run, *Rewound) {
 	run = run.Clone()
 	rec := run.Phase(r.After)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
@@ -47,7 +47,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why stri
 			}
 		}
 	case then.Approve != "":
-		demand(rec, then.Approve, "a rule of the pipeline asks for it")
+		demand(rec, then.Approve, metadata.Because("approval_by_rule"))
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
 	case then.Rollback != nil:
@@ -104,21 +104,19 @@ func use(all []*metadata.Phase, with *pipelines.RuleUse) {
 	}
 }
 
-// thenText says what a rule does.
-func thenText(t pipelines.Then) string {
+// thenText says what a rule does; it does one thing.
+func thenText(t pipelines.Then) metadata.Reason {
 	switch {
 	case t.Skip != "":
-		return "skip the " + t.Skip
+		return metadata.Because("does_skip")
 	case t.Insert != "":
-		return "insert " + t.Insert
+		return metadata.Because("does_insert", "phase", t.Insert)
 	case t.Drop != nil:
-		return "drop " + strings.Join(t.Drop, ", ")
+		return metadata.Because("does_drop", "phases", t.Drop)
 	case t.Approve != "":
-		return "ask for the approval of " + t.Approve
+		return metadata.Because("does_approve", "role", t.Approve)
 	case t.Rollback != nil:
-		return "take the run back to " + t.Rollback.To
-	case t.Use != nil:
-		return strings.Join(strings.Fields("use "+t.Use.Agent+" "+t.Use.Tier), " ")
+		return metadata.Because("does_rollback", "phase", t.Rollback.To)
 	}
-	return "nothing"
+	return metadata.Because("does_use", "with", strings.TrimSpace(t.Use.Agent+" "+t.Use.Tier))
 }

@@ -35,12 +35,12 @@ type Leak struct {
 	Known bool   // it is a value of the user
 }
 
-// String says what stands there.
-func (l Leak) String() string {
+// in says what stands in a file.
+func (l Leak) in(file string) metadata.Reason {
 	if l.Known {
-		return "the value of " + l.Name
+		return metadata.Because("secret_value", "file", file, "line", l.Line, "name", l.Name)
 	}
-	return "what looks like a secret (" + l.Name + ")"
+	return metadata.Because("secret_shape", "file", file, "line", l.Line, "name", l.Name)
 }
 
 // maxLeaks is how many leaks an agent is told of at once.
@@ -51,27 +51,27 @@ type searched map[string][sha256.Size]byte
 
 // leak says where secrets stand in files that are about to be committed, or in
 // new names; "" if there are none. It notes which files it has searched.
-func (e *Engine) leak(ctx context.Context, s sorted, clean searched) string {
+func (e *Engine) leak(ctx context.Context, s sorted, clean searched) metadata.Reason {
 	if e.Secrets == nil || len(s.present) == 0 {
 		return ""
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())
 	if err != nil {
-		return fmt.Sprintf("the work cannot be searched for secrets: %v; the changes were taken back", err)
+		return metadata.Because("secrets_found", "found", metadata.Because("search_failed", "error", err))
 	}
 	defer func() { _ = root.Close() }() // opened for reading
-	var found []string
+	var found []metadata.Reason
 	for _, p := range s.present {
 		shown, allowed := e.mask(p), matchAny(p, e.Plan.Secrets.Allow)
 		if shown != p && slices.Contains(s.fresh, p) && !(allowed && e.maskKnown(p) == p) {
-			found = append(found, shown+" has a secret in its name")
+			found = append(found, metadata.Because("secret_in_name", "file", shown))
 		}
 		data, err := folders.ReadFile(root, p, maxFile)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // removed
 		}
 		if err != nil {
-			found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", shown, err))
+			found = append(found, metadata.Because("not_searched", "file", shown, "error", err))
 			continue
 		}
 		leaks := e.leaksIn(ctx, p, data)
@@ -81,27 +81,27 @@ func (e *Engine) leak(ctx context.Context, s sorted, clean searched) string {
 		found = append(found, leaks...)
 	}
 	if len(found) > maxLeaks {
-		found = append(found[:maxLeaks], "and more")
+		found = append(found[:maxLeaks], metadata.Because("more_secrets"))
 	}
 	if len(found) == 0 {
 		return ""
 	}
-	return strings.Join(found, "\n") + "; the changes were taken back"
+	return metadata.Because("secrets_found", "found", metadata.All(found...))
 }
 
 // leaksIn says where secrets stand in a file that is about to be committed.
-func (e *Engine) leaksIn(ctx context.Context, p string, data []byte) (found []string) {
+func (e *Engine) leaksIn(ctx context.Context, p string, data []byte) (found []metadata.Reason) {
 	if e.Secrets == nil {
 		return nil
 	}
 	leaks, err := e.Secrets.Leaks(ctx, p, data)
 	if err != nil {
-		found = append(found, fmt.Sprintf("%s cannot be searched for secrets: %v", e.mask(p), err))
+		found = append(found, metadata.Because("not_searched", "file", e.mask(p), "error", err))
 	}
 	allowed := matchAny(p, e.Plan.Secrets.Allow)
 	for _, l := range leaks {
 		if l.Known || !allowed {
-			found = append(found, fmt.Sprintf("%s:%d has %s", e.mask(p), l.Line, l))
+			found = append(found, l.in(e.mask(p)))
 		}
 	}
 	return found
@@ -113,12 +113,12 @@ func (e *Engine) judge(b boundary, clean searched) func(context.Context, Change,
 	return func(ctx context.Context, c Change, data []byte) error {
 		_, why := b.rule(c)
 		if sum, ok := clean[c.Path]; why == "" && (!ok || sum != sha256.Sum256(data)) {
-			why = strings.Join(e.leaksIn(ctx, c.Path, data), "\n")
+			why = metadata.All(e.leaksIn(ctx, c.Path, data)...)
 		}
 		if why == "" {
 			return nil
 		}
-		return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(printable(c.Path)), why)
+		return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(printable(c.Path)), Say("en", why))
 	}
 }
 

@@ -68,7 +68,7 @@ func TestASecretIsNeverCommitted(t *testing.T) {
 			s.engine.Secrets = watching()
 			s.writes(tt.file, tt.text)
 			run := s.goOn(t.Context())
-			if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.HasSuffix(run.Stop.Why, tt.want) {
+			if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.HasSuffix(Say("en", run.Stop.Why), tt.want) {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
 			s.nowhere(t, tt.text)
@@ -141,7 +141,7 @@ func TestNothingIsCommittedThatCannotBeSearched(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.engine.Secrets = watch{Finder: secrets.New(), broken: errors.New("the rules are gone")}
 	run := s.goOn(t.Context())
-	if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.Contains(run.Stop.Why, "cannot be searched for secrets: the rules are gone") {
+	if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.Contains(Say("en", run.Stop.Why), "cannot be searched for secrets: the rules are gone") {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
 }

@@ -77,7 +77,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 		if a.Status == metadata.Started {
 			end := at
 			a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &end
-			a.Why = "reprise ended before the agent did"
+			a.Why = metadata.Because("ended_before_agent")
 		}
 		run.Attempts = append(run.Attempts, a)
 		run.Cost = addUsage(run.Cost, a.Usage)
@@ -139,7 +139,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	rec.RetryCount, rec.Recent = 0, nil
 	run.AllowanceFrom = len(run.Attempts)
 	run.Status, run.Stop = metadata.Running, nil
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: "a person gave a fresh allowance"})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
 	return touch(run, at), nil
 }
 
@@ -147,6 +147,6 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 func Interrupt(run metadata.Run, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Status = metadata.Interrupted
-	run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: "reprise was told to stop", Phase: run.CurrentPhase, At: at}
+	run.Stop = &metadata.Stop{Code: metadata.RunCancelled, Why: metadata.Because("told_to_stop"), Phase: run.CurrentPhase, At: at}
 	return touch(run, at)
 }

@@ -1,9 +1,7 @@
 package phases
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -88,7 +86,7 @@ func Summarize(plan *pipelines.Pipeline, run metadata.Run) Summary {
 		s.Code = metadata.Done
 	}
 	if run.Stop != nil {
-		s.Code, s.Error = run.Stop.Code, run.Stop.Why
+		s.Code, s.Error = run.Stop.Code, Say("en", run.Stop.Why)
 	}
 	s.Totals.USD = Rounded(s.Totals.USD)
 	done := 0
@@ -173,9 +171,9 @@ func (s *StepSummary) add(a metadata.Attempt) {
 		s.Status = "waiting"
 	case a.Status != metadata.Succeeded:
 		s.Retries++
-		s.Status, s.Error = "failed", a.Why
+		s.Status, s.Error = "failed", Say("en", a.Why)
 	case a.Step == metadata.Check && a.Why != "":
-		s.Status, s.Error = "failed", a.Why
+		s.Status, s.Error = "failed", Say("en", a.Why)
 	}
 }
 
@@ -184,7 +182,7 @@ func (s *StepSummary) checked(rec metadata.Phase) {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {
 		return
 	}
-	var wrong []string
+	var wrong []metadata.Reason
 	for _, c := range rec.Checks.Results {
 		s.Checks = append(s.Checks, CheckSummary{c.Name, c.Pass, c.ExitCode})
 		if !c.Pass {
@@ -195,13 +193,13 @@ func (s *StepSummary) checked(rec metadata.Phase) {
 		s.Verdict = rulingOf(rec.Checks.Results)
 	}
 	if len(wrong) > 0 && s.Status != "running" {
-		s.Status, s.Error = "failed", strings.Join(wrong, "; ")
+		s.Status, s.Error = "failed", Say("en", metadata.All(wrong...))
 	}
 }
 
 // exited says how a check ended that did not pass.
-func exited(c metadata.CheckResult) string {
-	return fmt.Sprintf("check %s exited with %d", c.Name, c.ExitCode)
+func exited(c metadata.CheckResult) metadata.Reason {
+	return metadata.Because("check_exited", "check", c.Name, "code", c.ExitCode)
 }
 
 func sum(a, b metadata.Usage) metadata.Usage {

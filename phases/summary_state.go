@@ -71,7 +71,7 @@ type QuestionSummary struct {
 type ApprovalWanted struct {
 	Phase string `json:"phase"`
 	Role  string `json:"role"` // that the person has at least
-	Why   string `json:"why"`
+	Why   string `json:"why"`  // in English
 }
 
 // ApprovalSummary is what a person has approved.
@@ -144,7 +144,7 @@ func stateOf(plan *pipelines.Pipeline, run metadata.Run) *State {
 		s.Questions = append(s.Questions, QuestionSummary{q.ID, q.Phase, q.Text, append([]string{}, q.Options...), q.AskedAt})
 	}
 	if phase, role, why, ok := Approval(plan, run); ok {
-		s.Approval = &ApprovalWanted{phase, role, why}
+		s.Approval = &ApprovalWanted{phase, role, Say("en", why)}
 	}
 	for _, a := range tail(run.Approvals, mostListed) {
 		s.Approvals = append(s.Approvals, ApprovalSummary{a.Phase, a.By, a.At, Stands(run, a)})

@@ -23,7 +23,7 @@ type told struct {
 
 func TestStepsOf(t *testing.T) {
 	done := func(step metadata.Step, s metadata.AttemptStatus, code metadata.Code, why string) metadata.Attempt {
-		return metadata.Attempt{Phase: "code", Step: step, Status: s, Code: code, Why: why}
+		return metadata.Attempt{Phase: "code", Step: step, Status: s, Code: code, Why: metadata.Said(why)}
 	}
 	red := metadata.CheckResult{Name: "unit", ExitCode: 3}
 	lint := metadata.CheckResult{Name: "lint", ExitCode: 1}
@@ -207,7 +207,7 @@ func TestProposed(t *testing.T) {
 			run = play(t, plan, run, d, o)
 		}
 		rec := run.Phase("code")
-		rec.Report, rec.Approve, rec.Ask = json.RawMessage(report), "maintain", ask
+		rec.Report, rec.Approve, rec.Ask = json.RawMessage(report), "maintain", metadata.Said(ask)
 		return run
 	}
 	for name, tt := range map[string]struct{ report, ask, want string }{

@@ -57,24 +57,24 @@ const VerdictSchema = `{
 // ParseVerdict reads a review's structured answer and holds it against the
 // gates of the phase. It returns the mistakes, the first of many, as sentences that the
 // reviewer can act on.
-func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []string) {
+func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
 	var v metadata.Verdict
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
-		return v, []string{"the answer is not a verdict: " + brief(err.Error())}
+		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", brief(err.Error()))}
 	}
-	var wrong []string
+	var wrong []metadata.Reason
 	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
-		wrong = append(wrong, "there is more than one JSON object in the answer")
+		wrong = append(wrong, metadata.Because("several_objects"))
 	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
-		wrong = append(wrong, fmt.Sprintf("verdict %q is not one of pass, pass_with_suggestions, fail", brief(string(v.Verdict))))
+		wrong = append(wrong, metadata.Because("verdict_word", "word", brief(string(v.Verdict))))
 	}
 	wrong = append(wrong, matchGates(&v, gates)...)
 	wrong = append(wrong, checkFindings(v.Findings)...)
 	if more := len(wrong) - maxWrong; more > 0 {
-		wrong = append(wrong[:maxWrong], fmt.Sprintf("and %d more", more))
+		wrong = append(wrong[:maxWrong], metadata.Because("and_more", "n", more))
 	}
 	return v, wrong
 }
@@ -85,13 +85,13 @@ const maxWrong = 50
 
 // matchGates holds the answered gates against the declared ones and puts them
 // into the declared order and wording.
-func matchGates(v *metadata.Verdict, gates []string) []string {
-	var wrong []string
+func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
+	var wrong []metadata.Reason
 	answered := map[string]metadata.Gate{}
 	for _, g := range v.Gates {
 		key := plain(g.Gate)
 		if _, twice := answered[key]; twice {
-			wrong = append(wrong, fmt.Sprintf("the gate %q is answered twice", brief(g.Gate)))
+			wrong = append(wrong, metadata.Because("gate_twice", "gate", brief(g.Gate)))
 		}
 		answered[key] = g
 	}
@@ -99,7 +99,7 @@ func matchGates(v *metadata.Verdict, gates []string) []string {
 	for _, text := range gates {
 		g, ok := answered[plain(text)]
 		if !ok {
-			wrong = append(wrong, fmt.Sprintf("the gate %q is not answered", text))
+			wrong = append(wrong, metadata.Because("gate_unanswered", "gate", text))
 			continue
 		}
 		delete(answered, plain(text))
@@ -108,34 +108,34 @@ func matchGates(v *metadata.Verdict, gates []string) []string {
 	}
 	for _, g := range v.Gates {
 		if _, left := answered[plain(g.Gate)]; left {
-			wrong = append(wrong, fmt.Sprintf("%q is not a gate of this phase", brief(g.Gate)))
+			wrong = append(wrong, metadata.Because("gate_unknown", "gate", brief(g.Gate)))
 		}
 	}
 	v.Gates = ordered
 	return wrong
 }
 
-func checkFindings(findings []metadata.Finding) []string {
-	var wrong []string
+func checkFindings(findings []metadata.Finding) []metadata.Reason {
+	var wrong []metadata.Reason
 	seen := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
-		at := fmt.Sprintf("finding %d (%q)", i+1, brief(f.ID))
+		id := brief(f.ID)
 		switch {
 		case strings.TrimSpace(f.ID) == "":
-			wrong = append(wrong, fmt.Sprintf("finding %d has no id", i+1))
+			wrong = append(wrong, metadata.Because("finding_without_id", "n", i+1))
 		case seen[f.ID]:
-			wrong = append(wrong, at+" has an id that another finding has")
+			wrong = append(wrong, metadata.Because("finding_id_twice", "n", i+1, "id", id))
 		}
 		seen[f.ID] = true
 		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
-			wrong = append(wrong, fmt.Sprintf("%s: severity %q is not one of blocker, suggestion", at, brief(string(f.Severity))))
+			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", brief(string(f.Severity))))
 		}
 		if !slices.Contains([]metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed}, f.Status) {
-			wrong = append(wrong, fmt.Sprintf("%s: status %q is not one of new, still_open, fixed", at, brief(string(f.Status))))
+			wrong = append(wrong, metadata.Because("finding_status", "n", i+1, "id", id, "word", brief(string(f.Status))))
 		}
 		if strings.TrimSpace(f.Title) == "" {
-			wrong = append(wrong, at+" has no title")
+			wrong = append(wrong, metadata.Because("finding_untitled", "n", i+1, "id", id))
 		}
 		f.File, f.Line = place(f.File, f.Line)
 	}
@@ -181,11 +181,11 @@ func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass 
 }
 
 // baseless says what is wrong with a fail that names no reason, or "".
-func baseless(v metadata.Verdict, round int, checksPass bool) string {
+func baseless(v metadata.Verdict, round int, checksPass bool) metadata.Reason {
 	if v.Verdict != metadata.Fail || round >= 2 || !checksPass || len(openBlockers(&v)) > 0 || len(failedGates(&v)) > 0 {
 		return ""
 	}
-	return "the verdict is fail, but no gate fails and no blocker is open: name what has to change, or pass"
+	return metadata.Because("fail_without_reason")
 }
 
 func openBlockers(v *metadata.Verdict) []metadata.Finding {
@@ -244,6 +244,17 @@ func brief(s string) string {
 		return string(r[:200]) + "…"
 	}
 	return s
+}
+
+// first gives the first of some reasons, and of words their first line.
+func first(r metadata.Reason) metadata.Reason {
+	for _, one := range r.Each() {
+		if one.Code() == "" {
+			return metadata.Said(brief(Say("en", one)))
+		}
+		return one
+	}
+	return ""
 }
 
 // count prints a number with its noun.

@@ -63,12 +63,13 @@ func FuzzVerdict(f *testing.F) {
 	})
 }
 
-func checkWrong(t *testing.T, wrong []string) {
+func checkWrong(t *testing.T, wrong []metadata.Reason) {
 	t.Helper()
 	if len(wrong) > maxWrong+1 {
 		t.Errorf("%d mistakes", len(wrong))
 	}
-	for _, w := range wrong {
+	for _, r := range wrong {
+		w := Say("en", r)
 		if len(w) > 4000 || strings.Contains(w, "\n") || w == "" {
 			t.Errorf("not a sentence: %q", w)
 		}

@@ -21,12 +21,12 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 	switch {
 	case callErr == nil, broke:
 	case errors.Is(callErr, context.Canceled), errors.Is(callErr, ErrInterrupted), errors.Is(callErr, ErrSteered):
-		x.outcome = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "reprise was told to stop"}
+		x.outcome = Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: metadata.Because("told_to_stop")}
 		if errors.Is(callErr, ErrTimeUp) {
-			x.outcome.Code, x.outcome.Why = metadata.TimedOut, timeUp
+			x.outcome.Code, x.outcome.Why = metadata.TimedOut, metadata.Because("time_over")
 		}
 		if errors.Is(callErr, ErrSteered) {
-			x.outcome.Why = ErrSteered.Error()
+			x.outcome.Why = metadata.Because("steered")
 		}
 		return x, e.discard(ctx, run, d, &x)
 	default:
@@ -34,7 +34,7 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 		if !errors.As(callErr, &ae) {
 			return x, callErr
 		}
-		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: e.mask(agentWhy(ae)), Stderr: lastWords(e.mask(ae.Stderr)), RetryAfter: ae.RetryAfter}
+		x.outcome = Outcome{Status: metadata.Errored, Code: codeOf(ae.Class), Class: ae.Class, Why: metadata.Said(e.mask(agentWhy(ae))), Stderr: lastWords(e.mask(ae.Stderr)), RetryAfter: ae.RetryAfter}
 		return x, e.discard(ctx, run, d, &x)
 	}
 	changes, err := e.Tree.Changes(ctx)
@@ -71,7 +71,7 @@ func (e *Engine) weigh(ctx context.Context, run metadata.Run, d Decision, r Resu
 func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision, r Result, s sorted, before string, broke bool, x *effects) error {
 	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
 	w := Written{}
-	var missing []string
+	var missing []metadata.Reason
 	artifact := path.Join(e.folder(run, p), p.Writes)
 	again, answered := lastTry(run, rec, d), goesOn(run, rec, d)
 	if again != metadata.OutputInvalid { // else the document is there, and this answer is the report
@@ -79,25 +79,26 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 			return err
 		}
 	}
-	sum, size, err := e.artifact(artifact)
+	sum, size, wrong := e.artifact(artifact)
 	switch {
-	case err != nil:
-		missing = append(missing, err.Error())
+	case wrong != "":
+		missing = append(missing, wrong)
 	case size == 0:
-		missing = append(missing, fmt.Sprintf("%s is empty", artifact))
+		missing = append(missing, metadata.Because("is_empty", "file", artifact))
 	case sum == rec.Digest && len(s.tree) == 0,
 		d.Do == DoExecute && sum == before && again != metadata.OutputInvalid && again != metadata.BudgetExceeded && !answered && (!d.Again || len(s.tree) == 0):
-		missing = append(missing, fmt.Sprintf("%s is unchanged", artifact))
+		missing = append(missing, metadata.Because("is_unchanged", "file", artifact))
 	}
+	var err error
 	if _, w.Diff, err = e.diff(ctx, p, rec); err != nil {
 		return err
 	}
 	if p.MustChange && !e.differs(ctx, run, rec, w.Diff) {
-		missing = append(missing, "nothing in the repository was changed, and this phase has to change something")
+		missing = append(missing, metadata.Because("tree_unchanged"))
 	}
 	code := metadata.NoProgress
 	if s.over != "" {
-		missing, code = []string{s.over}, metadata.PatchTooLarge
+		missing, code = []metadata.Reason{s.over}, metadata.PatchTooLarge
 	}
 	if len(missing) == 0 && p.Report != "" {
 		if wrong := e.report(ctx, p, r); wrong != "" {
@@ -106,21 +107,21 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 		w.Report = structured(r)
 	}
 	if broke {
-		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, "the budget was used up during the call"
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, metadata.Because("budget_used_in_call")
 		return nil
 	}
 	if asked := e.questions(run, d, structured(r)); len(asked) > 0 {
 		// What it has written so far stays; the session goes on with the answers.
 		x.outcome.Status, x.outcome.Code, x.outcome.Questions = metadata.Blocked, metadata.AwaitingPerson, asked
-		x.outcome.Why = "it asks " + count(len(asked), "question")
+		x.outcome.Why = metadata.Because("questions_raised", "n", len(asked))
 		return nil
 	}
 	if len(missing) > 0 {
 		if code == metadata.NoProgress {
-			missing[0] += e.hidden(ctx, effort(run, rec, d.Step())[0].StartedAt)
+			missing[0] = e.hidden(ctx, missing[0], effort(run, rec, d.Step())[0].StartedAt)
 		}
 		x.outcome.Status, x.outcome.Code = metadata.Unsuccessful, code
-		x.outcome.Why = strings.Join(append(missing, circumstances(r)...), "\n")
+		x.outcome.Why = metadata.All(append(missing, circumstances(r)...)...)
 		return nil
 	}
 	w.Digest, w.Files = sum, e.files(run, p, s)
@@ -131,35 +132,35 @@ func (e *Engine) weighWriting(ctx context.Context, run metadata.Run, d Decision,
 // mostHidden is how many ignored paths people and agents are told of.
 const mostHidden = 3
 
-// hidden says what was written since a time and cannot be seen, if there is
-// something: who looks for it should know why it does not count.
-func (e *Engine) hidden(ctx context.Context, since time.Time) string {
+// hidden adds to why there is no work what was written since a time and cannot
+// be seen, if there is something: who looks for it should know why it does not
+// count.
+func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
 	all, err := e.Tree.Hidden(ctx, since)
 	if err != nil || len(all) == 0 {
-		return "" // what is missing is missing all the same
+		return why // what is missing is missing all the same
 	}
-	var parts []string
+	var files []metadata.Reason
 	for _, h := range all[:min(mostHidden, len(all))] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", oneLine(h.Path), oneLine(h.Rule)))
+		files = append(files, metadata.Said(e.mask(fmt.Sprintf("%s (%s)", oneLine(h.Path), oneLine(h.Rule)))))
 	}
-	text := "; what it wrote is ignored: " + strings.Join(parts, ", ")
 	if more := len(all) - mostHidden; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		files = append(files, metadata.Because("and_more", "n", more))
 	}
-	return e.mask(text)
+	return metadata.Because("only_ignored", "why", why, "files", files)
 }
 
 // weighReview reads the verdict.
 func (e *Engine) weighReview(ctx context.Context, run metadata.Run, d Decision, r Result, broke bool, x *effects) error {
 	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
 	if broke {
-		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, "the budget was used up during the call"
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Unsuccessful, metadata.BudgetExceeded, metadata.Because("budget_used_in_call")
 		return nil
 	}
 	answer := structured(r)
 	if answer == nil {
 		x.outcome.Status, x.outcome.Code = metadata.Blocked, metadata.OutputInvalid
-		x.outcome.Why = strings.Join(append([]string{"there is no structured verdict in the answer"}, circumstances(r)...), "\n")
+		x.outcome.Why = metadata.All(append([]metadata.Reason{metadata.Because("verdict_missing")}, circumstances(r)...)...)
 		return nil
 	}
 	v, wrong := ParseVerdict(answer, p.Gates)
@@ -167,7 +168,7 @@ func (e *Engine) weighReview(ctx context.Context, run metadata.Run, d Decision, 
 		wrong = append(wrong, why)
 	}
 	if len(wrong) > 0 {
-		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.OutputInvalid, strings.Join(wrong, "\n")
+		x.outcome.Status, x.outcome.Code, x.outcome.Why = metadata.Blocked, metadata.OutputInvalid, metadata.All(wrong...)
 		return nil
 	}
 	diff, _, err := e.diff(ctx, p, rec)
@@ -223,16 +224,16 @@ func (e *Engine) differs(ctx context.Context, run metadata.Run, rec *metadata.Ph
 
 // report checks the structured answer of execute or revise, and says what is
 // wrong with it.
-func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) string {
+func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
 	answer := structured(r)
 	if answer == nil {
-		return "there is no structured report in the answer"
+		return metadata.Because("report_missing")
 	}
 	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
-		return "the report does not fit: " + err.Error()
+		return metadata.Because("report_misfit", "error", err)
 	}
 	if circle := tasksCircle(requestIn(p, answer).Tasks); circle != nil {
-		return "the report does not fit: no task can be the first, as " + strings.Join(circle, " needs ")
+		return metadata.Because("tasks_in_circle", "tasks", strings.Join(circle, " → "))
 	}
 	return ""
 }

@@ -25,11 +25,13 @@ type Catalogue struct {
 	Changes    map[string]string // of a finding: new, still_open, fixed
 	Kinds      map[string]string // of removals
 	Codes      map[string]Advice // by reason code
+	Reasons    map[string]string // by the code of a reason in the record, see Reason
 	Tell       Telling
 
 	headline, round, spent, spentOf, about, tokens, open string
 	rolledBack, rolledBackBy, automatic, removal         string
 	waitingFor, waitingForRole, minutes, hours, seconds  string
+	listed, sentences                                    string // between names, and between sentences
 	unknownCode                                          Advice
 }
 

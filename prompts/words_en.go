@@ -30,8 +30,10 @@ func english() Catalogue {
 		rolledBack: "Taken back from {from} to {to} ({step})", rolledBackBy: "Taken back from {from} to {to} ({step}) by {by}", automatic: "Taken back from {from} to {to} ({step}) by the pipeline",
 		removal: "{kind}: {count}, the first: {sample}", waitingFor: "{phase} waits for a person", waitingForRole: "{phase} waits for the approval of somebody with the role {role}",
 		seconds: "{s} s", minutes: "{m} min {s} s", hours: "{h} h {m} min",
-		Codes:       englishCodes(),
-		Tell:        englishTelling(),
+		Codes:   englishCodes(),
+		Tell:    englishTelling(),
+		Reasons: englishReasons(),
+		listed:  ", ", sentences: "; ",
 		unknownCode: Advice{"The run stopped with the code {code}.", "See the log of the job."},
 	}
 }

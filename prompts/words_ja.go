@@ -30,8 +30,10 @@ func japanese() Catalogue {
 		rolledBack: "{from} から {to}({step})へ差し戻し", rolledBackBy: "{by} が {from} から {to}({step})へ差し戻し", automatic: "パイプラインが {from} から {to}({step})へ差し戻し",
 		removal: "{kind}: {count} 件、最初のもの: {sample}", waitingFor: "{phase} は人の対応を待っています", waitingForRole: "{phase} は役割 {role} を持つ人の承認を待っています",
 		seconds: "{s}秒", minutes: "{m}分{s}秒", hours: "{h}時間{m}分",
-		Codes:       japaneseCodes(),
-		Tell:        japaneseTelling(),
+		Codes:   japaneseCodes(),
+		Tell:    japaneseTelling(),
+		Reasons: japaneseReasons(),
+		listed:  "、", sentences: "。",
 		unknownCode: Advice{"コード {code} で停止しました。", "ジョブのログを見てください。"},
 	}
 }

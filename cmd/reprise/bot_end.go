@@ -71,7 +71,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", b.deaf)
 	}
 	if run.Stop != nil {
-		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: run.Stop.Why}
+		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: phases.Say("en", run.Stop.Why)}
 	} else if run.Status == metadata.Completed {
 		end.Code = metadata.Done
 	}
@@ -83,7 +83,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 
 // halt records that a run cannot go on for a reason outside of it.
 func (b *bot) halt(ctx context.Context, run metadata.Run, no *refused) error {
-	next := phases.Halt(run, no.code, oneLine(no.Error()), b.env.now())
+	next := phases.Halt(run, no.code, metadata.Said(oneLine(no.Error())), b.env.now())
 	if err := b.engine.Amend(ctx, next, "stopped: "+string(no.code)); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +70,7 @@ func (s *arena) follow(t *testing.T, next string, at int) (gone bool, err error)
 func (w *meeting) signed() {
 	for _, d := range w.last.Decisions {
 		want := "eyes rocket"
-		if strings.HasPrefix(d.Why, refusedWord) {
+		if d.Why.Code() == "refused" {
 			want = "eyes confused"
 		}
 		if got := w.signs(d.Comment); d.Comment > 0 && got != want {

@@ -438,7 +438,7 @@ func (w *meeting) obeyed(run metadata.Run) error {
 			continue
 		}
 		taken[d.Comment]++
-		refused[d.Comment] = strings.HasPrefix(d.Why, "refused: ")
+		refused[d.Comment] = strings.HasPrefix(phases.Say("en", d.Why), "refused: ")
 		if d.Comment < order {
 			return fmt.Errorf("comment %d was taken after %d", d.Comment, order)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 const costs = `
@@ -157,7 +158,7 @@ func TestRefreshIssueByComment(t *testing.T) {
 	h.start("issue_comment", "ada", payload).end(exitDone).wants("status", "completed")
 	h.signs(id, "eyes rocket")
 	run := h.record()
-	if d := run.Decisions[len(run.Decisions)-2]; d.Step != "refresh-issue" || d.By != "ada" || !strings.Contains(d.Why, "text, 1 line new and 1 line gone") {
+	if d := run.Decisions[len(run.Decisions)-2]; d.Step != "refresh-issue" || d.By != "ada" || !strings.Contains(phases.Say("en", d.Why), "text, 1 line new and 1 line gone") {
 		t.Errorf("the decision is %+v", d)
 	}
 	h.comment("ada", "/rollback plan because the issue says more now").end(exitDone)

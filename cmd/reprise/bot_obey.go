@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/reprise-ci/reprise/git"
 	"github.com/reprise-ci/reprise/github"
@@ -28,7 +29,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	}
 	var no *refused
 	if errors.As(err, &no) {
-		x = deed{run: run, phase: "", why: refusedWord + oneLine(err.Error())}
+		x = deed{run: run, phase: "", why: refusedFor(metadata.Said(oneLine(err.Error())))}
 	} else if err != nil {
 		return run, err
 	}
@@ -47,8 +48,18 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	return next, nil
 }
 
-// refusedWord begins what the record says of a command that was refused.
-const refusedWord = "refused: "
+// refusedFor is what the record says of a command that was refused.
+func refusedFor(why metadata.Reason) metadata.Reason { return metadata.Because("refused", "why", why) }
+
+// whyRefused gives why the record says that a command was refused; ok is false if
+// it does not say so. Records of earlier versions have words for it.
+func whyRefused(r metadata.Reason) (why metadata.Reason, ok bool) {
+	if r.Code() == "refused" {
+		return r.Value("why"), true
+	}
+	said, ok := strings.CutPrefix(string(r), "refused: ")
+	return metadata.Said(said), ok
+}
 
 // mayApprove says why an approval does not count: whoever gives it has not the
 // right that the phase asks for, or has looked at something else. Nil if it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // outbox is what people are still to be told on the issue. Commands act first:
@@ -160,11 +161,11 @@ func (b *bot) makeGood(ctx context.Context) {
 	for _, c := range b.past(run) {
 		id := c.comment.ID
 		d, known := taken[id]
-		why, refused := strings.CutPrefix(d.Why, refusedWord)
+		why, refused := whyRefused(d.Why)
 		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
 		switch answered := b.isAnswered(id); {
 		case refused && !answered:
-			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
+			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: phases.Say("en", why), Known: true})
 		case refused && b.orphan && c.comment.Confused == 0:
 			b.outbox.sign(id, github.Confused)
 		case refused:

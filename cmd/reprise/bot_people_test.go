@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // peopled is a pipeline that needs people: its plan may ask, and a maintainer
@@ -254,7 +255,7 @@ func TestSkipByComment(t *testing.T) {
 	if p := run.Phase("build"); p.Status != metadata.PhaseSkipped || run.Phase("tell").Status != metadata.PhaseCompleted {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	if d := h.once(run, id); !strings.Contains(d.Why, "it is there already") {
+	if d := h.once(run, id); !strings.Contains(phases.Say("en", d.Why), "it is there already") {
 		t.Errorf("the decision is %+v", d)
 	}
 	h.again(id, "max")
@@ -289,7 +290,7 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 	h.signs(start, "eyes rocket")
 	run := h.record()
 	h.once(run, id)
-	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || run.Stop.Why != "paused by ada: let me look" {
+	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || phases.Say("en", run.Stop.Why) != "paused by ada: let me look" {
 		t.Errorf("the agent was called for %s, the run stopped with %+v", got, run.Stop)
 	}
 	has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/resume")

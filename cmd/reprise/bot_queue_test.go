@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // What people wrote before a label or a form asked for a run is not about it.
@@ -51,7 +52,7 @@ func TestTooEarlyIsRefused(t *testing.T) {
 	h.comment("ada", "/run --until analyze").end(exitDone).wants("status", "completed")
 	h.signs(early, "confused")
 	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
-	if d := h.record().Decisions[0]; d.Comment != early || d.Why != "refused: there was no run yet" {
+	if d := h.record().Decisions[0]; d.Comment != early || phases.Say("en", d.Why) != "refused: there was no run yet" {
 		t.Errorf("the first decision is %+v", d)
 	}
 	h.signs(denied, "")

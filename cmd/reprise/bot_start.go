@@ -24,9 +24,9 @@ func (b *bot) start(ctx context.Context, o order) error {
 	no := refuse(metadata.StaleEvent, "there was no run yet")
 	next := b.w.run
 	for _, c := range early {
-		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.by, Comment: c.comment, Why: refusedWord + no.Error(), At: c.at})
+		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.by, Comment: c.comment, Why: refusedFor(metadata.Said(no.Error())), At: c.at})
 	}
-	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Why: "the run begins", At: o.at})
+	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Why: metadata.Because("run_begins"), At: o.at})
 	if o.comment == 0 {
 		next.Cursor = b.newest() // what people wrote before is not about this run
 	}

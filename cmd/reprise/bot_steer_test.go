@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // working starts a run whose agent hangs in build.
@@ -48,7 +49,7 @@ func TestCancelWhileAnAgentWorks(t *testing.T) {
 	}
 	rec := h.record()
 	h.cut(rec)
-	if rec.Status != metadata.Cancelled || rec.Stop == nil || rec.Stop.Why != "cancelled by ada: it is the wrong issue" || rec.Execution.Lease != nil {
+	if rec.Status != metadata.Cancelled || rec.Stop == nil || phases.Say("en", rec.Stop.Why) != "cancelled by ada: it is the wrong issue" || rec.Execution.Lease != nil {
 		t.Errorf("the run is %s: %+v, %+v", rec.Status, rec.Stop, rec.Execution.Lease)
 	}
 	h.signs(cancel, "eyes rocket")

@@ -56,7 +56,7 @@ func (c commenter) advice() string {
 	}
 	words := ""
 	if verbatim(reason) && c.run.Stop.Why != "" {
-		words = code(brief(c.run.Stop.Why, 300))
+		words = code(brief(c.run.Stop.Why.In(c.Catalogue), 300))
 	}
 	return alert(kind, joined("\n\n", a.Meaning, words, named(c.WhatNow, a.Do)))
 }
@@ -94,7 +94,7 @@ func (c commenter) asks() string {
 	case ok:
 		return alert(alertImportant, c.approval(phase, role))
 	}
-	return alert(alertNote, joined("\n\n", inline(capital(c.run.Stop.Why), 600), named(c.WhatNow, c.more.Resume)))
+	return alert(alertNote, joined("\n\n", inline(capital(c.run.Stop.Why.In(c.Catalogue)), 600), named(c.WhatNow, c.more.Resume)))
 }
 
 // approval says what has to be approved, by whom, and with which commands.
@@ -109,7 +109,7 @@ func (c commenter) approval(phase, role string) string {
 	}
 	why := ""
 	if rec := c.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
-		why = inline(rec.Ask, 600)
+		why = inline(rec.Ask.In(c.Catalogue), 600)
 	}
 	return joined("\n\n", bold(c.WaitingFor(inline(role, 40), inline(phase, 60))), why, named(c.WhatNow, c.more.Choose), strings.Join(ways, "\n"))
 }

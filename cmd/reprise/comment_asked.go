@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // warnings say what went wrong beside the run, and why no check runs on its
@@ -68,7 +69,7 @@ func commandsOf(run metadata.Run) []asked {
 		if d.By == "" && d.Comment == 0 {
 			continue // the engine's own
 		}
-		a := asked{At: d.At, By: d.By, Command: cmp.Or(d.Command, "/"+joined(" ", d.Step, d.Phase)), Outcome: d.Why}
+		a := asked{At: d.At, By: d.By, Command: cmp.Or(d.Command, "/"+joined(" ", d.Step, d.Phase)), Outcome: phases.Say(run.Language, d.Why)}
 		if d.Comment > 0 && run.IssueURL != "" {
 			a.URL = fmt.Sprintf("%s#issuecomment-%d", run.IssueURL, d.Comment)
 		}

@@ -144,15 +144,15 @@ func (t *takeover) stand(at time.Time) {
 		}
 		run.CurrentPhase = p.Name
 		run.Status = metadata.Waiting
-		run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: "it was taken over from " + t.old.said + "; look at what was taken, and start it again to go on", Phase: p.Name, Step: p.CurrentStep, At: at}
+		run.Stop = &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Because("taken_over_stop", "from", t.old.said), Phase: p.Name, Step: p.CurrentStep, At: at}
 		if p.Status == metadata.PhaseFailed {
 			run.Status, run.Stop.Code = metadata.Failed, metadata.ReviewFailed
 		}
 		break
 	}
-	why := "taken over from " + t.old.said
+	why := metadata.Because("taken_over", "from", t.old.said)
 	if v := t.old.Run.WorkflowVersion; v != "" {
-		why += ", version " + v + " of the older system"
+		why = metadata.Because("taken_over_version", "from", t.old.said, "version", v)
 	}
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "import", Why: why})
 }

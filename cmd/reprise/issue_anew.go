@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 
@@ -36,7 +35,7 @@ func (w *workspace) takeIssue(env environment, now issue, by string) error {
 	if changed == "" {
 		return usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh-issue out")
 	}
-	w.notes = append(w.notes, "the issue is taken as it reads now: "+changed+"; what is done stays done, and rollback takes a phase back")
+	w.notes = append(w.notes, "the issue is taken as it reads now: "+phases.Say("en", changed)+"; what is done stays done, and rollback takes a phase back")
 	w.issue.Title, w.issue.Body, w.issue.Labels = now.Title, now.Body, now.Labels
 	w.run = phases.TakeIssue(w.run, metadata.Issue{
 		Title: now.Title, Labels: now.Labels, Author: w.issue.Author, Digest: now.digest(),
@@ -46,12 +45,16 @@ func (w *workspace) takeIssue(env environment, now issue, by string) error {
 }
 
 // differs says in a few words what of an issue reads otherwise now, or "".
-func (i issue) differs(now issue) string {
+func (i issue) differs(now issue) metadata.Reason {
 	old, new := strings.Split(i.Body, "\n"), strings.Split(now.Body, "\n")
-	return joined("; ",
-		when(i.Title != now.Title, fmt.Sprintf("title %q instead of %q", now.Title, i.Title)),
-		when(i.Body != now.Body, fmt.Sprintf("text, %s new and %s gone", plural(missing(new, old), "line"), plural(missing(old, new), "line"))),
-	)
+	var all []metadata.Reason
+	if i.Title != now.Title {
+		all = append(all, metadata.Because("title_changed", "new", now.Title, "old", i.Title))
+	}
+	if i.Body != now.Body {
+		all = append(all, metadata.Because("text_changed", "new", missing(new, old), "gone", missing(old, new)))
+	}
+	return metadata.All(all...)
 }
 
 // missing counts the lines of a text that another has not.

@@ -48,8 +48,8 @@ type deed struct {
 	run    metadata.Run
 	back   *phases.Rewound // of a rollback
 	phase  string
-	why    string // what became of it, in a sentence
-	frozen bool   // the definition goes with the commit
+	why    metadata.Reason // what became of it
+	frozen bool            // the definition goes with the commit
 }
 
 // work computes what an order makes of a run, and changes nothing. Busy says
@@ -58,7 +58,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	c := phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Phase: o.Phase, At: o.at}
 	var next metadata.Run
 	var err error
-	why := ""
+	var why metadata.Reason
 	switch o.Name {
 	case "run", "resume":
 		return o.goOn(plan, run, busy)
@@ -67,26 +67,29 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		if err != nil {
 			return deed{}, &refused{metadata.NotACommand, meant(err)}
 		}
-		return deed{run: back.Run, back: &back, phase: o.Phase, why: fmt.Sprintf("taken back to %s %s", back.Entry.ToPhase, back.Entry.ToStep)}, nil
+		return deed{run: back.Run, back: &back, phase: o.Phase, why: metadata.Because("went_back", "phase", back.Entry.ToPhase, "step", back.Entry.ToStep)}, nil
 	case "retry":
 		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.at, More: o.More})
-		why = "a fresh allowance"
+		why = metadata.Because("allowed_anew")
 	case "cancel":
-		why = o.told("cancelled")
+		why = o.told(metadata.Because("cancelled"))
 		next, err = phases.Cancel(run, why, o.at)
 	case "pause":
-		why = o.told("paused")
+		why = o.told(metadata.Because("paused"))
 		next, err = phases.Pause(run, why, o.at)
 	case "skip":
 		next, err = phases.Skip(plan, run, o.Phase, o.at)
-		why = o.told(o.Phase + " is left out")
+		why = o.told(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
 		phase, role, _, _ := phases.Approval(plan, run)
 		next, err = phases.Approve(plan, run, c)
-		o.Phase, why = phase, fmt.Sprintf("%s is approved, as the role %s may", phase, role)
+		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
 	case "answer":
 		next, err = phases.Answer(run, o.Question, o.Text, c)
-		why = joined(" ", "answered", o.Question)
+		why = metadata.Because("answered", "question", o.Question)
+		if o.Question == "" {
+			why = metadata.Because("answered_it")
+		}
 	default:
 		return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
 	}
@@ -94,7 +97,7 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 		return deed{}, &refused{o.codeFor(run), meant(err)}
 	}
 	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
-		return deed{}, refuse(d.Code, "%s", d.Why)
+		return deed{}, refuse(d.Code, "%s", phases.Say("en", d.Why))
 	}
 	phase := o.Phase
 	if phase == "" {
@@ -116,14 +119,17 @@ func meant(err error) error {
 }
 
 // told says what was done, by whom, and why.
-func (o order) told(what string) string {
-	if o.by != "" {
-		what += " by " + o.by
+func (o order) told(what metadata.Reason) metadata.Reason {
+	text := metadata.Said(brief(oneLine(o.Text), 300))
+	switch {
+	case o.by == "" && text == "":
+		return what
+	case o.by == "":
+		return metadata.Because("done_for", "what", what, "reason", text)
+	case text == "":
+		return metadata.Because("done_by", "what", what, "by", o.by)
 	}
-	if text := oneLine(o.Text); text != "" {
-		what += ": " + brief(text, 300)
-	}
-	return what
+	return metadata.Because("done_by_for", "what", what, "by", o.by, "reason", text)
 }
 
 // codeFor gives the reason code for an order that a run as it stands does not
@@ -174,17 +180,22 @@ func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	}
 	next := phases.TakeUp(run, phases.Start{At: o.at, More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	if next.Status != metadata.Running && !anew {
-		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, next.Stop.Why)
+		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, phases.Say("en", next.Stop.Why))
 	}
 	if d := phases.Decide(plan, next); next.Status == metadata.Running && waitsFor(run, d) {
 		if !o.RefreshIssue {
-			return deed{}, refuse(d.Code, "%s", d.Why)
+			return deed{}, refuse(d.Code, "%s", phases.Say("en", d.Why))
 		}
 		next = run // the new text is taken all the same
 	}
-	why := "goes on"
-	if anew {
-		why += " with " + joined(" and ", when(o.RefreshIssue, "the issue as it reads now"), when(o.Refresh, "the pipeline as it is defined now"))
+	why := metadata.Because("goes_on")
+	switch {
+	case o.Refresh && o.RefreshIssue:
+		why = metadata.Because("goes_on_with_both")
+	case o.Refresh:
+		why = metadata.Because("goes_on_anew")
+	case o.RefreshIssue:
+		why = metadata.Because("goes_on_with_issue")
 	}
 	return deed{run: next, phase: next.CurrentPhase, why: why, frozen: anew}, nil
 }

@@ -135,9 +135,9 @@ func outcome(t *testing.T, plan *pipelines.Pipeline, s standing, text string) st
 		t.Errorf("%s, %s: it was not taken", s.name, text)
 	}
 	if next.Status == metadata.Running {
-		return x.why + "; next: " + phases.Decide(plan, next).String()
+		return phases.Say("en", x.why) + "; next: " + phases.Decide(plan, next).String()
 	}
-	return x.why + "; the run is " + string(next.Status)
+	return phases.Say("en", x.why) + "; the run is " + string(next.Status)
 }
 
 // TestStatesPage holds the page for users against what the program does: each

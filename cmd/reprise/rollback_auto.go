@@ -46,7 +46,7 @@ func runAuto(ctx context.Context, env environment, o rollbackOptions, changed fu
 	if err := w.busy(env.now()); err != nil {
 		return err
 	}
-	a := automatic{DryRun: o.dry, Why: phases.Quiet(w.plan, w.run)}
+	a := automatic{DryRun: o.dry, Why: phases.Say("en", phases.Quiet(w.plan, w.run))}
 	switch {
 	case w.run.Status == metadata.Running, w.run.Status == metadata.Interrupted:
 		return usagef("no agent is asked: %s; go on with: reprise run --issue %s, or give a reason yourself with --to-phase and --reason", a.Why, o.id)
@@ -97,7 +97,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", err)
 	}
 	a.Entry, a.Moves = &a.back.Entry, a.back.Moves
-	a.Why = phases.Alone(run)
+	a.Why = phases.Say("en", phases.Alone(run))
 	a.Acted = d.Confidence == phases.High && a.Why == "" && !o.dry
 	return nil
 }
@@ -106,7 +106,7 @@ func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOpt
 func (w *workspace) undiagnosed(env environment, a automatic, err error) error {
 	var over *phases.OverBudget
 	if errors.As(err, &over) {
-		_, _ = fmt.Fprintf(env.stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over.Why, w.issue.ID, over.Limit.Flag())
+		_, _ = fmt.Fprintf(env.stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.issue.ID, over.Limit.Flag())
 		return exitCode(exitBudget)
 	}
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)
@@ -158,7 +158,7 @@ func (a automatic) show(env environment, w *workspace) {
 		return
 	}
 	d := *a.Diagnosis
-	r.line("%s proposes: %s, for %s", flat(a.Agent), flat(d.String()), usd(a.CostUSD))
+	r.line("%s proposes: %s, for %s", flat(a.Agent), flat(phases.Say("en", d.Proposes())), usd(a.CostUSD))
 	r.heading("What it saw")
 	r.text(d.Analysis, "  | ") // in Actions a line that begins with :: would be a command
 	if !d.NeedsRollback {

@@ -350,7 +350,7 @@ func ending(run metadata.Run) string {
 	if code == string(run.Status) || run.Status == metadata.Interrupted {
 		code = "" // to be interrupted is not to be cancelled
 	}
-	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, reasons(run.Stop.Why)), cost)
+	return fmt.Sprintf("%s at %s: %s (%s)", run.Status, where, joined(": ", code, reasons(phases.Say(run.Language, run.Stop.Why))), cost)
 }
 
 // exitOf gives the exit code for how a run ended.

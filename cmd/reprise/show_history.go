@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // happening is an entry of the history.
@@ -24,7 +25,7 @@ func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 	r := newReport(out, o)
 	var all []happening
 	for _, a := range run.Attempts {
-		all = append(all, happening{a.StartedAt, attemptCells(a)})
+		all = append(all, happening{a.StartedAt, attemptCells(a, run.Language)})
 	}
 	for _, b := range run.RollbackHistory {
 		all = append(all, happening{b.Timestamp, []string{
@@ -45,7 +46,7 @@ func showHistory(w io.Writer, run metadata.Run, o viewOptions) {
 	r.table(&t, "")
 }
 
-func attemptCells(a metadata.Attempt) []string {
+func attemptCells(a metadata.Attempt, language string) []string {
 	agent := flat(a.Agent)
 	if model := flat(a.Model); model != "" {
 		agent += " (" + model + ")"
@@ -68,7 +69,7 @@ func attemptCells(a metadata.Attempt) []string {
 	if a.Resumed {
 		resumed = "went on in its session"
 	}
-	cells[8] = joined("; ", joined(": ", words(why), cut(reasons(a.Why), 200)), resumed)
+	cells[8] = joined("; ", joined(": ", words(why), cut(reasons(phases.Say(language, a.Why)), 200)), resumed)
 	return cells
 }
 

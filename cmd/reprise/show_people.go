@@ -116,13 +116,13 @@ func peopleCells(run metadata.Run) []happening {
 	for _, d := range run.Decisions {
 		switch d.Step {
 		case "rule":
-			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why)
+			add(happening{at: d.At}, "=", d.Phase, d.Step, phases.Say(run.Language, d.Why))
 		case "changed":
-			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why)
+			add(happening{at: d.At}, "~", d.Phase, d.Step, phases.Say(run.Language, d.Why))
 		case "approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken:
-			why := d.Why
-			if by := prefixed("by ", d.By); !strings.Contains(why, by) {
-				why = joined(": ", by, why)
+			why := phases.Say(run.Language, d.Why)
+			if !strings.Contains(why, d.By) {
+				why = joined(": ", prefixed("by ", d.By), why)
 			}
 			add(happening{at: d.At}, "!", d.Phase, d.Step, why)
 		}

@@ -113,7 +113,7 @@ func doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 }
 
 // whyOf gives the reason for which an attempt was decided on, or "".
-func whyOf(run metadata.Run, attempt int) string {
+func whyOf(run metadata.Run, attempt int) metadata.Reason {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.Attempt == attempt {
 			return d.Why

@@ -235,7 +235,7 @@ func (p *play) back(to string, step metadata.Step, reason string) phases.Rewound
 
 // errored is an infrastructure error.
 func errored(c metadata.Class, why string) phases.Outcome {
-	return phases.Outcome{Status: metadata.Errored, Class: c, Code: metadata.AgentFailed, Why: why, Duration: 3 * time.Second}
+	return phases.Outcome{Status: metadata.Errored, Class: c, Code: metadata.AgentFailed, Why: metadata.Said(why), Duration: 3 * time.Second}
 }
 
 // goTestOutput is what a large test suite prints that fails.

@@ -26,7 +26,7 @@ func showStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o viewO
 	r.line("")
 	s := phases.SpentOf(run)
 	r.line("%s · %s tokens · %s · %s of work", spent(run), tokenCount(s.Tokens), plural(s.Attempts, "call"), took(worked(rows)))
-	r.findings(rows)
+	r.findings(rows, run.Language)
 	r.questions(run)
 	r.approvals(run)
 	r.tasks(run)
@@ -46,7 +46,7 @@ func (r report) headline(plan *pipelines.Pipeline, run metadata.Run, rows []row)
 	case metadata.Running:
 		step := joined(" ", flat(string(d.Step())), whom(flat(d.Agent), flat(modelOf(plan, run, d))))
 		r.line("%s", joined(", ", joined(" ", r.cyan("running"), where), step, roundText(at)))
-		if why := flat(d.Why); why != "" {
+		if why := flat(phases.Say(run.Language, d.Why)); why != "" {
 			r.line("why: %s", why)
 		}
 		r.line("")
@@ -113,7 +113,7 @@ func worked(rows []row) time.Duration {
 }
 
 // findings prints what stands against the work of the phases that are not done.
-func (r report) findings(rows []row) {
+func (r report) findings(rows []row, language string) {
 	t := table{}
 	for _, x := range rows {
 		if x.Rec.Status == metadata.PhaseCompleted || x.Rec.Status == metadata.PhaseSkipped {
@@ -134,7 +134,7 @@ func (r report) findings(rows []row) {
 			}
 		}
 		for _, v := range x.Rec.Violations {
-			t.add(name, joined(": ", "change reverted", flat(v.Path), flat(v.Rule)))
+			t.add(name, joined(": ", "change reverted", flat(v.Path), flat(phases.Say(language, v.Rule))))
 		}
 	}
 	if len(t.rows) > 0 {
@@ -176,7 +176,7 @@ func (r row) artifacts() []string {
 // stopped says why the run does not go on, and which commands take it further.
 func (r report) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	stop := *run.Stop
-	why := reasons(stop.Why)
+	why := reasons(phases.Say(run.Language, stop.Why))
 	if why == "" {
 		why = flat(prompts.Words("en").Explain(string(stop.Code)).Meaning)
 	}

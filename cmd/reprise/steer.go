@@ -163,9 +163,10 @@ func continueWith(commands []string) string {
 // sentence says what became of an order, for a line of its own. People's own
 // words may be at its end, with or without a full stop.
 func (x deed) sentence() string {
-	text := capital(x.why)
-	if x.phase != "" && strings.HasPrefix(x.why, x.phase+" ") {
-		text = "Phase " + x.why // its name stays as it is
+	said := phases.Say("en", x.why)
+	text := capital(said)
+	if x.phase != "" && strings.HasPrefix(said, x.phase+" ") {
+		text = "Phase " + said // its name stays as it is
 	}
 	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // steered is what a command line asks for, and why it is refused if it is.
@@ -89,7 +91,7 @@ func TestSentence(t *testing.T) {
 		{"plan", "paused by ada: lunch", "Paused by ada: lunch."},
 		{"plan", "cancelled by ada: why not?", "Cancelled by ada: why not?"},
 	} {
-		if got := (deed{phase: tt.phase, why: tt.why}).sentence(); got != tt.want {
+		if got := (deed{phase: tt.phase, why: metadata.Said(tt.why)}).sentence(); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

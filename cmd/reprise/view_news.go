@@ -107,7 +107,7 @@ func newsAbout(plan *pipelines.Pipeline, e phases.Event, d phases.Decision) news
 func newsOfBegin(plan *pipelines.Pipeline, e phases.Event) news {
 	d := *e.Decision
 	n := newsAbout(plan, e, d)
-	n.Event, n.Why, n.Resumed, n.Again, n.DelayMS = "begin", d.Why, d.Resume > 0, d.Again, d.Delay.Milliseconds()
+	n.Event, n.Why, n.Resumed, n.Again, n.DelayMS = "begin", phases.Say("en", d.Why), d.Resume > 0, d.Again, d.Delay.Milliseconds()
 	if rec := e.Run.Phase(d.Phase); rec != nil && rec.RollbackContext != nil && d.Do != phases.DoCheck {
 		n.TakenBack = rec.RollbackContext.Reason
 	}
@@ -117,7 +117,7 @@ func newsOfBegin(plan *pipelines.Pipeline, e phases.Event) news {
 func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 	o := *e.Done
 	n := newsAbout(plan, e, e.Of)
-	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, o.Why
+	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, phases.Say("en", o.Why)
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), o.Violations, o.Stderr
 	n.Rules = rulesSince(e.Run)
@@ -160,7 +160,7 @@ func rulesSince(run metadata.Run) []string {
 			break
 		}
 		if d.Step == "rule" {
-			rules = append([]string{d.Why}, rules...)
+			rules = append([]string{phases.Say("en", d.Why)}, rules...)
 		}
 	}
 	return rules
@@ -171,7 +171,7 @@ func newsOfStop(plan *pipelines.Pipeline, e phases.Event) news {
 	d := doing(plan, e.Run)
 	rows := rowsOf(plan, e.Run)
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
-	n.Event, n.Status, n.Code, n.Why, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, d.Why, 0, string(d.Do)
+	n.Event, n.Status, n.Code, n.Why, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, phases.Say("en", d.Why), 0, string(d.Do)
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}

@@ -116,7 +116,7 @@ func (n news) details() []string {
 		lines = append(lines, joined(": ", "gate does not hold", flat(g.Gate)))
 	}
 	for _, v := range n.Violations {
-		lines = append(lines, joined(": ", "change reverted", flat(v.Path), flat(v.Rule)))
+		lines = append(lines, joined(": ", "change reverted", flat(v.Path), flat(phases.Say("en", v.Rule))))
 	}
 	for _, r := range n.Rules {
 		lines = append(lines, flat(r))

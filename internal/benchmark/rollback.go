@@ -168,7 +168,7 @@ func lengthen(file string, n int) error {
 				Usage: metadata.Usage{InputTokens: int64(20_000 + i), OutputTokens: 1_500, Turns: 12, USD: 0.08},
 			})
 		case 2:
-			r.Decisions = append(r.Decisions, metadata.Decision{At: at, Step: "review", Phase: "design", Why: "the work has changed since the last review"})
+			r.Decisions = append(r.Decisions, metadata.Decision{At: at, Step: "review", Phase: "design", Why: metadata.Because("work_changed")})
 		case 0:
 			r.RollbackHistory = append(r.RollbackHistory, metadata.Rollback{
 				Timestamp: at, FromPhase: "build", FromStep: metadata.Review, ToPhase: "design", ToStep: metadata.Revise,
