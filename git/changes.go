@@ -28,8 +28,9 @@ type Change struct {
 	Twin string
 	// Behind are the symbolic links of the tip that lead to this path.
 	Behind []string
-	// Large says that Git LFS keeps the file, and that it is no pointer: it would
-	// be committed with all that it holds.
+	// Large says that Git LFS keeps the file, and that it cannot be committed:
+	// without git-lfs all that is no pointer, and with it what has taken the place
+	// of a pointer whose content is not here, and pointers to something unknown.
 	Large bool
 }
 

@@ -53,8 +53,15 @@ type Staged struct {
 // could not be written to.
 func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	rev, err := r.plan(ctx, c)
+	var pointers []pointer
+	if err == nil {
+		pointers, err = r.staged(ctx, rev.ops)
+	}
 	if err == nil && c.Judge != nil {
-		err = r.judge(ctx, c, rev.ops)
+		err = errors.Join(r.judge(ctx, c, rev.ops), r.judgeLarge(ctx, c, pointers))
+	}
+	if err == nil {
+		err = r.keepLarge(pointers)
 	}
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)

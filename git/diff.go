@@ -43,7 +43,7 @@ func (r *Repo) diff(ctx context.Context, from string, exclude []string) (string,
 	if err != nil {
 		return "", DiffStat{}, err
 	}
-	snap, err := r.snapshot(ctx, changes)
+	snap, err := r.snapshot(ctx, changes, nil)
 	if err != nil {
 		return "", DiffStat{}, err
 	}
@@ -106,7 +106,7 @@ func (r *Repo) Patch(ctx context.Context, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	keep, left := fit(changes, limit)
-	snap, err := r.snapshot(ctx, keep)
+	snap, err := r.snapshot(ctx, keep, unconverted()) // what Git LFS would keep is kept nowhere else
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)
 	}
@@ -157,7 +157,7 @@ type snapshot struct {
 	remove func()
 }
 
-func (r *Repo) snapshot(ctx context.Context, changes []Change) (snapshot, error) {
+func (r *Repo) snapshot(ctx context.Context, changes []Change, how []string) (snapshot, error) {
 	none := snapshot{remove: func() {}}
 	if len(changes) == 0 {
 		return none, nil
@@ -182,7 +182,7 @@ func (r *Repo) snapshot(ctx context.Context, changes []Change) (snapshot, error)
 		err = copyFile(filepath.Join(dir, "index"), r.home("index"))
 	}
 	if err == nil {
-		err = r.updateIndex(ctx, s.env, sortChanges(changes))
+		err = r.updateIndex(ctx, s.env, how, sortChanges(changes))
 	}
 	if err != nil {
 		s.remove()

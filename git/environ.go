@@ -75,10 +75,16 @@ func (e environ) network(settings []setting) []string {
 		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_*",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy",
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")...)
-	env = append(env,
+	return append(append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"), ofConfig(settings)...)
+}
+
+// ofConfig are the variables that give git these settings, and no configuration
+// file but the repository's.
+func ofConfig(settings []setting) []string {
+	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh",
-		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)),
+	}
 	for i, s := range settings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
 	}

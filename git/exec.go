@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,6 +73,7 @@ func neutral() []string {
 type call struct {
 	dir     string
 	env     []string // complete
+	how     []string // arguments that go before args, such as -c
 	args    []string // without neutral()
 	stdin   io.Reader
 	limit   int64    // bytes of output to keep; 0 means all
@@ -83,7 +85,7 @@ type call struct {
 // command is the process. Its group ends with ctx: asked first, so that git
 // removes its lock files, then killed.
 func (c call) command(ctx context.Context) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append(neutral(), c.args...)...)
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(neutral(), c.how, c.args)...)
 	cmd.Dir, cmd.Env = c.dir, c.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -18,7 +18,7 @@ import (
 )
 
 // config is the whole configuration of the run's own git directory.
-func (r *Repo) config() string { return r.src.basics() }
+func (r *Repo) config() string { return r.src.basics() + r.converting() }
 
 // basics are the settings of a git directory that this package makes. What the
 // user's repository says about its file system is all that is taken over.
@@ -80,7 +80,7 @@ func (r *Repo) prepare() error {
 			return err
 		}
 	}
-	return r.prepareShallow()
+	return errors.Join(r.prepareShallow(), r.prepareLFS())
 }
 
 // prepareShallow takes over where the user's history is cut, and keeps the cuts

@@ -119,6 +119,9 @@ func (r *Repo) move(ctx context.Context, commit string) error {
 	if err := r.setOwn(ctx); err != nil {
 		return err
 	}
+	if err := r.fill(ctx); err != nil {
+		return err
+	}
 	return r.loadState(ctx, commit)
 }
 
@@ -129,6 +132,9 @@ func (r *Repo) move(ctx context.Context, commit string) error {
 func (r *Repo) Adopt(ctx context.Context, moved *Moved) error {
 	r.tip, r.unpushed, r.isNew = moved.Theirs, nil, false
 	err := r.reset(ctx)
+	if err == nil {
+		err = r.fill(ctx)
+	}
 	if err == nil {
 		err = r.setOwn(ctx)
 	}

@@ -28,26 +28,48 @@ func (r *Repo) findLacks(ctx context.Context) error {
 		}
 	}
 	if len(modules) > 0 {
-		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", emptyFolders(modules)))
+		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(modules, "is empty", "are empty")))
 	}
-	if r.large, err = r.usesLFS(ctx, files); err != nil {
+	if r.large.used, err = r.usesLFS(ctx, files); err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
-	if r.large {
-		r.lacks = append(r.lacks, "files that are kept with Git LFS are pointers in the tree of agents and checks, and what an agent writes in their place is taken back")
+	if err := r.fill(ctx); err != nil {
+		return err
+	}
+	if lack := r.lacksLarge(); lack != "" {
+		r.lacks = append(r.lacks, lack)
 	}
 	return nil
 }
 
-func emptyFolders(paths []string) string {
+// lacksLarge says which files are pointers of Git LFS in the work tree.
+func (r *Repo) lacksLarge() string {
+	const follows = " in the tree of agents and checks, and what an agent writes in their place is taken back"
+	switch {
+	case !r.large.used:
+		return ""
+	case r.src.lfs == "":
+		return "files that are kept with Git LFS are pointers" + follows
+	case len(r.large.left) == 0:
+		return ""
+	}
+	why := "their content is not here, or Git LFS is set up to leave it out"
+	if r.large.why != nil {
+		why = fmt.Sprintf("their content could not be fetched: %v", r.large.why)
+	}
+	return named(r.large.left, "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
+}
+
+// named gives some of the paths and says what they all are.
+func named(paths []string, one, all string) string {
 	if len(paths) == 1 {
-		return paths[0] + " is empty"
+		return paths[0] + " " + one
 	}
 	names := strings.Join(paths[:min(5, len(paths))], ", ")
 	if more := len(paths) - 5; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return names + " are empty"
+	return names + " " + all
 }
 
 // usesLFS says whether a .gitattributes gives files to Git LFS.
@@ -62,42 +84,4 @@ func (r *Repo) usesLFS(ctx context.Context, files *listing) (bool, error) {
 		}
 	}
 	return false, nil
-}
-
-// markLarge notes at changes which files Git LFS keeps and would not be converted.
-func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
-	if !r.large && !slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitattributes" }) {
-		return nil
-	}
-	var ask strings.Builder
-	for _, c := range changes {
-		ask.WriteString(c.Path + "\x00")
-	}
-	out, err := r.gitStdin(ctx, []byte(ask.String()), "check-attr", "-z", "--stdin", "filter")
-	if err != nil {
-		return fmt.Errorf("look for Git LFS: %w", err)
-	}
-	large := map[string]bool{}
-	for f := records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
-		large[f[0]] = f[2] == "lfs"
-	}
-	for i, c := range changes {
-		if plain := c.Type == File || c.Type == Executable; plain && large[c.Path] {
-			changes[i].Large = !r.isPointer(c)
-		}
-	}
-	return nil
-}
-
-// maxPointer is more than any pointer of Git LFS has, in bytes.
-const maxPointer = 1024
-
-// isPointer says whether a changed file is a pointer of Git LFS, which is what
-// has to be committed, such as one that was moved.
-func (r *Repo) isPointer(c Change) bool {
-	if c.Size > maxPointer {
-		return false
-	}
-	data, err := r.readState(c.Path)
-	return err == nil && strings.HasPrefix(string(data), "version https://git-lfs.github.com/spec/v1\n") && strings.Contains(string(data), "\noid sha256:")
 }

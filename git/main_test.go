@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,6 +17,10 @@ import (
 // TestMain keeps the configuration of whoever runs the tests out of them, and
 // lets the test binary be the process that other tests kill.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "git-lfs" {
+		standInForLFS(os.Args[1:])
+		os.Exit(0)
+	}
 	if os.Getenv("REPRISE_TEST_COMMITTER") != "" {
 		if err := commitForever(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -30,6 +35,7 @@ func TestMain(m *testing.M) {
 var testHome string
 
 func testMain(m *testing.M) int {
+	realLFS := os.Getenv("REPRISE_TEST_GIT_LFS")
 	defer testenv.Neutral()()
 	home, err := os.MkdirTemp("", "home")
 	if err != nil {
@@ -40,6 +46,9 @@ func testMain(m *testing.M) int {
 		panic(err)
 	}
 	testHome = home
+	if err := os.Symlink(cmp.Or(realLFS, os.Args[0]), filepath.Join(home, "bin", "git-lfs")); err != nil {
+		panic(err)
+	}
 	os.Setenv("HOME", home)
 	os.Setenv("PATH", filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))

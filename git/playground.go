@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // ResetPlayground puts a fresh .git into the work tree, in place of whatever is
@@ -39,7 +40,7 @@ func (r *Repo) buildPlayground() error {
 	}
 	files := map[string]string{
 		"HEAD":                    "ref: " + r.ref + "\n",
-		"config":                  r.config(),
+		"config":                  r.src.basics(),
 		"packed-refs":             r.playgroundRefs(),
 		"objects/info/alternates": r.objects() + "\n",
 	}
@@ -51,6 +52,14 @@ func (r *Repo) buildPlayground() error {
 	for _, name := range []string{"index", "shallow", "info/attributes"} {
 		err := copyFile(filepath.Join(r.opt.Root, temp, name), r.home(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if r.inLFS() {
+		// Git compares files that are as old as its index, and here it could not
+		// compare those of Git LFS.
+		soon := time.Now().Add(time.Second)
+		if err := r.root.Chtimes(filepath.Join(temp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

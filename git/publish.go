@@ -118,8 +118,11 @@ type answer struct {
 	unclear bool   // nothing about the branch
 }
 
-// pushOnce pushes the tip.
+// pushOnce pushes the tip, and before it what Git LFS keeps of it.
 func (r *Repo) pushOnce(ctx context.Context) (answer, error) {
+	if err := r.upload(ctx); err != nil {
+		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
+	}
 	out, err := r.talk(ctx, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed",
 		"--end-of-options", r.remote.push, r.tip+":"+r.ref)
 	if err == nil {

@@ -40,8 +40,9 @@ type Repo struct {
 	differ *difference       // of the newest tip from the base, once it was asked for
 	lent   map[string]string // fingerprints of what Tidy has put in the place of what the tip has
 
-	large    bool     // the tip keeps files with Git LFS
-	lacks    []string // see Lacks
+	large    large
+	lfs      []setting // of git-lfs, once they are known
+	lacks    []string  // see Lacks
 	leftover string
 	warnings []string
 }

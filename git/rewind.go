@@ -46,6 +46,9 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 		return nil, err
 	}
 	ops = slices.DeleteFunc(ops, func(o op) bool { return left(o.path) || r.isSubmodule(o) })
+	if r.inLFS() {
+		r.fetchLarge(ctx, commit)
+	}
 	return r.writeOut(ctx, ops)
 }
 

@@ -33,6 +33,7 @@ type Source struct {
 	origin      *remote
 	promisors   []promisor // none: the repository has all its objects
 	sha256      bool
+	lfs         string // path of git-lfs; "": it is not there, or not to be used
 }
 
 // NotARepository says that a folder cannot be worked on as a git repository.
@@ -79,6 +80,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
+	s.findLFS()
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
 	}
@@ -138,18 +140,24 @@ func (s *Source) readConfig(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
-	for entry := range strings.SplitSeq(string(out), "\x00") {
+	s.config = parseConfig(out)
+	s.UserName, s.UserEmail = s.who("NAME"), s.who("EMAIL")
+	return nil
+}
+
+// parseConfig reads what git config lists with -z.
+func parseConfig(list []byte) (out []setting) {
+	for entry := range strings.SplitSeq(string(list), "\x00") {
 		// An entry without a line break is a key without a value, which means true.
 		key, value, ok := strings.Cut(entry, "\n")
 		if !ok {
 			value = "true"
 		}
 		if key != "" {
-			s.config = append(s.config, setting{key, value})
+			out = append(out, setting{key, value})
 		}
 	}
-	s.UserName, s.UserEmail = s.who("NAME"), s.who("EMAIL")
-	return nil
+	return out
 }
 
 // who gives the name or the address of the user as git finds it for an author.

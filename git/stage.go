@@ -49,7 +49,7 @@ func (r *Repo) sortPaths(paths []string) (code, error) {
 
 // stage puts the paths into the index and returns how it then differs from the
 // tip. Git hashes the files, so that built-in conversions such as line ends are
-// done; drivers are not, since no configuration names any.
+// done, and that of Git LFS; no configuration names another driver.
 func (r *Repo) stage(ctx context.Context, c code) ([]op, error) {
 	if len(c.take)+len(c.drop) == 0 {
 		return nil, nil
@@ -72,7 +72,7 @@ func (r *Repo) stageAll(ctx context.Context, c code) ([]op, error) {
 			return nil, err
 		}
 	}
-	if err := r.updateIndex(ctx, nil, c); err != nil {
+	if err := r.updateIndex(ctx, nil, nil, c); err != nil {
 		return nil, err
 	}
 	out, err := r.git(ctx, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev",
@@ -83,8 +83,9 @@ func (r *Repo) stageAll(ctx context.Context, c code) ([]op, error) {
 	return parseRaw(records(out))
 }
 
-// updateIndex puts paths into the index, which env may name.
-func (r *Repo) updateIndex(ctx context.Context, env []string, c code) error {
+// updateIndex puts paths into the index, which env may name; how are arguments
+// for git.
+func (r *Repo) updateIndex(ctx context.Context, env, how []string, c code) error {
 	for _, u := range []struct {
 		paths []string
 		args  []string
@@ -96,7 +97,7 @@ func (r *Repo) updateIndex(ctx context.Context, env []string, c code) error {
 			continue
 		}
 		list := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := r.gitCall(ctx, call{args: u.args, env: env, stdin: list}); err != nil {
+		if _, err := r.gitCall(ctx, call{how: how, args: u.args, env: env, stdin: list}); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (l line) ready(ctx context.Context, c call) (call, error) {
 		}
 		secrets = append(secretsIn(settings), token)
 	}
-	settings = slices.Concat(settings, l.src.promises(), l.more)
+	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
 	c.env, c.secrets = slices.Concat(l.src.env.network(settings), l.src.batchMode(), c.env), secrets
 	return c, nil
 }

@@ -28,7 +28,7 @@ type Guard struct {
 func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	r.unlock()
 	r.removeEmpty()
-	if err := r.ResetPlayground(ctx); err != nil {
+	if err := errors.Join(r.refill(ctx), r.ResetPlayground(ctx)); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)
 	}
 	var removed []string

@@ -18,6 +18,9 @@ import (
 func (r *Repo) bringUp(ctx context.Context) error {
 	clean := false
 	var err error
+	if err := r.learnLFS(ctx); err != nil {
+		return err
+	}
 	if r.own != "" {
 		clean, err = r.settle(ctx)
 	} else {
@@ -256,15 +259,19 @@ func (r *Repo) checkOut(ctx context.Context, changes []Change) error {
 	if err := r.syncIndex(ctx); err != nil {
 		return err
 	}
-	for _, list := range [][]string{first, rest} {
-		if len(list) == 0 {
-			continue
-		}
-		if _, err := r.gitStdin(ctx, []byte(strings.Join(list, "\x00")+"\x00"), "checkout-index", "-f", "-u", "-q", "-z", "--stdin"); err != nil {
-			return err
-		}
+	if err := r.checkOutPaths(ctx, first); err != nil {
+		return err
 	}
-	return nil
+	return r.checkOutPaths(ctx, rest)
+}
+
+// checkOutPaths writes what the index has at paths where nothing is.
+func (r *Repo) checkOutPaths(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := r.gitStdin(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "checkout-index", "-f", "-u", "-q", "-z", "--stdin")
+	return err
 }
 
 // clearWay removes what is at p, and makes sure that real folders lead there.

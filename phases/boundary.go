@@ -20,7 +20,7 @@ type Change struct {
 	Holds Content // of a File that is there
 	Held  Content // what the last commit has there; only known where Holds is opaque
 	Runs  bool    // it is executable, and was not
-	Large bool    // Git LFS keeps it, and it is no pointer
+	Large bool    // Git LFS keeps it, and it cannot be converted
 
 	// Twin is another path that some file systems take for the same: they fold
 	// case, or write accents in another way. Empty if there is none.

@@ -46,6 +46,7 @@ func TestRules(t *testing.T) {
 		"a workflow in capitals":      {Change{Path: ".GitHub/workflows/x.yml", New: true}, metadata.RuleProtected},
 		"a workflow on macOS":         {Change{Path: ".git\u200chub/workflows/x.yml", New: true}, metadata.RuleProtected},
 		"an action":                   {Change{Path: "sub/action.yml"}, metadata.RuleProtected},
+		"where files are sent":        {Change{Path: ".lfsconfig"}, metadata.RuleProtected},
 		"who owns the code":           {Change{Path: "docs/CODEOWNERS"}, metadata.RuleProtected},
 		"the pipeline's own":          {Change{Path: "sub/LICENSE"}, metadata.RuleProtected},
 		"the pipeline's own folder":   {Change{Path: "deploy/prod.tf"}, metadata.RuleProtected},

@@ -22,10 +22,10 @@ func Protected(p string, patterns []string) bool {
 // that they start, look for what they are to do.
 func Instructs(p string) bool { return matchAny(p, instructions()) }
 
-// forge are the paths that steer the forge and reprise.
+// forge are the paths that steer the forge, reprise and where files are sent.
 func forge() []string {
 	return []string{
-		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".reprise/**",
+		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".lfsconfig", ".reprise/**",
 	}
 }
 

@@ -163,6 +163,10 @@ func (r *memRepo) Warnings() []string { return nil }
 func (r *memRepo) Lacks() []string    { return nil }
 func (r *memRepo) Close() error       { return nil }
 
+func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) {
+	return r.ReadFile(ctx, r.Tip(), name)
+}
+
 func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()

@@ -56,8 +56,10 @@ func shapes(ctx context.Context, src *git.Source) []check {
 	switch {
 	case err != nil:
 		checks = append(checks, hinted("Git LFS", err.Error(), ""))
+	case large && src.LFS() != "":
+		checks = append(checks, well("Git LFS", src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push"))
 	case large:
-		checks = append(checks, hinted("Git LFS", "agents and checks see pointers instead of the files that it keeps, and cannot change these", "have checks that need them fetch them"))
+		checks = append(checks, hinted("Git LFS", "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install"))
 	}
 	return checks
 }

@@ -105,7 +105,7 @@ func (t tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
 		return nil
 	}
-	before, err := t.repo.ReadFile(ctx, t.repo.Tip(), c.Path)
+	before, err := t.repo.Held(ctx, c.Path, phases.HeadSize)
 	c.Held = phases.ContentOf(before)
 	return err
 }
@@ -176,7 +176,7 @@ func (t tree) staged(ctx context.Context, s git.Staged) (phases.Change, error) {
 	if c.Holds = phases.ContentOf(s.Data); !c.Holds.Opaque() || !plainFile(s.Was) {
 		return c, nil
 	}
-	before, err := t.repo.ReadFile(ctx, t.repo.Tip(), s.Path)
+	before, err := t.repo.Held(ctx, s.Path, phases.HeadSize)
 	c.Held = phases.ContentOf(before)
 	return c, err
 }

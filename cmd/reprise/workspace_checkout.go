@@ -22,6 +22,7 @@ type checkout interface {
 	Close() error
 
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 	Diff(ctx context.Context, from string, exclude ...string) (string, git.DiffStat, error)
 	Changes(ctx context.Context) ([]git.Change, error)
