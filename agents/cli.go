@@ -117,7 +117,8 @@ func (c cli) environ(call *Call) []string {
 // counts from dir.
 func (c cli) find(program, dir string) (string, error) {
 	candidates, below := []string{program}, false
-	if !strings.ContainsRune(program, filepath.Separator) {
+	named := !strings.ContainsRune(program, filepath.Separator)
+	if named {
 		candidates = nil
 		for _, d := range filepath.SplitList(lookup(c.opts.Environ, "PATH")) {
 			if filepath.IsAbs(d) {
@@ -130,12 +131,17 @@ func (c cli) find(program, dir string) (string, error) {
 	why := fmt.Errorf("there is no program %q in PATH", program)
 	for _, path := range candidates {
 		found, err := exec.LookPath(path)
-		switch {
-		case err == nil:
+		if err == nil {
 			return found, nil
-		case errors.Is(err, fs.ErrPermission):
+		}
+		_, unseen := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrPermission) && unseen == nil:
 			why = fmt.Errorf("%s is not executable", path)
-		case len(candidates) == 1:
+		case named: // the folder does not have it, or may not be entered
+		case errors.Is(unseen, fs.ErrPermission):
+			why = unseen
+		default:
 			why = fmt.Errorf("there is no program %s", path)
 		}
 	}

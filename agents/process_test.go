@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/ordinary"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -101,6 +102,29 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, why) || len(b.processes()) > 0 {
 		t.Errorf("error %v, processes %q", err, b.processes())
 	}
+}
+
+// In a folder of PATH that the user may not enter there is no program.
+func TestMissingInClosedFolder(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		closed := filepath.Join(b.dir, "closed")
+		if err := os.Mkdir(closed, 0o000); err != nil {
+			t.Fatal(err)
+		}
+		b.opts.Environ[0] = "PATH=" + closed
+		_, fault := b.run("claude")
+		if fault == nil || !strings.Contains(fault.Error(), `there is no program "claude" in PATH`) {
+			t.Errorf("%+v, want it to say that there is no such program", fault)
+		}
+		want := "permission denied"
+		if os.Geteuid() == 0 { // root enters all folders
+			want = "there is no program " + closed
+		}
+		if _, err := (cli{opts: b.opts}).find(filepath.Join(closed, "claude"), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a program with its folder: %v, want %q", err, want)
+		}
+	})
 }
 
 func TestMissing(t *testing.T) {
