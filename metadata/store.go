@@ -88,7 +88,7 @@ func (s Store) write(data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer free(dir)
 	if err := sweep(dir); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // patience is how long one save waits for another. A save takes milliseconds.
 const patience = 5 * time.Second
 
-// sweep locks the folder, until dir is closed, and removes the temporary files
+// sweep locks the folder, until dir is given free, and removes the temporary files
 // that saves left when their process was killed. As every save holds the lock,
 // a file that is there now belongs to nobody.
 func sweep(dir *os.File) error {
@@ -32,6 +32,13 @@ func sweep(dir *os.File) error {
 		}
 	}
 	return nil
+}
+
+// free closes the folder and gives its lock free at once, also if a child that
+// this process is just starting has a copy of the file.
+func free(dir *os.File) {
+	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) // where there are no locks
+	dir.Close()
 }
 
 // lock takes the lock of a folder, which another process may hold for a while.
