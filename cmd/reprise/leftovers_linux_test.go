@@ -9,11 +9,11 @@ import (
 
 // goesOnWriting is an agent that leaves a program behind which writes into the
 // tree for ever, and hangs, until it may go on.
-const goesOnWriting = `if ! [ -e $HOME/go-on ]; then
-	setsid sh -c 'while :; do echo evil >evil.txt; echo evil >>$REPRISE_ARTIFACT; done' &
-	sleep 0.1; touch $HOME/working; sleep 300
+const goesOnWriting = `if ! [ -e "$HOME/go-on" ]; then
+	setsid sh -c 'while :; do echo evil >evil.txt; echo evil >>"$REPRISE_ARTIFACT"; done' &
+	sleep 0.1; touch "$HOME/working"; sleep 300
 fi
-sleep 0.3; echo done >$REPRISE_ARTIFACT
+sleep 0.3; echo done >"$REPRISE_ARTIFACT"
 `
 
 // What a killed process has left at work is ended before the next start looks

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -29,12 +31,18 @@ const config = `[user]
 `
 
 // foreign are how the names of variables begin that are about somebody's git,
-// about a job of a forge, or about reprise at work.
-var foreign = []string{"GIT_", "GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "REPRISE_"}
+// about a job of a forge, about reprise at work, or about agent programs.
+var foreign = []string{
+	"GIT_", "GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_", "REPRISE_",
+	"ANTHROPIC_", "CLAUDE", "OPENAI_", "CODEX_", "GEMINI_", "GOOGLE_",
+}
+
+// agents are the agent programs that somebody may have installed.
+var agents = []string{"claude", "codex", "gemini"}
 
 // Neutral takes out of the environment of this process what would reach git and
-// reprise from whoever runs the tests: settings of git, a forge's job, and that
-// nohup has SIGHUP ignored. The function it returns removes what it made. It is
+// reprise from whoever runs the tests: settings of git, a forge's job, agent
+// programs with their keys, and that nohup has SIGHUP ignored. The function it returns removes what it made. It is
 // called before any test runs, and not in processes that tests start.
 func Neutral() (remove func()) {
 	for _, kv := range os.Environ() {
@@ -52,12 +60,39 @@ func Neutral() (remove func()) {
 	must(os.Setenv("GIT_CONFIG_GLOBAL", file))
 	must(os.Setenv("GIT_CONFIG_NOSYSTEM", "1"))
 	must(os.Setenv("GIT_ATTR_NOSYSTEM", "1"))
+	must(os.Setenv("PATH", withoutAgents(os.Getenv("PATH"), filepath.Join(dir, "programs"))))
 	// What is ignored stays ignored in programs that a process starts, but what
 	// it hears itself does not.
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	return func() { must(os.RemoveAll(dir)) }
+}
+
+// withoutAgents gives a PATH like the one there is in which no agent program is
+// found. In the place of a folder that has one stands a folder of links to the
+// others, which is made below dir.
+func withoutAgents(path, dir string) string {
+	folders := filepath.SplitList(path)
+	for i, folder := range folders {
+		if !slices.ContainsFunc(agents, func(name string) bool {
+			_, err := os.Stat(filepath.Join(folder, name))
+			return err == nil
+		}) {
+			continue
+		}
+		links := filepath.Join(dir, strconv.Itoa(i))
+		must(os.MkdirAll(links, 0o755))
+		programs, err := os.ReadDir(folder)
+		must(err)
+		for _, p := range programs {
+			if !slices.Contains(agents, p.Name()) {
+				must(os.Symlink(filepath.Join(folder, p.Name()), filepath.Join(links, p.Name())))
+			}
+		}
+		folders[i] = links
+	}
+	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
 func must(err error) {
