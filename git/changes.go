@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -148,63 +147,53 @@ func (r *Repo) codeChanges(ctx context.Context) ([]Change, error) {
 	return changes, err
 }
 
-// compare asks at the same time what became of known files, and what is new. It
-// says whether something could not be looked at because of its mode.
+// compare asks what became of known files, and what is new. It says whether
+// something could not be looked at because of its mode.
 func (r *Repo) compare(ctx context.Context) (changes []Change, locked bool, err error) {
-	// "dirty" keeps git from running itself in repositories inside the tree.
-	known := asked{args: []string{"diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=dirty"}}
-	unknown := asked{args: []string{"ls-files", "-z", "-o", "--exclude-standard"}}
-	var wg sync.WaitGroup
-	for _, a := range []*asked{&known, &unknown} {
-		wg.Go(func() { a.out, a.err = r.gitCall(ctx, call{args: a.args, said: &a.said}) })
-	}
-	wg.Wait()
-	locked = known.locked() || unknown.locked()
-	if err := errors.Join(known.err, unknown.err); err != nil {
+	var said string
+	out, err := r.gitCall(ctx, call{
+		// "dirty" keeps git from running itself in repositories inside the tree.
+		args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"},
+		said: &said,
+	})
+	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
+	if err != nil {
 		return nil, locked, err
 	}
-	fields := records(known.out)
-	for ; len(fields) >= 2; fields = fields[2:] {
-		c := Change{Path: fields[1], Kind: Deleted, Was: typeOfMode(fields[0][1:7])}
+	for _, record := range records(out) {
+		if name, ok := strings.CutPrefix(record, "? "); ok {
+			c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
+			c.Type, c.Size = r.look(c.Path)
+			changes = append(changes, c)
+			continue
+		}
+		f := strings.SplitN(record, " ", 9) // 1, how, submodule, modes and hashes, path
+		if len(f) != 9 || f[0] != "1" || len(f[1]) != 2 {
+			return nil, locked, fmt.Errorf("git status answered %q", record)
+		}
+		if f[1][1] == '.' {
+			continue // only the index is not as the newest commit
+		}
+		c := Change{Path: f[8], Kind: Deleted, Was: typeOfMode(f[4])}
 		if c.Type, c.Size = r.look(c.Path); c.Type != None {
 			c.Kind = changeKind(c.Was, c.Type)
 		}
-		if !r.untouched(c, strings.Fields(fields[0])) {
+		if !r.untouched(c, f[7]) {
 			changes = append(changes, c)
 		}
-	}
-	for _, name := range records(unknown.out) {
-		c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
-		c.Type, c.Size = r.look(c.Path)
-		changes = append(changes, c)
 	}
 	return changes, locked || slices.ContainsFunc(changes, r.isLocked), nil
 }
 
-// untouched reports whether a file has the very bytes that the tip has. Git
+// untouched reports whether a file has the very bytes of a blob of the tip. Git
 // takes it for changed all the same where it would commit it with other line
-// ends, because .gitattributes came after it. raw is what git says: modes and
-// hashes, before and now.
-func (r *Repo) untouched(c Change, raw []string) bool {
-	if c.Type != c.Was || c.Type != File && c.Type != Executable || len(raw) < 4 {
+// ends, because .gitattributes came after it.
+func (r *Repo) untouched(c Change, was string) bool {
+	if c.Type != c.Was || c.Type != File && c.Type != Executable {
 		return false
 	}
 	data, err := r.readState(c.Path)
-	return err == nil && r.blobID(data) == raw[2]
-}
-
-// asked is a question to git and its answer.
-type asked struct {
-	args []string
-	out  []byte
-	said string
-	err  error
-}
-
-// locked reports whether git met a folder that it may not enter. It leaves out
-// what is there, and only says so.
-func (a asked) locked() bool {
-	return strings.Contains(a.said+stderrOf(a.err), "Permission denied") // git speaks English here, see always
+	return err == nil && r.blobID(data) == was
 }
 
 // isLocked reports whether what is at a changed path now cannot be read.

@@ -94,18 +94,26 @@ func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error)
 		}
 		id = made
 	}
-	if r.listed.tip == r.tip {
-		r.listed.apply(rev.ops, r.opt.State, id)
-	}
-	if r.differ != nil && r.differ.tip == r.tip {
-		r.differ.follow(rev.ops, id)
-	}
+	r.takeAlong(rev.ops, id)
 	r.tip, r.own, r.isNew = id, id, false
 	if rev.code {
 		r.dirty = false
 	}
 	r.apply(rev.ops)
 	return id, nil
+}
+
+// takeAlong brings what is known about the tip to a commit that ops lead to.
+func (r *Repo) takeAlong(ops []op, commit string) {
+	if r.listed.tip == r.tip {
+		r.listed.apply(ops, r.opt.State, commit)
+	}
+	if r.differ != nil && r.differ.tip == r.tip {
+		r.differ.follow(ops, commit)
+	}
+	if r.compared != nil && r.compared.tip == r.tip {
+		r.compared.follow(ops, commit)
+	}
 }
 
 // plan checks everything that can be wrong with c, and says what it comes to.

@@ -43,6 +43,44 @@ func (r *Repo) diff(ctx context.Context, from string, exclude []string) (string,
 	if err != nil {
 		return "", DiffStat{}, err
 	}
+	changes = slices.DeleteFunc(changes, func(c Change) bool { return underAny(c.Path, exclude) })
+	if len(changes) > 0 {
+		return r.diffFrom(ctx, from, exclude, changes)
+	}
+	if d := r.compared; d == nil || d.tip != r.tip || d.from != from || !slices.Equal(d.exclude, exclude) {
+		text, stat, err := r.diffFrom(ctx, from, exclude, nil)
+		if err != nil {
+			return "", DiffStat{}, err
+		}
+		r.compared = &comparison{from: from, tip: r.tip, exclude: slices.Clone(exclude), text: text, stat: stat}
+	}
+	return r.compared.text, r.compared.stat, nil
+}
+
+// comparison is how the tip differs from another commit.
+type comparison struct {
+	from, tip string
+	exclude   []string
+	text      string
+	stat      DiffStat
+}
+
+// follow takes the comparison along to a commit on its tip, if the ops that lead
+// there are all about what it leaves out.
+func (c *comparison) follow(ops []op, tip string) {
+	if !slices.ContainsFunc(ops, func(o op) bool {
+		return !underAny(o.path, c.exclude) || o.to != "" && !underAny(o.to, c.exclude)
+	}) {
+		c.tip = tip
+	}
+}
+
+func underAny(p string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return under(p, strings.TrimSuffix(dir, "/")) })
+}
+
+// diffFrom compares the tip, with changes on top of it, with a commit.
+func (r *Repo) diffFrom(ctx context.Context, from string, exclude []string, changes []Change) (string, DiffStat, error) {
 	snap, err := r.snapshot(ctx, changes, nil)
 	if err != nil {
 		return "", DiffStat{}, err

@@ -84,3 +84,49 @@ func TestBelow(t *testing.T) {
 		t.Errorf("a broken tree has %v", got)
 	}
 }
+
+// What a comparison or the instructions of the base were is not taken for what
+// they are after a commit that changed them.
+func TestKnownIsForgotten(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "base\n"})
+	r := openRun(t, user)
+	base := r.Tip()
+	commit(t, r, "{1}")
+	guard := Guard{Base: base, Instruct: instructs}
+	prepare := func() string {
+		t.Helper()
+		_, err := r.Tidy(t.Context(), guard)
+		must(t, err)
+		return read(t, r.Tree()+"/CLAUDE.md")
+	}
+	added := func() int {
+		t.Helper()
+		_, stat, err := r.Diff(t.Context(), base, ".reprise/")
+		must(t, err)
+		return stat.Added
+	}
+	for i := range 3 {
+		if got, n := prepare(), added(); got != "base\n" || n != i {
+			t.Errorf("step %d: the instructions are %q, and %d lines were added", i, got, n)
+		}
+		write(t, r.Tree()+"/"+state+"/review.md", fmt.Sprint(i))
+		if n := added(); n != i {
+			t.Errorf("step %d: with a review %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("review ", i), allPaths(t, r)...)
+		if n := added(); n != i {
+			t.Errorf("step %d: after the review %d lines were added", i, n)
+		}
+		write(t, r.Tree()+"/a.txt", "a\n"+strings.Repeat("b\n", i+1))
+		if n := added(); n != i+1 {
+			t.Errorf("step %d: before the commit %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("work ", i), "a.txt")
+	}
+	write(t, r.Tree()+"/CLAUDE.md", "changed\n")
+	commit(t, r, "instructions", "CLAUDE.md")
+	if got := prepare(); got != "base\n" {
+		t.Errorf("after they were changed, the instructions are %q", got)
+	}
+}

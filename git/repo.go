@@ -36,9 +36,10 @@ type Repo struct {
 	dirty    bool                // the index may hold what no commit does
 	unpushed []revision          // commits of this process that the remote has not
 
-	listed listing           // of the tip, once it was asked for
-	differ *difference       // of the newest tip from the base, once it was asked for
-	lent   map[string]string // fingerprints of what Tidy has put in the place of what the tip has
+	listed   listing           // of the tip, once it was asked for
+	differ   *difference       // of the newest tip from the base, once it was asked for
+	compared *comparison       // of the newest tip with another commit, once it was asked for
+	lent     map[string]string // fingerprints of what Tidy has put in the place of what the tip has
 
 	large    large
 	lfs      []setting // of git-lfs, once they are known

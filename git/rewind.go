@@ -26,9 +26,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	left := func(p string) bool {
-		return slices.ContainsFunc(exclude, func(dir string) bool { return under(p, dir) })
-	}
+	left := func(p string) bool { return underAny(p, exclude) }
 	changes, err := r.changes(ctx)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func TestFewProcesses(t *testing.T) {
 		})
 		must(t, err)
 		want := []string{
-			"update-index -z", "diff --raw", "ls-files -z", // the tree
+			"update-index -z", "status --porcelain=v2", // the tree
 			"update-index --add", "diff-index --cached", "fast-import --quiet", "update-ref -m", // the commit
 		}
 		if i == 1 {
