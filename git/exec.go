@@ -65,7 +65,6 @@ func neutral() []string {
 		"-c", "safe.bareRepository=explicit",
 		"-c", "gc.auto=0",
 		"-c", "maintenance.auto=false",
-		// A commit must survive a power cut; one flush for all its objects.
 	}
 }
 
