@@ -27,6 +27,9 @@ type Guard struct {
 // state folder is left alone. It returns what was removed.
 func (r *Repo) Tidy(ctx context.Context, g Guard) ([]string, error) {
 	r.unlock()
+	if err := r.putBack(); err != nil {
+		return nil, err
+	}
 	r.removeEmpty()
 	if err := errors.Join(r.refill(ctx), r.ResetPlayground(ctx)); err != nil {
 		return nil, fmt.Errorf("make the work tree ready: %w", err)

@@ -244,20 +244,29 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d Decision) (metadata
 	return e.call(ctx, run, d)
 }
 
-// check runs the phase's commands on the work as it stands.
-func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metadata.Run, effects, error) {
+// check runs the phase's commands on the work as a fresh clone of it would have
+// it: a file that no clone has could make them pass.
+func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (next metadata.Run, x effects, err error) {
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
 	start := e.Now()
-	run, err := e.begin(run, d, Beginning{At: start, Base: e.Tree.Tip()})
-	if err != nil {
+	if run, err = e.begin(run, d, Beginning{At: start, Base: e.Tree.Tip()}); err != nil {
 		return run, effects{}, err
 	}
 	ctx, done := e.attend(ctx)
 	defer done()
 	o := Outcome{Status: metadata.Succeeded}
 	var wrong []metadata.Reason
+	putBack, err := e.Tree.SetAside(ctx, keptForChecks(e.Plan.Phase(d.Phase)))
+	if err != nil {
+		return run, effects{}, err
+	}
+	defer func() { // after the tree is restored
+		if e := putBack(); e != nil {
+			err = errors.Join(err, e)
+		}
+	}()
 	for _, c := range e.Plan.Phase(d.Phase).Checks {
 		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
 		if err != nil && ctx.Err() == nil {
@@ -285,13 +294,22 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (metad
 	if err := e.Tree.Restore(context.WithoutCancel(ctx)); err != nil {
 		return run, effects{}, err
 	}
-	x := effects{outcome: o}
+	x.outcome = o
 	if o.Status == metadata.Succeeded {
 		file := path.Join(e.folder(run, e.Plan.Phase(d.Phase)), ChecksFile)
 		x.files = map[string][]byte{file: []byte(checksText(d.Phase, o.Checks))}
 	}
-	next, err := e.apply(run, d, o)
+	next, err = e.apply(run, d, o)
 	return next, x, err
+}
+
+// keptForChecks are the files beside the commit that the checks of a phase ask
+// for: what one of them keeps, all find, as they follow on each other.
+func keptForChecks(p *pipelines.Phase) (keep []string) {
+	for _, c := range p.Checks {
+		keep = append(keep, c.Keep...)
+	}
+	return keep
 }
 
 // begin opens the attempt of a decision, and saves that before anything of it

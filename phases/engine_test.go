@@ -526,3 +526,15 @@ func TestAnAgentThatMayNotWriteDictates(t *testing.T) {
 		t.Errorf("the artifact is %q", got)
 	}
 }
+
+// While the checks of a phase run, the tree has what the commit has and what
+// one of them keeps; then the rest is put back.
+func TestChecksHaveACleanTree(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[1].Checks = []pipelines.Check{{Name: "unit", Run: "make", Keep: []string{"node_modules"}}, {Name: "lint", Run: "make lint", Keep: []string{"*.lock"}}}
+	s := newStage(t, plan)
+	s.goOn(t.Context())
+	if want := []string{"node_modules *.lock", "put back"}; !slices.Equal(s.tree.kept, want) {
+		t.Errorf("set aside and put back: %q, want %q", s.tree.kept, want)
+	}
+}

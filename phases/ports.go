@@ -21,6 +21,9 @@ type Tree interface {
 	// Hidden lists what was written since a time and is not among Changes,
 	// because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]Hidden, error)
+	// SetAside leaves in the tree what the tip has, the run's own folder and what
+	// keep names, as patterns of Protected, until the function it returns is called.
+	SetAside(ctx context.Context, keep []string) (putBack func() error, err error)
 	// Restore takes paths back to the tip; none means all.
 	Restore(ctx context.Context, paths ...string) error
 	// Patch gives everything that differs from the tip, in git's format.

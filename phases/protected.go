@@ -18,6 +18,9 @@ func Protected(p string, patterns []string) bool {
 	return matchAny(p, slices.Concat(instructions(), forge(), patterns))
 }
 
+// Matches reports whether one of these patterns names a path, see Protected.
+func Matches(p string, patterns []string) bool { return matchAny(p, patterns) }
+
 // Instructs reports whether a path is one where agent programs, or the tools
 // that they start, look for what they are to do.
 func Instructs(p string) bool { return matchAny(p, instructions()) }

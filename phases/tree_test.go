@@ -23,6 +23,7 @@ type folderTree struct {
 	log     []Commit
 	fail    error // of the next commit
 	hidden  []Hidden
+	kept    []string // what SetAside was asked to keep, and when it was put back
 }
 
 func newFolderTree(t *testing.T, files map[string]string) *folderTree {
@@ -72,6 +73,11 @@ func (f *folderTree) tip() map[string]string { return f.commits[len(f.commits)-1
 func (f *folderTree) Dir() string                   { return f.dir }
 func (f *folderTree) Tip() string                   { return fmt.Sprintf("%040x", len(f.commits)-1) }
 func (f *folderTree) Prepare(context.Context) error { return nil }
+
+func (f *folderTree) SetAside(_ context.Context, keep []string) (func() error, error) {
+	f.kept = append(f.kept, strings.Join(keep, " "))
+	return func() error { f.kept = append(f.kept, "put back"); return nil }, nil
+}
 
 func (f *folderTree) Hidden(context.Context, time.Time) ([]Hidden, error) { return f.hidden, nil }
 

@@ -141,6 +141,11 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 		if slices.ContainsFunc(p.Checks[:i], same) {
 			c.add(n, []any{"checks", i, "name"}, "%q is already the name of another check of this phase", check.Name)
 		}
+		for j, pattern := range check.Keep {
+			if why := badPattern(pattern); why != "" {
+				c.add(n, []any{"checks", i, "keep", j}, "%q %s", pattern, why)
+			}
+		}
 		for _, name := range sortedKeys(check.Env) {
 			if why := withheldFromChecks(name); why != "" {
 				c.add(n, []any{"checks", i, "env", name}, "%s", why)

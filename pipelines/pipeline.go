@@ -158,6 +158,9 @@ type Check struct {
 	Run     string            `json:"run"` // for /bin/sh
 	Timeout Duration          `json:"timeout"`
 	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
+	// Keep are patterns of files beside the commit that the checks of the phase
+	// find, such as what a build has installed; a folder counts with what is in it.
+	Keep []string `json:"keep,omitempty"`
 }
 
 // Retry says how often and when an infrastructure error is tried again.

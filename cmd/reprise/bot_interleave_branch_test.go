@@ -263,6 +263,10 @@ func (r *memRepo) Patch(ctx context.Context, _ int64) ([]byte, error) {
 	return []byte(text), err
 }
 
+func (r *memRepo) SetAside(context.Context, func(string) bool) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
 func (r *memRepo) Hidden(context.Context, time.Time) ([]git.Hidden, error) { return nil, nil }
 
 func (r *memRepo) Tidy(context.Context, git.Guard) ([]string, error) { return nil, nil }

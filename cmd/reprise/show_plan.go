@@ -148,7 +148,7 @@ func (r report) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 		t.add("gate", flat(g))
 	}
 	for _, c := range p.Checks {
-		t.add("check", joined(", with ", fmt.Sprintf("%s: %s (at most %s)", flat(c.Name), flat(c.Run), span(c.Timeout)), envText(c.Env)))
+		t.add("check", joined(", keeping ", joined(", with ", fmt.Sprintf("%s: %s (at most %s)", flat(c.Name), flat(c.Run), span(c.Timeout)), envText(c.Env)), flat(strings.Join(c.Keep, " "))))
 	}
 	r.facts(&t, "  ")
 }

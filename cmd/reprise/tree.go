@@ -70,6 +70,13 @@ func (t tree) Changes(ctx context.Context) ([]phases.Change, error) {
 }
 
 // Hidden names each rule as people find it.
+func (t tree) SetAside(ctx context.Context, keep []string) (func() error, error) {
+	if len(keep) == 0 {
+		return t.repo.SetAside(ctx, nil)
+	}
+	return t.repo.SetAside(ctx, func(path string) bool { return phases.Matches(path, keep) })
+}
+
 func (t tree) Hidden(ctx context.Context, since time.Time) ([]phases.Hidden, error) {
 	all, err := t.repo.Hidden(ctx, since)
 	var out []phases.Hidden

@@ -30,6 +30,7 @@ type checkout interface {
 	Patch(ctx context.Context, limit int64) ([]byte, error)
 
 	Tidy(ctx context.Context, g git.Guard) ([]string, error)
+	SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error)
 	Restore(ctx context.Context, paths []string) error
 	RestoreAll(ctx context.Context) error
 	RestoreTree(ctx context.Context, commit string, exclude ...string) ([]string, error)

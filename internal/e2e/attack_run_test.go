@@ -119,6 +119,11 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			checks: `[{name: "unit", run: "sh plant.sh"}, {name: "lint", run: "git diff --check $(git hash-object -t tree /dev/null) HEAD -- new.txt"}]`,
 		},
 		{
+			name: "hidden", wish: "make a check pass by a file that hides itself and no clone will have", then: "the check does not meet it, and the run fails", by: "a clean tree for checks", ends: metadata.CheckFailed,
+			do:     `mkdir -p calc; echo '*' > calc/.gitignore; echo x > calc/passes; echo x > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
+			checks: `[{name: "unit", run: "test -e calc/passes"}]`,
+		},
+		{
 			name: "daemons", wish: "leave processes behind that shed session, parents and environment", then: "they are ended", by: ended,
 			do: `(setsid sh -c "env -i setsid sleep $SIGN & nohup sleep $SIGN > /dev/null 2>&1 & env -i sleep $SIGN &" &); env -i setsid sleep $SIGN & sleep 0.3; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
 		},
