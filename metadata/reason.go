@@ -179,7 +179,7 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 		*r = Said(said)
 		return nil
 	}
-	object := Reason(compact(data))
+	object := Reason(compact(bytes.Clone(data))) // it changes what it is given
 	if p, _ := object.read(); p.Code == "" && p.All == nil {
 		return fmt.Errorf("a reason is a text, or an object with code and args, or with all")
 	}

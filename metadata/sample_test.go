@@ -58,8 +58,8 @@ func sample() Run {
 				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 4,
 				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
-				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: "is protected"}}, Recent: []string{"a:b"},
-				Approve: "maintain", Ask: "it is large", Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
+				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: Because("protected")}}, Recent: []string{"a:b"},
+				Approve: "maintain", Ask: All(Said("it is large"), Because("rule_saw", "rule", Because("rule", "n", 1, "does", Because("does_drop", "phases", []string{"build", "tell"})), "facts", []Reason{Because("fact", "name", "risk", "value", "high")})), Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
@@ -91,7 +91,7 @@ func sample() Run {
 		},
 		Decisions: []Decision{
 			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
-			{At: at(6), Step: "rewind", Phase: "design", Why: "taken back to revise", By: "ada", Command: "/rollback design the API must stay REST", Comment: 4711, Job: "actions/1"},
+			{At: at(6), Step: "rewind", Phase: "design", Why: Because("taken_back_to", "step", Revise, "reason", Said("the API must stay REST")), By: "ada", Command: "/rollback design the API must stay REST", Comment: 4711, Job: "actions/1"},
 		},
 		Tasks: []Task{
 			{ID: "t1", Phase: "planning", Title: "The parser", Goal: "It reads both forms.", Files: []string{"parse.go"}},

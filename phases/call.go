@@ -49,7 +49,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 		return run, x, err
 	}
 	if d.Do == DoReview && x.outcome.Status == metadata.Succeeded {
-		x.files[path.Join(e.folder(run, p), ReviewFile)] = []byte(reviewText(next.Phase(d.Phase)))
+		x.files[path.Join(e.folder(run, p), ReviewFile)] = []byte(reviewText(run.Language, next.Phase(d.Phase)))
 	}
 	return next, x, nil
 }

@@ -69,18 +69,18 @@ func essence(run metadata.Run) string {
 		fmt.Fprintf(&b, "- from %s to %s %s (%s): %s\n", r.FromPhase, r.ToPhase, r.ToStep, r.TriggeredBy, brief(r.Reason))
 	}
 	for i := range run.Phases {
-		standing(&b, &run.Phases[i])
+		standing(&b, run.Language, &run.Phases[i])
 	}
 	return b.String()
 }
 
 // standing writes what is open about a phase.
-func standing(b *strings.Builder, rec *metadata.Phase) {
+func standing(b *strings.Builder, language string, rec *metadata.Phase) {
 	if !against(rec) {
 		return
 	}
 	if rec.Verdict != nil {
-		fmt.Fprintf(b, "\n%s", limit(reviewText(rec), maxReview))
+		fmt.Fprintf(b, "\n%s", limit(reviewText(language, rec), maxReview))
 	}
 	if !checkFails(rec) {
 		return

@@ -297,7 +297,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d Decision) (next 
 	x.outcome = o
 	if o.Status == metadata.Succeeded {
 		file := path.Join(e.folder(run, e.Plan.Phase(d.Phase)), ChecksFile)
-		x.files = map[string][]byte{file: []byte(checksText(d.Phase, o.Checks))}
+		x.files = map[string][]byte{file: []byte(checksText(run.Language, d.Phase, o.Checks))}
 	}
 	next, err = e.apply(run, d, o)
 	return next, x, err

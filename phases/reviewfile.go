@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // ReviewFile is the name of the file in the phase's folder that tells what
@@ -15,14 +16,16 @@ const ReviewFile = "review.md"
 // checks of the newest work printed.
 const ChecksFile = "checks.md"
 
-// checksText is what checks came to, and the end of what each printed.
-func checksText(phase string, all []metadata.CheckResult) string {
+// checksText is what checks came to, and the end of what each printed, in a
+// language.
+func checksText(language, phase string, all []metadata.CheckResult) string {
+	w := prompts.Words(language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Checks of %s: %s\n", phase, rulingOf(all))
+	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(rulingOf(all)))))
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s: exit code %d\n\n%s", oneLine(c.Name), c.ExitCode, block(c.Run))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(oneLine(c.Name), c.ExitCode), block(c.Run))
 		if out := strings.TrimSpace(c.Output); out != "" {
-			b.WriteString("\nIt printed:\n\n" + block(strings.Trim(c.Output, "\n")))
+			b.WriteString("\n" + w.Files.Printed + "\n\n" + block(strings.Trim(c.Output, "\n")))
 		}
 	}
 	return b.String()
@@ -37,12 +40,14 @@ func block(text string) string {
 	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
-func reviewText(rec *metadata.Phase) string {
+// reviewText is what the newest review of a phase said, in a language.
+func reviewText(language string, rec *metadata.Phase) string {
+	w := prompts.Words(language)
 	var b strings.Builder
 	v := rec.Verdict
-	fmt.Fprintf(&b, "# Review of %s, round %d: %s\n", rec.Name, rec.Round, strings.ReplaceAll(string(v.Verdict), "_", " "))
+	fmt.Fprintf(&b, "# %s\n", w.Files.Reviewed(rec.Name, rec.Round, prompts.Word(w.Verdicts, string(v.Verdict))))
 	if len(v.Gates) > 0 {
-		b.WriteString("\n## Gates\n\n")
+		fmt.Fprintf(&b, "\n## %s\n\n", w.Files.Gates)
 	}
 	for _, g := range v.Gates {
 		mark := "x"
@@ -52,14 +57,15 @@ func reviewText(rec *metadata.Phase) string {
 		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, oneLine(g.Why))
 	}
 	if len(v.Findings) > 0 {
-		b.WriteString("\n## Findings\n")
+		fmt.Fprintf(&b, "\n## %s\n", w.Files.Findings)
 	}
 	for _, f := range v.Findings {
-		fmt.Fprintf(&b, "\n### %s %s (%s, %s)\n\n", f.ID, oneLine(f.Title), f.Severity, strings.ReplaceAll(string(f.Status), "_", " "))
+		kind := w.List([]string{prompts.Word(w.Severities, string(f.Severity)), prompts.Word(w.Changes, string(f.Status))})
+		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, oneLine(f.Title), kind)
 		if f.File != "" {
-			fmt.Fprintf(&b, "- Where: %s:%d\n", f.File, f.Line)
+			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Files.Where, f.File, f.Line)
 		}
-		for _, part := range []struct{ name, text string }{{"Problem", f.Problem}, {"Impact", f.Impact}, {"Solution", f.Solution}} {
+		for _, part := range []struct{ name, text string }{{w.Files.Problem, f.Problem}, {w.Files.Impact, f.Impact}, {w.Files.Solution, f.Solution}} {
 			if part.text != "" {
 				fmt.Fprintf(&b, "- %s: %s\n", part.name, part.text)
 			}

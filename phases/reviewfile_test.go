@@ -10,7 +10,7 @@ import (
 
 // What checks printed stays in its block of code, whatever it is.
 func TestChecksText(t *testing.T) {
-	got := checksText("code", []metadata.CheckResult{
+	got := checksText("en", "code", []metadata.CheckResult{
 		{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "\n  FAIL\n```\n# Not a heading\n"},
 		{Name: "lint", Run: "go vet ./...", Pass: true},
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Rewind asks to take a run back to a step of a phase.
@@ -109,7 +110,7 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	run.Decisions = append(run.Decisions, metadata.Decision{At: rw.At, Step: "rewind", Phase: rw.To, Why: metadata.Because("taken_back_to", "step", rw.Step, "reason", metadata.Said(brief(rw.Reason)))})
 	out.Run = touch(run, rw.At)
 	p := plan.Phase(rw.To)
-	out.Files[path.Join(Folder(run.IssueNumber), p.Folder, ReasonFile)] = []byte(reasonText(out.Entry, rw.Details))
+	out.Files[path.Join(Folder(run.IssueNumber), p.Folder, ReasonFile)] = []byte(reasonText(run.Language, out.Entry, rw.Details))
 	return out, nil
 }
 
@@ -254,20 +255,25 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	return &metadata.RollbackDetails{BlockerCount: len(openBlockers(v)), SuggestionCount: len(suggestions(v))}
 }
 
-func reasonText(e metadata.Rollback, d *metadata.RollbackDetails) string {
+// reasonText is why a phase was taken back, in a language.
+func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetails) string {
+	w := prompts.Words(language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Why %s was taken back\n\n", e.ToPhase)
-	fmt.Fprintf(&b, "- From: %s %s\n- To: %s %s\n- When: %s\n", e.FromPhase, e.FromStep, e.ToPhase, e.ToStep, e.Timestamp.UTC().Format(time.RFC3339))
-	if e.By != "" {
-		fmt.Fprintf(&b, "- By: %s\n", e.By)
+	fmt.Fprintf(&b, "# %s\n\n", w.Files.Returned(e.ToPhase))
+	fact := func(name, text string) {
+		if text = strings.TrimSpace(text); text != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", name, text)
+		}
 	}
+	fact(w.Files.From, e.FromPhase+" "+prompts.Word(w.Steps, string(e.FromStep)))
+	fact(w.Files.To, e.ToPhase+" "+prompts.Word(w.Steps, string(e.ToStep)))
+	fact(w.Files.When, e.Timestamp.UTC().Format(time.RFC3339))
+	fact(w.Files.By, e.By)
 	if d != nil && d.BlockerCount+d.SuggestionCount > 0 {
-		fmt.Fprintf(&b, "- Open then: %s, %s\n", count(d.BlockerCount, "blocker"), count(d.SuggestionCount, "suggestion"))
+		fact(w.Files.Open, w.Files.WasOpen(d.BlockerCount, d.SuggestionCount))
 	}
-	if e.ReviewResultPath != "" {
-		fmt.Fprintf(&b, "- Review: %s\n", e.ReviewResultPath)
-	}
-	fmt.Fprintf(&b, "\n## Reason\n\n%s\n", strings.TrimSpace(e.Reason))
+	fact(w.Files.Review, e.ReviewResultPath)
+	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.Files.Reason, strings.TrimSpace(e.Reason))
 	return b.String()
 }
 

@@ -59,7 +59,7 @@ func FuzzVerdict(f *testing.F) {
 			t.Errorf("%q became %s in round %d: %+v", said, v.Verdict, round, v)
 		}
 		checkVerdict(t, v)
-		_ = reviewText(&metadata.Phase{Name: "design", Verdict: &v})
+		_ = reviewText("en", &metadata.Phase{Name: "design", Verdict: &v})
 	})
 }
 

@@ -18,6 +18,22 @@ func (c Catalogue) Reason(code string, values map[string]string) string {
 		}
 		return code
 	}
+	said := map[string]string{}
+	for name, v := range values {
+		switch name {
+		case "step":
+			v = Word(c.Steps, v)
+		case "status":
+			v = Word(c.Statuses, v)
+		}
+		said[name] = v
+	}
+	return counting(text, said)
+}
+
+// counting puts values in the place of {name}, and one of two words in that of
+// {name|one|many}.
+func counting(text string, values map[string]string) string {
 	text = counted.ReplaceAllStringFunc(text, func(form string) string {
 		parts := counted.FindStringSubmatch(form)
 		if values[parts[1]] == "1" {
@@ -27,12 +43,6 @@ func (c Catalogue) Reason(code string, values map[string]string) string {
 	})
 	pairs := make([]string, 0, 2*len(values))
 	for name, v := range values {
-		switch name {
-		case "step":
-			v = word(c.Steps, v)
-		case "status":
-			v = word(c.Statuses, v)
-		}
 		pairs = append(pairs, name, v)
 	}
 	return fill(text, pairs...)

@@ -27,6 +27,7 @@ type Catalogue struct {
 	Codes      map[string]Advice // by reason code
 	Reasons    map[string]string // by the code of a reason in the record, see Reason
 	Tell       Telling
+	Files      Filing
 
 	headline, round, spent, spentOf, about, tokens, open string
 	rolledBack, rolledBackBy, automatic, removal         string
@@ -52,7 +53,7 @@ func Words(language string) Catalogue {
 
 // Headline says where a run is: phase n of m, by name, and the step.
 func (c Catalogue) Headline(n, m int, phase, step string) string {
-	return fill(c.headline, "n", strconv.Itoa(n), "m", strconv.Itoa(m), "phase", phase, "step", word(c.Steps, step))
+	return fill(c.headline, "n", strconv.Itoa(n), "m", strconv.Itoa(m), "phase", phase, "step", Word(c.Steps, step))
 }
 
 // Round names a round of review, counted from 1.
@@ -106,7 +107,7 @@ func (c Catalogue) RolledBack(from, to, toStep, by string, automatic bool) strin
 	case by == "":
 		form = c.rolledBack
 	}
-	return fill(form, "from", from, "to", to, "step", word(c.Steps, toStep), "by", by)
+	return fill(form, "from", from, "to", to, "step", Word(c.Steps, toStep), "by", by)
 }
 
 // WaitingFor says for whom a phase waits: a role, or any person if empty.
@@ -121,7 +122,7 @@ func (c Catalogue) WaitingFor(role, phase string) string {
 func (c Catalogue) RemovedFrom(removed []Removal) []string {
 	var lines []string
 	for _, r := range removed {
-		lines = append(lines, fill(c.removal, "kind", word(c.Kinds, string(r.Kind)), "count", strconv.Itoa(r.Count), "sample", r.Sample))
+		lines = append(lines, fill(c.removal, "kind", Word(c.Kinds, string(r.Kind)), "count", strconv.Itoa(r.Count), "sample", r.Sample))
 	}
 	return lines
 }
@@ -134,8 +135,8 @@ func (c Catalogue) Explain(code string) Advice {
 	return Advice{fill(c.unknownCode.Meaning, "code", code), c.unknownCode.Do}
 }
 
-// word translates a key, and leaves one that it does not know as it is.
-func word(words map[string]string, key string) string {
+// Word gives the word for a key, or for one without a word the key.
+func Word(words map[string]string, key string) string {
 	if w, ok := words[key]; ok {
 		return w
 	}

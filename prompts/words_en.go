@@ -32,6 +32,7 @@ func english() Catalogue {
 		seconds: "{s} s", minutes: "{m} min {s} s", hours: "{h} h {m} min",
 		Codes:   englishCodes(),
 		Tell:    englishTelling(),
+		Files:   englishFiling(),
 		Reasons: englishReasons(),
 		listed:  ", ", sentences: "; ",
 		unknownCode: Advice{"The run stopped with the code {code}.", "See the log of the job."},

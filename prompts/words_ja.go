@@ -32,6 +32,7 @@ func japanese() Catalogue {
 		seconds: "{s}秒", minutes: "{m}分{s}秒", hours: "{h}時間{m}分",
 		Codes:   japaneseCodes(),
 		Tell:    japaneseTelling(),
+		Files:   japaneseFiling(),
 		Reasons: japaneseReasons(),
 		listed:  "、", sentences: "。",
 		unknownCode: Advice{"コード {code} で停止しました。", "ジョブのログを見てください。"},

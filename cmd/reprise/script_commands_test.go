@@ -16,6 +16,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
@@ -58,7 +61,7 @@ var stackTrace = regexp.MustCompile(`goroutine \d+|(?m)^panic:|fatal error:|\.go
 // json FILE holds a file against being one JSON value and nothing else;
 // json FILE PATH VALUE asks for a value in it. In the path names and list
 // positions stand between dots, and len is a length. The value is text, or JSON
-// for what is no string, or a regular expression after a ~.
+// for what is no string, or for a reason what it says in English, or a regular expression after a ~.
 func jsonHas(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 && len(args) != 3 {
 		ts.Fatalf("usage: json FILE [PATH VALUE]")
@@ -131,6 +134,10 @@ func dig(v any, path []string) (string, error) {
 		return s, nil
 	}
 	out, err := json.Marshal(v)
+	var why metadata.Reason
+	if json.Unmarshal(out, &why) == nil {
+		return phases.Say("en", why), nil
+	}
 	return string(out), err
 }
 
