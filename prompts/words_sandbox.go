@@ -34,9 +34,9 @@ func englishHolding() Holding {
 
 func japaneseHolding() Holding {
 	return Holding{
-		InForce: "有効", None: "なし: エージェントとチェックはジョブが触れるものすべてに触れられます",
+		InForce: "有効", None: "なし: エージェントとチェックは、ジョブがアクセスできるものすべてにアクセスできます",
 		Holds: "防ぐもの", Not: "防がないもの",
-		Files: "作業の外のファイル", Programs: "他のプログラムのメモリと環境変数", Signals: "他のプログラムへのシグナル",
+		Files: "作業ツリーの外のファイル", Programs: "他のプログラムのメモリと環境変数", Signals: "他のプログラムへのシグナル",
 		Sockets: "Docker などソケットファイルで待ち受けるサービス", Processes: "際限のないプロセス",
 		Network: "ネットワーク", Owners: "ユーザーが変更できるファイルの権限と所有者", Memory: "マシンのメモリ",
 		Root: "root の場合: root だけが読める /etc の内容",

@@ -34,7 +34,7 @@ func moreWords(language string) extraWords {
 			CutOff:      "_コメントの上限を超えるため、ここまでを表示しています。_",
 			Interrupted: "実行は途中で中断されました。",
 			Resume:      "`/resume` とコメントすると再開します。",
-			Choose:      "次のどれかをコメントしてください:",
+			Choose:      "次のいずれかをコメントしてください:",
 			Approves:    "承認して先へ進めます", Rejects: "理由を添えて差し戻し、修正させます", Proposed: "提案どおりに差し戻します",
 			exit:    "終了コード %d",
 			asksOne: "%s からの質問です。回答を待っています。", asksMany: "%s からの質問が %d 件あります。回答を待っています。",
