@@ -44,7 +44,7 @@ func (r *Repo) findLacks(ctx context.Context) error {
 
 // lacksLarge says which files are pointers of Git LFS in the work tree.
 func (r *Repo) lacksLarge() string {
-	const follows = " in the tree of agents and checks, and what an agent writes in their place is taken back"
+	const follows = " in the tree of agents and checks, and what an agent writes in place of a pointer is taken back"
 	switch {
 	case !r.large.used:
 		return ""
@@ -53,9 +53,9 @@ func (r *Repo) lacksLarge() string {
 	case len(r.large.left) == 0:
 		return ""
 	}
-	why := "their content is not here, or Git LFS is set up to leave it out"
+	why := "the content is not here, or Git LFS is set up to leave it out"
 	if r.large.why != nil {
-		why = fmt.Sprintf("their content could not be fetched: %v", r.large.why)
+		why = fmt.Sprintf("the content could not be fetched: %v", r.large.why)
 	}
 	return named(r.large.left, "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
 }

@@ -101,8 +101,10 @@ func (r *Repo) refill(ctx context.Context) error {
 	if !r.inLFS() {
 		return nil
 	}
-	if err := os.RemoveAll(r.lfsDir("store")); err != nil {
-		return err
+	if !r.opt.Scratch { // which keeps there what it has committed
+		if err := os.RemoveAll(r.lfsDir("store")); err != nil {
+			return err
+		}
 	}
 	return r.fill(ctx)
 }
@@ -174,6 +176,9 @@ func (r *Repo) fetchLarge(ctx context.Context, commit string) {
 
 // talkLarge runs a command of git-lfs that reaches the remote.
 func (r *Repo) talkLarge(ctx context.Context, with *remote, args ...string) ([]byte, error) {
+	if err := r.guardLFS(); err != nil {
+		return nil, err
+	}
 	l := r.line(with)
 	l.more = append([]setting{{"remote." + with.name + ".url", with.fetch}, {"remote." + with.name + ".pushurl", with.push}}, r.lfs...)
 	// It finds its git directory by where it starts: it also works in that of a

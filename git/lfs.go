@@ -120,14 +120,12 @@ func (r *Repo) lfsDir(names ...string) string {
 
 // prepareLFS makes that directory. What files are converted to is kept in its
 // folder store until it is committed, and what the user's repository has is
-// found through the folder users. Where the user's repository keeps its files is
-// said in a file, not in variables: a remote that is a folder must not take it for
-// its own.
+// found through the folder users.
 func (r *Repo) prepareLFS() error {
 	if r.src.lfs == "" {
 		return nil
 	}
-	if err := os.RemoveAll(r.lfsDir()); err != nil {
+	if err := os.RemoveAll(r.lfsDir("store")); err != nil {
 		return err
 	}
 	for _, dir := range []string{r.lfsDir("refs"), r.lfsDir("users", "objects")} {
@@ -135,16 +133,30 @@ func (r *Repo) prepareLFS() error {
 			return err
 		}
 	}
-	for name, text := range map[string]string{
-		"HEAD":                    "ref: refs/heads/none\n",
-		"config":                  r.src.basics() + "[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = " + configQuoted(r.src.storage()) + "\n",
-		"objects/info/alternates": r.objects() + "\n" + r.lfsDir("users", "objects") + "\n",
-	} {
-		if err := putFile(r.lfsDir(name), []byte(text)); err != nil {
+	link := r.lfsDir("users", "lfs")
+	if to, err := os.Readlink(link); err != nil || to != r.src.storage() {
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(r.src.storage(), link)); err != nil {
 			return err
 		}
 	}
-	return os.Symlink(r.src.storage(), r.lfsDir("users", "lfs"))
+	return r.guardLFS()
+}
+
+// guardLFS is guard for that directory. Where the user's repository keeps its
+// files is said in its configuration, not in variables: a remote that is a folder
+// must not take it for its own.
+func (r *Repo) guardLFS() error {
+	if r.src.lfs == "" {
+		return nil
+	}
+	if err := os.Remove(r.lfsDir("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(
+		putFile(r.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
+		putFile(r.lfsDir("config"), []byte(r.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+configQuoted(r.src.storage())+"\n")),
+		putFile(r.lfsDir("objects", "info", "alternates"), []byte(r.objects()+"\n"+r.lfsDir("users", "objects")+"\n")),
+	)
 }
 
 // converting is the part of the run's configuration that has git convert files

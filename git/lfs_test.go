@@ -232,6 +232,43 @@ func TestLFSBeginsWithContent(t *testing.T) {
 	}
 }
 
+// A try writes nothing into the user's repository, and does not need to fetch.
+func TestLFSScratch(t *testing.T) {
+	user := lfsUser(t, map[string]string{"gone.bin": pointerTo("gone")})
+	bare := withRemote(t, user)
+	write(t, inObjects(filepath.Join(bare, "lfs"), oidOf("gone")), "gone")
+	r := openRun(t, user, pushing, func(o *Options) { o.Scratch = true })
+	treeHas(t, r, "a.bin", content)
+	treeHas(t, r, "gone.bin", pointerTo("gone"))
+	write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n")
+	commit(t, r, "one", "a.bin")
+	committed(t, r, "a.bin", pointerTo("changed\n"))
+	_, err := r.Tidy(t.Context(), Guard{Instruct: func(string) bool { return false }})
+	must(t, err)
+	write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n")
+	must(t, r.RestoreAll(t.Context()))
+	treeHas(t, r, "a.bin", "changed\n")
+	for _, data := range []string{"changed\n", "wrong\n", "gone"} {
+		if _, err := os.Stat(inObjects(filepath.Join(user, ".git/lfs"), oidOf(data))); err == nil {
+			t.Errorf("the user's repository has got %q", data)
+		}
+	}
+}
+
+// Where an agent that nothing holds writes into the folder of git-lfs, it gains
+// nothing.
+func TestLFSFolderIsPutRight(t *testing.T) {
+	r := openRun(t, lfsUser(t, nil))
+	planted := filepath.Join(t.TempDir(), "planted")
+	write(t, r.lfsDir("config"), "[lfs \"extension.x\"]\n\tclean = touch '"+planted+"'; cat\n\tsmudge = cat\n\tpriority = 0\n")
+	write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n")
+	commit(t, r, "one", "a.bin")
+	committed(t, r, "a.bin", pointerTo("changed\n"))
+	if _, err := os.Stat(planted); err == nil {
+		t.Error("a program that was planted has run")
+	}
+}
+
 // What is judged is the content, for that is what is uploaded.
 func TestLFSContentIsJudged(t *testing.T) {
 	user := lfsUser(t, nil)

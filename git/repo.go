@@ -174,7 +174,7 @@ func (r *Repo) guard() error {
 	if err := os.Remove(r.home("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return putFile(r.home("config"), []byte(r.config()))
+	return errors.Join(r.guardLFS(), putFile(r.home("config"), []byte(r.config())))
 }
 
 // place points git at the run's own directory.
