@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"syscall"
 
-	"github.com/google/renameio/v2"
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // File is the name of a record in its folder.
@@ -18,6 +19,36 @@ const File = "metadata.json"
 // Store is the folder that holds the record of one run.
 type Store struct {
 	Dir string // made by Save if it is missing
+	// Within, if not empty, is a folder above Dir in which others may work at the
+	// same time. No link that they lay on the way leads out of it.
+	Within string
+}
+
+// open opens the folder, made if it is missing and that is wanted.
+func (s Store) open(wanted bool) (*os.Root, error) {
+	if s.Within == "" {
+		if wanted {
+			if err := makeFolder(s.Dir); err != nil {
+				return nil, err
+			}
+		}
+		return os.OpenRoot(s.Dir)
+	}
+	within, err := os.OpenRoot(s.Within)
+	if err != nil {
+		return nil, err
+	}
+	defer within.Close()
+	rel, err := filepath.Rel(s.Within, s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if wanted {
+		if err := makeFolderIn(within, rel); err != nil {
+			return nil, err
+		}
+	}
+	return within.OpenRoot(rel)
 }
 
 // Load reads and checks the record. Where there is none, the error wraps
@@ -26,18 +57,22 @@ type Store struct {
 // that nobody writes to, is refused.
 func (s Store) Load() (Run, error) {
 	name := filepath.Join(s.Dir, File)
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
+	root, err := s.open(false)
+	if err != nil {
+		return Run{}, fmt.Errorf("%s: %w", name, err)
+	}
+	defer root.Close()
+	if info, err := root.Lstat(File); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return Run{}, fmt.Errorf("%s is a symbolic link: put the file itself in its place", name)
 	}
+	f, info, err := folders.Open(root, File)
+	if errors.Is(err, folders.ErrNoFile) {
+		return Run{}, fmt.Errorf("%s is not a regular file", name)
+	}
 	if err != nil {
-		return Run{}, err
+		return Run{}, fmt.Errorf("%s: %w", name, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Run{}, err
-	}
 	if err := ownFile(info); err != nil {
 		return Run{}, fmt.Errorf("%s %w", name, err)
 	}
@@ -54,8 +89,6 @@ func (s Store) Load() (Run, error) {
 func ownFile(info os.FileInfo) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
-	case !info.Mode().IsRegular():
-		return errors.New("is not a regular file")
 	case ok && st.Nlink > 1:
 		return errors.New("is a hard link: put a copy of the file in its place")
 	case info.Size() > MaxSize:
@@ -81,27 +114,40 @@ func (s Store) Save(r Run) error {
 }
 
 func (s Store) write(data []byte) error {
-	if err := makeFolder(s.Dir); err != nil {
+	root, err := s.open(true)
+	if err != nil {
 		return err
 	}
-	dir, err := os.Open(s.Dir)
+	defer root.Close()
+	dir, err := root.Open(".")
 	if err != nil {
 		return err
 	}
 	defer free(dir)
-	if err := sweep(dir); err != nil {
+	if err := sweep(root, dir); err != nil {
 		return err
 	}
-	f, err := renameio.NewPendingFile(filepath.Join(s.Dir, File),
-		renameio.WithTempDir(s.Dir), renameio.WithStaticPermissions(0o644))
+	// The package renameio, which does the same, knows no os.Root.
+	temp := fmt.Sprintf(".%s%d", File, rand.Uint64())
+	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup()
-	if _, err := f.Write(data); err != nil {
-		return err
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644) // whatever the umask says: others may read it
 	}
-	if err := f.CloseAtomicallyReplace(); err != nil {
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = root.Rename(temp, File)
+	}
+	if err != nil {
+		_ = root.Remove(temp) // what stays is removed by the next save
 		return err
 	}
 	return dir.Sync()
@@ -123,6 +169,28 @@ func makeFolder(name string) error {
 		return err
 	}
 	dir, err := os.Open(above)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+// makeFolderIn is makeFolder for a folder in another.
+func makeFolderIn(root *os.Root, name string) error {
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(name)
+	if above != name && above != "." {
+		if err := makeFolderIn(root, above); err != nil {
+			return err
+		}
+	}
+	if err := root.Mkdir(name, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	dir, err := root.Open(above)
 	if err != nil {
 		return err
 	}

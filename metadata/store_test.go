@@ -112,6 +112,44 @@ func TestSaveReplacesALink(t *testing.T) {
 	}
 }
 
+// Who works in a folder above it leads no save and no load out of that folder.
+func TestStoreIsNotLedAway(t *testing.T) {
+	within, elsewhere := t.TempDir(), t.TempDir()
+	s := Store{Dir: filepath.Join(within, ".reprise", "issue-7"), Within: within}
+	if err := s.Save(sample()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(); err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(elsewhere, "issue-7", File)
+	if err := errors.Join(os.Mkdir(filepath.Dir(precious), 0o755), os.WriteFile(precious, []byte("precious"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{filepath.Dir(s.Dir), s.Dir} {
+		if err := os.RemoveAll(filepath.Dir(s.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		to := elsewhere
+		if link == s.Dir {
+			to = filepath.Dir(precious)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(sample()); err == nil {
+			t.Errorf("with %s as a link it was saved", link)
+		}
+		if _, err := s.Load(); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("with %s as a link: error %v", link, err)
+		}
+		if data, err := os.ReadFile(precious); err != nil || string(data) != "precious" {
+			t.Errorf("the file elsewhere reads %q, error %v", data, err)
+		}
+		wantFiles(t, elsewhere, "issue-7")
+	}
+}
+
 func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	keep := []string{".metadata.json", ".metadata.json1.bak", "metadata.json1", "planning.md"}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -13,10 +12,10 @@ import (
 // patience is how long one save waits for another. A save takes milliseconds.
 const patience = 5 * time.Second
 
-// sweep locks the folder, until dir is given free, and removes the temporary files
+// sweep locks the folder of root, until dir, which is it, is given free, and removes the temporary files
 // that saves left when their process was killed. As every save holds the lock,
 // a file that is there now belongs to nobody.
-func sweep(dir *os.File) error {
+func sweep(root *os.Root, dir *os.File) error {
 	locked, err := lock(dir, patience)
 	if err != nil || !locked {
 		return err
@@ -28,7 +27,7 @@ func sweep(dir *os.File) error {
 	for _, name := range names {
 		digits, ok := strings.CutPrefix(name, "."+File)
 		if ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
-			os.Remove(filepath.Join(dir.Name(), name)) // what stays is waste, not harm
+			_ = root.Remove(name) // what stays is waste, not harm
 		}
 	}
 	return nil

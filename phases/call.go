@@ -30,7 +30,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 	if err != nil {
 		return run, effects{}, err
 	}
-	if err := os.MkdirAll(filepath.Join(e.Tree.Dir(), filepath.FromSlash(e.folder(run, p))), 0o755); err != nil {
+	if err := e.makeFolder(e.folder(run, p)); err != nil {
 		return run, effects{}, err
 	}
 	before, _, _ := e.artifact(path.Join(e.folder(run, p), p.Writes)) // "" if there is none
@@ -52,6 +52,17 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d Decision) (metada
 		x.files[path.Join(e.folder(run, p), ReviewFile)] = []byte(reviewText(run.Language, next.Phase(d.Phase)))
 	}
 	return next, x, nil
+}
+
+// makeFolder makes a folder of the tree. No link that somebody laid on the way
+// leads out of it.
+func (e *Engine) makeFolder(name string) error {
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // a folder is there or it is not
+	return root.MkdirAll(filepath.FromSlash(name), 0o755)
 }
 
 func (e *Engine) folder(run metadata.Run, p *pipelines.Phase) string {

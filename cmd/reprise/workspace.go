@@ -238,7 +238,7 @@ func (w *workspace) pushes(ctx context.Context, o opening) (bool, error) {
 
 // store keeps the record beside the work, between two commits.
 func store(tree, id string) metadata.Store {
-	return metadata.Store{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id)))}
+	return metadata.Store{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
 }
 
 // rootOf gives the folder where a run lives on this machine. It is outside

@@ -20,7 +20,7 @@ const module = "github.com/reprise-ci/reprise/"
 // itself. A name without a dot is a room of ours, "*" is anything. What stands
 // under an allowed path is allowed too.
 var rooms = map[string][]string{
-	"metadata":           {"github.com/google/renameio", "github.com/go-json-experiment/json", "golang.org/x/sys"},
+	"metadata":           {"internal/folders", "github.com/go-json-experiment/json", "golang.org/x/sys"},
 	"prompts":            {},
 	"git":                {"internal/folders", "github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
 	"pipelines":          {"cuelang.org/go", "golang.org/x/sys", "go.yaml.in/yaml"},
