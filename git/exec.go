@@ -81,30 +81,27 @@ type call struct {
 	lock    *os.File // held open by the command as well; may be nil
 }
 
-// command is the process. Its group ends with ctx: asked first, so that git
-// removes its lock files, then killed.
-func (c call) command(ctx context.Context) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(neutral(), c.how, c.args)...)
-	cmd.Dir, cmd.Env = c.dir, c.env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = time.Second
-	return cmd
-}
+// all are the arguments of git.
+func (c call) all() []string { return slices.Concat(neutral(), c.how, c.args) }
 
-// do runs the command until it or ctx ends, and returns its standard output.
+// do runs the command and returns its standard output. The process group ends
+// with ctx: asked first, so that git removes its lock files, then killed.
 func (c call) do(ctx context.Context) ([]byte, error) {
-	cmd := c.command(ctx)
-	out, said := &head{limit: c.limit}, &tail{limit: 64 << 10}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.stdin, out, said
+	cmd := exec.CommandContext(ctx, "git", c.all()...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
+	out, stderr := &head{limit: c.limit}, &tail{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
 	if c.lock != nil {
 		cmd.ExtraFiles = []*os.File{c.lock}
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold the pipes.
 		if c.said != nil {
-			*c.said = string(said.data)
+			*c.said = string(stderr.data)
 		}
 		return out.Bytes(), nil
 	}
@@ -114,16 +111,11 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	return out.Bytes(), c.failed(said, err)
-}
-
-// failed is the error of the command, without secrets.
-func (c call) failed(said *tail, err error) *Error {
-	text := string(said.data)
+	text := string(stderr.data)
 	for _, s := range c.secrets {
 		text = strings.ReplaceAll(text, s, "***")
 	}
-	return &Error{Args: c.args, Stderr: text, Err: err}
+	return out.Bytes(), &Error{Args: c.args, Stderr: text, Err: err}
 }
 
 // exitCode returns the exit status of a git command, or -1.

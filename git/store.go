@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,38 +60,49 @@ func (s *store) one(ctx context.Context, name string, limit int64) (object, erro
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
-		running := s.now != nil
-		if !running {
-			if err := s.start(ctx); err != nil {
-				return object{}, err
-			}
-		}
-		o, err := s.now.ask(ctx, name, limit)
-		s.idle.Reset(idleTime)
-		if err == nil {
-			return o, nil
-		}
-		err = s.now.end(ctx, err)
-		s.now = nil
-		var lost *Error
-		if !running || !errors.As(err, &lost) || ctx.Err() != nil {
-			return object{}, err
-		}
-		// It had ended since the last question, and another one can answer.
+	c, err := s.start(ctx)
+	if err != nil {
+		return object{}, err
 	}
+	o, err := s.now.ask(ctx, name, limit)
+	s.idle.Reset(idleTime)
+	if err == nil {
+		return o, nil
+	}
+	s.now.end()
+	s.now = nil
+	if large := (*tooLarge)(nil); errors.As(err, &large) {
+		return object{}, err
+	}
+	// It had ended since the last question, or the question ended it. A process
+	// of its own answers, or says what is wrong.
+	c.stdin = strings.NewReader(name + "\n")
+	out, err := c.do(ctx)
+	if err != nil {
+		return object{}, err
+	}
+	return readObject(bufio.NewReader(bytes.NewReader(out)), name, limit)
 }
 
-func (s *store) start(ctx context.Context) error {
+// start sees to it that a process runs, and gives its command.
+func (s *store) start(ctx context.Context) (call, error) {
+	if s.now != nil {
+		return s.now.call, nil
+	}
 	c, err := s.place(ctx)
 	if err != nil {
-		return err
+		return c, err
 	}
 	c.args = []string{"cat-file", "--batch"}
-	if s.now, err = c.answer(); err == nil && s.idle == nil {
+	now, err := c.answer()
+	if err != nil {
+		return c, &Error{Args: c.args, Err: err}
+	}
+	s.now = now
+	if s.idle == nil {
 		s.idle = time.AfterFunc(idleTime, s.close)
 	}
-	return err
+	return c, nil
 }
 
 // close ends the process. The next question starts another.
@@ -98,68 +110,58 @@ func (s *store) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now != nil {
-		_ = s.now.end(context.Background(), io.EOF) // nobody waits for an answer
+		s.now.end()
 		s.now = nil
 	}
 }
 
-// answerer is a git process that reads names and writes objects.
+// answerer is a git process that reads names and writes objects. Between two
+// questions nothing in this process waits for it.
 type answerer struct {
 	call call
 	cmd  *exec.Cmd
-	stop context.CancelFunc
 	in   io.WriteCloser
 	out  *bufio.Reader
-	said *tail
 }
 
 func (c call) answer() (*answerer, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	a := &answerer{call: c, cmd: c.command(ctx), stop: stop, said: &tail{limit: 64 << 10}}
-	a.cmd.Stderr = a.said
-	in, err := a.cmd.StdinPipe()
-	if err == nil {
-		var out io.Reader
-		out, err = a.cmd.StdoutPipe()
-		a.in, a.out = in, bufio.NewReader(out)
+	a := &answerer{call: c, cmd: exec.Command("git", c.all()...)}
+	a.cmd.Dir, a.cmd.Env = c.dir, c.env
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = a.cmd.Start()
-	}
+	out, err := a.cmd.StdoutPipe()
 	if err != nil {
-		stop()
-		return nil, &Error{Args: c.args, Err: err}
+		return nil, err
 	}
-	return a, nil
+	a.out = bufio.NewReader(out)
+	return a, a.cmd.Start()
 }
 
 func (a *answerer) ask(ctx context.Context, name string, limit int64) (object, error) {
-	defer context.AfterFunc(ctx, a.stop)()
-	if _, err := io.WriteString(a.in, name+"\n"); err != nil {
-		return object{}, err
+	stopped := make(chan struct{})
+	calm := context.AfterFunc(ctx, func() {
+		_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGTERM) // it is not waited for before stopped
+		close(stopped)
+	})
+	o, err := object{}, error(nil)
+	if _, err = io.WriteString(a.in, name+"\n"); err == nil {
+		o, err = readObject(a.out, name, limit)
 	}
-	o, err := readObject(a.out, name, limit)
-	return o, errors.Join(err, ctx.Err())
+	if !calm() {
+		<-stopped
+		return object{}, ctx.Err()
+	}
+	return o, err
 }
 
-// end ends the process and gives the error for why it has not answered.
-func (a *answerer) end(ctx context.Context, why error) error {
-	_ = a.in.Close() // which ends it, unless it is in the middle of an answer
-	gone := errors.Is(why, io.EOF) || errors.Is(why, io.ErrUnexpectedEOF) || errors.Is(why, syscall.EPIPE)
-	if !gone {
-		a.stop()
-	}
-	err := a.cmd.Wait()
-	a.stop()
-	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case !gone:
-		return why
-	case err == nil:
-		err = io.ErrUnexpectedEOF
-	}
-	return a.call.failed(a.said, err)
+// end ends the process, also in the middle of an answer.
+func (a *answerer) end() {
+	_ = a.in.Close()
+	_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGTERM) // it may have ended
+	_ = a.cmd.Wait()                                      // why it ended is of no interest
 }
 
 // tooLarge says that an object is larger than it may be.

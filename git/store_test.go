@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,6 +128,25 @@ func TestStore(t *testing.T) {
 	if _, err := source.ReadFile(t.Context(), "main", "a.txt"); err == nil || !strings.Contains(err.Error(), "cat-file") {
 		t.Errorf("a repository that is gone: %v", err)
 	}
+}
+
+// Nothing waits for the process between two questions, so that in a test whose
+// clock only moves when nobody is at work the clock moves.
+func TestStoreInABubble(t *testing.T) {
+	source, err := Find(t.Context(), newUser(t, map[string]string{"a": "a"}))
+	must(t, err)
+	source.store.close()
+	ask := func(t *testing.T) {
+		t.Helper()
+		_, err := source.ReadFile(t.Context(), "main", "a")
+		must(t, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ask(t)
+		time.Sleep(time.Hour)
+	})
+	ask(t)
+	source.store.close()
 }
 
 func TestStoreIsIdle(t *testing.T) {
