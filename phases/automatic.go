@@ -26,7 +26,7 @@ func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step me
 	}
 	r, err := Back(plan, run, Rewind{To: to, Step: step, From: from, Reason: reason, Trigger: metadata.Automatic, At: at})
 	if err != nil {
-		return proposed(run, from, metadata.Because("rollback_impossible", "command", rollbackText(to, step, reason), "why", err))
+		return proposed(run, from, metadata.Because("rollback_impossible", "command", rollbackText(to, step, reason), "why", WhyOf(err)))
 	}
 	return r.Run, &r
 }

@@ -57,9 +57,9 @@ func cursorOf(run metadata.Run) int64 {
 func Cancel(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	switch run.Status {
 	case metadata.Completed:
-		return run, errors.New("the run is completed: there is nothing to cancel")
+		return run, refuse(metadata.Because("nothing_to_cancel"))
 	case metadata.Cancelled:
-		return run, errors.New("the run is cancelled already")
+		return run, refuse(metadata.Because("cancelled_already"))
 	}
 	run = run.Clone()
 	stop := metadata.Stop{Code: metadata.RunCancelled, Why: why, Phase: run.CurrentPhase, At: at}

@@ -25,11 +25,16 @@ func (e *OverBudget) Error() string { return Say("en", e.Why) }
 
 // Unusable is the error of an agent that was asked twice and gave no answer that
 // can be used.
-type Unusable struct{ Wrong []string }
+type Unusable struct{ Wrong []metadata.Reason }
 
 // Error names the first mistake.
 func (e *Unusable) Error() string {
-	return fmt.Sprintf("it was asked twice and gave no usable diagnosis: %s", brief(e.Wrong[0]))
+	return Say("en", e.Why())
+}
+
+// Why names the first mistake.
+func (e *Unusable) Why() metadata.Reason {
+	return metadata.Because("diagnosis_unusable", "why", e.Wrong[0])
 }
 
 // Doctor names the agent that diagnoses a run: the reviewer of the phase where
@@ -80,7 +85,7 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 	next.Cost = addUsage(next.Cost, used)
 	saw := d.Proposes()
 	if err != nil {
-		saw = metadata.Said(brief(e.mask(err.Error())))
+		saw = e.failed(err)
 	}
 	why := metadata.Because("diagnosed", "agent", at.Agent, "diagnosis", saw, "cost", fmt.Sprintf("$%.4f", used.USD))
 	now := e.Now()
@@ -93,6 +98,14 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, d, errors.Join(err, noted)
 	}
 	return next, d, err
+}
+
+// failed says why there is no diagnosis.
+func (e *Engine) failed(err error) metadata.Reason {
+	if why := WhyOf(err); why.Code() != "" {
+		return why
+	}
+	return metadata.Said(brief(e.mask(err.Error())))
 }
 
 // standIn names the agent that is asked where another one is missing, has no
@@ -108,7 +121,7 @@ func (e *Engine) standIn(agent string, err error) string {
 // consult asks an agent, and where its answer cannot be used once more. The
 // usage is that of both calls.
 func (e *Engine) consult(ctx context.Context, run metadata.Run, at Decision) (d Diagnosis, used metadata.Usage, err error) {
-	var wrong []string
+	var wrong []metadata.Reason
 	var session string
 	for range 2 {
 		t, err := e.question(with(run, used), at, session, wrong)
@@ -133,7 +146,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at Decision) (d 
 
 // question is what the agent is given. With a session it is asked once more
 // there, else with the whole context.
-func (e *Engine) question(run metadata.Run, at Decision, session string, wrong []string) (Task, error) {
+func (e *Engine) question(run metadata.Run, at Decision, session string, wrong []metadata.Reason) (Task, error) {
 	p, rec := e.Plan.Phase(at.Phase), run.Phase(at.Phase)
 	s := SettingsIn(e.Plan, run, p, at.Step())
 	t := Task{
@@ -158,7 +171,7 @@ func (e *Engine) question(run metadata.Run, at Decision, session string, wrong [
 
 // inquiry gives the words of a diagnosis. A run that was frozen before there
 // were any takes those that are built in.
-func (e *Engine) inquiry(run metadata.Run, p *pipelines.Phase, t Task, name string, wrong []string) (string, error) {
+func (e *Engine) inquiry(run metadata.Run, p *pipelines.Phase, t Task, name string, wrong []metadata.Reason) (string, error) {
 	words := e.Prompts
 	if !words.Has(name) {
 		var err error
@@ -173,7 +186,10 @@ func (e *Engine) inquiry(run metadata.Run, p *pipelines.Phase, t Task, name stri
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(Folder(run.IssueNumber), IssueFile)))
 	if len(wrong) > 0 {
-		data.Feedback = &prompts.Feedback{Invalid: wrong}
+		data.Feedback = &prompts.Feedback{}
+		for _, w := range wrong {
+			data.Feedback.Invalid = append(data.Feedback.Invalid, Say(run.Language, w))
+		}
 	}
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return words.Render(name, data)

@@ -203,7 +203,7 @@ func TestParseDiagnosis(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, wrong := ParseDiagnosis([]byte(tt.text), s.engine.Plan, s.run)
-			if got := strings.Join(wrong, "\n"); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
+			if got := Say("en", metadata.All(wrong...)); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

@@ -3,7 +3,6 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -84,32 +83,32 @@ func begun(plan *pipelines.Pipeline, run metadata.Run) []string {
 
 // ParseDiagnosis reads a diagnosis and holds it against the run. It returns
 // every mistake, as sentences that the agent can act on.
-func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []string) {
+func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
 	var d Diagnosis
 	if len(data) == 0 {
-		return d, []string{"there is no structured diagnosis in the answer"}
+		return d, []metadata.Reason{metadata.Because("diagnosis_missing")}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return d, []string{"the answer is not a diagnosis: " + err.Error()}
+		return d, []metadata.Reason{metadata.Because("not_a_diagnosis", "error", err)}
 	}
 	var fields map[string]json.RawMessage
-	var wrong []string
+	var wrong []metadata.Reason
 	_ = json.Unmarshal(data, &fields) // it was just decoded
 	if _, said := fields["needs_rollback"]; !said {
-		wrong = append(wrong, "needs_rollback is missing")
+		wrong = append(wrong, metadata.Because("diagnosis_undecided"))
 	}
 	if !slices.Contains([]Confidence{Low, Medium, High}, d.Confidence) {
-		wrong = append(wrong, fmt.Sprintf("confidence %q is not one of low, medium, high", d.Confidence))
+		wrong = append(wrong, metadata.Because("confidence_word", "word", brief(string(d.Confidence))))
 	}
 	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
 	if d.Analysis == "" {
-		wrong = append(wrong, "analysis is empty: say what you saw")
+		wrong = append(wrong, metadata.Because("analysis_empty"))
 	}
 	if !d.NeedsRollback {
 		if d.ToPhase != "" || d.ToStep != "" || d.Reason != "" {
-			wrong = append(wrong, "needs_rollback is false, but to_phase, to_step or reason is set: which of them is meant?")
+			wrong = append(wrong, metadata.Because("diagnosis_contradicts"))
 		}
 		return d, wrong
 	}
@@ -117,18 +116,18 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Di
 }
 
 // goal says what is wrong with where a diagnosis wants to go, and why.
-func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []string {
-	var wrong []string
+func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []metadata.Reason {
+	var wrong []metadata.Reason
 	if err := allowed(plan, run, Rewind{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
-		wrong = append(wrong, err.Error())
+		wrong = append(wrong, WhyOf(err))
 	}
 	switch n := utf8.RuneCountInString(d.Reason); {
 	case d.Reason == "":
-		wrong = append(wrong, "reason is empty: it is what the next agent is told")
+		wrong = append(wrong, metadata.Because("reason_empty"))
 	case n > maxReason:
-		wrong = append(wrong, fmt.Sprintf("reason has %d characters; the limit is %d", n, maxReason))
+		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", maxReason))
 	case strings.ContainsRune(d.Reason, 0):
-		wrong = append(wrong, "reason is not text")
+		wrong = append(wrong, metadata.Because("reason_no_text"))
 	}
 	return wrong
 }

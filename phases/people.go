@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -127,11 +126,11 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: names(run)}
 	case !ok && edited(plan, run) != "":
-		return run, fmt.Errorf("somebody has changed %s on the branch since it was reviewed: it is reviewed again once the run goes on, and can be approved then", edited(plan, run))
+		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
 	case !ok:
-		return run, fmt.Errorf("nothing waits for an approval; the run is %s at %s", run.Status, At(plan, run))
+		return run, refuse(metadata.Because("nothing_to_approve", "status", run.Status, "phase", At(plan, run)))
 	case c.Phase != "" && c.Phase != waits:
-		return run, fmt.Errorf("phase %s does not wait for an approval; %s does", c.Phase, waits)
+		return run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
 	}
 	run = run.Clone()
 	rec := run.Phase(waits)
@@ -167,13 +166,13 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
-		return run, fmt.Errorf("the answer is empty")
+		return run, refuse(metadata.Because("answer_empty"))
 	case len(ids) == 0:
-		return run, fmt.Errorf("no question is open")
+		return run, refuse(metadata.Because("no_question"))
 	case id == "" && len(ids) > 1:
-		return run, fmt.Errorf("several questions are open: say which one you answer: %s", strings.Join(ids, ", "))
+		return run, refuse(metadata.Because("which_question", "questions", ids))
 	case id != "" && !slices.Contains(ids, id):
-		return run, fmt.Errorf("no question %s is open; there is %s", id, strings.Join(ids, ", "))
+		return run, refuse(metadata.Because("another_question", "question", id, "questions", ids))
 	}
 	if id == "" {
 		id = ids[0]
@@ -196,7 +195,7 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 // goes on.
 func Pause(run metadata.Run, why metadata.Reason, at time.Time) (metadata.Run, error) {
 	if run.Status != metadata.Running && run.Status != metadata.Interrupted {
-		return run, fmt.Errorf("the run is %s: there is nothing to pause", run.Status)
+		return run, refuse(metadata.Because("nothing_to_pause", "status", run.Status))
 	}
 	run = run.Clone()
 	run.Status = metadata.Waiting
@@ -213,9 +212,9 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	case rec == nil || plan.Phase(phase) == nil:
 		return run, &UnknownPhase{Phase: phase, Known: names(run)}
 	case rec.Status == metadata.PhaseCompleted:
-		return run, fmt.Errorf("phase %s is completed; take it back with rollback if it is wrong", phase)
+		return run, refuse(metadata.Because("skip_completed", "phase", phase))
 	case rec.Status == metadata.PhaseSkipped:
-		return run, fmt.Errorf("phase %s is skipped already", phase)
+		return run, refuse(metadata.Because("skipped_already", "phase", phase))
 	}
 	var need []string
 	for _, other := range run.Phases {
@@ -226,7 +225,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 		}
 	}
 	if len(need) > 0 {
-		return run, fmt.Errorf("phase %s is needed by %s: skip that first, the last one first", phase, strings.Join(need, ", "))
+		return run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
 	}
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
 	rec.RollbackContext = nil

@@ -34,8 +34,11 @@ type UnknownPhase struct {
 }
 
 // Error names the phase and the valid ones.
-func (e *UnknownPhase) Error() string {
-	return fmt.Sprintf("there is no phase %q in this run; its phases are %s", e.Phase, strings.Join(e.Known, ", "))
+func (e *UnknownPhase) Error() string { return Say("en", e.Why()) }
+
+// Why names the phase and the valid ones.
+func (e *UnknownPhase) Why() metadata.Reason {
+	return metadata.Because("no_such_phase", "phase", e.Phase, "phases", e.Known)
 }
 
 // Rewound is what a rewind does, whether or not it is carried out.
@@ -133,23 +136,23 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 		return &UnknownPhase{Phase: rw.From, Known: names(run)}
 	}
 	if !slices.Contains([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}, rw.Step) {
-		return fmt.Errorf("there is no step %q; the steps are execute, review, revise", rw.Step)
+		return refuse(metadata.Because("no_such_step", "name", rw.Step))
 	}
 	if strings.TrimSpace(rw.Reason) == "" {
-		return fmt.Errorf("a rollback needs a reason: it is what the next agent is told")
+		return refuse(metadata.Because("rollback_reason"))
 	}
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rw.To })
 	switch {
 	case rec.Status == metadata.PhaseSkipped && !begun:
-		return fmt.Errorf("phase %s was left out, so there is nothing to take back; the run is at %s", rw.To, At(plan, run))
+		return refuse(metadata.Because("rollback_left_out", "phase", rw.To, "at", At(plan, run)))
 	case rec.Status == metadata.PhasePending:
-		return fmt.Errorf("phase %s has never started, so there is nothing to take back; the run is at %s", rw.To, At(plan, run))
+		return refuse(metadata.Because("rollback_not_begun", "phase", rw.To, "at", At(plan, run)))
 	}
 	if rw.Step == metadata.Review && plan.Phase(rw.To).NoReview {
-		return fmt.Errorf("phase %s has no review; use the step execute or revise", rw.To)
+		return refuse(metadata.Because("rollback_no_review", "phase", rw.To))
 	}
 	if rw.Step == metadata.Review && rec.Written == 0 {
-		return fmt.Errorf("phase %s has written nothing that could be reviewed; use the step execute", rw.To)
+		return refuse(metadata.Because("rollback_unwritten", "phase", rw.To))
 	}
 	return nil
 }

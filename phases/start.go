@@ -1,7 +1,6 @@
 package phases
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -116,9 +115,9 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	run, at := Allow(run, s.More), s.At
 	switch {
 	case run.Status == metadata.Running:
-		return run, fmt.Errorf("the run has not stopped: continue it with run")
+		return run, refuse(metadata.Because("retry_running"))
 	case run.Stop == nil:
-		return run, fmt.Errorf("the run is %s: there is nothing to retry (use rollback to take a phase back)", run.Status)
+		return run, refuse(metadata.Because("nothing_to_retry", "status", run.Status))
 	}
 	if phase == "" {
 		phase = run.Stop.Phase
@@ -128,13 +127,13 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	case rec == nil:
 		return run, &UnknownPhase{Phase: phase, Known: names(run)}
 	case len(openQuestions(run, rec)) > 0:
-		return run, fmt.Errorf("phase %s waits for the answer to %s: another try would ask the same", phase, openQuestions(run, rec)[0].ID)
+		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
-		return run, fmt.Errorf("phase %s is %s: take it back with rollback, and say why", phase, rec.Status)
+		return run, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
 	case run.Stop.Phase != "" && phase != run.Stop.Phase:
-		return run, fmt.Errorf("the run stopped at %s, and not at %s", run.Stop.Phase, phase)
+		return run, refuse(metadata.Because("retry_elsewhere", "phase", run.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
 	run.AllowanceFrom = len(run.Attempts)

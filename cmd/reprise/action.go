@@ -47,7 +47,7 @@ func runAction(ctx context.Context, env environment) error {
 		end = b.act(ctx)
 	}
 	if err != nil {
-		end.err, end.Why = err, err.Error()
+		end.err, end.Why = err, phases.WhyOf(err)
 	}
 	return j.finish(ctx, in, b, t, end)
 }
@@ -62,7 +62,7 @@ func (j *job) wake(in inputs) (*bot, trigger, jobEnd, error) {
 	}
 	ev, err := github.ReadEvent(r.event, payload)
 	if err != nil {
-		return nil, trigger{}, jobEnd{decision: ignored, denial: denial{Code: metadata.NoTrigger, Why: err.Error()}}, nil
+		return nil, trigger{}, jobEnd{decision: ignored, denial: denial{Code: metadata.NoTrigger, Why: phases.WhyOf(err)}}, nil
 	}
 	if ev.Comment != nil {
 		ev.Comment.Body = j.log.mask(ev.Comment.Body) // what people say is kept with the run
@@ -97,11 +97,11 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	case end.err != nil:
 		j.failure(end.err)
 	case end.unknown(), end.Why != "" && exitIn(b, end) == exitFailed:
-		j.failure(fmt.Errorf("%s: %s", end.Code, reasons(end.Why)))
+		j.failure(fmt.Errorf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
 	case end.Why != "" && end.decision == denied:
-		j.warning(fmt.Sprintf("%s: %s", end.Code, reasons(end.Why)))
+		j.warning(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
 	case end.Why != "":
-		j.notice(fmt.Sprintf("%s: %s", end.Code, reasons(end.Why)))
+		j.notice(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
 	}
 	_, _ = fmt.Fprintf(j.env.stdout, "decision: %s, reason: %s\n", end.decision, end.Code)
 	switch {
@@ -184,8 +184,8 @@ func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
 	versions := []versioned{{"reprise", versionText()}}
 	if b.began() && end.decision == toRun {
 		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxAsked(), Box: b.w.box, Versions: versions}
-		if end.err != nil && !slices.Contains(f.Warnings, end.words()) {
-			f.Warnings = append(f.Warnings, end.words())
+		if end.err != nil && !slices.Contains(f.Warnings, end.words(b.language())) {
+			f.Warnings = append(f.Warnings, end.words(b.language()))
 		}
 		return runSummary(b.w.plan, b.w.run, f)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,8 +59,8 @@ func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
 	if t.repository == "" {
 		t.repository = r.repository
 	}
-	deny := func(code metadata.Code, format string, args ...any) (trigger, *denial) {
-		return t, &denial{Code: code, By: t.by, What: t.text, Why: fmt.Sprintf(format, args...)}
+	deny := func(code metadata.Code, why metadata.Reason) (trigger, *denial) {
+		return t, &denial{Code: code, By: t.by, What: t.text, Why: why}
 	}
 	if t.issue != nil {
 		t.number = t.issue.Number
@@ -71,45 +70,45 @@ func triggerOf(ev github.Event, in inputs, r runner) (trigger, *denial) {
 	}
 	switch {
 	case r.repository != "" && !strings.EqualFold(r.repository, t.repository):
-		return deny(metadata.ConfusedDeputy, "the event is one of %s, and the workflow runs in %s", t.repository, r.repository)
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_repository", "repository", t.repository, "here", r.repository))
 	case ev.Head != "" && !strings.EqualFold(ev.Head, t.repository):
-		return deny(metadata.ForkDenied, "the pull request comes from %s", ev.Head)
+		return deny(metadata.ForkDenied, metadata.Because("from_fork", "from", ev.Head))
 	case strings.HasPrefix(ev.Name, "pull_request") && ev.Head == "":
-		return deny(metadata.ForkDenied, "where the pull request comes from is not known")
+		return deny(metadata.ForkDenied, metadata.Because("from_nowhere"))
 	case r.ref != "" && ev.DefaultBranch != "" && r.ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
-		return deny(metadata.ConfigInvalid, "%s", onOtherBranch(r.ref, ev.DefaultBranch))
+		return deny(metadata.ConfigInvalid, onOtherBranch(r.ref, ev.DefaultBranch))
 	case t.by == "":
-		return deny(metadata.ConfusedDeputy, "the event does not say who asks")
+		return deny(metadata.ConfusedDeputy, metadata.Because("no_sender"))
 	case strings.HasSuffix(t.by, "[bot]") || ev.Sender.Type == "Bot" || t.comment != nil && t.comment.Author.Type == "Bot":
 		if !slices.ContainsFunc(in.bots, func(b string) bool { return strings.EqualFold(b, t.by) }) {
-			return deny(metadata.BotDenied, "%s is not one of allowed-bots", t.by)
+			return deny(metadata.BotDenied, metadata.Because("bot_not_allowed", "bot", t.by))
 		}
 	}
 	switch {
 	case t.comment != nil && !strings.EqualFold(t.by, ev.Sender.Login):
-		return deny(metadata.ConfusedDeputy, "%s wrote the comment and %s sent it", t.by, ev.Sender.Login)
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_sender", "author", t.by, "sender", ev.Sender.Login))
 	case r.actor != "" && !strings.EqualFold(t.by, r.actor):
-		return deny(metadata.ConfusedDeputy, "%s asks, and %s started the workflow", t.by, r.actor)
+		return deny(metadata.ConfusedDeputy, metadata.Because("other_actor", "who", t.by, "actor", r.actor))
 	case t.number == 0:
-		return deny(metadata.NoTrigger, "it names no issue")
+		return deny(metadata.NoTrigger, metadata.Because("names_no_issue"))
 	case t.issue != nil && t.issue.IsPull:
-		return deny(metadata.NoTrigger, "number %d is a pull request; commands are taken on issues", t.number)
+		return deny(metadata.NoTrigger, metadata.Because("command_on_pull", "number", t.number))
 	case t.comment != nil && t.comment.Edited():
-		return deny(metadata.EditedComment, "the comment was edited; write a new one")
+		return deny(metadata.EditedComment, metadata.Because("comment_edited"))
 	}
 	return t, nil
 }
 
 // onOtherBranch says that a workflow runs where it must not.
-func onOtherBranch(ref, branch string) string {
-	return fmt.Sprintf("the workflow runs on %s; start it on the default branch, %s", ref, branch)
+func onOtherBranch(ref, branch string) metadata.Reason {
+	return metadata.Because("other_branch", "ref", ref, "branch", branch)
 }
 
 // read finds out what is asked, and by whom.
 func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
-	deny := func(code metadata.Code, format string, args ...any) *denial {
-		return &denial{Code: code, By: t.by, What: t.text, Why: fmt.Sprintf(format, args...)}
+	deny := func(code metadata.Code, why metadata.Reason) *denial {
+		return &denial{Code: code, By: t.by, What: t.text, Why: why}
 	}
 	ask := func(by, text string, bare bool) { t.by, t.text, t.asked = by, text, parseSlash(text, bare) }
 	number := in.issue
@@ -124,14 +123,14 @@ func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
 		return t.readComment(ev, ask)
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.label == "" || !strings.EqualFold(ev.Label, in.label) {
-			return deny(metadata.NoTrigger, "a run begins with the label %q", in.label)
+			return deny(metadata.NoTrigger, metadata.Because("other_label", "label", in.label))
 		}
 		t.label, t.at = ev.Label, ev.Issue.UpdatedAt
 		ask(ev.Sender.Login, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
 		if ev.Name == "repository_dispatch" && ev.Action != "reprise" {
-			return deny(metadata.NoTrigger, "the type of the dispatch is %q, not reprise", ev.Action)
+			return deny(metadata.NoTrigger, metadata.Because("other_dispatch", "type", ev.Action))
 		}
 		text := strings.TrimSpace(ev.Inputs["command"])
 		if text == "" {
@@ -148,12 +147,12 @@ func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
 		}
 		ask(by, "run", true)
 	default:
-		return deny(metadata.NoTrigger, "an event %q asks for nothing", t.event)
+		return deny(metadata.NoTrigger, metadata.Because("other_event", "event", t.event))
 	}
 	if number != "" {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > 1e9 {
-			return deny(metadata.NoTrigger, "%.40q is not the number of an issue", number)
+			return deny(metadata.NoTrigger, metadata.Because("no_number", "number", brief(number, 40)))
 		}
 		if n != t.number {
 			t.number, t.issue = n, nil
@@ -165,20 +164,20 @@ func (t *trigger) read(ev github.Event, in inputs, r runner) *denial {
 // readComment reads a command that somebody wrote.
 func (t *trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *denial {
 	if ev.Comment == nil {
-		return &denial{Code: metadata.NoTrigger, Why: "the event has no comment"}
+		return &denial{Code: metadata.NoTrigger, Why: metadata.Because("no_comment")}
 	}
 	ask(ev.Comment.Author.Login, ev.Comment.Body, false)
 	t.comment, t.at = ev.Comment, ev.Comment.CreatedAt
 	no := &denial{By: t.by}
 	switch {
 	case strings.Contains(ev.Comment.Body, ourMarker):
-		no.Code, no.Why = metadata.NoTrigger, "the comment is one of reprise's own"
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("own_comment")
 	case t.asked.Outcome == slashIgnored:
-		no.Code, no.Why = metadata.NotACommand, "the comment is no command"
+		no.Code, no.Why = metadata.NotACommand, metadata.Because("no_command")
 	case ev.Action == "edited":
-		no.Code, no.Why, no.What = metadata.EditedComment, "commands are taken from new comments only", t.text
+		no.Code, no.Why, no.What = metadata.EditedComment, metadata.Because("comment_edited"), t.text
 	case ev.Action != "created":
-		no.Code, no.Why = metadata.NoTrigger, fmt.Sprintf("a comment that was %s asks for nothing", ev.Action)
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("other_comment", "action", ev.Action)
 	default:
 		return nil
 	}

@@ -83,7 +83,9 @@ func (e jobEnd) unknown() bool {
 }
 
 // words are the reason and its code, for a line.
-func (d denial) words() string { return fmt.Sprintf("%s: %s", d.Code, d.Why) }
+func (d denial) words(language string) string {
+	return fmt.Sprintf("%s: %s", d.Code, phases.Say(language, d.Why))
+}
 
 // decision is what became of an event, for the steps that follow.
 type decision string
@@ -129,7 +131,7 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	}
 	asked := b.t.asked
 	if asked.Outcome == slashAsked && asked.Command.spec().Shared && b.strange(ctx) {
-		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: "there is no run that it could be about"}}
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: metadata.Because("no_run_about")}}
 	}
 	if no := b.mayAsk(ctx); no != nil {
 		if no.Code == metadata.PermissionDenied {
@@ -158,7 +160,7 @@ func (b *bot) elsewhere(ctx context.Context) *denial {
 	repo, err := b.gh.Repository(ctx, b.owner, b.name)
 	switch {
 	case err != nil:
-		no.Code, no.Why = apiProblem(err), err.Error()
+		no.Code, no.Why = apiProblem(err), phases.WhyOf(err)
 	case ref != "refs/heads/"+repo.DefaultBranch:
 		no.Why = onOtherBranch(ref, repo.DefaultBranch)
 	default:
@@ -215,7 +217,7 @@ func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
 	who := by.who
 	no := &denial{Code: metadata.PermissionDenied, By: who}
 	if len(b.in.users) > 0 && !containsFold(b.in.users, who) {
-		no.Why = who + " is not one of allowed-users"
+		no.Why = metadata.Because("user_not_allowed", "who", who)
 		return no
 	}
 	b.mu.Lock()
@@ -230,7 +232,7 @@ func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
 	if !known {
 		var err error
 		if role, err = b.gh.Role(ctx, b.owner, b.name, who); err != nil {
-			no.Why = err.Error()
+			no.Why = phases.WhyOf(err)
 			if errors.As(err, new(*github.Error)) {
 				no.Code = metadata.APIError
 			}
@@ -244,7 +246,7 @@ func (b *bot) may(ctx context.Context, by asker, need github.Role) *denial {
 		b.mu.Unlock()
 	}
 	if !role.AtLeast(need) {
-		no.Why = fmt.Sprintf("%s has the role %q here, and this takes %q", who, role, need)
+		no.Why = metadata.Because("role_too_small", "who", who, "role", role, "need", need)
 		return no
 	}
 	return nil

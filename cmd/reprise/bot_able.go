@@ -28,7 +28,7 @@ func (b *bot) able(ctx context.Context, run metadata.Run) error {
 		missing = append(missing, "the token lacks rights, which `permissions:` of the workflow gives; nothing was spent yet:\n"+strings.Join(lacks, "\n"))
 	}
 	if len(missing) > 0 {
-		return refuse(metadata.CredentialsMissing, "%s", strings.Join(missing, "\n"))
+		return refuse(metadata.CredentialsMissing, metadata.Said(strings.Join(missing, "\n")))
 	}
 	b.w.sayLacking(b.env)
 	b.asked = true

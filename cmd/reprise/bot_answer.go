@@ -38,7 +38,7 @@ func (b *bot) reply(ctx context.Context, comments []int64, body func(marker stri
 func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	end := jobEnd{decision: replied}
 	if b.t.asked.Outcome == slashMistaken {
-		end.decision, end.denial = denied, denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: oneLine(b.t.asked.reply("en"))}
+		end.decision, end.denial = denied, denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: metadata.Said(oneLine(b.t.asked.reply(b.language())))}
 	}
 	if b.t.comment == nil { // a form or a workflow asks; the page of the job is the answer
 		end.text = b.answerText(ctx, b.t.asked, b.t.by, "")
@@ -48,7 +48,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 		return end // the job that works on the run has taken it
 	}
 	if end.err = b.replyTo(ctx, waiting{*b.t.comment, b.t.asked}); end.err != nil {
-		end.Code, end.Why = apiProblem(end.err), end.err.Error()
+		end.Code, end.Why = apiProblem(end.err), phases.WhyOf(end.err)
 	}
 	return end
 }
@@ -75,7 +75,7 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 		return marker + "\n" + text
 	}
 	refusal := func(code metadata.Code, err error) string {
-		return refusalReply(marker, b.language(), denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: err.Error(), Known: true})
+		return refusalReply(marker, b.language(), denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: phases.WhyOf(err), Known: true})
 	}
 	if asked.Command.Name == "help" {
 		return marker + "\n" + slashHelp(b.language(), asked.Command.Topic, nil)
@@ -131,7 +131,7 @@ func (b *bot) configText(ctx context.Context, marker string, plan *pipelines.Pip
 	if plan == nil {
 		var err error
 		if plan, f.Why, err = b.choose(ctx); err != nil {
-			return refusalReply(marker, b.language(), denial{Code: metadata.ConfigInvalid, By: b.t.by, What: "/config", Why: err.Error()})
+			return refusalReply(marker, b.language(), denial{Code: metadata.ConfigInvalid, By: b.t.by, What: "/config", Why: phases.WhyOf(err)})
 		}
 		f.From = b.t.branch
 	}

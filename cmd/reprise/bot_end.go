@@ -71,19 +71,19 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", b.deaf)
 	}
 	if run.Stop != nil {
-		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: phases.Say("en", run.Stop.Why)}
+		end.denial = denial{Code: run.Stop.Code, By: b.t.by, What: firstLine(b.t.text), Why: run.Stop.Why}
 	} else if run.Status == metadata.Completed {
 		end.Code = metadata.Done
 	}
 	if b.turnedDown != nil && !held {
-		return jobEnd{decision: denied, denial: *b.turnedDown, err: errors.New(b.turnedDown.Why)}
+		return jobEnd{decision: denied, denial: *b.turnedDown, err: errors.New(phases.Say("en", b.turnedDown.Why))}
 	}
 	return end
 }
 
 // halt records that a run cannot go on for a reason outside of it.
 func (b *bot) halt(ctx context.Context, run metadata.Run, no *refused) error {
-	next := phases.Halt(run, no.code, metadata.Said(oneLine(no.Error())), b.env.now())
+	next := phases.Halt(run, no.code, no.Why(), b.env.now())
 	if err := b.engine.Amend(ctx, next, "stopped: "+string(no.code)); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (b *bot) failed(ctx context.Context, d denial, sign github.Reaction) {
 	}
 	b.react(ctx, sign)
 	if b.w != nil && b.live != nil {
-		b.told.Warnings = append(b.told.Warnings, d.words())
+		b.told.Warnings = append(b.told.Warnings, d.words(b.language()))
 		b.flush(b.w.run)
 		return
 	}
@@ -122,12 +122,12 @@ func (b *bot) refuseAll(ctx context.Context, d denial) jobEnd {
 // starting again goes on from there.
 func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	b.job.group("")
-	end := jobEnd{decision: toRun, err: err, denial: denial{By: b.t.by, What: firstLine(b.t.text), Why: err.Error()}}
+	end := jobEnd{decision: toRun, err: err, denial: denial{By: b.t.by, What: firstLine(b.t.text), Why: phases.WhyOf(err)}}
 	var no *refused
 	switch {
 	case taken(err):
 		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
-		end.Why = "another job took the run a moment before"
+		end.Why = metadata.Because("taken_before")
 		b.outbox = outbox{}
 		return end // nothing is told in the name of a run that others work on
 	case errors.As(err, &no):

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -64,11 +63,11 @@ func (b *bot) held(ctx context.Context, run metadata.Run) *denial {
 		return nil
 	}
 	no := &denial{Code: metadata.AlreadyRunning, By: b.t.by, What: firstLine(b.t.text)}
-	no.Why = fmt.Sprintf("%s works on it, and what was asked for is taken there", lease.Owner)
+	no.Why = metadata.Because("held", "owner", lease.Owner)
 	free := lease.Expires.UTC().Format("2006-01-02 15:04 UTC")
 	other, ok := jobIn(lease.Owner)
 	if !ok {
-		no.Why += "; if it is gone, the run is free at " + free
+		no.Why = metadata.All(no.Why, metadata.Because("held_until", "when", free))
 		return no
 	}
 	if mine, ok := jobIn(b.me); ok && mine.run == other.run && mine.attempt > other.attempt {
@@ -79,7 +78,7 @@ func (b *bot) held(ctx context.Context, run metadata.Run) *denial {
 	})
 	switch {
 	case err != nil:
-		no.Why += fmt.Sprintf("; whether it still does could not be found out (%v), so the run is free at %s", err, free)
+		no.Why = metadata.All(no.Why, metadata.Because("held_unknown", "error", err, "when", free))
 	case over:
 		return nil
 	}

@@ -29,7 +29,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	}
 	var no *refused
 	if errors.As(err, &no) {
-		x = deed{run: run, phase: "", why: refusedFor(metadata.Said(oneLine(err.Error())))}
+		x = deed{run: run, phase: "", why: refusedFor(phases.WhyOf(err))}
 	} else if err != nil {
 		return run, err
 	}
@@ -67,7 +67,7 @@ func whyRefused(r metadata.Reason) (why metadata.Reason, ok bool) {
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o order) error {
 	_, role, _, _ := phases.Approval(b.w.plan, run)
 	if no := b.may(ctx, asker{o.by, o.comment}, github.Role(role)); no != nil {
-		return refuse(no.Code, "%s", no.Why)
+		return refuse(no.Code, no.Why)
 	}
 	if err := b.w.unchanged(ctx, o.Commit); err != nil {
 		return &refused{metadata.StaleEvent, err}
@@ -112,7 +112,7 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o order) (metadata.
 			return run, &refused{metadata.ConfigInvalid, err}
 		}
 		if b.w.run.Status == metadata.Completed && !o.RefreshIssue {
-			return run, refuse(metadata.Done, "%s", nothingNew(b.w.plan))
+			return run, refuse(metadata.Done, nothingNew(b.w.plan))
 		}
 	}
 	var err error
@@ -125,7 +125,7 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o order) (metadata.
 // it between.
 func (b *bot) takeIssue(o order) error {
 	if o.comment > 0 && (b.t.comment == nil || b.t.comment.ID != o.comment) {
-		return refuse(metadata.StaleEvent, "this job was started for something else, and has the issue as it read then: comment /run --refresh-issue once more")
+		return refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
 	}
 	if err := b.w.takeIssue(b.env, b.w.given, o.by); err != nil {
 		return &refused{metadata.NotACommand, err}
@@ -138,9 +138,9 @@ func (b *bot) takeIssue(o order) error {
 func (b *bot) answer(o order, no *refused) {
 	switch {
 	case no != nil && o.comment == 0 && no.code != metadata.Done && no.code != metadata.AlreadyRunning:
-		b.turnedDown = &denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error()}
+		b.turnedDown = &denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Why()}
 	case no != nil:
-		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Error(), Known: true, Kept: true}
+		d := denial{Code: no.code, By: o.by, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
 		b.noted = append(b.noted, d)
 		if o.comment > 0 {
 			b.outbox.refuse(o.comment, d)
@@ -223,10 +223,10 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 	b.mu.Unlock()
 	no := b.may(ctx, c.asker(), c.asked.role())
 	if no == nil && c.comment.Edited() {
-		no = &denial{Code: metadata.EditedComment, By: o.by, Why: "the comment was edited; write a new one"}
+		no = &denial{Code: metadata.EditedComment, By: o.by, Why: metadata.Because("comment_edited")}
 	}
 	if no != nil && no.Code == metadata.APIError {
-		return run, later{errors.New(no.Why)}
+		return run, later{errors.New(phases.Say("en", no.Why))}
 	}
 	if no != nil {
 		no.What = firstLine(c.comment.Body)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -112,15 +111,15 @@ func (b *bot) closed(ctx context.Context) *denial {
 	var problem *github.Error
 	switch {
 	case errors.As(err, &problem) && (problem.Kind == github.NotFound || problem.Kind == github.Gone):
-		no.Why = err.Error()
+		no.Why = phases.WhyOf(err)
 	case err != nil:
-		no.Code, no.Why = apiProblem(err), err.Error()
+		no.Code, no.Why = apiProblem(err), phases.WhyOf(err)
 	case is.State == "closed":
-		no.Why = "the issue is closed; reopen it first"
+		no.Why = metadata.Because("issue_closed")
 	case is.Locked:
-		no.Why = "the issue is locked; unlock it first"
+		no.Why = metadata.Because("issue_locked")
 	case is.IsPull:
-		no.Code, no.Why = metadata.NoTrigger, fmt.Sprintf("number %d is a pull request; a run begins with an issue", b.t.number)
+		no.Code, no.Why = metadata.NoTrigger, metadata.Because("is_a_pull", "number", b.t.number)
 	default:
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/github"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // outbox is what people are still to be told on the issue. Commands act first:
@@ -165,7 +164,7 @@ func (b *bot) makeGood(ctx context.Context) {
 		question := c.asked.Outcome == slashMistaken || c.asked.Outcome == slashAsked && c.asked.Command.now()
 		switch answered := b.isAnswered(id); {
 		case refused && !answered:
-			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: phases.Say("en", why), Known: true})
+			b.outbox.refuse(id, denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.orphan && c.comment.Confused == 0:
 			b.outbox.sign(id, github.Confused)
 		case refused:

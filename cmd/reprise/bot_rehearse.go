@@ -12,7 +12,7 @@ import (
 // scratch copy. Nothing is written to the forge.
 func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
 	if b.t.asked.Command.Name != "run" {
-		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: "a dry run rehearses /run and nothing else"}}
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.NotACommand, By: b.t.by, What: firstLine(b.t.text), Why: metadata.Because("rehearses_run")}}
 	}
 	o := b.opening(&order{slashCommand: b.t.asked.Command})
 	o.scratch, o.agent, o.token = true, rehearsal, ""

@@ -155,7 +155,7 @@ func (b *bot) goThrough(ctx context.Context) jobEnd {
 		return b.broke(ctx, err) // two may have been started
 	}
 	if b.obeyed == 0 && !b.again && !b.orphan && !b.engine.Holds() {
-		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: "it was taken by another job, or refused"}}
+		return jobEnd{decision: ignored, denial: denial{Code: metadata.StaleEvent, By: b.t.by, What: firstLine(b.t.text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {
 		if err := b.work(ctx); err != nil {

@@ -81,7 +81,7 @@ func (b *bot) facts(run metadata.Run) told {
 		if d.Kept {
 			continue
 		}
-		t.Asked = append(t.Asked, asked{At: b.env.now(), By: d.By, Command: d.What, Outcome: d.Why})
+		t.Asked = append(t.Asked, asked{At: b.env.now(), By: d.By, Command: d.What, Outcome: phases.Say(b.language(), d.Why)})
 	}
 	return t
 }

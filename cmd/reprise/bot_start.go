@@ -21,10 +21,10 @@ func (b *bot) start(ctx context.Context, o order) error {
 	if err != nil {
 		return err
 	}
-	no := refuse(metadata.StaleEvent, "there was no run yet")
+	no := refuse(metadata.StaleEvent, metadata.Because("no_run_yet"))
 	next := b.w.run
 	for _, c := range early {
-		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.by, Comment: c.comment, Why: refusedFor(metadata.Said(no.Error())), At: c.at})
+		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.by, Comment: c.comment, Why: refusedFor(no.Why()), At: c.at})
 	}
 	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.by, Comment: o.comment, Job: b.jobOf(o), Why: metadata.Because("run_begins"), At: o.at})
 	if o.comment == 0 {
@@ -65,7 +65,7 @@ func (b *bot) early(ctx context.Context, first order) ([]order, error) {
 		no := b.may(ctx, c.asker(), c.asked.role())
 		switch {
 		case no != nil && no.Code == metadata.APIError:
-			return nil, later{errors.New(no.Why)}
+			return nil, later{errors.New(phases.Say("en", no.Why))}
 		case no != nil || c.comment.Edited():
 		case c.asked.Outcome == slashMistaken || c.asked.Command.now():
 			mine := b.t.comment != nil && c.comment.ID == b.t.comment.ID

@@ -310,7 +310,7 @@ func (w *workspace) refresh(ctx context.Context, env environment, o opening) err
 		}
 		if w.run.Status == metadata.Completed && !o.reissue {
 			*w = before
-			w.notes = append(w.notes, nothingNew(w.plan))
+			w.notes = append(w.notes, phases.Say("en", nothingNew(w.plan)))
 			return nil
 		}
 	}
@@ -327,8 +327,8 @@ func refreshed(pipeline, issue bool, plan *pipelines.Pipeline) string {
 }
 
 // nothingNew says why a completed run has nothing to do, and what there is to do.
-func nothingNew(plan *pipelines.Pipeline) string {
-	return fmt.Sprintf("every phase of pipeline %s as it is defined now is done; --pipeline NAME with --refresh takes one that has more, and rollback takes a phase back, with a reason", plan.Name)
+func nothingNew(plan *pipelines.Pipeline) metadata.Reason {
+	return metadata.Because("nothing_new", "pipeline", plan.Name)
 }
 
 // redefine gives the run its pipeline and prompts as they are defined now. The

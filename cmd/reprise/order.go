@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -39,8 +38,11 @@ func (r *refused) Error() string { return r.err.Error() }
 // Unwrap returns why.
 func (r *refused) Unwrap() error { return r.err }
 
-func refuse(code metadata.Code, format string, args ...any) *refused {
-	return &refused{code, fmt.Errorf(format, args...)}
+// Why says why.
+func (r *refused) Why() metadata.Reason { return phases.WhyOf(r.err) }
+
+func refuse(code metadata.Code, why metadata.Reason) *refused {
+	return &refused{code, &phases.Refusal{Reason: why}}
 }
 
 // deed is what an order makes of a run.
@@ -91,13 +93,13 @@ func (o order) work(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 			why = metadata.Because("answered_it")
 		}
 	default:
-		return deed{}, refuse(metadata.NotACommand, "/%s is not carried out by this version", o.Name)
+		return deed{}, refuse(metadata.NotACommand, metadata.Because("command_unknown", "command", o.Name))
 	}
 	if err != nil {
 		return deed{}, &refused{o.codeFor(run), meant(err)}
 	}
 	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
-		return deed{}, refuse(d.Code, "%s", phases.Say("en", d.Why))
+		return deed{}, refuse(d.Code, d.Why)
 	}
 	phase := o.Phase
 	if phase == "" {
@@ -112,7 +114,7 @@ func meant(err error) error {
 	var unknown *phases.UnknownPhase
 	if errors.As(err, &unknown) {
 		if near := slashNearest(unknown.Phase, unknown.Known); near != "" {
-			return fmt.Errorf("%w. Did you mean %s?", err, near)
+			return &phases.Refusal{Reason: metadata.Because("did_you_mean", "why", unknown.Why(), "near", near)}
 		}
 	}
 	return err
@@ -171,20 +173,20 @@ func (o order) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (deed
 	anew := o.Refresh || o.RefreshIssue
 	switch {
 	case run.Status == metadata.Completed && !anew:
-		return deed{}, refuse(metadata.Done, "the run is completed; take a phase back with /rollback and say why")
+		return deed{}, refuse(metadata.Done, metadata.Because("run_completed"))
 	case run.Status == metadata.Running && busy:
-		return deed{}, refuse(metadata.AlreadyRunning, "the run is under way: this job works on it")
+		return deed{}, refuse(metadata.AlreadyRunning, metadata.Because("run_under_way"))
 	}
 	if err := o.keepsTo(plan); err != nil {
 		return deed{}, err
 	}
 	next := phases.TakeUp(run, phases.Start{At: o.at, More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	if next.Status != metadata.Running && !anew {
-		return deed{}, refuse(next.Stop.Code, "the run is %s: %s", next.Status, phases.Say("en", next.Stop.Why))
+		return deed{}, refuse(next.Stop.Code, metadata.Because("run_stopped", "status", next.Status, "why", next.Stop.Why))
 	}
 	if d := phases.Decide(plan, next); next.Status == metadata.Running && waitsFor(run, d) {
 		if !o.RefreshIssue {
-			return deed{}, refuse(d.Code, "%s", phases.Say("en", d.Why))
+			return deed{}, refuse(d.Code, d.Why)
 		}
 		next = run // the new text is taken all the same
 	}
@@ -206,9 +208,9 @@ func (o order) keepsTo(plan *pipelines.Pipeline) error {
 	switch {
 	case o.Refresh:
 	case o.Pipeline != "" && o.Pipeline != fullName(plan):
-		return refuse(metadata.NotACommand, "the run keeps pipeline %s, with which it began; with --refresh it goes on with %s", fullName(plan), o.Pipeline)
+		return refuse(metadata.NotACommand, metadata.Because("keeps_pipeline", "pipeline", fullName(plan), "other", o.Pipeline))
 	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0:
-		return refuse(metadata.NotACommand, "the run keeps the phases with which it began; with --refresh it takes those that you name")
+		return refuse(metadata.NotACommand, metadata.Because("keeps_phases"))
 	}
 	return nil
 }

@@ -92,8 +92,9 @@ func (c commenter) denied(d denial) string {
 
 // because adds the words of a program to what a code means: several lines, such
 // as all mistakes of a file, are a list.
-func (c commenter) because(meaning, why string) string {
-	lines := strings.Split(strings.TrimSpace(why), "\n")
+func (c commenter) because(meaning string, reason metadata.Reason) string {
+	why := strings.TrimSpace(reason.In(c.Catalogue))
+	lines := strings.Split(why, "\n")
 	if len(lines) == 1 {
 		if why = inline(why, 600); why == "" {
 			return meaning

@@ -36,11 +36,11 @@ type asked struct {
 // denial is something that was refused.
 type denial struct {
 	Code  metadata.Code
-	By    string // login; empty if unknown
-	What  string // what was asked for, such as the command; may be empty
-	Why   string // the words of a program where they say more than the code; may be empty
-	Known bool   // it is a command, which the run as it stands does not allow
-	Kept  bool   // not for the issue: the record of the run has it, or whoever asked has not the right
+	By    string          // login; empty if unknown
+	What  string          // what was asked for, such as the command; may be empty
+	Why   metadata.Reason // where it says more than the code; may be none
+	Known bool            // it is a command, which the run as it stands does not allow
+	Kept  bool            // not for the issue: the record of the run has it, or whoever asked has not the right
 }
 
 // versioned is a program with its version.

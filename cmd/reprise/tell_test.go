@@ -159,7 +159,7 @@ func TestTellMuch(t *testing.T) {
 		p.run.IssueTitle, p.run.BranchName = long, long
 		p.run.RollbackHistory[0].Reason = long
 		p.run.Phases[0].Report = []byte(`{"remaining": [{"title": "` + strings.ReplaceAll(long, "\n", " ") + `", "body": ""}]}`)
-		d := denial{Code: metadata.BotDenied, By: long, What: long, Why: long}
+		d := denial{Code: metadata.BotDenied, By: long, What: long, Why: metadata.Said(long)}
 		told := told{links: links{Job: long, Branch: long}, Asked: []asked{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, NoChecks: true}
 		start := time.Now()
 		all := everything(p.plan, p.run, back,
