@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (r *Repo) lacksLarge() string {
 	if r.large.why != nil {
 		why = fmt.Sprintf("the content could not be fetched: %v", r.large.why)
 	}
-	return named(r.large.left, "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
+	return named(slices.Sorted(maps.Keys(r.large.left)), "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
 }
 
 // named gives some of the paths and says what they all are.

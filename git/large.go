@@ -20,7 +20,7 @@ import (
 type large struct {
 	used    bool            // files are given to Git LFS, or may be
 	blobs   map[string]bool // of the files that are given to it
-	left    []string        // paths at which the tree has pointers, and so keeps them
+	left    map[string]bool // paths at which the tree has pointers, and so keeps them
 	fetched string          // commit whose files were asked for
 	why     error           // they did not come
 }
@@ -43,8 +43,11 @@ var pointerForm = regexp.MustCompile(`(?s)\Aversion https://git-lfs\.github\.com
 
 // parsePointer reads a pointer, if that is what text is.
 func parsePointer(text []byte) (pointer, bool) {
+	if len(text) > maxPointer {
+		return pointer{}, false
+	}
 	m := pointerForm.FindSubmatch(text)
-	if m == nil || len(text) > maxPointer {
+	if m == nil {
 		return pointer{}, false
 	}
 	size, err := strconv.ParseInt(string(m[2]), 10, 64)
@@ -69,7 +72,7 @@ func (r *Repo) fill(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
-	untried := slices.DeleteFunc(slices.Clone(all), func(p pointer) bool { return slices.Contains(r.large.left, p.path) })
+	untried := slices.DeleteFunc(slices.Clone(all), func(p pointer) bool { return r.large.left[p.path] })
 	if slices.ContainsFunc(untried, r.missing) {
 		r.fetchLarge(ctx, r.tip)
 	}
@@ -86,10 +89,10 @@ func (r *Repo) fill(ctx context.Context) error {
 	if err := r.checkOutPaths(ctx, paths); err != nil {
 		return err
 	}
-	r.large.left = nil
+	r.large.left = map[string]bool{}
 	for _, p := range all {
 		if _, still := r.pointerAt(p.path); still {
-			r.large.left = append(r.large.left, p.path)
+			r.large.left[p.path] = true
 		}
 	}
 	return ctx.Err()
@@ -405,7 +408,7 @@ func (r *Repo) markLarge(ctx context.Context, changes []Change) error {
 		case is:
 			changes[i].Large = !r.large.blobs[p.id]
 		default:
-			changes[i].Large = slices.Contains(r.large.left, c.Path)
+			changes[i].Large = r.large.left[c.Path]
 		}
 	}
 	return nil

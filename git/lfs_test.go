@@ -355,3 +355,26 @@ func TestLFSNotInstalled(t *testing.T) {
 	r := openRun(t, user)
 	treeHas(t, r, "a.bin", pointerTo(content))
 }
+
+// Whatever a pointer says, it leads nowhere but into the folder of objects.
+func FuzzPointer(f *testing.F) {
+	f.Add([]byte(pointerTo(content)))
+	f.Add([]byte("version https://git-lfs.github.com/spec/v1\next-0-x sha256:" + oidOf("x") + "\noid sha256:" + oidOf("y") + "\nsize 3\n"))
+	f.Add([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:../../x\nsize -1\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, ok := parsePointer(text)
+		if !ok {
+			return
+		}
+		if len(text) > maxPointer || p.size < 0 || !isHash(p.oid) {
+			t.Fatalf("%q is read as %+v", text, p)
+		}
+		rel, err := filepath.Rel("/s/objects", inObjects("/s", p.oid))
+		if err != nil || !filepath.IsLocal(rel) {
+			t.Fatalf("%q leads to %s", text, inObjects("/s", p.oid))
+		}
+		if !strings.Contains(string(text), "\noid sha256:"+p.oid+"\nsize ") {
+			t.Fatalf("%q is read as %+v", text, p)
+		}
+	})
+}
