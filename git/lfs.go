@@ -190,6 +190,18 @@ func unconverted() []string {
 	return []string{"-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"}
 }
 
+// blameLFS says so if files could not be converted because git-lfs does not work:
+// git itself only finds that it has gone.
+func (r *Repo) blameLFS(ctx context.Context, err error) error {
+	if r.src.lfs == "" || ctx.Err() != nil {
+		return err
+	}
+	if _, broken := r.offline(ctx, call{args: []string{"lfs", "version"}}); broken != nil {
+		return fmt.Errorf("%s does not work (%w): install it again, or run git lfs uninstall to do without it: %w", r.src.lfs, broken, err)
+	}
+	return err
+}
+
 // inObjects is where a folder of Git LFS has an object.
 func inObjects(storage, oid string) string {
 	return filepath.Join(storage, "objects", oid[:2], oid[2:4], oid)

@@ -255,6 +255,16 @@ func TestLFSScratch(t *testing.T) {
 	}
 }
 
+func TestLFSDoesNotWork(t *testing.T) {
+	bin := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(bin, "git-lfs"), []byte("#!/bin/sh\necho fatal: it is broken >&2; exit 3\n"), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	_, err := tryOpen(t, lfsUser(t, nil))
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(bin, "git-lfs")+" does not work (git lfs: it is broken (exit status 3)): install it again") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // Where an agent that nothing holds writes into the folder of git-lfs, it gains
 // nothing.
 func TestLFSFolderIsPutRight(t *testing.T) {

@@ -31,7 +31,7 @@ func (r *Repo) bringUp(ctx context.Context) error {
 	}
 	if !clean || r.own != r.tip {
 		if err := r.reset(ctx); err != nil {
-			return err
+			return r.blameLFS(ctx, err)
 		}
 	}
 	if err := r.findLacks(ctx); err != nil {
