@@ -31,7 +31,7 @@ type Cut struct {
 func newView(d Data) view {
 	v := view{Data: d, Cut: Cut{Limit: maxText}}
 	v.Issue.Body, v.Cut.Body = cut(d.Issue.Body)
-	v.Diff, v.Cut.Diff = cut(d.Diff)
+	v.Diff, v.Cut.Diff = cutDiff(d.Diff)
 	return v
 }
 
@@ -54,7 +54,8 @@ func cut(text string) (string, int) {
 // Render returns the prompt that the template of that name makes of d: the
 // steps execute, review and revise, diagnose for a look at the whole run, retry
 // for asking once more in the same session, or a template of the overrides. Values arrive as they are, except
-// that the issue's body and the diff are cut after 50,000 characters. The
+// that the issue's body is cut after 50,000 characters, and a longer diff names
+// all files and has a share of each. The
 // reason of a rollback and the answers of people are put first if the template
 // leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
