@@ -91,6 +91,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 			cancel(errBudget)
 		}
 		// What a kill must not hide: the session, and now and then the cost.
+		a.Session = e.harmless(a.Session)
 		open := &run.Attempts[len(run.Attempts)-1]
 		news := a.Session != "" && !open.Confirmed
 		if a.Session != "" {
@@ -108,6 +109,7 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 		e.Report.Report(Event{At: e.Now(), Run: run, Of: d, Activity: &a})
 	}
 	r, err := agent.Run(ctx, t)
+	r.Session, r.Model = e.harmless(r.Session), e.harmless(r.Model)
 	if err != nil && !run.Attempts[len(run.Attempts)-1].Confirmed {
 		r.Session = "" // it ended before it had one
 	}
@@ -116,6 +118,15 @@ func (e *Engine) ask(ctx context.Context, run metadata.Run, d Decision, t Task) 
 	}
 	r.Text, r.Stderr, r.Structured = e.mask(r.Text), e.mask(r.Stderr), e.maskAnswer(r.Structured)
 	return r, err
+}
+
+// harmless gives a name that an agent made up, unless there is a secret in it: a
+// record with one is not committed, so that no start could go on.
+func (e *Engine) harmless(name string) string {
+	if e.mask(name) != name {
+		return ""
+	}
+	return name
 }
 
 // access is what the decision's agent may do: what the phase grants, at most

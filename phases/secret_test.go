@@ -235,3 +235,26 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		}
 	}
 }
+
+// An agent that puts a secret into the id of its session, or into the name of its
+// model, does not keep its run from going on: neither is kept.
+func TestASessionIsNoSecret(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watching()
+	s.perform = func(ctx context.Context, task Task) (Result, error) {
+		task.Notify(Activity{Session: awsKey(), Text: "at work"})
+		r, err := s.good(ctx, task)
+		r.Session, r.Model = awsKey(), canary
+		return r, err
+	}
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	s.nowhere(t, awsKey())
+	s.nowhere(t, canary)
+	for _, run := range s.saved {
+		if data, err := json.Marshal(run); err != nil || strings.Contains(string(data), awsKey()) {
+			t.Fatalf("saved was %s, error %v", data, err)
+		}
+	}
+}
