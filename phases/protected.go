@@ -41,15 +41,23 @@ func instructions() []string {
 	}
 }
 
-// programs are the files of the repository that a pipeline starts as agents,
-// folded. Whoever could change one would be the next agent, such as the one that
-// reviews.
+// Programs are the files of the repository that an agent of a pipeline may be
+// started from: words of its command with a slash or an ending. Whoever could
+// change one would be the next agent, such as the one that reviews.
+func Programs(a pipelines.Agent) (files []string) {
+	for _, word := range a.Command {
+		if file := path.Clean(word); strings.ContainsAny(word, "/.") && !path.IsAbs(file) && !strings.HasPrefix(word, "-") {
+			files = append(files, file) // no path of a change leads out of the tree
+		}
+	}
+	return files
+}
+
+// programs are those of all agents, folded.
 func programs(plan *pipelines.Pipeline) (files []string) {
 	for _, a := range plan.Agents {
-		for _, word := range a.Command {
-			if strings.Contains(word, "/") {
-				files = append(files, fold(path.Clean(word))) // no path of a change leads out of the tree
-			}
+		for _, file := range Programs(a) {
+			files = append(files, fold(file))
 		}
 	}
 	return files

@@ -172,14 +172,14 @@ func (d *doctor) absent() string {
 // the one that the run takes.
 func (d *doctor) pipelines(ctx context.Context) []check {
 	var checks []check
-	all, n, err := vetted(ctx, d.src, nil)
+	all, plans, err := vetted(ctx, d.src, nil)
 	switch {
 	case err != nil:
 		checks = append(checks, lacking("pipelines", err.Error(), ""))
 	case len(all) > 0:
 		checks = append(checks, lacking("pipelines", fmt.Sprintf("%s, the first is %v", plural(len(all), "mistake"), all[0]), "reprise vet names all"))
 	default:
-		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", n)))
+		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(plans))))
 	}
 	if files := notInForce(ctx, d.src); len(files) > 0 {
 		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have it like that, and only what is there counts", flat(strings.Join(files, ", ")), inForce(d.src)), "commit it there, or name the file with --pipeline"))

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -44,7 +48,7 @@ func runVet(ctx context.Context, env environment, repo string, args []string, as
 	if err != nil {
 		return err
 	}
-	all, checked, err := vetted(ctx, src, args)
+	all, plans, err := vetted(ctx, src, args)
 	if err != nil {
 		return err
 	}
@@ -52,29 +56,60 @@ func runVet(ctx context.Context, env environment, repo string, args []string, as
 		_, _ = fmt.Fprintf(env.stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
 			flat(strings.Join(files, ", ")), inForce(src))
 	}
-	return reportMistakes(env, all, checked, asJSON)
+	if !asJSON && len(all) == 0 {
+		for _, note := range changeable(src, plans) {
+			_, _ = fmt.Fprintln(env.stderr, "reprise:", note)
+		}
+	}
+	return reportMistakes(env, all, len(plans), asJSON)
 }
 
-// vetted gives the mistakes of pipelines and their prompts, and how many were
-// checked: those that are named, else all there are. Without a repository those
+// changeable says of each program of the repository that a pipeline starts as an
+// agent what another agent could change of it: reprise protects that file, and
+// not what the file loads.
+func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
+	if src == nil {
+		return nil
+	}
+	for _, plan := range plans {
+		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
+			for _, file := range phases.Programs(plan.Agents[agent]) {
+				dir := path.Dir(file)
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || phases.Matches(dir+"/x", plan.Protect) {
+					continue
+				}
+				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
+				if dir == "." {
+					way = "put it into a folder of its own, and protect that"
+				}
+				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
+					flat(plan.Name), flat(file), flat(agent), way))
+			}
+		}
+	}
+	return notes
+}
+
+// vetted gives the mistakes of pipelines and their prompts, and for each that was
+// checked what it is, nil if it has mistakes: those that are named, else all there are. Without a repository those
 // are the built-in ones.
-func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, int, error) {
+func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, []*pipelines.Pipeline, error) {
 	s, _, err := sources(ctx, src, "")
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	shadowed, err := s.Shadowed()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if len(args) == 0 {
 		if args, err = s.Names(); err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 	}
-	found, err := vetEach(ctx, src, args, vetTime)
+	found, plans, err := vetEach(ctx, src, args, vetTime)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	all := pipelines.Errors{}
 	for i, name := range args {
@@ -90,19 +125,20 @@ func vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 			}
 		}
 	}
-	return all, len(args), nil
+	return all, plans, nil
 }
 
 // vetTime is how long the pipelines of one vet may take together. Each has a
 // limit of its own besides, which many that are made to take long would add up.
 const vetTime = 30 * time.Second
 
-// vetEach gives the mistakes of each of the pipelines, checked side by side. One
+// vetEach gives the mistakes of each of the pipelines, checked side by side, and
+// those that have none. One
 // for which there was no time left has that for a mistake.
-func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Errors, error) {
+func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Errors, []*pipelines.Pipeline, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, failed := make([]pipelines.Errors, len(names)), make([]error, len(names))
+	found, failed, plans := make([]pipelines.Errors, len(names)), make([]error, len(names)), make([]*pipelines.Pipeline, len(names))
 	free := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, name := range names {
@@ -111,7 +147,10 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 			defer func() { <-free }()
 			err := limited.Err()
 			if err == nil {
-				_, err = define(limited, src, issue{ID: "none"}, opening{pipeline: name})
+				var def definition
+				if def, err = define(limited, src, issue{ID: "none"}, opening{pipeline: name}); err == nil {
+					plans[i] = def.plan
+				}
 			}
 			if err != nil && limited.Err() != nil && ctx.Err() == nil {
 				found[i] = pipelines.Errors{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
@@ -121,7 +160,7 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 		})
 	}
 	all.Wait()
-	return found, errors.Join(failed...)
+	return found, plans, errors.Join(failed...)
 }
 
 // mistakesOf gives the mistakes that an error of define is about: those in the

@@ -22,7 +22,7 @@ func TestVetTime(t *testing.T) {
 		names = append(names, file)
 	}
 	begin := time.Now()
-	found, err := vetEach(t.Context(), nil, names, time.Second)
+	found, _, err := vetEach(t.Context(), nil, names, time.Second)
 	if err != nil || len(found) != len(names) {
 		t.Fatalf("%d, %v", len(found), err)
 	}
