@@ -133,7 +133,7 @@ func TestCommitRefuses(t *testing.T) {
 		{"state of another", Commit{Message: "m", Time: noon, Files: map[string][]byte{state + "0/x": nil}}, "state folder"},
 		{"move of nothing", Commit{Message: "m", Time: noon, Moves: map[string]string{state + "/x": state + "/y"}}, "no such file"},
 		{"move onto", Commit{Message: "m", Time: noon, Moves: map[string]string{record: state}}, "state folder"},
-		{"pipe", Commit{Message: "m", Time: noon, Paths: []string{state + "/pipe"}}, "not an ordinary file"},
+		{"pipe", Commit{Message: "m", Time: noon, Paths: []string{state + "/pipe"}}, "no ordinary file"},
 		{"symlink", Commit{Message: "m", Time: noon, Paths: []string{state + "/link"}}, "link"},
 		{"hard link", Commit{Message: "m", Time: noon, Paths: []string{state + "/hard"}}, "hard link"},
 	} {
