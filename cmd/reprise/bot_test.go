@@ -21,6 +21,7 @@ type hub struct {
 	forge  *githubtest.Server
 	inputs map[string]string
 	jobs   int
+	cloned string // what main was when it was cloned
 }
 
 const (
@@ -65,11 +66,7 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	clone := exec.Command("git", "clone", "--quiet", "--depth=1", "file://"+h.path("origin.git"), filepath.Join(j.dir, "checkout"))
-	clone.Env = h.env
-	if out, err := clone.CombinedOutput(); err != nil {
-		h.t.Fatalf("%v: %s", err, out)
-	}
+	h.checkOut(filepath.Join(j.dir, "checkout"))
 	for name, data := range map[string][]byte{"event.json": payload, "output": nil, "summary": nil} {
 		if err := os.WriteFile(filepath.Join(j.dir, name), data, 0o644); err != nil {
 			h.t.Fatal(err)
@@ -92,6 +89,32 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	j.life = h.stand.start("action")
 	h.env = before
 	return j
+}
+
+// checkOut clones the newest commit of main as a job does, and copies what was
+// cloned before if that is still the newest.
+func (h *hub) checkOut(to string) {
+	h.t.Helper()
+	kept, main := h.path("cloned"), ""
+	for _, name := range []string{"refs/heads/main", "packed-refs"} {
+		text, _ := os.ReadFile(h.path("origin.git/" + name)) // one of them has it
+		main += string(text)
+	}
+	commands := [][]string{{"cp", "-a", kept, to}}
+	if main != h.cloned {
+		if err := os.RemoveAll(kept); err != nil {
+			h.t.Fatal(err)
+		}
+		h.cloned = main
+		commands = append([][]string{{"git", "clone", "--quiet", "--depth=1", "file://" + h.path("origin.git"), kept}}, commands...)
+	}
+	for _, args := range commands {
+		c := exec.Command(args[0], args[1:]...)
+		c.Env = h.env
+		if out, err := c.CombinedOutput(); err != nil {
+			h.t.Fatalf("%v: %s", err, out)
+		}
+	}
 }
 
 // end waits for a job, which has to come to that exit code, and reads what it

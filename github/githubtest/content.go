@@ -20,20 +20,20 @@ func (v *visit) getContents() result {
 	if sha == "" || v.repo.bare == "" {
 		return notFound()
 	}
-	kind, err := v.git(v.repo, "cat-file", "-t", sha+":"+name)
-	if err != nil {
+	id, kind, data, found := v.object(v.repo, sha+":"+name)
+	if !found {
 		return notFound()
 	}
 	if kind == "blob" {
-		id, _ := v.git(v.repo, "rev-parse", sha+":"+name) // it is there
-		return ok(v.fileObject(ref, name, id, true))
+		return ok(v.fileObject(ref, name, id, len(data), data))
 	}
-	list, _ := v.git(v.repo, "ls-tree", sha+":"+name)
+	list, _ := v.git(v.repo, "ls-tree", "--long", id)
 	all := []any{}
 	for line := range strings.Lines(list) {
 		meta, child, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		f := strings.Fields(meta) // mode, type, hash
-		entry := v.fileObject(ref, name+"/"+child, f[2], false)
+		f := strings.Fields(meta)     // mode, type, hash, size
+		size, _ := strconv.Atoi(f[3]) // a folder has none
+		entry := v.fileObject(ref, name+"/"+child, f[2], size, nil)
 		if f[1] == "tree" {
 			entry["type"], entry["size"] = "dir", 0
 		}
@@ -42,30 +42,27 @@ func (v *visit) getContents() result {
 	return ok(all)
 }
 
-// fileObject describes a file, with its content if that is asked for and not
-// too large.
-func (v *visit) fileObject(ref, name, id string, content bool) object {
+// fileObject describes a file, with its content if that is given and not too
+// large.
+func (v *visit) fileObject(ref, name, id string, size int, content []byte) object {
 	api, web := v.apiOf(v.repo), v.webOf(v.repo)
 	self, blob, html := at(api, "contents", name)+"?ref="+url.QueryEscape(ref), at(api, "git/blobs", id), at(web, "blob", ref, name)
-	size, _ := v.git(v.repo, "cat-file", "-s", id)
-	n, _ := strconv.Atoi(size)
 	o := object{
-		"type": "file", "name": name[strings.LastIndex(name, "/")+1:], "path": name, "sha": id, "size": n,
+		"type": "file", "name": name[strings.LastIndex(name, "/")+1:], "path": name, "sha": id, "size": size,
 		"url": self, "git_url": blob, "html_url": html, "download_url": html,
 		"_links": object{"self": self, "git": blob, "html": html},
 	}
-	if content {
-		o["encoding"], o["content"] = "base64", v.encoded(id)
-		if n > largeFile {
+	if content != nil {
+		o["encoding"], o["content"] = "base64", encoded(content)
+		if size > largeFile {
 			o["encoding"], o["content"] = "none", ""
 		}
 	}
 	return o
 }
 
-// encoded is what is in a blob, with the line breaks that GitHub puts in.
-func (v *visit) encoded(id string) string {
-	data, _ := v.gitBytes(v.repo, "cat-file", "blob", id) // it is there
+// encoded is data with the line breaks that GitHub puts in.
+func encoded(data []byte) string {
 	text := base64.StdEncoding.EncodeToString(data)
 	var b strings.Builder
 	for len(text) > 60 {
@@ -78,13 +75,12 @@ func (v *visit) encoded(id string) string {
 // getBlob gives a file by its hash, however large.
 func (v *visit) getBlob() result {
 	id := v.in.params["file_sha"]
-	size, err := v.git(v.repo, "cat-file", "-s", id)
-	if err != nil {
+	_, _, data, found := v.object(v.repo, id)
+	if !found {
 		return notFound()
 	}
-	n, _ := strconv.Atoi(size)
 	return ok(object{
-		"sha": id, "node_id": node("B", v.repo.id), "size": n, "url": at(v.apiOf(v.repo), "git/blobs", id),
-		"encoding": "base64", "content": v.encoded(id),
+		"sha": id, "node_id": node("B", v.repo.id), "size": len(data), "url": at(v.apiOf(v.repo), "git/blobs", id),
+		"encoding": "base64", "content": encoded(data),
 	})
 }

@@ -1,10 +1,13 @@
 package githubtest
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -32,11 +35,7 @@ func (s *Server) SetBranch(repo, branch, commit string) {
 func (s *Server) sha(r *repository, branch string) string {
 	branch = strings.TrimPrefix(branch, "refs/heads/")
 	if r.bare != "" {
-		out, err := s.git(r, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch+"^{commit}")
-		if err != nil {
-			return "" // there is no such branch
-		}
-		return out
+		return onDisk(r.bare, "refs/heads/"+branch)
 	}
 	if sha := r.branches[branch]; sha != "" || branch != r.DefaultBranch {
 		return sha
@@ -44,14 +43,38 @@ func (s *Server) sha(r *repository, branch string) string {
 	return fmt.Sprintf("%x", sha1.Sum([]byte(r.fullName())))
 }
 
-// git asks the repository on disk.
-func (s *Server) git(r *repository, args ...string) (string, error) {
-	out, err := s.gitBytes(r, args...)
-	return strings.TrimSpace(string(out)), err
+// onDisk reads what a ref of a bare repository holds; empty if there is none. It
+// is asked for so often that a process each time is felt.
+func onDisk(dir, ref string) string {
+	if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(ref))); err == nil {
+		return strings.TrimSpace(string(data))
+	}
+	packed, _ := os.ReadFile(filepath.Join(dir, "packed-refs")) // a repository may have none
+	for line := range strings.Lines(string(packed)) {
+		if sha, name, _ := strings.Cut(strings.TrimSpace(line), " "); name == ref {
+			return sha
+		}
+	}
+	return ""
 }
 
-func (s *Server) gitBytes(r *repository, args ...string) ([]byte, error) {
-	return exec.Command("git", append([]string{"--git-dir", r.bare}, args...)...).Output()
+// object gives what is in the repository on disk under a name.
+func (s *Server) object(r *repository, name string) (id, kind string, data []byte, found bool) {
+	c := exec.Command("git", "--git-dir", r.bare, "cat-file", "--batch")
+	c.Stdin = strings.NewReader(name + "\n")
+	out, _ := c.Output() // what is not there has no answer of this form
+	head, data, _ := bytes.Cut(out, []byte("\n"))
+	f := strings.Fields(string(head)) // id, kind, size
+	if len(f) != 3 {
+		return "", "", nil, false
+	}
+	return f[0], f[1], bytes.TrimSuffix(data, []byte("\n")), true
+}
+
+// git asks the repository on disk.
+func (s *Server) git(r *repository, args ...string) (string, error) {
+	out, err := exec.Command("git", append([]string{"--git-dir", r.bare}, args...)...).Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 // ahead reports whether a branch has commits that another one has not.
