@@ -38,13 +38,18 @@ func (k *known) find(text []byte) []Hit {
 	if len(k.bare.words) == 0 {
 		return out
 	}
-	start := cursor{text: text}
-	k.bare.each(bare(text), func(at, word int) {
-		start.move(at - start.bare)
-		end := start
-		end.move(len(k.bare.words[word]) - 1)
-		out = append(out, Hit{Start: start.at, End: end.at + 1, Name: k.bareNames[word], Known: true})
-	})
+	for _, written := range [][]byte{text, unescaped(text), undumped(text)} {
+		if written == nil {
+			continue
+		}
+		start := cursor{text: written}
+		k.bare.each(bare(written), func(at, word int) {
+			start.move(at - start.bare)
+			end := start
+			end.move(len(k.bare.words[word]) - 1)
+			out = append(out, Hit{Start: start.at, End: end.at + 1, Name: k.bareNames[word], Known: true})
+		})
+	}
 	return out
 }
 

@@ -38,6 +38,8 @@ func writings(v string) map[string]string {
 		"percent":              percent(v),
 		"JSON":                 string(quoted),
 		"JSON in JSON":         strings.ReplaceAll(string(quoted), `\`, `\\`),
+		"signs as in JSON":     escapeSigns(v, `\u%04X`),
+		"signs as in C":        escapeSigns(v, `\x%02x`),
 		"C":                    `\x` + strings.Join(inPieces(hex.EncodeToString(b), 2), `\x`),
 		"Go bytes":             "0x" + strings.Join(inPieces(hex.EncodeToString(b), 2), ", 0x"),
 		"numbers":              strings.Trim(fmt.Sprint(b), "[]"),
@@ -49,6 +51,38 @@ func writings(v string) map[string]string {
 		"added up over lines":  strings.Join(inPieces(v, 7), "\" +\n\t\t\""),
 		"in a diff":            strings.Join(inPieces(v, 9), "\n+"),
 		"two lines in JSON":    strings.Join(inPieces(v, 9), `\n`),
+	}
+}
+
+// escapeSigns escapes all that is no letter and no digit.
+func escapeSigns(v, format string) string {
+	var b strings.Builder
+	for _, c := range []byte(v) {
+		if silent([]byte{c}) > 0 {
+			fmt.Fprintf(&b, format, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// A value in a dump of a file is found, wherever its bytes begin in a line.
+func TestAValueIsFoundInADump(t *testing.T) {
+	const value = "canary-0123456789abcdef-Zz9-and-more"
+	f := New(Secret{Name: "MODEL_KEY", Value: value})
+	for lead := range 16 {
+		data := []byte(strings.Repeat("x", lead) + value + "\nthe end of it\n")
+		var xxd strings.Builder
+		for at := 0; at < len(data); at += 16 {
+			part := data[at:min(at+16, len(data))]
+			fmt.Fprintf(&xxd, "%08x: %-39s  %s\n", at, strings.Join(inPieces(hex.EncodeToString(part), 4), " "), bytes.ReplaceAll(part, []byte("\n"), []byte(".")))
+		}
+		for how, text := range map[string]string{"xxd": xxd.String(), "hexdump -C": hex.Dump(data)} {
+			if got := f.MaskKnown("a dump:\n" + text); !strings.Contains(got, "[MODEL_KEY]") || !strings.HasPrefix(got, "a dump:\n") {
+				t.Errorf("%s, %d bytes in: not found in\n%s", how, lead, text)
+			}
+		}
 	}
 }
 
