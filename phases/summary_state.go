@@ -33,7 +33,23 @@ type PhaseSummary struct {
 	Findings   []FindingSummary     `json:"findings,omitempty"`
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []CheckSummary       `json:"failed_checks,omitempty"`
-	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
+	Violations []Reverted           `json:"violations,omitempty"` // changes that were taken back
+}
+
+// Reverted is a change that was taken back.
+type Reverted struct {
+	Path    string          `json:"path"`
+	Rule    string          `json:"rule"`    // what it broke, in English
+	Because metadata.Reason `json:"because"` // the same as the record has it
+}
+
+// AllReverted gives the changes that violations were.
+func AllReverted(all []metadata.Violation) []Reverted {
+	var out []Reverted
+	for _, v := range all {
+		out = append(out, Reverted{v.Path, Say("en", v.Rule), v.Rule})
+	}
+	return out
 }
 
 // FindingSummary is a finding that is not fixed.
@@ -220,7 +236,7 @@ func phaseOf(run metadata.Run, rec metadata.Phase) PhaseSummary {
 			}
 		}
 	}
-	s.Violations = rec.Violations
+	s.Violations = AllReverted(rec.Violations)
 	return s
 }
 

@@ -26,6 +26,7 @@ type Catalogue struct {
 	Kinds      map[string]string // of removals
 	Codes      map[string]Advice // by reason code
 	Reasons    map[string]string // by the code of a reason in the record, see Reason
+	Log        map[string]string // of the log of a run, see Logged
 	Tell       Telling
 	Files      Filing
 

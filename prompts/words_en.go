@@ -33,8 +33,8 @@ func english() Catalogue {
 		Codes:   englishCodes(),
 		Tell:    englishTelling(),
 		Files:   englishFiling(),
-		Reasons: englishReasons(),
-		listed:  ", ", sentences: "; ",
+		Reasons: englishReasons(), Log: englishLog(),
+		listed: ", ", sentences: "; ",
 		unknownCode: Advice{"The run stopped with the code {code}.", "See the log of the job."},
 	}
 }

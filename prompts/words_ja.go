@@ -33,8 +33,8 @@ func japanese() Catalogue {
 		Codes:   japaneseCodes(),
 		Tell:    japaneseTelling(),
 		Files:   japaneseFiling(),
-		Reasons: japaneseReasons(),
-		listed:  "、", sentences: "。",
+		Reasons: japaneseReasons(), Log: japaneseLog(),
+		listed: "、", sentences: "。",
 		unknownCode: Advice{"コード {code} で停止しました。", "ジョブのログを見てください。"},
 	}
 }

@@ -121,7 +121,7 @@ func (r report) findings(rows []row, language string) {
 		}
 		name := flat(x.Rec.Name)
 		for _, f := range openFindings(x.Rec.Verdict) {
-			t.add(name, findingLine(f))
+			t.add(name, findingLine(prompts.Words("en"), f))
 		}
 		for _, g := range failedGates(x.Rec.Verdict) {
 			t.add(name, joined(": ", "gate does not hold", flat(g.Gate), cut(flat(g.Why), 160)))

@@ -41,8 +41,8 @@ func (v *groupedView) Report(e phases.Event) {
 			continue
 		}
 		title, below := lines[0], lines[1:]
-		if n.Why != "" { // the words of others are no part of a workflow command
-			n.Why, below = "", lines
+		if n.Because != "" { // the words of others are no part of a workflow command
+			n.Because, below = "", lines
 			title = plainLines(n, columnsOf(v.o.Plan), v.p.palette, false)[0]
 		}
 		v.group(strings.TrimSpace(title))

@@ -7,12 +7,16 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // news is one event of a run, flat. It is a line of the JSON log, and what the
 // other views make their lines from. Its texts may come from agents and
 // people: they are as they were said.
 type news struct {
+	language string // of the run
+	rules    []metadata.Reason
+
 	Time   time.Time `json:"time"`
 	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further; left is another, see left
 	Issue  string    `json:"issue"`
@@ -25,13 +29,14 @@ type news struct {
 	Model  string    `json:"model,omitempty"`
 
 	// What begins.
-	Why       string        `json:"why,omitempty"`
-	Resumed   bool          `json:"resumed,omitzero"` // in a session of an earlier attempt
-	Again     bool          `json:"again,omitzero"`   // asked once more for something usable
-	DelayMS   int64         `json:"delay_ms,omitzero"`
-	TakenBack string        `json:"taken_back,omitempty"` // the reason of a rollback that is not met yet
-	Status    string        `json:"status,omitempty"`     // of the attempt, or of the run that stopped
-	Code      metadata.Code `json:"reason_code,omitempty"`
+	Why       string          `json:"why,omitempty"`     // in English
+	Because   metadata.Reason `json:"because,omitempty"` // the same as the record has it
+	Resumed   bool            `json:"resumed,omitzero"`  // in a session of an earlier attempt
+	Again     bool            `json:"again,omitzero"`    // asked once more for something usable
+	DelayMS   int64           `json:"delay_ms,omitzero"`
+	TakenBack string          `json:"taken_back,omitempty"` // the reason of a rollback that is not met yet
+	Status    string          `json:"status,omitempty"`     // of the attempt, or of the run that stopped
+	Code      metadata.Code   `json:"reason_code,omitempty"`
 
 	// What ended.
 	Class      metadata.Class       `json:"class,omitempty"`
@@ -41,7 +46,7 @@ type news struct {
 	Findings   []metadata.Finding   `json:"findings,omitempty"` // open ones
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []checkNews          `json:"checks,omitempty"`
-	Violations []metadata.Violation `json:"violations,omitempty"` // changes that were taken back
+	Violations []phases.Reverted    `json:"violations,omitempty"` // changes that were taken back
 	Stderr     string               `json:"stderr,omitempty"`     // the end of what the agent's program wrote there
 	Rules      []string             `json:"rules,omitempty"`      // that took effect, with what each did
 	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
@@ -99,7 +104,7 @@ func newsAbout(plan *pipelines.Pipeline, e phases.Event, d phases.Decision) news
 	rows := rowsOf(plan, e.Run)
 	r := rowOf(rows, d.Phase)
 	return news{
-		Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
+		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
 		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: modelOf(plan, e.Run, d),
 	}
 }
@@ -107,7 +112,8 @@ func newsAbout(plan *pipelines.Pipeline, e phases.Event, d phases.Decision) news
 func newsOfBegin(plan *pipelines.Pipeline, e phases.Event) news {
 	d := *e.Decision
 	n := newsAbout(plan, e, d)
-	n.Event, n.Why, n.Resumed, n.Again, n.DelayMS = "begin", phases.Say("en", d.Why), d.Resume > 0, d.Again, d.Delay.Milliseconds()
+	n.Event, n.Resumed, n.Again, n.DelayMS = "begin", d.Resume > 0, d.Again, d.Delay.Milliseconds()
+	n.because(d.Why)
 	if rec := e.Run.Phase(d.Phase); rec != nil && rec.RollbackContext != nil && d.Do != phases.DoCheck {
 		n.TakenBack = rec.RollbackContext.Reason
 	}
@@ -117,10 +123,13 @@ func newsOfBegin(plan *pipelines.Pipeline, e phases.Event) news {
 func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 	o := *e.Done
 	n := newsAbout(plan, e, e.Of)
-	n.Event, n.Status, n.Code, n.Class, n.Why = "end", string(o.Status), o.Code, o.Class, phases.Say("en", o.Why)
+	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
+	n.because(o.Why)
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
-	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), o.Violations, o.Stderr
-	n.Rules = rulesSince(e.Run)
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), phases.AllReverted(o.Violations), o.Stderr
+	for _, why := range rulesSince(e.Run) {
+		n.Rules, n.rules = append(n.Rules, phases.Say("en", why)), append(n.rules, why)
+	}
 	if o.Model != "" {
 		n.Model = o.Model
 	}
@@ -152,15 +161,21 @@ func newsOfEnd(plan *pipelines.Pipeline, e phases.Event) news {
 	return n
 }
 
+// because notes why, for programs and for people.
+func (n *news) because(why metadata.Reason) { n.Why, n.Because = phases.Say("en", why), why }
+
+// words are those of the run's language.
+func (n news) words() prompts.Catalogue { return prompts.Words(n.language) }
+
 // rulesSince gives what rules did after the newest attempt.
-func rulesSince(run metadata.Run) []string {
-	var rules []string
+func rulesSince(run metadata.Run) []metadata.Reason {
+	var rules []metadata.Reason
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.Attempt == len(run.Attempts) {
 			break
 		}
 		if d.Step == "rule" {
-			rules = append([]string{phases.Say("en", d.Why)}, rules...)
+			rules = append([]metadata.Reason{d.Why}, rules...)
 		}
 	}
 	return rules
@@ -171,7 +186,8 @@ func newsOfStop(plan *pipelines.Pipeline, e phases.Event) news {
 	d := doing(plan, e.Run)
 	rows := rowsOf(plan, e.Run)
 	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
-	n.Event, n.Status, n.Code, n.Why, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, phases.Say("en", d.Why), 0, string(d.Do)
+	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
+	n.because(d.Why)
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}

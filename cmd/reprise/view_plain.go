@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // plainView prints a line when a step begins, one when it ends, and under it
@@ -95,20 +96,21 @@ func happened(n news, p palette) string {
 }
 
 func startLine(n news, p palette) string {
-	why := cut(flat(n.Why), 300)
+	c := n.words()
+	why := cut(flat(n.Because.In(c)), 300)
 	if n.TakenBack != "" {
-		taken := "taken back because: " + cut(flat(n.TakenBack), 300)
-		if strings.HasPrefix(why, "taken back: ") {
+		taken := p.yellow(c.Logged("taken back", "reason", cut(flat(n.TakenBack), 300)))
+		if n.Because.Code() == "taken_back" {
 			why = ""
 		}
-		why = joined("; ", p.yellow(taken), why)
+		why = joined("; ", taken, why)
 	}
-	verb := "starts"
+	verb := c.Logged("starts")
 	switch {
 	case n.DelayMS > 0:
-		verb = "waits " + took(time.Duration(n.DelayMS)*time.Millisecond)
+		verb = c.Logged("waits", "time", took(time.Duration(n.DelayMS)*time.Millisecond))
 	case n.Resumed:
-		verb = "goes on in its session"
+		verb = c.Logged("resumes")
 	}
 	return p.cyan("> ") + joined(": ", verb, why)
 }
@@ -133,22 +135,23 @@ func mark(n news, p palette) string {
 // stopLine says how the run ended.
 func stopLine(n news, p palette) string {
 	t := n.Total
-	text := fmt.Sprintf("%d of %s, %s, %s tokens, %s, %s of work", t.Completed, plural(n.Phases, "phase"),
-		plural(t.Attempts, "attempt"), tokenCount(t.Tokens), usd(t.USD), took(time.Duration(t.DurationMS)*time.Millisecond))
+	c := n.words()
+	text := c.Logged("total", "done", t.Completed, "phases", n.Phases, "attempts", t.Attempts,
+		"tokens", tokenCount(t.Tokens), "usd", usd(t.USD), "time", took(time.Duration(t.DurationMS)*time.Millisecond))
 	if n.Status == string(metadata.Completed) {
-		return p.green("✓ completed") + ": " + text
+		return p.green("✓ "+c.Logged("completed")) + ": " + text
 	}
-	ended := flat(n.Status)
+	ended := flat(prompts.Word(c.Statuses, n.Status))
 	if n.Code != "" && string(n.Code) != n.Status && n.Status != string(metadata.Interrupted) { // which is no cancelling
 		ended += " (" + flat(string(n.Code)) + ")"
 	}
 	where := flat(joined(" ", n.Phase, n.Step))
 	if where != "" {
-		where = "at " + where
+		where = c.Logged("at", "where", where)
 	}
 	sign := p.yellow("! " + ended)
 	if n.Status == string(metadata.Failed) {
 		sign = p.red("✗ " + ended)
 	}
-	return joined(": ", joined(" ", sign, where), cut(flat(n.Why), 300)) + "; " + text
+	return joined(": ", joined(" ", sign, where), cut(flat(n.Because.In(c)), 300)) + "; " + text
 }

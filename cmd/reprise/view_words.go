@@ -3,39 +3,47 @@ package main
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // result says in a few words how an attempt ended.
 func (n news) result() string {
 	var parts []string
+	c := n.words()
 	switch {
 	case n.Status != string(metadata.Succeeded):
 		return n.trouble()
 	case n.Verdict != "":
-		parts = append(parts, words(n.Verdict), n.found())
+		parts = append(parts, prompts.Word(c.Verdicts, string(n.Verdict)), n.found())
 	case len(n.Checks) > 0:
-		for _, c := range n.Checks {
-			if c.Pass {
-				parts = append(parts, c.Name+" passes")
-			} else {
-				parts = append(parts, fmt.Sprintf("%s fails (exit %d)", c.Name, c.ExitCode))
+		for _, check := range n.Checks {
+			how := "fails"
+			if check.Pass {
+				how = "passes"
 			}
+			parts = append(parts, c.Logged(how, "check", check.Name, "code", check.ExitCode))
 		}
 	default:
 		parts = append(parts, n.written())
 	}
 	if n.PhaseIs == metadata.PhaseCompleted || n.PhaseIs == metadata.PhaseFailed {
-		parts = append(parts, "phase "+string(n.PhaseIs))
+		parts = append(parts, c.Logged("phase "+string(n.PhaseIs)))
 	}
-	if n.WentBack != "" {
-		parts = append(parts, "the run goes back to "+n.WentBack)
+	if phase, step, back := strings.Cut(n.WentBack, " "); back {
+		parts = append(parts, c.Logged("back", "phase", phase, "step", prompts.Word(c.Steps, step)))
 	}
-	return flat(joined(", ", parts...))
+	return flat(n.list(parts...))
+}
+
+// list puts into one line what is not empty.
+func (n news) list(parts ...string) string {
+	return n.words().List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
 }
 
 // trouble says why an attempt did not succeed.
@@ -44,11 +52,11 @@ func (n news) trouble() string {
 	if n.Class != "" {
 		what = string(n.Class)
 	}
-	if n.Status == string(metadata.Cut) {
-		what = "interrupted"
-	}
 	what = words(what)
-	if why := reasons(n.Why); why != what {
+	if n.Status == string(metadata.Cut) {
+		what = n.words().Logged("interrupted")
+	}
+	if why := reasons(phases.Say(n.language, n.Because)); why != what && n.Because.Code() != "interrupted" {
 		return joined(": ", what, cut(why, 200))
 	}
 	return what
@@ -67,35 +75,36 @@ func (n news) found() string {
 	var parts []string
 	for _, c := range []struct {
 		n    int
-		noun string
-	}{{blockers, "open blocker"}, {len(n.Gates), "failed gate"}, {suggestions, "suggestion"}} {
+		what string
+	}{{blockers, "blockers"}, {len(n.Gates), "gates"}, {suggestions, "suggestions"}} {
 		if c.n > 0 {
-			parts = append(parts, plural(c.n, c.noun))
+			parts = append(parts, n.words().Logged(c.what, "n", c.n))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return n.list(parts...)
 }
 
 // written says what a writing step left behind.
 func (n news) written() string {
 	var parts []string
+	c := n.words()
 	if len(n.Files) > 0 {
-		parts = append(parts, "wrote "+flat(path.Base(n.Files[0])))
+		parts = append(parts, c.Logged("wrote", "file", flat(path.Base(n.Files[0]))))
 		if more := len(n.Files) - 1; more > 0 {
-			parts = append(parts, fmt.Sprintf("%d more", more))
+			parts = append(parts, c.Logged("more", "n", more))
 		}
 	}
 	if n.Diff != nil && n.Diff.Files > 0 {
-		parts = append(parts, fmt.Sprintf("%s changed +%d -%d", plural(n.Diff.Files, "file"), n.Diff.Added, n.Diff.Deleted))
+		parts = append(parts, c.Logged("changed", "n", n.Diff.Files, "added", n.Diff.Added, "deleted", n.Diff.Deleted))
 	}
-	return strings.Join(parts, ", ")
+	return n.list(parts...)
 }
 
 // stats are the figures of an attempt.
 func (n news) stats() string {
 	var parts []string
 	if n.Tokens > 0 {
-		parts = append(parts, tokenCount(n.Tokens)+" tokens")
+		parts = append(parts, n.words().Logged("tokens", "n", tokenCount(n.Tokens)))
 	}
 	if n.USD > 0 {
 		parts = append(parts, usd(n.USD))
@@ -103,23 +112,24 @@ func (n news) stats() string {
 	if n.DurationMS > 0 {
 		parts = append(parts, took(time.Duration(n.DurationMS)*time.Millisecond))
 	}
-	return strings.Join(parts, ", ")
+	return n.list(parts...)
 }
 
 // details are the lines that belong under the result, by title.
 func (n news) details() []string {
 	var lines []string
+	c := n.words()
 	for _, f := range n.Findings {
-		lines = append(lines, findingLine(f))
+		lines = append(lines, findingLine(c, f))
 	}
 	for _, g := range n.Gates {
-		lines = append(lines, joined(": ", "gate does not hold", flat(g.Gate)))
+		lines = append(lines, c.Logged("gate", "gate", flat(g.Gate)))
 	}
 	for _, v := range n.Violations {
-		lines = append(lines, joined(": ", "change reverted", flat(v.Path), flat(phases.Say("en", v.Rule))))
+		lines = append(lines, c.Logged("reverted", "path", flat(v.Path), "why", flat(v.Because.In(c))))
 	}
-	for _, r := range n.Rules {
-		lines = append(lines, flat(r))
+	for _, r := range n.rules {
+		lines = append(lines, flat(r.In(c)))
 	}
 	return lines
 }
@@ -136,7 +146,7 @@ func (n news) output(all bool) []string {
 		said, left := telling(c.output, mostTelling)
 		lines = append(lines, said...)
 		if left > 0 {
-			lines = append(lines, fmt.Sprintf("(%s in %s)", plural(left, "more line"), phases.ChecksFile))
+			lines = append(lines, n.words().Logged("lines", "n", left, "file", phases.ChecksFile))
 		}
 	}
 	if all || n.Status != string(metadata.Succeeded) {
@@ -149,10 +159,10 @@ func (n news) output(all bool) []string {
 }
 
 // findingLine is a finding by its title and place.
-func findingLine(f metadata.Finding) string {
-	line := flat(joined(" ", string(f.Severity), f.ID, f.Title))
+func findingLine(c prompts.Catalogue, f metadata.Finding) string {
+	line := flat(joined(" ", prompts.Word(c.Severities, string(f.Severity)), f.ID, f.Title))
 	if f.Status == metadata.StillOpen {
-		line += ", still open"
+		line = c.Logged("still open", "finding", line)
 	}
 	if at := place(f); at != "" {
 		line += " (" + at + ")"
