@@ -153,6 +153,7 @@ func TestGeminiFault(t *testing.T) {
 }
 
 func TestChecks(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	b := newBench(t)
 	b.opts.Environ = append(b.opts.Environ, "GITHUB_TOKEN="+canary, "ANTHROPIC_API_KEY="+canary)
 	for _, tt := range []struct {

@@ -118,6 +118,7 @@ func TestClaudeRecordings(t *testing.T) {
 // A program that only waits for the service and is then ended was rate
 // limited, not idle.
 func TestClaudeIdleWhileRateLimited(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	b := newBench(t)
 	b.write(filepath.Join(b.dir, "stream"), `{"type":"system","subtype":"init","session_id":"s"}
 {"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":7000,"error_status":429,"error":"rate_limit"}
@@ -131,6 +132,7 @@ func TestClaudeIdleWhileRateLimited(t *testing.T) {
 
 // A wait that is long is not sat out where nothing has been done yet.
 func TestClaudeLongWaitBeforeAnyWork(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	b := newBench(t)
 	const start, work, wait = `{"type":"system","subtype":"init","session_id":"s"}`, `{"type":"assistant","message":{"id":"1","content":[]}}`,
 		`{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":30000,"error_status":429,"error":"rate_limit"}`
@@ -152,6 +154,7 @@ func TestClaudeLongWaitBeforeAnyWork(t *testing.T) {
 
 // What was used is known also when the call does not come to its end.
 func TestClaudeUsageOfACallThatIsCut(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	b := newBench(t)
 	b.write(filepath.Join(b.dir, "stream"), `{"type":"system","subtype":"init","session_id":"s","model":"claude-opus-4-8[1m]"}
 {"type":"assistant","message":{"id":"1","model":"claude-opus-4-8","usage":{"input_tokens":10,"output_tokens":1},"content":[{"type":"text","text":"Hm."}]}}
@@ -214,6 +217,7 @@ func TestCodexRecordings(t *testing.T) {
 // Codex counts a session as a whole. Going on with one costs only what is new,
 // and its own record tells what a call used that was cut.
 func TestCodexUsageOfASession(t *testing.T) {
+	t.Parallel() // most of it is waiting
 	const session = "01a1f7c3-b1fa-7e60-99f8-28a35621e4cd"
 	count := func(n string) string {
 		return `{"type":"turn_context","payload":{"model":"gpt-5.2-codex"}}

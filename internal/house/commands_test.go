@@ -1,9 +1,11 @@
 package house_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -64,14 +66,20 @@ var (
 func programHelp(t *testing.T) helpTexts {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
-	build := exec.Command("go", "build", "-o", program, "./cmd/reprise")
+	args := []string{"build", "-o", program}
+	if raced() {
+		args = append(args, "-race") // its packages are built already
+	}
+	build := exec.Command("go", append(args, "./cmd/reprise")...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building reprise: %v\n%s", err, out)
 	}
 	texts := helpTexts{}
 	ask := func(command string, args ...string) {
-		out, err := exec.Command(program, append(args, "--help")...).Output()
+		c := exec.Command(program, append(args, "--help")...)
+		c.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+		out, err := c.Output()
 		if err != nil {
 			t.Fatalf("reprise %s --help: %v", command, err)
 		}
@@ -86,6 +94,12 @@ func programHelp(t *testing.T) helpTexts {
 		t.Fatalf("reprise --help lists no command:\n%s", texts[""])
 	}
 	return texts
+}
+
+// raced reports whether the race detector watches this test.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // lint gives what a page says of the program that is not so.
