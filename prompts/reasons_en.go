@@ -156,6 +156,7 @@ func englishReasons() map[string]string {
 		"branch_changed":     "somebody else has changed on the branch what it left behind; an approval of it does not hold any more",
 
 		"run_begins":         "the run begins",
+		"began_with_it":      "the run began with it",
 		"goes_on":            "goes on",
 		"goes_on_anew":       "goes on with the pipeline as it is defined now",
 		"goes_on_with_issue": "goes on with the issue as it reads now",

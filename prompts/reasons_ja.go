@@ -155,6 +155,7 @@ func japaneseReasons() map[string]string {
 		"branch_changed":     "ほかの誰かがブランチで成果を変更したため、以前の承認は無効になりました",
 
 		"run_begins":         "実行を始めます",
+		"began_with_it":      "このパイプラインで始まった実行です",
 		"goes_on":            "実行を続けます",
 		"goes_on_anew":       "現在の定義のパイプラインで実行を続けます",
 		"goes_on_with_issue": "現在の Issue の内容で実行を続けます",

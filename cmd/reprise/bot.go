@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 // bot does what people ask for in the comments of one issue.
 type bot struct {
+	spoken string // language of a run that this job only answers questions about; empty if that is not known
 	job    *job
 	env    environment
 	in     inputs
@@ -303,7 +305,7 @@ func (b *bot) language() string {
 	case b.in.language != "":
 		return b.in.language
 	}
-	return "en"
+	return cmp.Or(b.spoken, "en")
 }
 
 // id is the issue's, as runs know it.

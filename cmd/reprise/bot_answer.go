@@ -71,6 +71,8 @@ func (b *bot) replyTo(ctx context.Context, c waiting) error {
 
 // answerText is what a question is answered with.
 func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker string) string {
+	plan, found, err := b.known(ctx)
+	b.spoken = found.Language
 	if text := asked.reply(b.language()); text != "" {
 		return marker + "\n" + text
 	}
@@ -80,7 +82,6 @@ func (b *bot) answerText(ctx context.Context, asked slashParsed, by, marker stri
 	if asked.Command.Name == "help" {
 		return marker + "\n" + slashHelp(b.language(), asked.Command.Topic, nil)
 	}
-	plan, found, err := b.known(ctx)
 	switch none := errors.Is(err, fs.ErrNotExist); {
 	case err != nil && !none:
 		return refusal(apiProblem(err), err)
@@ -127,7 +128,7 @@ func (b *bot) configText(ctx context.Context, marker string, plan *pipelines.Pip
 	for _, s := range slashTable() {
 		f.Rights = append(f.Rights, right{"/" + s.Name, string(s.Role)})
 	}
-	f.Why, f.From = "the run began with it", b.env.branch(b.id())
+	f.Why, f.From = phases.Say(b.language(), metadata.Because("began_with_it")), b.env.branch(b.id())
 	if plan == nil {
 		var err error
 		if plan, f.Why, err = b.choose(ctx); err != nil {
