@@ -248,13 +248,14 @@ func brief(s string) string {
 
 // first gives the first of some reasons, and of words their first line.
 func first(r metadata.Reason) metadata.Reason {
-	for _, one := range r.Each() {
-		if one.Code() == "" {
-			return metadata.Said(brief(Say("en", one)))
-		}
-		return one
+	all := r.Each()
+	if len(all) == 0 {
+		return ""
 	}
-	return ""
+	if all[0].Code() == "" {
+		return metadata.Said(brief(Say("en", all[0])))
+	}
+	return all[0]
 }
 
 // count prints a number with its noun.
