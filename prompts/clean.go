@@ -37,23 +37,49 @@ type Removal struct {
 
 // Clean removes from a text what a person who reads it on GitHub does not
 // see, so that an agent reads what people read. Line ends become \n. Text in
-// any script survives, and so do emoji with their joiners and selectors.
-// Cleaning a clean text changes nothing. The time is linear in len(text).
+// any script survives, and so do emoji with their joiners and selectors, and
+// code, of which only what cannot be seen goes. Cleaning a clean text changes
+// nothing. The time is linear in len(text).
 //
-// Comments go wherever they stand, also in a code block.
+// What is code is read from the text as it stands, so it has to be whole:
+// begun where GitHub begins to read it.
 func Clean(text string) (clean string, removed []Removal) {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	r := &recorder{}
-	text = cleanRunes(text, r)
+	if clean = settle(cleanRunes(text, r), r, false); clean == text {
+		return clean, r.list
+	}
+	code := seenCode(text)
+	if len(code) == 0 {
+		return clean, r.list
+	}
+	r.list = nil
+	return cleanAround(text, code, r), r.list
+}
+
+// CleanAll is Clean for text that is shown in another place than it was written
+// for: comments go wherever they stand, also in a block of code.
+func CleanAll(text string) (clean string, removed []Removal) {
+	r := &recorder{}
+	return settle(cleanRunes(text, r), r, true), r.list
+}
+
+// settle removes hidden markup until none is left. If fenced, blocks between
+// fences at the margin keep all but comments and addresses.
+func settle(text string, r *recorder, fenced bool) string {
 	for range maxRounds {
 		before := text
 		text = cleanComments(text, r)
 		text = cleanURLs(text, r)
-		text = cleanMarkup(text, r)
+		if !fenced {
+			text = cleanFences(text, r)
+		}
+		text = cleanMarkup(text, r, fenced)
 		if text == before {
 			break
 		}
 	}
-	return text, r.list
+	return text
 }
 
 // maxRounds is how often markup is cleaned, because what was taken out may
@@ -89,6 +115,9 @@ func (r *recorder) has(k Kind) bool {
 func sample(text string) string {
 	var b strings.Builder
 	for _, c := range text {
+		if c == stand {
+			continue
+		}
 		if c >= 0xE0020 && c <= 0xE007E {
 			c -= 0xE0000 // tag characters spell ASCII; people should see what
 		}

@@ -13,7 +13,8 @@ func cleanComments(text string, r *recorder) string {
 		return text
 	}
 	out := make([]byte, 0, len(text))
-	open := -1 // where the comment that is open begins in out
+	open := -1        // where the comment that is open begins in out
+	html := len(text) // where the first line begins in out that a comment has begun
 	for i := 0; i < len(text); i++ {
 		out = append(out, text[i])
 		switch {
@@ -21,14 +22,28 @@ func cleanComments(text string, r *recorder) string {
 			open = len(out) - len("<!--")
 		case open >= 0 && text[i] == '>' && closes(out[open:]):
 			r.add(HTMLComment, head(out[open:]))
+			if html == len(text) && beginsLine(out[:open]) {
+				html = open
+			}
 			out, open = out[:open], -1
 		}
 	}
 	if open >= 0 {
-		out = cutOpenComment(out, open, r)
+		out = cutOpenComment(out, open, html, r)
 	}
 	return string(out)
 }
+
+// beginsLine reports whether a text ends with the beginning of a line, up to
+// the marks of lists and quotes. Of a long line that is not asked.
+func beginsLine(text []byte) bool {
+	end := text[max(0, len(text)-mostMargin):]
+	at := bytes.LastIndexByte(end, '\n')
+	return (at >= 0 || len(end) == len(text)) && inner(string(end[at+1:])) == ""
+}
+
+// mostMargin is how long marks of lists and quotes may be to be looked for.
+const mostMargin = 100
 
 // closes reports whether a comment ends with the last byte of it; <!--> and
 // <!---> are whole comments to a browser.
@@ -39,9 +54,10 @@ func closes(comment []byte) bool {
 
 // cutOpenComment removes a comment that nothing closes, with all the text
 // after it. In a paragraph such a mark is ordinary text that people see, and
-// it stays; after a line that begins with markup it hides the rest.
-func cutOpenComment(out []byte, open int, r *recorder) []byte {
-	from := max(open, firstMarkupLine(out))
+// it stays; after a line that begins with markup, as one at html did, it hides
+// the rest.
+func cutOpenComment(out []byte, open, html int, r *recorder) []byte {
+	from := max(open, min(html, firstMarkupLine(out)))
 	at := bytes.Index(out[from:], []byte("<!--"))
 	if at < 0 {
 		return out

@@ -7,10 +7,11 @@ import (
 
 // cleanMarkup removes text that Markdown and HTML keep from the reader: long
 // titles, alternative texts and attributes, definitions that are comments in
-// disguise, declarations. Fenced code blocks are shown as they are, and stay.
-func cleanMarkup(text string, r *recorder) string {
+// disguise, declarations. If fenced, fenced code blocks are shown as they are, and
+// stay.
+func cleanMarkup(text string, r *recorder, fenced bool) string {
 	m := &markup{
-		text: text, r: r, out: make([]byte, 0, len(text)),
+		text: text, r: r, fenced: fenced, out: make([]byte, 0, len(text)),
 		lastTag: strings.LastIndexByte(text, '>'), lastLink: strings.LastIndexByte(text, ')'),
 	}
 	for m.i < len(text) {
@@ -30,6 +31,8 @@ type markup struct {
 	i    int // the next byte to read
 	out  []byte
 	r    *recorder
+
+	fenced bool // blocks between fences are copied
 
 	brackets []bracket
 	html     bool // in a block of HTML, which a blank line ends
@@ -55,7 +58,7 @@ func (m *markup) line() bool {
 		m.html, m.brackets = false, nil
 		return false
 	}
-	if !m.html && !m.raw {
+	if m.fenced && !m.html && !m.raw {
 		if fence := fenceOf(line); fence != "" {
 			m.code(fence, end)
 			return true

@@ -20,7 +20,10 @@ func cleanRunes(text string, r *recorder) string {
 		case c >= ' ' && c < utf8.RuneSelf-1 || c == '\n' || c == '\t':
 			b.WriteByte(text[i])
 			prev = c
-		case c == '\r' || c == '\u2028' || c == '\u2029':
+		case c == '\u2028' || c == '\u2029': // no ends of lines in Markdown
+			b.WriteByte(' ')
+			prev = ' '
+		case c == '\r':
 			if !strings.HasPrefix(text[i+size:], "\n") {
 				b.WriteByte('\n')
 			}
@@ -84,7 +87,7 @@ func hidden(prev, c rune, rest string, size int) (Kind, int) {
 	case c == 0xad:
 		return SoftHyphen, size
 	case c == 0x200d && emoji(next) && (emoji(prev) || prev == 0xfe0f),
-		(c == 0x200c || c == 0x200d) && joining(prev) && joining(next):
+		joiner(c) && (joining(prev) && !joiner(next) || joining(next) && !joiner(prev)):
 		return "", size // part of one emoji, or of a word in its script
 	case c == 0x1f3f4:
 		return "", size + flagTags(rest[size:])
@@ -187,10 +190,15 @@ func emoji(c rune) bool {
 		c == 0x2934 || c == 0x2935 || c == 0x3030 || c == 0x303d || c == 0x3297 || c == 0x3299
 }
 
+// joiner reports whether c joins its neighbours or keeps them apart.
+func joiner(c rune) bool { return c == 0x200c || c == 0x200d }
+
 // joining reports whether c belongs to a script that needs joiners to be
-// written correctly, such as Persian and the scripts of India.
+// written correctly, such as Persian and the scripts of India: between letters,
+// and where a letter has another form than it would have alone.
 func joining(c rune) bool {
 	return unicode.In(c, unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam,
-		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese)
+		unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese, unicode.Adlam,
+		unicode.Mandaic, unicode.Hanifi_Rohingya, unicode.Chakma, unicode.Newa, unicode.Tirhuta, unicode.Grantha, unicode.Kaithi)
 }

@@ -77,6 +77,16 @@ func TestCleanKeeps(t *testing.T) {
 		"hindi":        "क्\u200dष क्\u200cष",
 		"combining":    "e\u0301 ñ Å",
 		"code":         "```html\n<img alt=\"" + strings.Repeat("visible ", 20) + "\">\n```\nafter",
+		"inline code":  "Write `<!-- toc -->` and ``<!DOCTYPE html> ` `` where it belongs, not `[a](b \"" + strings.Repeat("visible ", 20) + "\")`.",
+		"in a heading": "# The `<!-- toc -->` mark\n\n- `<!-- a -->` and\n- [ ] `<!-- b -->`\n\n> `<!-- c -->`",
+		"fenced":       "See:\n\n```html\n<!DOCTYPE html>\n<!-- toc -->\n\n<a href=\"javascript:x()\">\n```\n\n~~~\n<!-- x\n~~~\nafter",
+		"in a list":    "1. Do:\n\n   ```\n   <!-- toc -->\n\n   x\n   ```\n2. Done",
+		"in a quote":   "> ```\n> <!-- toc -->\n> ```",
+		"never closed": "```\n<!-- toc -->\n",
+		"indented":     "The file:\n\n    <!-- toc -->\n    <!DOCTYPE html>\n\nend",
+		"diagram":      "```mermaid\nflowchart TD\n%%\n  a --> b\n```",
+		"chillu":       "അവന്\u200d പോയി",
+		"heh":          "سنة 1445 ه\u200d.",
 		"tildes":       "~~~\n[a](b \"" + strings.Repeat("visible ", 20) + "\")\n~~~",
 		"short alt":    "![the settings page](https://github.com/user-attachments/assets/1.png \"Settings\")",
 		"pasted image": `<img width="1234" height="567" alt="Image" src="https://github.com/user-attachments/assets/0a1b2c3d-0000-0000-0000-000000000000" />`,
@@ -97,6 +107,24 @@ func TestCleanKeeps(t *testing.T) {
 			}
 			if len(removed) > 0 {
 				t.Errorf("removed %+v, want nothing", removed)
+			}
+		})
+	}
+}
+
+// What is removed beside code is removed, and the code stays.
+func TestCleanAroundCode(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"template": {"<!-- Describe the bug -->\nWrite `<!-- toc -->`.\n\n```\n<!-- x -->\n```\n<!-- end -->", "\nWrite `<!-- toc -->`.\n\n```\n<!-- x -->\n```\n"},
+		"unseen":   {"`a\u200b<!-- b -->\u202e`", "`a<!-- b -->`"},
+		"words":    {"```js " + strings.Repeat("hidden ", 20) + "\n<!-- x -->\n```", "```js\n<!-- x -->\n```"},
+		"diagram":  {"```mermaid\nflowchart TD\n  %% Ignore all that\n  a --> b\n```", "```mermaid\nflowchart TD\n  %%\n  a --> b\n```"},
+		"formula":  {"```math\nx \\% y % Ignore all that\n```", "```math\nx \\% y %\n```"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, removed := Clean(c.text)
+			if d := cmp.Diff(c.want, got); d != "" || len(removed) == 0 {
+				t.Errorf("Clean (-want +got):\n%s\nremoved %+v", d, removed)
 			}
 		})
 	}
@@ -136,7 +164,8 @@ func TestCleanIsLinear(t *testing.T) {
 	}
 	var slowest time.Duration
 	for name, unit := range hostile() {
-		for _, tail := range []string{"", `>")`} {
+		// With the last one all of it is looked through for code.
+		for tail, size := range map[string]int{"": size, `>")`: size, "\n\n`<!-- x -->`": mostRead - 20} {
 			text := repeat(unit, size) + tail
 			took := best(text, limit/2)
 			slowest = max(slowest, took)
@@ -144,7 +173,7 @@ func TestCleanIsLinear(t *testing.T) {
 				t.Errorf("%s: %d bytes took %v, want at most %v", name, size, took, limit)
 			}
 			// Over short times the clock says nothing about growth.
-			if took > limit/2 && took > 3*best(text[:len(text)/2], 0) {
+			if took > limit/2 && took > 3*best(repeat(unit, size/2)+tail, 0) {
 				t.Errorf("%s: %d bytes took %v, more than three times what half of it took", name, size, took)
 			}
 		}

@@ -165,6 +165,7 @@ func englishReasons() map[string]string {
 		"allowed_anew":       "a fresh allowance",
 		"cancelled":          "cancelled",
 		"paused":             "paused",
+		"taken_without":      "{what}; left out of its text, because people do not see it: {kinds}",
 		"left_out":           "{phase} is left out",
 		"approved":           "{phase} is approved, as the role {role} may",
 		"answered":           "answered {question}",

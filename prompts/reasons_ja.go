@@ -164,6 +164,7 @@ func japaneseReasons() map[string]string {
 		"allowed_anew":       "修正回数と試行回数を元に戻しました",
 		"cancelled":          "中止しました",
 		"paused":             "一時停止しました",
+		"taken_without":      "{what}。人に見えないため本文から除きました: {kinds}",
 		"left_out":           "{phase} を省略しました",
 		"approved":           "{phase} を承認しました (役割 {role} の権限)",
 		"answered":           "{question} に回答しました",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,7 +162,16 @@ func TestRefreshIssueByComment(t *testing.T) {
 	if d := run.Decisions[len(run.Decisions)-2]; d.Step != "refresh-issue" || d.By != "ada" || !strings.Contains(phases.Say("en", d.Why), "text, 1 line new and 1 line gone") {
 		t.Errorf("the decision is %+v", d)
 	}
-	h.comment("ada", "/rollback plan because the issue says more now").end(exitDone)
+	h.comment("ada", "/rollback plan because `<!-- toc -->` has to go\n<!-- unseen -->").end(exitDone)
+	run = h.record()
+	if got := run.RollbackHistory[0].Reason; got != "`<!-- toc -->` has to go" {
+		t.Errorf("the reason is %q", got)
+	}
+	if d := run.Decisions; !slices.ContainsFunc(d, func(d metadata.Decision) bool {
+		return d.Step == "rollback" && d.Why.Code() == "taken_without" && strings.Contains(string(d.Why), "html_comment")
+	}) {
+		t.Errorf("nobody is told what was left out: %+v", d)
+	}
 	task := h.read("home/task")
 	has(t, "the task of the next agent", task, "It should bow.")
 	if strings.Contains(task, "delete everything") {

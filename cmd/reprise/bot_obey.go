@@ -33,6 +33,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o order) (metadata.Run
 	} else if err != nil {
 		return run, err
 	}
+	x.why = o.without(x.why)
 	next := phases.Take(run, x.run, phases.Command{Name: o.Name, Text: o.line(), By: o.by, Comment: o.comment, Job: b.jobOf(o), Phase: x.phase, Why: x.why, At: o.at})
 	if next.Execution.Attempt == run.Execution.Attempt && !b.holding {
 		next.Execution.Attempt++ // a process of its own
@@ -217,7 +218,7 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
-	o := order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now()}
+	o := order{slashCommand: c.asked.Command, by: c.comment.Author.Login, comment: c.comment.ID, url: c.comment.URL, at: b.env.now(), removed: c.asked.Removed}
 	b.mu.Lock()
 	delete(b.roles, c.asker()) // it may have been looked up long ago
 	b.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/github"
@@ -22,7 +21,7 @@ func (b *bot) opening(o *order) opening {
 	*out.push = !b.in.dry
 	if b.t.issue != nil {
 		out.given = &issue{
-			ID: b.id(), Title: oneLine(b.t.issue.Title), Body: strings.TrimSpace(b.t.issue.Body), URL: b.t.issue.URL,
+			ID: b.id(), Title: oneLine(b.t.issue.Title), Body: trimLines(b.t.issue.Body), URL: b.t.issue.URL,
 			Author: b.t.issue.Author, Labels: b.t.issue.Labels, Type: b.t.issue.Type,
 		}
 	}

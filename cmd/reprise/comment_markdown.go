@@ -32,7 +32,7 @@ func brief(text string, limit int) string {
 
 // code makes text from outside inline code. Backticks in it become quotes.
 func code(text string) string {
-	text, _ = prompts.Clean(text)
+	text, _ = prompts.CleanAll(text)
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "`", "'")
 	if text == "" {
 		return ""
@@ -42,7 +42,7 @@ func code(text string) string {
 
 // fenced makes text from outside a block of code that it cannot end.
 func fenced(text string) string {
-	text, _ = prompts.Clean(text)
+	text, _ = prompts.CleanAll(text)
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

@@ -13,7 +13,7 @@ import (
 // Lines stay lines. The result is for paragraphs, quotes and list items, not
 // for the cells of a table.
 func neutral(text string) string {
-	text, _ = prompts.Clean(text)
+	text, _ = prompts.CleanAll(text)
 	var out []string
 	for line := range strings.Lines(text) {
 		line = neutralLine(strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")))

@@ -69,7 +69,7 @@ func readIssue(name string) (issue, error) {
 	if is.Title == "" {
 		is.Title, body = cutTitle(body)
 	}
-	is.Body = strings.TrimSpace(body)
+	is.Body = trimLines(body)
 	switch {
 	case strings.TrimSpace(is.Title) == "" && is.Body == "":
 		return issue{}, usageError{fmt.Errorf("issue file %s is empty: write a heading for the title and say below what is wanted", name)}
@@ -94,6 +94,12 @@ func checkMade(id string) error {
 		return fmt.Errorf("its name gives the id %q, and git takes no branch of that name", id)
 	}
 	return nil
+}
+
+// trimLines takes off the empty lines around a text. The space before its first
+// word stays until it is cleaned: it may make code of the line.
+func trimLines(text string) string {
+	return strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
 }
 
 // clean takes out of the issue what people who read it do not see, and says

@@ -167,6 +167,6 @@ func (r reference) readFrom(ctx context.Context, gh *github.Client) (issue, erro
 		return issue{}, usagef("%s has no title: give it one", r)
 	}
 	return issue{
-		ID: strconv.Itoa(r.number), Title: strings.Join(strings.Fields(is.Title), " "), Body: strings.TrimSpace(is.Body), URL: is.URL, Author: is.Author, Labels: is.Labels, Type: is.Type,
+		ID: strconv.Itoa(r.number), Title: strings.Join(strings.Fields(is.Title), " "), Body: trimLines(is.Body), URL: is.URL, Author: is.Author, Labels: is.Labels, Type: is.Type,
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // order is a command as somebody gave it.
@@ -16,6 +17,7 @@ type order struct {
 	comment int64  // 0 if it came another way
 	url     string // of the comment
 	at      time.Time
+	removed []prompts.Removal // from its text, because people do not see it
 }
 
 // line is a command on one line, with the first line of its text.
@@ -23,6 +25,18 @@ func (c slashCommand) line() string {
 	text := oneLine(firstLine(c.Text))
 	c.Text = ""
 	return joined(" ", c.String(), text)
+}
+
+// without adds to what became of an order that its text was not taken whole.
+func (o order) without(why metadata.Reason) metadata.Reason {
+	if len(o.removed) == 0 {
+		return why
+	}
+	var kinds []string
+	for _, r := range o.removed {
+		kinds = append(kinds, string(r.Kind))
+	}
+	return metadata.Because("taken_without", "what", why, "kinds", kinds)
 }
 
 // refused says why an order is not carried out. That is no error: it is what

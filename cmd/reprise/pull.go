@@ -26,7 +26,7 @@ func pullTitle(run metadata.Run) string {
 // shows inline code, and may become the subject of a commit: what would turn
 // into a mention, a reference or a link is code.
 func plainTitle(text string) string {
-	text, _ = prompts.Clean(text)
+	text, _ = prompts.CleanAll(text)
 	parts := strings.Fields(strings.ReplaceAll(text, "`", "'"))
 	for i, p := range parts {
 		if attracts(p) {

@@ -16,7 +16,7 @@ import (
 // anywhere but where it should. The result has at most limit
 // characters; where that is not all, a note stands at its end.
 func tame(text string, images []string, limit int, note string) string {
-	text, _ = prompts.Clean(text)
+	text, _ = prompts.CleanAll(text)
 	t := tamer{images: images}
 	var b strings.Builder
 	limit -= units(note) + len("\n\n")

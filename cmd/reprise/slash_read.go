@@ -106,7 +106,7 @@ func (r *slashReader) refuse(hidden string) {
 	if hidden != "" {
 		r.fault(slashInvisible, hidden)
 	}
-	if strings.Contains(r.line, "<!--") {
+	if slashComments(r.line) {
 		r.fault(slashCommented)
 	}
 }
@@ -172,6 +172,15 @@ func (r *slashReader) readTopic(word string) {
 	}
 }
 
+// slashComments reports whether a comment begins in a line outside of code.
+func slashComments(line string) bool {
+	seen, _ := prompts.Clean(lead + line + "-->")
+	return strings.Count(seen, "<!--") < strings.Count(line, "<!--")
+}
+
+// lead stands for the command that a text begins behind.
+const lead = "/x "
+
 // readText reads the rest of the command line and the lines below. What is
 // hidden in it is left out, as an agent or a record would see it.
 func (r *slashReader) readText() {
@@ -188,9 +197,10 @@ func (r *slashReader) readText() {
 			}
 		}
 	}
-	var text string
-	text, r.removed = prompts.Clean(strings.TrimSpace(r.line + "\n" + r.rest))
-	r.command.Text = strings.TrimSpace(text)
+	// The text begins behind a word, and GitHub reads it so: it begins no block.
+	text, removed := prompts.Clean(lead + strings.TrimSpace(r.line+"\n"+r.rest))
+	r.removed = removed
+	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, lead))
 	if n := utf8.RuneCountInString(r.command.Text); n > maxReason {
 		r.fault(slashTooLong, strconv.Itoa(n), strconv.Itoa(maxReason))
 	} else if n == 0 && r.spec.Text == slashMustText {

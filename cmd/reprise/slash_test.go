@@ -34,6 +34,8 @@ func TestSlashCommands(t *testing.T) {
 		{"/run —refresh –agent codex", slashCommand{Name: "run", Refresh: true, Agent: "codex"}},
 
 		{"/rollback design the API is wrong", slashCommand{Name: "rollback", Phase: "design", Text: "the API is wrong"}},
+		{"/rollback design ```\n\n<!-- a -->\n\n```", slashCommand{Name: "rollback", Phase: "design", Text: "```\n\n\n\n```"}},
+		{"/rollback design the `<!-- toc -->` goes", slashCommand{Name: "rollback", Phase: "design", Text: "the `<!-- toc -->` goes"}},
 		{"/rollback design because it is wrong", slashCommand{Name: "rollback", Phase: "design", Text: "because it is wrong"}},
 		{"/rollback design - it is wrong", slashCommand{Name: "rollback", Phase: "design", Text: "- it is wrong"}},
 		{"/rollback test_scenario:Execute --dry-run a\r\n\r\n> b\r\n    c\rd\r\n", slashCommand{Name: "rollback", Phase: "test_scenario", Step: metadata.Execute, DryRun: true, Text: "a\n\n> b\n    c\nd"}},
@@ -182,6 +184,8 @@ func TestSlashMistakes(t *testing.T) {
 		{"/rollback design fix it —restore", []string{"`—restore` stands within the text"}},
 		{"/rollback design " + strings.Repeat("語", 1001), []string{"has 1001 characters; the limit is 1000"}},
 		{"/rollback design <!-- --> x", []string{"hidden comment in its line"}},
+		{"/rollback design `<!-- a -->` <!-- b", []string{"hidden comment in its line"}},
+		{"/rollback design ` <!-- `` --> x", []string{"hidden comment in its line"}},
 		{"/retry a b", []string{"no argument `b`"}},
 		{"/resume --budget-usd", []string{"`--budget-usd` needs a value"}},
 		{"/status now", []string{"no argument `now`"}},

@@ -21,7 +21,7 @@ const module = "github.com/reprise-ci/reprise/"
 // under an allowed path is allowed too.
 var rooms = map[string][]string{
 	"metadata":           {"internal/folders", "github.com/go-json-experiment/json", "golang.org/x/sys"},
-	"prompts":            {},
+	"prompts":            {"github.com/yuin/goldmark"},
 	"git":                {"internal/folders", "github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
 	"pipelines":          {"cuelang.org/go", "golang.org/x/sys", "go.yaml.in/yaml"},
 	"secrets":            {"github.com/zricethezav/gitleaks", "github.com/pelletier/go-toml"},
