@@ -225,11 +225,11 @@ func TestFilteredCalls(t *testing.T) {
 	}
 	other := os.Getpid()
 	tried := map[string]string{
-		"own-limits": call(unix.SYS_PRLIMIT64, "0, 7, 0, $p"), "own-priority": call(unix.SYS_SETPRIORITY, "0, 0, 10"),
-		"own-group": call(unix.SYS_SETPRIORITY, "1, 0, 10"), "own-processors": call(unix.SYS_SCHED_SETAFFINITY, "0, 8, $all"),
+		"own-limits": call(unix.SYS_PRLIMIT64, "0, 7, 0, $p"), "own-priority": call(unix.SYS_SETPRIORITY, "0, 0, 19"),
+		"own-group": call(unix.SYS_SETPRIORITY, "1, 0, 19"), "own-processors": call(unix.SYS_SCHED_SETAFFINITY, "0, 8, $all"),
 		"own-disk": call(unix.SYS_IOPRIO_SET, "1, 0, 0"),
 
-		"limits": call(unix.SYS_PRLIMIT64, fmt.Sprintf("%d, 7, 0, $p", other)), "priority": call(unix.SYS_SETPRIORITY, fmt.Sprintf("0, %d, 10", other)),
+		"limits": call(unix.SYS_PRLIMIT64, fmt.Sprintf("%d, 7, 0, $p", other)), "priority": call(unix.SYS_SETPRIORITY, fmt.Sprintf("0, %d, 19", other)),
 		"priority-of-user": call(unix.SYS_SETPRIORITY, "2, 0, 0"), "disk": call(unix.SYS_IOPRIO_SET, fmt.Sprintf("1, %d, 0", other)),
 		"disk-of-user": call(unix.SYS_IOPRIO_SET, "3, 0, 0"), "processors": call(unix.SYS_SCHED_SETAFFINITY, fmt.Sprintf("%d, 8, $all", other)),
 		"keys": call(unix.SYS_ADD_KEY, "$name, $name, $n, 4, -1"), "memory": call(unix.SYS_SHMGET, "0, 64, 01600"),
