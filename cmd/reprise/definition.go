@@ -128,6 +128,9 @@ func define(ctx context.Context, src *git.Source, is issue, o opening) (definiti
 	if o.language != "" {
 		plan.Language = o.language
 	}
+	if err := plan.Speak(); err != nil {
+		return d, err
+	}
 	if d.words, err = prompts.Load(overrides, plan.Language); err != nil {
 		return d, inRepository(err)
 	}

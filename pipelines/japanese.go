@@ -1,0 +1,66 @@
+package pipelines
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:embed builtin/ja.yaml
+var builtinJapanese []byte
+
+// ownWords is what a built-in pipeline says in another language: goals by
+// phase, gates by how they read in English.
+type ownWords struct {
+	Description string
+	Goals       map[string]string
+	Gates       map[string]string
+}
+
+// Speak puts what a pipeline says in the words of a built-in one into the
+// pipeline's language. Words of its own, as those of a repository, stay as they
+// are, also in a pipeline that is built on a built-in one.
+func (p *Pipeline) Speak() error {
+	if p.Language != "ja" {
+		return nil
+	}
+	var all map[string]ownWords
+	if err := yaml.Unmarshal(builtinJapanese, &all); err != nil {
+		return fmt.Errorf("the Japanese words of the built-in pipelines: %w", err)
+	}
+	for name, words := range all {
+		data, err := builtins.ReadFile("builtin/" + name + ".cue")
+		if err != nil {
+			return err
+		}
+		english := strings.Join(strings.Fields(string(data)), " ")
+		says := func(text string) bool { return strings.Contains(english, text) }
+		if says(fmt.Sprintf("description: %q", p.Description)) {
+			p.Description = words.Description
+		}
+		for _, list := range [][]Phase{p.Phases, p.Spare} {
+			for i := range list {
+				list[i].speak(words, says)
+			}
+		}
+	}
+	return nil
+}
+
+// speak puts the words of one phase into another language.
+func (ph *Phase) speak(words ownWords, says func(text string) bool) {
+	if goal := words.Goals[ph.Name]; goal != "" && says(`goal: """ `+strings.Join(strings.Fields(ph.Goal), " ")+` """`) {
+		ph.Goal = strings.TrimSpace(goal)
+	}
+	gates := make([]string, len(ph.Gates))
+	for i, g := range ph.Gates {
+		if gates[i] = g; words.Gates[g] != "" {
+			gates[i] = words.Gates[g]
+		}
+	}
+	if len(gates) > 0 {
+		ph.Gates = gates
+	}
+}

@@ -1,0 +1,51 @@
+package pipelines
+
+import (
+	"slices"
+	"testing"
+	"unicode"
+)
+
+// kana reports whether a text is in Japanese.
+func kana(text string) bool {
+	return slices.ContainsFunc([]rune(text), func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) })
+}
+
+func TestBuiltinInJapanese(t *testing.T) {
+	for _, name := range Builtin() {
+		p := load(t, name)
+		english := p.Phases[0].Goal
+		if err := p.Speak(); err != nil || p.Phases[0].Goal != english {
+			t.Fatalf("%s in English: %v", name, err)
+		}
+		p.Language = "ja"
+		p.Phases[0].Gates = append(p.Phases[0].Gates, "It is ours")
+		if err := p.Speak(); err != nil {
+			t.Fatal(err)
+		}
+		if !kana(p.Description) {
+			t.Errorf("%s: description %q", name, p.Description)
+		}
+		for _, ph := range p.Phases {
+			if !kana(ph.Goal) {
+				t.Errorf("%s %s: goal %q", name, ph.Name, ph.Goal)
+			}
+			for _, g := range ph.Gates {
+				if kana(g) == (g == "It is ours") {
+					t.Errorf("%s %s: gate %q", name, ph.Name, g)
+				}
+			}
+		}
+	}
+}
+
+// Words of a repository are its own, whatever phase they stand in.
+func TestOwnWordsAreLeftAlone(t *testing.T) {
+	p := load(t, "fix")
+	p.Language, p.Description = "ja", "Ours."
+	p.Phases[0].Goal += " And more."
+	want := p.Phases[0].Goal
+	if err := p.Speak(); err != nil || p.Phases[0].Goal != want || p.Description != "Ours." || !kana(p.Phases[1].Goal) {
+		t.Errorf("%v: %q, %q, %q", err, p.Description, p.Phases[0].Goal, p.Phases[1].Goal)
+	}
+}
