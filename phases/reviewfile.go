@@ -73,3 +73,46 @@ func reviewText(language string, rec *metadata.Phase) string {
 	}
 	return b.String()
 }
+
+// readReview counts what is open in a text that reviewText made, in any
+// language; nil if it is none.
+func readReview(text string) *metadata.RollbackDetails {
+	var out *metadata.RollbackDetails
+	for line := range strings.Lines(text) {
+		title, ok := strings.CutPrefix(strings.TrimSpace(line), "### ")
+		at := strings.LastIndex(title, " (")
+		if !ok || at < 0 {
+			continue
+		}
+		severity, open := kindOfFinding(title[at+1:])
+		if severity == "" {
+			continue
+		}
+		if out == nil {
+			out = &metadata.RollbackDetails{}
+		}
+		switch {
+		case !open:
+		case severity == metadata.Blocker:
+			out.BlockerCount++
+		default:
+			out.SuggestionCount++
+		}
+	}
+	return out
+}
+
+// kindOfFinding reads what stands in brackets behind the title of a finding.
+func kindOfFinding(text string) (severity metadata.Severity, open bool) {
+	for _, language := range prompts.Languages() {
+		w := prompts.Words(language)
+		for _, severity := range []metadata.Severity{metadata.Blocker, metadata.Suggestion} {
+			for _, status := range []metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed} {
+				if text == "("+w.List([]string{prompts.Word(w.Severities, string(severity)), prompts.Word(w.Changes, string(status))})+")" {
+					return severity, status != metadata.Fixed
+				}
+			}
+		}
+	}
+	return "", false
+}

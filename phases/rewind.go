@@ -3,6 +3,7 @@ package phases
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +75,12 @@ func Back(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) (Rewound, error
 	}
 	if rw.Details == nil {
 		rw.Details = detailsOf(&run, fromPhase, target)
+		if read := readReview(rw.Reason); read != nil {
+			if rw.Details != nil {
+				read.AffectedTests = rw.Details.AffectedTests
+			}
+			rw.Details = read
+		}
 	}
 	out.Entry = metadata.Rollback{
 		Timestamp: rw.At, FromPhase: fromPhase, FromStep: fromStep, ToPhase: rw.To, ToStep: rw.Step,
@@ -252,10 +259,42 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
 		v = rec.Verdict
 	}
-	if v == nil {
+	out := metadata.RollbackDetails{AffectedTests: affectedTests(v, run.Phase(from), target)}
+	if v != nil {
+		out.BlockerCount, out.SuggestionCount = len(openBlockers(v)), len(suggestions(v))
+	}
+	if v == nil && len(out.AffectedTests) == 0 {
 		return nil
 	}
-	return &metadata.RollbackDetails{BlockerCount: len(openBlockers(v)), SuggestionCount: len(suggestions(v))}
+	return &out
+}
+
+// testFile matches names that files of tests have in most languages.
+var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
+
+// affectedTests names the checks that fail, and the files of tests that open
+// blockers are about.
+func affectedTests(v *metadata.Verdict, phases ...*metadata.Phase) []string {
+	var out []string
+	for _, rec := range phases {
+		if rec == nil || !checkFails(rec) {
+			continue
+		}
+		for _, c := range rec.Checks.Results {
+			if !c.Pass {
+				out = append(out, c.Name)
+			}
+		}
+	}
+	if v != nil {
+		for _, f := range openBlockers(v) {
+			if testFile.MatchString(f.File) {
+				out = append(out, f.File)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // reasonText is why a phase was taken back, in a language.
