@@ -30,5 +30,22 @@ program says.
 		}
 		b.WriteString(strings.Join(grid("", []string{c.Tell.Code, c.Tell.Meaning, c.WhatNow}, rows), "\n") + "\n")
 	}
+	b.WriteString(`
+## Why, in the record
+
+Beside the code the record says why: in ` + "`why`, `ask` and `rule`" + `. What reprise
+says is ` + "`{\"code\": ..., \"args\": {...}}`" + `, several at once are ` + "`{\"all\": [...]}`" + `, and
+what people, agents or programs said is text. It is put into words where it is
+shown, in the language of the run. Output for programs has it in English as well.
+Records of earlier versions have text only. ` + "`{n|one|many}`" + ` is a word that goes
+with a number. New codes may come: take one that you do not know as it stands.
+
+`)
+	en, ja := prompts.Words("en"), prompts.Words("ja")
+	var rows [][]string
+	for _, name := range slices.Sorted(maps.Keys(en.Reasons)) {
+		rows = append(rows, []string{code(name), strings.ReplaceAll(en.Reasons[name], "|", `\|`), strings.ReplaceAll(ja.Reasons[name], "|", `\|`)})
+	}
+	b.WriteString(strings.Join(grid("", []string{"Code", "In English", "In Japanese"}, rows), "\n") + "\n")
 	return b.String()
 }
