@@ -17,9 +17,9 @@ func TestKilledAtSomeSteps(t *testing.T) {
 		{run, "kill", 160},
 		{run, "kill-all", 404},
 		{run, "ENOSPC+", 250},
-		{rollback, "kill", 115},
+		{rollback, "kill", 100},
 		{rollback, "term", 90},
-		{again, "kill-all", 350},
+		{again, "kill-all", 300},
 		{again, "EIO", 200},
 	} {
 		if raced && i%3 > 0 {
@@ -37,7 +37,7 @@ func TestKilledAtSomeSteps(t *testing.T) {
 // The same for a job: what it is to leave on the forge is there, and once.
 func TestJobKilledAtSomeSteps(t *testing.T) {
 	t.Parallel()
-	for what, at := range map[string]int{"kill": 300, "term": 106} {
+	for what, at := range map[string]int{"kill": 240, "term": 106} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			if !bearJob(t, what, at) {
