@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,11 +98,11 @@ func (j *job) finish(ctx context.Context, in inputs, b *bot, t trigger, end jobE
 	case end.err != nil:
 		j.failure(end.err)
 	case end.unknown(), end.Why != "" && exitIn(b, end) == exitFailed:
-		j.failure(fmt.Errorf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
+		j.failure(fmt.Errorf("%s: %s", end.Code, reasons(phases.Say(languageOf(in, b), end.Why))))
 	case end.Why != "" && end.decision == denied:
-		j.warning(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
+		j.warning(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say(languageOf(in, b), end.Why))))
 	case end.Why != "":
-		j.notice(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say("en", end.Why))))
+		j.notice(fmt.Sprintf("%s: %s", end.Code, reasons(phases.Say(languageOf(in, b), end.Why))))
 	}
 	_, _ = fmt.Fprintf(j.env.stdout, "decision: %s, reason: %s\n", end.decision, end.Code)
 	switch {
@@ -175,12 +176,17 @@ func (j *job) outputs(b *bot, t trigger, end jobEnd) error {
 	return errors.Join(wrong...)
 }
 
+// languageOf is what a job speaks: that of its run, or as the workflow says.
+func languageOf(in inputs, b *bot) string {
+	if b != nil {
+		return b.language()
+	}
+	return cmp.Or(in.language, "en")
+}
+
 // page is the summary of the job.
 func (j *job) page(in inputs, b *bot, t trigger, end jobEnd) string {
-	language := in.language
-	if language == "" {
-		language = "en"
-	}
+	language := languageOf(in, b)
 	versions := []versioned{{"reprise", versionText()}}
 	if b.began() && end.decision == toRun {
 		f := summaryFacts{told: b.facts(b.w.run), Removed: slices.Concat(b.w.removed, t.asked.Removed), Denials: b.noted, Sandbox: b.sandboxAsked(), Box: b.w.box, Versions: versions}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,13 @@ func (b *bot) choose(ctx context.Context) (*pipelines.Pipeline, string, error) {
 	if isPath(name) {
 		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(name))
 	}
-	return pipelines.Choose(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, name)
+	plan, why, err := pipelines.Choose(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, name)
+	if err != nil {
+		return nil, "", err
+	}
+	plan.Language = cmp.Or(b.in.language, plan.Language)
+	b.spoken = plan.Language
+	return plan, why, plan.Speak()
 }
 
 // defaultBranch is the default branch as the event names it.

@@ -70,6 +70,7 @@ exit 0
 			t.Fatalf("the run is %s (%+v), want it to stop with %s", run.Status, run.Stop, code)
 		}
 	}
+	give("ada", "/config")
 	give("ada", "/run")
 	stopped(metadata.AwaitingPerson)
 	give("ada", "/approve")
