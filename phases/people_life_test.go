@@ -278,7 +278,11 @@ func (w *world) command(c *Command) (metadata.Run, *Rewound, error) {
 		if w.oneIn(2, "shorter") {
 			now.Phases = now.Phases[:2]
 		}
-		w.engine.Plan, next = Refresh(plan, now, TakeUp(run, Start{At: c.At}), c.At)
+		now, next = Refresh(plan, now, TakeUp(run, Start{At: c.At}), c.At)
+		if next.Status == metadata.Completed { // nothing is new, so the definition stays what it was
+			return run, nil, nil
+		}
+		w.engine.Plan = now
 		w.plans++
 	case "refresh-issue":
 		now := run.Issue

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -152,6 +153,9 @@ func allowed(plan *pipelines.Pipeline, run metadata.Run, rw Rewind) error {
 	switch {
 	case rec.Status == metadata.PhaseSkipped && !begun:
 		return refuse(metadata.Because("rollback_left_out", "phase", rw.To, "at", At(plan, run)))
+	case rw.Trigger == metadata.Automatic && indexOf(run.Phases, rw.To) > indexOf(run.Phases, cmp.Or(rw.From, run.CurrentPhase)):
+		// A person has left it out, and the run has gone back past it since.
+		return refuse(metadata.Because("rollback_forward", "phase", rw.To, "at", At(plan, run)))
 	case rec.Status == metadata.PhasePending:
 		return refuse(metadata.Because("rollback_not_begun", "phase", rw.To, "at", At(plan, run)))
 	}

@@ -201,6 +201,7 @@ func englishReasons() map[string]string {
 		"no_such_step":         "there is no step \"{name}\"; the steps are execute, review, revise",
 		"rollback_reason":      "a rollback needs a reason: it is what the next agent is told",
 		"rollback_left_out":    "phase {phase} was left out, so there is nothing to take back; the run is at {at}",
+		"rollback_forward":     "phase {phase} comes later, and a run only goes back by itself; it is at {at}",
 		"rollback_not_begun":   "phase {phase} has never started, so there is nothing to take back; the run is at {at}",
 		"rollback_no_review":   "phase {phase} has no review; use the step execute or revise",
 		"rollback_unwritten":   "phase {phase} has written nothing that could be reviewed; use the step execute",

@@ -200,6 +200,7 @@ func japaneseReasons() map[string]string {
 		"no_such_step":         "「{name}」というステップはありません。ステップは execute、review、revise です",
 		"rollback_reason":      "差し戻しには理由が必要です。次のエージェントに伝わります",
 		"rollback_left_out":    "フェーズ {phase} は省略されたため、差し戻すものがありません。実行は {at} にあります",
+		"rollback_forward":     "フェーズ {phase} は後のフェーズです。実行が自動で戻れるのは前のフェーズだけです。実行は {at} にあります",
 		"rollback_not_begun":   "フェーズ {phase} は始まっていないため、差し戻すものがありません。実行は {at} にあります",
 		"rollback_no_review":   "フェーズ {phase} にはレビューがありません。ステップには execute か revise を指定してください",
 		"rollback_unwritten":   "フェーズ {phase} にはレビューできるものがありません。ステップには execute を指定してください",
