@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -60,23 +61,27 @@ const memory = "/dev/shm"
 // inMemory has temporary folders made in memory: tests make and remove many
 // thousands of small files, which on a disk takes half of their time. Nothing
 // here looks at what a power failure leaves; being killed loses nothing of
-// either.
+// either. Who has set TMPDIR names such a folder by REPRISE_TEST_MEMORY.
 func inMemory() {
 	const enough = 2 << 30 // bytes
 	var stat unix.Statfs_t
-	if os.Getenv("TMPDIR") == "" && unix.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) > enough {
-		_ = os.Setenv("TMPDIR", memory) // a valid name
+	folder := os.Getenv("REPRISE_TEST_MEMORY")
+	if folder == "" && os.Getenv("TMPDIR") == "" && unix.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) > enough {
+		folder = memory
+	}
+	if folder != "" {
+		disk = cmp.Or(os.Getenv("TMPDIR"), "/tmp")
+		_ = os.Setenv("TMPDIR", folder) // a valid name
 	}
 }
+
+// disk is where temporary folders are that are not in memory; "" where all are.
+var disk string
 
 // onDisk gives a temporary folder that is not in memory.
 func onDisk(t *testing.T) string {
 	t.Helper()
-	where := ""
-	if os.Getenv("TMPDIR") == memory {
-		where = "/tmp"
-	}
-	dir, err := os.MkdirTemp(where, "reprise-test-")
+	dir, err := os.MkdirTemp(disk, "reprise-test-")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,9 +188,9 @@ func TestActionsRun(t *testing.T) {
 		t.Errorf("head-sha is %q", d.outputs[theRun]["head-sha"])
 	}
 
-	const reason = "because the API must stay REST"
+	const reason = "the API must stay REST"
 	before := h.history()
-	back, d := h.comment("max", "/rollback design "+reason)
+	back, d := h.comment("max", "/rollback design because "+reason)
 	d.want(t, bothJobs, theRun, "reason-code", "completed", "status", "completed", "pr-number", "8")
 	run := h.record()
 	if run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].Reason != reason || run.RollbackHistory[0].By != "max" {

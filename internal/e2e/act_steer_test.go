@@ -50,8 +50,8 @@ func TestActionsSteering(t *testing.T) {
 ]`)
 	_, d := h.comment("ann", "/run")
 	d.want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "plan")
-	const reason = "because the API must stay REST"
-	reject, d := h.comment("max", "/reject plan "+reason)
+	const reason = "the API must stay REST"
+	reject, d := h.comment("max", "/reject plan because "+reason)
 	d.want(t, bothJobs, theRun, "reason-code", "waiting", "phase", "plan")
 	if got := a.steps(); got != "plan execute, plan revise" || !strings.Contains(a.calls[1].task, reason) {
 		t.Fatalf("the agent was called for %s, the last time with\n%s", got, a.calls[len(a.calls)-1].task)
