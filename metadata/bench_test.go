@@ -2,64 +2,11 @@ package metadata
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
 // sizes are how many rollbacks the records of the benchmarks have.
 var sizes = []int{10, 10000}
-
-func BenchmarkSave(b *testing.B) {
-	for _, n := range sizes {
-		r := long(n)
-		data, err := Format(r)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprintf("store/%d", n), func(b *testing.B) {
-			s := Store{Dir: b.TempDir()}
-			for b.Loop() {
-				if err := s.Save(r); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(fmt.Sprintf("least/%d", n), func(b *testing.B) {
-			dir := b.TempDir()
-			for b.Loop() {
-				if err := leastSave(dir, data); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// leastSave does what a durable save cannot do without, by hand.
-func leastSave(dir string, data []byte) error {
-	temp := filepath.Join(dir, "temp")
-	f, err := os.Create(temp)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, filepath.Join(dir, File)); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}
 
 func BenchmarkParse(b *testing.B) {
 	each(b, func(b *testing.B, r Run, data []byte) {

@@ -36,6 +36,8 @@ func check(r *Run) []*Error {
 	for i := range r.Decisions {
 		c.decision(i, &r.Decisions[i])
 	}
+	c.results("setup", r.Setup)
+	c.results("baseline", r.Baseline)
 	c.people(r)
 	return c.mistakes
 }
@@ -52,12 +54,13 @@ func (c *checker) identity(r *Run) {
 	if owner, name, ok := strings.Cut(r.Repository, "/"); r.Repository != "" && (!ok || !plainName(owner) || !plainName(name)) {
 		at.bad("repository", "%q is not of the form owner/name", r.Repository)
 	}
-	oneOf(at, "language", r.Language, "en", "ja")
+	oneOf(at, "language", r.Language, Languages()...)
 	at.must("branch_name", CheckBranch(r.BranchName))
 	at.commit("base_commit", r.BaseCommit)
 	count(at, "pr_number", r.PRNumber)
 	at.link("pr_url", r.PRURL)
 	count(at, "github_integration.progress_comment_id", r.GitHubIntegration.ProgressCommentID)
+	count(at, "github_integration.notice_comment_id", r.GitHubIntegration.NoticeCommentID)
 	at.link("github_integration.progress_comment_url", r.GitHubIntegration.ProgressCommentURL)
 	for _, name := range slices.Sorted(maps.Keys(r.ExternalDocuments)) {
 		document := r.ExternalDocuments[name]
@@ -190,13 +193,14 @@ func (at place) known(field, phase string) {
 	}
 }
 
-// commit checks the full id of a commit that may be left out.
+// digest checks a SHA-256 sum.
 func (at place) digest(field, sum string) {
 	if !strings.HasPrefix(sum, "sha256:") || !hex(sum[len("sha256:"):], 64) {
 		at.bad(field, "%q is not \"sha256:\" and 64 hex digits", sum)
 	}
 }
 
+// commit checks the full id of a commit, which may be left out.
 func (at place) commit(field, id string) {
 	if id != "" && !hex(id, 40) && !hex(id, 64) {
 		at.bad(field, "%q is not the full id of a commit", id)

@@ -9,6 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// maxDepth is how deep an agent's report may be nested.
+const maxDepth = 100
+
 func (c *checker) phase(p *Phase) {
 	at := place{c, "phases." + p.Name, -1}
 	at.must("", CheckID(p.Name))
@@ -31,7 +34,7 @@ func (c *checker) phase(p *Phase) {
 	if count(at, "written", p.Written); p.Written > c.attempts {
 		at.bad("written", "there is no attempt %d", p.Written)
 	}
-	optional(at, "approve", p.Approve, roles()...)
+	optional(at, "approve", p.Approve, Roles()...)
 	at.known("dropped_after", p.Dropped)
 	if p.Dropped != "" && p.Status != PhaseSkipped {
 		at.bad("dropped_after", "is set, but the phase is %s", p.Status)
@@ -68,10 +71,19 @@ func (c *checker) standing(at place, p *Phase) {
 	}
 	if p.Checks != nil && p.Checks.Written == p.Written {
 		for _, r := range p.Checks.Results {
-			if !r.Pass {
+			if !r.Holds() {
 				at.bad("checks", "%q failed, but the phase is completed", r.Name)
 			}
 		}
+	}
+}
+
+// results checks how commands ended.
+func (c *checker) results(list string, results []CheckResult) {
+	for i, r := range results {
+		result := c.element(list, i)
+		result.filled("name", r.Name)
+		count(result, "duration_ms", r.DurationMS)
 	}
 }
 
@@ -91,11 +103,7 @@ func (c *checker) phaseParts(at place, p *Phase) {
 	}
 	if p.Checks != nil {
 		count(at, "checks.written", p.Checks.Written)
-		for i, r := range p.Checks.Results {
-			result := c.element(at.prefix+".checks.results", i)
-			result.filled("name", r.Name)
-			count(result, "duration_ms", r.DurationMS)
-		}
+		c.results(at.prefix+".checks.results", p.Checks.Results)
 	}
 	if p.Verdict != nil {
 		oneOf(at, "verdict.verdict", p.Verdict.Verdict, rulings()...)

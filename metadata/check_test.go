@@ -188,6 +188,9 @@ func mistakes() map[string]func(r *Run) {
 		"children[1].title: is missing":                                                          func(r *Run) { r.Children[1].Title = "" },
 		"children[1].number: -1":                                                                 func(r *Run) { r.Children[1].Number = -1 },
 		"children[1].url: is set, but no issue was opened":                                       func(r *Run) { r.Children[1].URL = "https://github.com/octo/hello/issues/9" },
+		"reviews[0].url: is not a link":                                                          func(r *Run) { r.Reviews[0].URL = "x" },
+		"reviews[0].phase: there is no phase \"x\"":                                              func(r *Run) { r.Reviews[0].Phase = "x" },
+		"reviews[0].id: -1":                                                                      func(r *Run) { r.Reviews[0].ID = -1 },
 		"children[0].url: is not a link":                                                         func(r *Run) { r.Children[0].URL = "x" },
 		"tasks[0].phase: there is no phase \"x\"":                                                func(r *Run) { r.Tasks[0].Phase = "x" },
 		"questions[1].id: \"q1\" is the id of an earlier question":                               func(r *Run) { r.Questions[1].ID = "q1" },
@@ -213,7 +216,7 @@ func TestCheckTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
 		"nothing done yet": func(r *Run) {
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
-			r.Tasks, r.Questions, r.Approvals, r.Children = nil, nil, nil, nil
+			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews = nil, nil, nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
 		},
 		"a phase that was skipped in spite of its review": func(r *Run) {

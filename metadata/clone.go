@@ -25,6 +25,11 @@ func (r Run) Clone() Run {
 	}
 	r.Approvals = slices.Clone(r.Approvals)
 	r.Children = slices.Clone(r.Children)
+	r.Setup, r.Baseline = slices.Clone(r.Setup), slices.Clone(r.Baseline)
+	r.Reviews = slices.Clone(r.Reviews)
+	for i := range r.Reviews {
+		r.Reviews[i].Comments = slices.Clone(r.Reviews[i].Comments)
+	}
 
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {

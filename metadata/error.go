@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -74,20 +75,10 @@ func decodeError(data []byte, filename string, err error) *Error {
 
 // found names a kind of JSON value.
 func found(kind jsontext.Kind) string {
-	switch kind {
-	case jsontext.KindNull:
-		return "null"
-	case jsontext.KindFalse, jsontext.KindTrue:
-		return "true or false"
-	case jsontext.KindString:
-		return "this text"
-	case jsontext.KindNumber:
-		return "this number"
-	case jsontext.KindBeginArray:
-		return "a list"
-	default:
-		return "an object"
-	}
+	return cmp.Or(map[jsontext.Kind]string{
+		jsontext.KindNull: "null", jsontext.KindFalse: "true or false", jsontext.KindTrue: "true or false",
+		jsontext.KindString: "this text", jsontext.KindNumber: "this number", jsontext.KindBeginArray: "a list",
+	}[kind], "an object")
 }
 
 // wanted names the JSON that a Go type is read from.
@@ -101,20 +92,10 @@ func wanted(t reflect.Type) string {
 	case t.PkgPath() == "time":
 		return "a time such as 2026-01-31T12:00:00Z"
 	}
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.String:
-		return "text"
-	case reflect.Int, reflect.Int64:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	default:
-		return "an object"
-	}
+	return cmp.Or(map[reflect.Kind]string{
+		reflect.Bool: "true or false", reflect.String: "text", reflect.Int: "a whole number", reflect.Int64: "a whole number",
+		reflect.Float64: "a number", reflect.Slice: "a list",
+	}[t.Kind()], "an object")
 }
 
 // position gives the line and the column of a byte, both from 1.
@@ -183,4 +164,13 @@ func dotted(p jsontext.Pointer) string {
 		}
 	}
 	return b.String()
+}
+
+// join makes one error of all mistakes, nil of none.
+func join(mistakes []*Error) error {
+	errs := make([]error, len(mistakes))
+	for i, m := range mistakes {
+		errs[i] = m
+	}
+	return errors.Join(errs...)
 }

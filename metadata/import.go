@@ -65,8 +65,8 @@ func (o *olderObject) run(at time.Time) Run {
 		PRNumber: int(o.count("pr_number")), PRURL: o.link("pr_url"), ExternalDocuments: o.documents(), UpdatedAt: at,
 	}
 	o.must("issue_number", CheckID(r.IssueNumber))
-	if r.Language = strings.ToLower(o.text("language")); r.Language != "" && r.Language != "en" && r.Language != "ja" {
-		o.drop("language", "is neither en nor ja")
+	if r.Language = strings.ToLower(o.text("language")); r.Language != "" && !slices.Contains(Languages(), r.Language) {
+		o.drop("language", "is neither "+strings.Join(Languages(), " nor "))
 		r.Language = ""
 	}
 	r.Repository = o.repository()
@@ -82,7 +82,7 @@ func (o *olderObject) run(at time.Time) Run {
 		c.left()
 	}
 	if g := o.object("github_integration"); g != nil {
-		r.GitHubIntegration = GitHubIntegration{g.count("progress_comment_id"), g.link("progress_comment_url")}
+		r.GitHubIntegration = GitHubIntegration{ProgressCommentID: g.count("progress_comment_id"), ProgressCommentURL: g.link("progress_comment_url")}
 		g.left()
 	}
 	if o.text("base_commit") != "" {

@@ -69,7 +69,7 @@ func TestImport(t *testing.T) {
 			{Timestamp: latest, FromPhase: "evaluation", ToPhase: "implementation", ToStep: Execute, Reason: sentBack, TriggeredBy: Automatic},
 		},
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
-		GitHubIntegration: GitHubIntegration{3414898815, "https://github.com/octo/hello/issues/7#issuecomment-3414898815"},
+		GitHubIntegration: GitHubIntegration{ProgressCommentID: 3414898815, ProgressCommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3414898815"},
 		ExternalDocuments: map[string]string{"spec": "https://example.com/spec"},
 		CreatedAt:         at("2025-10-17T10:36:25.164Z"), UpdatedAt: now,
 	}

@@ -8,9 +8,9 @@ import "time"
 // once, as one or more *Error, joined. Whether each of the two is a valid
 // record is for Run.Check.
 func CheckNext(old, next Run) error {
-	c := &checker{}
-	c.same(&old, &next)
-	c.grown(&old, &next)
+	c := succession{&checker{}, &old, &next}
+	c.same()
+	c.grown()
 	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
 	for i := range old.Phases {
 		if p := old.Phases[i]; p.Status != PhasePending && next.Phase(p.Name) == nil {
@@ -28,8 +28,15 @@ func CheckNext(old, next Run) error {
 	return join(c.mistakes)
 }
 
+// succession checks a record against the one before it.
+type succession struct {
+	*checker
+	old, next *Run
+}
+
 // same checks what stays the same for the life of a run.
-func (c *checker) same(old, next *Run) {
+func (c succession) same() {
+	old, next := c.old, c.next
 	for _, f := range []struct{ field, old, next string }{
 		{"issue_number", old.IssueNumber, next.IssueNumber},
 		{"repository", old.Repository, next.Repository},
@@ -48,8 +55,8 @@ func (c *checker) same(old, next *Run) {
 }
 
 // grown checks what only grows.
-func (c *checker) grown(old, next *Run) {
-	at := c.root()
+func (c succession) grown() {
+	old, next, at := c.old, c.next, c.root()
 	if next.Revision != old.Revision+1 {
 		at.bad("revision", "%d does not follow %d", next.Revision, old.Revision)
 	}
@@ -63,20 +70,20 @@ func (c *checker) grown(old, next *Run) {
 	}
 	atLeast(at, "allowance_from", old.AllowanceFrom, next.AllowanceFrom)
 
-	kept(c, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
-	kept(c, "decisions", old.Decisions, next.Decisions, sameDecision)
-	kept(c, "questions", old.Questions, next.Questions, sameQuestion)
-	kept(c, "approvals", old.Approvals, next.Approvals, sameApproval)
+	kept(c.checker, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
+	kept(c.checker, "decisions", old.Decisions, next.Decisions, sameDecision)
+	kept(c.checker, "questions", old.Questions, next.Questions, sameQuestion)
+	kept(c.checker, "approvals", old.Approvals, next.Approvals, sameApproval)
 	c.opened(old, next)
 	last := len(old.Attempts)
-	kept(c, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
+	kept(c.checker, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
 		return sameAttempt(a, b) || a.N == last && a.Status == Started && sameCall(a, b)
 	})
 }
 
 // move checks the way of one phase. Rollbacks is how many were added.
-func (c *checker) move(p, q *Phase, rollbacks int) {
-	at := place{c, "phases." + p.Name, -1}
+func (c succession) move(p, q *Phase, rollbacks int) {
+	at := place{c.checker, "phases." + p.Name, -1}
 	reopened := p.Edited() && p.Status == PhaseCompleted && q.Status == PhaseInProgress // to be reviewed again
 	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) {
 		if canMove(p.Status, q.Status, true) {

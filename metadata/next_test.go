@@ -16,8 +16,8 @@ func after(change func(r *Run)) (old, next Run) {
 	return old, next
 }
 
-// rewind adds a rollback to the history, as every way back needs one.
-func rewind(r *Run) { twice(&r.RollbackHistory) }
+// goBack adds a rollback to the history, as every way back needs one.
+func goBack(r *Run) { twice(&r.RollbackHistory) }
 
 func TestCheckNextTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
@@ -43,7 +43,7 @@ func TestCheckNextTakes(t *testing.T) {
 		"an issue is opened":               func(r *Run) { r.Children[1].Number = 10 },
 		"one is not asked for any more":    func(r *Run) { r.Children = r.Children[:1] },
 		"a rollback": func(r *Run) {
-			rewind(r)
+			goBack(r)
 			r.Phases[0].Status, r.Phases[0].Generation = PhaseInProgress, 1
 			r.Phases[1].Status, r.Phases[1].Generation = PhasePending, 2
 			r.Phases[2].Generation = 1
@@ -93,7 +93,7 @@ func TestCheckNextRefuses(t *testing.T) {
 		"phases.spike.status: cannot go from pending to completed":           func(r *Run) { r.Phases = append(r.Phases, Phase{Name: "spike", Status: PhaseCompleted}) },
 		"phases.design.generation: falls from 1 to 0":                        func(r *Run) { r.Phases[1].Generation = 0 },
 		"phases.design.generation: grows from 1 to 2 with 0 new entries":     func(r *Run) { r.Phases[1].Generation = 2 },
-		"phases.design.generation: grows from 1 to 3 with 1 new entries":     func(r *Run) { r.Phases[1].Generation = 3; rewind(r) },
+		"phases.design.generation: grows from 1 to 3 with 1 new entries":     func(r *Run) { r.Phases[1].Generation = 3; goBack(r) },
 		"phases.planning.status: goes from completed to in_progress without": func(r *Run) { r.Phases[0].Status = PhaseInProgress },
 	} {
 		t.Run(want, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 				old, next := after(func(r *Run) {
 					r.Phases[2].Status = to
 					if back {
-						rewind(r)
+						goBack(r)
 					}
 				})
 				old.Phases[2].Status = from

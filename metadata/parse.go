@@ -1,20 +1,18 @@
 package metadata
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// File is the name of a record in its folder.
+const File = "metadata.json"
+
 // MaxSize is the most bytes that a metadata.json may have. A run of years has
 // a few million; what is larger is not one of ours.
 const MaxSize = 64 << 20
-
-// maxDepth is how deep an agent's report may be nested.
-const maxDepth = 100
 
 // Parse reads a metadata.json, of this version of the format or an older one,
 // and checks it. Fields that the format does not have, names that occur twice
@@ -59,23 +57,4 @@ func Format(r Run) ([]byte, error) {
 		return nil, fmt.Errorf("write the record as JSON: %w", err)
 	}
 	return append(data, '\n'), nil
-}
-
-// compact takes out the spaces and needless escapes of valid JSON, so that a
-// report reads the same however the file around it was indented.
-func compact(report json.RawMessage) json.RawMessage {
-	v := jsontext.Value(report)
-	if v == nil || v.Format() != nil {
-		return report // there is none; that it is no JSON is unreachable, the decoder has checked
-	}
-	return json.RawMessage(v)
-}
-
-// join makes one error of all mistakes, nil of none.
-func join(mistakes []*Error) error {
-	errs := make([]error, len(mistakes))
-	for i, m := range mistakes {
-		errs[i] = m
-	}
-	return errors.Join(errs...)
 }

@@ -45,7 +45,7 @@ func TestParseRefuses(t *testing.T) {
 		"not whole":        {with(`"round": 1`, `"round": 1.5`), `1.5`, "phases.planning.round: this number does not fit here; a whole number is expected"},
 		"list of phases":   {with(`"phases": {`, `"phases": [9], "x": {`), "[9]", "phases: a list does not fit here; an object is expected"},
 		"no time":          {with(`"2026-01-31T12:09:00Z"`, `"yesterday"`), `"yesterday"`, "stop.at: this text does not fit here; a time such as 2026-01-31T12:00:00Z is expected"},
-		"bool, not text":   {with(`"IC_1"`, `true`), "true,\n  \"issue_snapshot", "cursor: true or false does not fit here; text is expected"},
+		"bool, not text":   {with(`"IC_1"`, `true`), "true,\n  \"pull_cursor", "cursor: true or false does not fit here; text is expected"},
 		"number, not bool": {with(`"resumed": true`, `"resumed": 1`), "", "attempts[3].resumed: this number does not fit here; true or false is expected"},
 		"object, not list": {with(`"attempts": [`, `"attempts": {}, "x": [`), "{}, ", "attempts: an object does not fit here; a list is expected"},
 		"text, not amount": {with(`"usd": 10`, `"usd": "10"`), `"10"`, "budget.usd: this text does not fit here; a number is expected"},

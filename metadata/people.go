@@ -1,9 +1,6 @@
 package metadata
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Task is a part of the work that a phase has found.
 type Task struct {
@@ -69,108 +66,37 @@ type Use struct {
 	Tier  string `json:"tier,omitempty"`
 }
 
-func (c *checker) people(r *Run) {
-	tasks := map[string]bool{}
-	for i, t := range r.Tasks {
-		at := c.element("tasks", i)
-		at.must("id", CheckID(t.ID))
-		if tasks[t.ID] {
-			at.bad("id", "%q is the id of an earlier task", t.ID)
-		}
-		tasks[t.ID] = true
-		at.filled("title", t.Title)
-		at.known("phase", t.Phase)
-		for _, file := range t.Files {
-			at.path("files", file)
-		}
-	}
-	for i, t := range r.Tasks {
-		for _, need := range t.Needs {
-			if !tasks[need] || need == t.ID {
-				c.element("tasks", i).bad("needs", "there is no other task %q", need)
+// PullReview is a review of the run's pull request that was taken as a command.
+type PullReview struct {
+	ID       int64           `json:"id"`
+	At       time.Time       `json:"at"` // when it was taken
+	By       string          `json:"by"`
+	URL      string          `json:"url,omitempty"`
+	Phase    string          `json:"phase,omitempty"` // the run was taken back to it; empty: to none
+	Comments []ReviewComment `json:"comments,omitempty"`
+	Refused  Reason          `json:"refused,omitempty"` // why it was not carried out; empty: it was
+	Answered bool            `json:"answered,omitzero"` // in its conversations, and a new review was asked for
+}
+
+// ReviewComment is what somebody said about a line: a finding against the work.
+// Its problem is the text, its solution what the phase's reviewer says of it.
+type ReviewComment struct {
+	Finding Finding `json:"finding"`
+	Thread  int64   `json:"thread_id"`      // the first comment of its conversation
+	Side    string  `json:"side,omitempty"` // LEFT: the line is one that was deleted
+	Hunk    string  `json:"hunk,omitempty"` // of the diff, down to the line
+}
+
+// AnswerReviews notes what the newest verdict of a phase says of comments on lines.
+func (r *Run) AnswerReviews(p *Phase) {
+	for _, v := range r.Reviews {
+		for i := range v.Comments {
+			to := &v.Comments[i].Finding
+			for _, f := range p.Verdict.Findings {
+				if v.Phase == p.Name && f.ID == to.ID {
+					to.Status, to.Severity, to.Solution = f.Status, f.Severity, f.Problem
+				}
 			}
 		}
 	}
-	ids := map[string]bool{}
-	for i, q := range r.Questions {
-		at := c.element("questions", i)
-		at.must("id", CheckID(q.ID))
-		if ids[q.ID] {
-			at.bad("id", "%q is the id of an earlier question", q.ID)
-		}
-		ids[q.ID] = true
-		at.known("phase", q.Phase)
-		count(at, "generation", q.Generation)
-		c.by(at, q.Attempt)
-		at.filled("question", q.Text)
-		at.time("asked_at", q.AskedAt)
-		at.timeOrNil("answered_at", q.AnsweredAt)
-		if q.Open() != (q.Answer == "") {
-			at.bad("answer", "does not go with answered_at")
-		}
-	}
-	for i, a := range r.Approvals {
-		at := c.element("approvals", i)
-		at.known("phase", a.Phase)
-		count(at, "generation", a.Generation)
-		c.by(at, a.Attempt)
-		at.filled("digest", a.Digest)
-		count(at, "touched", a.Touched)
-		optional(at, "role", a.Role, roles()...)
-		count(at, "comment_id", a.Comment)
-		at.time("at", a.At)
-	}
-	c.children(r)
-}
-
-func (c *checker) children(r *Run) {
-	ids := map[string]bool{}
-	for i, child := range r.Children {
-		at := c.element("children", i)
-		at.must("id", CheckID(child.ID))
-		if ids[child.ID] {
-			at.bad("id", "%q is the id of an earlier child", child.ID)
-		}
-		ids[child.ID] = true
-		at.known("phase", child.Phase)
-		at.filled("title", child.Title)
-		count(at, "number", child.Number)
-		at.link("url", child.URL)
-		if child.URL != "" && !child.Opened() {
-			at.bad("url", "is set, but no issue was opened")
-		}
-	}
-}
-
-// opened checks that issues which were opened stay in the record: else they
-// would be opened once more.
-func (c *checker) opened(old, next *Run) {
-	at := c.root()
-	for _, was := range old.Children {
-		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
-			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
-		}
-	}
-}
-
-// by checks the number of an attempt.
-func (c *checker) by(at place, attempt int) {
-	if attempt < 1 || attempt > c.attempts {
-		at.bad("attempt", "there is no attempt %d", attempt)
-	}
-}
-
-func sameQuestion(a, b Question) bool {
-	equal := a.ID == b.ID && a.Phase == b.Phase && a.Generation == b.Generation && a.Attempt == b.Attempt && a.Text == b.Text &&
-		slices.Equal(a.Options, b.Options) && a.AskedAt.Equal(b.AskedAt)
-	if a.Open() {
-		return equal // the answer may have come
-	}
-	return equal && !b.Open() && a.Answer == b.Answer && a.By == b.By && a.AnsweredAt.Equal(*b.AnsweredAt)
-}
-
-func sameApproval(a, b Approval) bool {
-	equal := a.At.Equal(b.At)
-	a.At = b.At
-	return equal && a == b
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Reason says why something is so: a code with values, which is put into words
@@ -110,6 +112,13 @@ func (r Reason) Code() string {
 	return p.Code
 }
 
+// Said gives the words of a reason that somebody said in words of their own; ""
+// if it has a code, or is several.
+func (r Reason) Said() string {
+	_, said := r.read()
+	return said
+}
+
 // Value gives a value of a reason as one: words where it is no reason itself.
 func (r Reason) Value(name string) Reason {
 	p, _ := r.read()
@@ -185,4 +194,14 @@ func (r *Reason) UnmarshalJSON(data []byte) error {
 	}
 	*r = object
 	return nil
+}
+
+// compact takes out the spaces and needless escapes of valid JSON, so that a
+// report reads the same however the file around it was indented.
+func compact(report json.RawMessage) json.RawMessage {
+	v := jsontext.Value(report)
+	if v == nil || v.Format() != nil {
+		return report // there is none; that it is no JSON is unreachable, the decoder has checked
+	}
+	return json.RawMessage(v)
 }

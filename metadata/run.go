@@ -45,17 +45,21 @@ type Run struct {
 	GitHubIntegration GitHubIntegration `json:"github_integration"`
 	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
 
-	Pipeline  Pipeline   `json:"pipeline"`
-	Execution Execution  `json:"run"`
-	Cursor    string     `json:"cursor"` // id of the comment with the last command that was taken; empty if there is none
-	Issue     Issue      `json:"issue_snapshot"`
-	Attempts  []Attempt  `json:"attempts"`
-	Decisions []Decision `json:"decisions"`
-	Tasks     []Task     `json:"tasks"`
-	Questions []Question `json:"questions"`
-	Approvals []Approval `json:"approvals"`
-	Children  []Child    `json:"children,omitempty"`
-	Budget    Budget     `json:"budget"`
+	Pipeline   Pipeline      `json:"pipeline"`
+	Execution  Execution     `json:"run"`
+	Cursor     string        `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
+	PullCursor string        `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
+	Issue      Issue         `json:"issue_snapshot"`
+	Attempts   []Attempt     `json:"attempts"`
+	Decisions  []Decision    `json:"decisions"`
+	Tasks      []Task        `json:"tasks"`
+	Questions  []Question    `json:"questions"`
+	Approvals  []Approval    `json:"approvals"`
+	Children   []Child       `json:"children,omitempty"`
+	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
+	Budget     Budget        `json:"budget"`
+	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
+	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
 	// against retry limits: a person's /retry, /rollback or a new start of a
@@ -108,6 +112,8 @@ type Cost struct {
 type GitHubIntegration struct {
 	ProgressCommentID  int64  `json:"progress_comment_id,omitzero"`
 	ProgressCommentURL string `json:"progress_comment_url,omitempty"`
+	NoticeCommentID    int64  `json:"notice_comment_id,omitzero"` // the newest one that told people of a stop
+	NoticeFor          string `json:"notice_for,omitempty"`       // of which
 }
 
 // Pipeline names the frozen pipeline of the run; its text lies beside this
@@ -258,6 +264,7 @@ type Attempt struct {
 	Stderr     string        `json:"stderr,omitempty"`       // the end of what the agent's program wrote there, where it did not succeed
 	Verdict    Ruling        `json:"verdict,omitempty"`      // what a review said of the work; of checks: pass or fail
 	Broke      string        `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
+	Refused    string        `json:"refused,omitempty"`      // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
 	RetryAfter int           `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
 	Usage      Usage         `json:"usage"`
 	DurationMS int64         `json:"duration_ms"`

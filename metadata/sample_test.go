@@ -69,16 +69,26 @@ func sample() Run {
 			Reason: "the API must stay REST\nsays the customer", TriggeredBy: Manual, By: "alice",
 			CommentURL: link + "#issuecomment-1", ReviewResultPath: ".reprise/issue-7/06_testing/review.md",
 		}},
+		Baseline: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 800, FailsBefore: true}},
+		Setup:    []CheckResult{{Name: "install", Run: "npm ci", Pass: true, DurationMS: 900}},
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
-		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, ProgressCommentURL: link + "#issuecomment-5"},
+		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, NoticeCommentID: 12, NoticeFor: "waiting-1", ProgressCommentURL: link + "#issuecomment-5"},
 		ExternalDocuments: map[string]string{"spec": "docs/spec.md", "api": "https://example.com/api"},
 		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"},
 		Execution:         Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}},
-		Cursor:            "IC_1",
-		Issue:             Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
+		Cursor:            "IC_1", PullCursor: "IC_2",
+		Reviews: []PullReview{{
+			ID: 80, At: at(6), By: "alice", URL: link + "#pullrequestreview-80", Phase: "design", Refused: Because("nobody"), Answered: true,
+			Comments: []ReviewComment{{
+				Thread: 81, Side: "RIGHT", Hunk: "@@ -1 +1 @@\n+all", Finding: Finding{
+					ID: "R1", Severity: Blocker, Title: "No paging", Problem: "lists are whole", Impact: "slow", Solution: "it has a cursor", File: "api/list.go", Line: 12, Status: Fixed,
+				},
+			}},
+		}},
+		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
 		Attempts: []Attempt{
 			{
-				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, Broke: "protected,size",
+				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, Broke: "protected,size", Refused: "example.com:443 (2)",
 				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true},
 				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
 			},

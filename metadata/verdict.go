@@ -1,5 +1,7 @@
 package metadata
 
+import "slices"
+
 // Verdict is what a review says, in types; prose is never read for it.
 type Verdict struct {
 	Verdict  Ruling    `json:"verdict"`
@@ -38,7 +40,7 @@ type Finding struct {
 	Status   FindingStatus `json:"status"`
 }
 
-// Severity is how much a finding weighs.
+// Severity says whether a finding stops the phase.
 type Severity string
 
 // The severities. Only a blocker that is not fixed makes a verdict fail.
@@ -65,13 +67,17 @@ type Checks struct {
 
 // CheckResult is how one declared command ended.
 type CheckResult struct {
-	Name       string `json:"name"`
-	Run        string `json:"run"`
-	Pass       bool   `json:"pass"`
-	ExitCode   int    `json:"exit_code"`
-	Output     string `json:"output"` // the tail, at most 4,000 bytes
-	DurationMS int64  `json:"duration_ms"`
+	Name        string `json:"name"`
+	Run         string `json:"run"`
+	Pass        bool   `json:"pass"`
+	ExitCode    int    `json:"exit_code"`
+	Output      string `json:"output"` // the tail, at most 4,000 bytes
+	DurationMS  int64  `json:"duration_ms"`
+	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
 }
+
+// Holds says whether the check does not hold the work up.
+func (c CheckResult) Holds() bool { return c.Pass || c.FailsBefore }
 
 // Diff measures what changed in the tree, leaving reprise's own folder aside.
 type Diff struct {
@@ -117,6 +123,7 @@ const (
 	CredentialsMissing Code = "credentials_missing"
 	AgentFailed        Code = "agent_failed" // missing, crashed, or out of retries
 	DiskFailed         Code = "disk_failed"  // full, not writable, or a call wrote more than it may
+	SetupFailed        Code = "setup_failed" // a command that makes the work tree ready
 	AlreadyRunning     Code = "already_running"
 	StaleEvent         Code = "stale_event"
 	NoRun              Code = "no_run"
@@ -154,3 +161,53 @@ const (
 	Disk        Class = "disk"         // full, or not writable
 	Signal      Class = "signal"       // reprise itself was told to stop, or killed
 )
+
+// OpenBlockers gives the blockers that are not fixed; none of a nil verdict.
+func (v *Verdict) OpenBlockers() []Finding { return v.open(Blocker) }
+
+// OpenSuggestions gives the suggestions that are not fixed; none of a nil verdict.
+func (v *Verdict) OpenSuggestions() []Finding { return v.open(Suggestion) }
+
+func (v *Verdict) open(s Severity) []Finding {
+	var out []Finding
+	if v == nil {
+		return nil
+	}
+	for _, f := range v.Findings {
+		if f.Severity == s && f.Status != Fixed {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// FailedGates gives the gates that do not hold; none of a nil verdict.
+func (v *Verdict) FailedGates() []Gate {
+	var out []Gate
+	if v == nil {
+		return nil
+	}
+	for _, g := range v.Gates {
+		if !g.Pass {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// ChecksFail reports whether a check has failed on the newest work of a phase.
+func (p *Phase) ChecksFail() bool {
+	return p.Checks != nil && p.Checks.Written == p.Written &&
+		slices.ContainsFunc(p.Checks.Results, func(c CheckResult) bool { return !c.Holds() })
+}
+
+// Plus adds up what two calls have used.
+func (u Usage) Plus(v Usage) Usage {
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.CachedTokens += v.CachedTokens
+	u.Turns += v.Turns
+	u.USD += v.USD
+	u.Estimated = u.Estimated || v.Estimated
+	return u
+}

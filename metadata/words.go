@@ -23,7 +23,12 @@ func severities() []Severity { return []Severity{Blocker, Suggestion} }
 
 func findingStatuses() []FindingStatus { return []FindingStatus{NewFinding, StillOpen, Fixed} }
 
-func roles() []string { return []string{"triage", "write", "maintain", "admin"} }
+// Roles are those that may be asked for an approval, each with the rights of the
+// one before.
+func Roles() []string { return []string{"triage", "write", "maintain", "admin"} }
+
+// Languages are those that a run may be in.
+func Languages() []string { return []string{"en", "ja"} }
 
 func triggers() []Trigger { return []Trigger{Manual, Automatic} }
 
@@ -32,17 +37,14 @@ func rules() []Rule {
 }
 
 func classes() []Class {
-	return []Class{
-		Missing, Auth, RateLimited, Network, Crash, StepTimeout, IdleTimeout, Disk, Signal,
-	}
+	return []Class{Missing, Auth, RateLimited, Network, Crash, StepTimeout, IdleTimeout, Disk, Signal}
 }
 
 func codes() []Code {
 	return []Code{
 		NoTrigger, NotACommand, PermissionDenied, BotDenied, ForkDenied, ConfusedDeputy, APIError,
-		ConfigInvalid, CredentialsMissing, AgentFailed, DiskFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
+		ConfigInvalid, CredentialsMissing, AgentFailed, DiskFailed, SetupFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
 		RefChanged, BudgetExceeded, TimedOut, NoProgress, Stuck, OutputInvalid, ReviewFailed, CheckFailed,
-		ProtectedPath, PatchTooLarge, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson,
-		Done,
+		ProtectedPath, PatchTooLarge, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,
 	}
 }

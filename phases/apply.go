@@ -2,61 +2,16 @@ package phases
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Outcome is what came out of a decision. Time, ids and cost enter the record
-// through it and through Beginning, nowhere else.
-type Outcome struct {
-	At     time.Time
-	Status metadata.AttemptStatus // of the attempt; empty for decisions that make none
-	Code   metadata.Code          // why it did not succeed
-	Class  metadata.Class         // for metadata.Errored
-	Why    metadata.Reason
-	Stderr string // the end of what the agent's program wrote there
-
-	Session    string
-	Model      string
-	Usage      metadata.Usage
-	RetryAfter time.Duration
-	Duration   time.Duration
-
-	Written    *Written // for execute and revise that succeeded
-	Questions  []asking // that the agent asks people before it goes on
-	Violations []metadata.Violation
-	Broke      []metadata.Rule        // by the violations
-	Checks     []metadata.CheckResult // for check
-	Verdict    *metadata.Verdict      // for a review that succeeded
-	Work       string                 // digest of the work a review judged
-}
-
-// Written is what execute or revise left behind.
-type Written struct {
-	Digest string   // of the artifact
-	Files  []string // artifact files, as paths from the top of the repository
-	Diff   metadata.Diff
-	Report json.RawMessage
-}
-
-// Beginning is what is known when an attempt starts.
-type Beginning struct {
-	At      time.Time
-	Session string // chosen by us, or the one that goes on
-	Model   string
-	Base    string // the commit the tree is at
-}
-
-// Begin gives the record with the attempt of a decision opened. It is saved
-// before the agent starts, so that not even a kill hides that it was called.
+// Begin opens the attempt of a decision in the record. That is saved before the
+// agent starts, so the call is known even if reprise is killed.
 func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	run = run.Clone()
 	rec := run.Phase(d.Phase)
@@ -90,9 +45,9 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	}
 	conclude(&run, o)
 	rec := run.Phase(d.Phase)
-	weighed := o.Status != metadata.Errored && o.Status != metadata.Cut // else what stood against the work still does
-	if weighed && (d.Do == DoExecute || d.Do == DoRevise) {
-		rec.Violations = fewest(o.Violations) // the next call is told
+	evaluated := o.Status != metadata.Errored && o.Status != metadata.Cut // otherwise the objections to the work stay as they are
+	if evaluated && (d.Do == DoExecute || d.Do == DoRevise) {
+		rec.Violations = firstViolations(o.Violations) // the next call is told
 	}
 	if o.Status == metadata.Succeeded {
 		p := plan.Phase(d.Phase)
@@ -101,16 +56,17 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			wrote(&run, rec, p, d, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
-			run.Attempts[len(run.Attempts)-1].Verdict = rulingOf(o.Checks)
+			run.Attempts[len(run.Attempts)-1].Verdict = RulingOf(o.Checks)
 			if p.NoReview {
-				judge(rec, p, o.At)
+				completeOrRevise(rec, p, o.At)
 			}
 		case DoReview:
 			reviewed(rec, p, o)
+			run.AnswerReviews(rec)
 			run.Attempts[len(run.Attempts)-1].Verdict = rec.Verdict.Verdict
 		}
 	}
-	ask(&run, rec, o.Questions, o)
+	addQuestions(&run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
 		run.Status = metadata.Interrupted
 		run.Stop = &metadata.Stop{Code: cmp.Or(o.Code, metadata.RunCancelled), Why: o.Why, Phase: d.Phase, Step: d.Step(), At: o.At}
@@ -145,7 +101,7 @@ func conclude(run *metadata.Run, o Outcome) {
 	if o.Status != metadata.Succeeded {
 		a.Stderr = o.Stderr
 	}
-	a.Broke = text(o.Broke)
+	a.Broke, a.Refused = text(o.Broke), o.Refused
 	a.Usage, a.DurationMS = o.Usage, o.Duration.Milliseconds()
 	a.RetryAfter = int(o.RetryAfter.Seconds())
 	a.Session, a.Confirmed = o.Session, o.Session != ""
@@ -180,28 +136,20 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 
 // reviewed records a verdict and what follows from it.
 func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
-	v := settle(*o.Verdict, rec.Verdict, rec.Round, !checkFails(rec))
+	v := settle(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
 	rec.Recent = append(rec.Recent, o.Work+":"+fingerprint(rec))
-	judge(rec, p, o.At)
+	completeOrRevise(rec, p, o.At)
 }
 
-// rulingOf is what checks say of the work: all have to pass.
-func rulingOf(checks []metadata.CheckResult) metadata.Ruling {
-	if slices.ContainsFunc(checks, func(c metadata.CheckResult) bool { return !c.Pass }) {
-		return metadata.Fail
-	}
-	return metadata.Pass
-}
-
-// judge completes the phase if everything about it holds, sends it to revise
+// completeOrRevise completes the phase if everything about it holds, sends it to revise
 // while there are revises left, and fails it otherwise.
-func judge(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
-	passes := !checkFails(rec) && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
+func completeOrRevise(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
+	passes := !rec.ChecksFail() && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
 	switch {
-	case passes && p.ReviseAlways && rec.RetryCount == 0 && p.Revisions > 0 && len(suggestions(rec.Verdict)) > 0:
+	case passes && p.ReviseAlways && rec.RetryCount == 0 && p.Revisions > 0 && len(rec.Verdict.OpenSuggestions()) > 0:
 		rec.CurrentStep = metadata.Revise
 	case passes:
 		complete(rec, at)
@@ -227,8 +175,9 @@ func stepDone(done []metadata.Step, step metadata.Step) []metadata.Step {
 	return append(kept, step)
 }
 
-// fewest keeps as many violations as a prompt and a record can bear.
-func fewest(all []metadata.Violation) []metadata.Violation {
+// firstViolations keeps only the first ones, so that prompts and records stay
+// short.
+func firstViolations(all []metadata.Violation) []metadata.Violation {
 	const most = 50
 	if len(all) <= most {
 		return all
@@ -252,52 +201,4 @@ func decisions(to *metadata.DesignDecisions, report json.RawMessage) {
 			*f.to = *f.from
 		}
 	}
-}
-
-// fingerprint is equal for two reviews that find the same.
-func fingerprint(rec *metadata.Phase) string {
-	var parts []string
-	for _, f := range openBlockers(rec.Verdict) {
-		parts = append(parts, "F "+f.ID+" "+f.Title+" "+f.Problem)
-	}
-	for _, g := range failedGates(rec.Verdict) {
-		parts = append(parts, "G "+g.Gate)
-	}
-	if checkFails(rec) {
-		for _, c := range rec.Checks.Results {
-			if !c.Pass {
-				parts = append(parts, fmt.Sprintf("C %s %d %s", c.Name, c.ExitCode, c.Output))
-			}
-		}
-	}
-	slices.Sort(parts)
-	return digest([]byte(strings.Join(parts, "\n")))[:16]
-}
-
-// circle reports whether the newest round repeats an earlier one, in the work
-// it judged or in what it found.
-func circle(recent []string) bool {
-	if len(recent) == 0 {
-		return false
-	}
-	last := recent[len(recent)-1]
-	work, found, _ := strings.Cut(last, ":")
-	for _, r := range recent[:len(recent)-1] {
-		w, f, _ := strings.Cut(r, ":")
-		if w == work || f == found {
-			return true
-		}
-	}
-	return false
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
-
-func touch(run metadata.Run, at time.Time) metadata.Run {
-	run.Revision++
-	run.UpdatedAt = at
-	return run
 }

@@ -14,35 +14,31 @@ import (
 // look.
 const mostAutomatic = 3
 
-// goBack takes a run back without a person, or asks one where that cannot be or
-// has been often enough.
-func goBack(plan *pipelines.Pipeline, run metadata.Run, from, to string, step metadata.Step, reason string, at time.Time) (metadata.Run, *Rewound) {
-	if step == "" {
-		step = metadata.Revise
+// rollBackAlone takes a run back without asking anybody. It asks a person
+// instead if that is not possible, or has happened too often.
+func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (metadata.Run, *RollbackPlan) {
+	if to.Step == "" {
+		to.Step = metadata.Revise
 	}
-	reason = limit(clean(reason), mostReason)
+	to.Reason, to.Trigger = Truncate(ValidText(to.Reason), mostReason), metadata.Automatic
+	command := rollbackText(to.To, to.Step, to.Reason)
 	if n := automaticSince(run); n >= mostAutomatic {
-		return proposed(run, from, metadata.Because("went_back_often", "n", n, "command", rollbackText(to, step, reason)))
+		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", command))
 	}
-	r, err := Back(plan, run, Rewind{To: to, Step: step, From: from, Reason: reason, Trigger: metadata.Automatic, At: at})
+	r, err := PlanRollback(plan, run, to)
 	if err != nil {
-		return proposed(run, from, metadata.Because("rollback_impossible", "command", rollbackText(to, step, reason), "why", WhyOf(err)))
+		return proposed(run, to.From, metadata.Because("rollback_impossible", "command", command, "why", WhyOf(err)))
 	}
 	return r.Run, &r
 }
 
-// mostReason is the most that a reason from an agent may have, in Unicode code
-// points, as that from a person.
+// mostReason is how long a reason from an agent may be, in Unicode code points:
+// as long as one from a person.
 const mostReason = 1000
 
-// clean takes out of a text what no text has.
-func clean(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-}
-
-// proposed leaves it to a person what follows from a phase. A phase that has
-// failed needs one anyway.
-func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *Rewound) {
+// proposed lets a person decide what follows from a phase. A phase that has
+// failed needs a person anyway.
+func proposed(run metadata.Run, phase string, ask metadata.Reason) (metadata.Run, *RollbackPlan) {
 	run = run.Clone()
 	if rec := run.Phase(phase); rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", ask)
@@ -55,16 +51,17 @@ func rollbackText(to string, step metadata.Step, reason string) string {
 	if step != "" {
 		to += ":" + string(step)
 	}
-	return strings.TrimSpace("/rollback " + brief(to) + " " + brief(reason))
+	return strings.TrimSpace("/rollback " + TruncateLine(to) + " " + TruncateLine(reason))
 }
 
-// Proposed gives the rollback that an agent or a rule proposes about the phase
-// that a run waits to be approved: a person may carry it out instead. It asks
-// for nothing if there is none, or none that could be carried out.
-func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rewind, bool) {
+// Proposed gives the rollback that an agent or a rule has proposed for the
+// phase that waits for approval. A person may carry it out instead of
+// approving. The result is false if there is no proposal, or none that could be
+// carried out.
+func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 	phase, _, _, ok := Approval(plan, run)
 	if !ok {
-		return Rewind{}, false
+		return Rollback{}, false
 	}
 	rec := run.Phase(phase)
 	var all []rollbackReport
@@ -81,16 +78,24 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rewind, bool) {
 		if r.Step == "" {
 			r.Step = metadata.Revise
 		}
-		r.Reason = limit(clean(r.Reason), mostReason)
-		if ask := Say("en", rec.Ask); !strings.Contains(ask, asIs) && !strings.Contains(ask, rollbackText(r.Phase, r.Step, r.Reason)) {
+		r.Reason = Truncate(ValidText(r.Reason), mostReason)
+		if !proposes(rec.Ask, asIs) && !proposes(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
 			continue // that is not why a person is asked
 		}
-		rw := Rewind{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
-		if _, err := Back(plan, run, rw); err == nil {
-			return rw, true
+		request := Rollback{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
+		if _, err := PlanRollback(plan, run, request); err == nil {
+			return request, true
 		}
 	}
-	return Rewind{}, false
+	return Rollback{}, false
+}
+
+// proposes reports whether one of the reasons for an approval names a command.
+// Records of earlier versions have reasons in words.
+func proposes(ask metadata.Reason, command string) bool {
+	return slices.ContainsFunc(ask.Each(), func(r metadata.Reason) bool {
+		return r.Value("command").Said() == command || strings.Contains(r.Said(), command)
+	})
 }
 
 // automaticSince counts the rollbacks without a person since a person last
@@ -106,26 +111,25 @@ func automaticSince(run metadata.Run) int {
 	return n
 }
 
-// asks gives the record after what the report of a completed phase asks for:
-// to go back, to give up, or to wait for other issues. Where the agent is not
-// sure, and where it decides anything else than that the work passes, a person
-// decides.
-func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *Rewound) {
+// ApplyReport gives the record after what the report of a completed phase asks
+// for: to go back, to give up, or to wait for other issues. A person decides
+// where the agent is not sure, or where its decision is anything but a pass.
+func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
 	r := requestIn(p, run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(brief(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(TruncateLine(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", brief(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", TruncateLine(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
 		}
-		return goBack(plan, run, p.Name, r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason, at)
+		return rollBackAlone(plan, run, Rollback{From: p.Name, To: r.Rollback.Phase, Step: r.Rollback.Step, Reason: r.Rollback.Reason, At: at})
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(brief(cmp.Or(r.Abort, r.Reason)))))
-	case !r.passes() && brief(r.Reason) == "":
-		return proposed(run, p.Name, metadata.Because("decided", "decision", brief(r.Decision)))
+		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(TruncateLine(cmp.Or(r.Abort, r.Reason)))))
+	case !r.passes() && TruncateLine(r.Reason) == "":
+		return proposed(run, p.Name, metadata.Because("decided", "decision", TruncateLine(r.Decision)))
 	case !r.passes():
-		return proposed(run, p.Name, metadata.Because("decided_because", "decision", brief(r.Decision), "reason", metadata.Said(brief(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("decided_because", "decision", TruncateLine(r.Decision), "reason", metadata.Said(TruncateLine(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {
@@ -134,4 +138,13 @@ func asks(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at tim
 		return proposed(run, p.Name, metadata.Because("waits_for_issues", "issues", numbers[:min(len(numbers), 20)]))
 	}
 	return run, nil
+}
+
+// WhyNotAlone says why a run may not go back without a person although the diagnosis
+// is sure, or "".
+func WhyNotAlone(run metadata.Run) metadata.Reason {
+	if n := automaticSince(run); n >= mostAutomatic {
+		return metadata.Because("went_back_alone", "n", n)
+	}
+	return ""
 }

@@ -22,11 +22,11 @@ type Change struct {
 	Runs  bool    // it is executable, and was not
 	Large bool    // Git LFS keeps it, and it cannot be converted
 
-	// Twin is another path that some file systems take for the same: they fold
+	// Alias is another path that some file systems take for the same: they fold
 	// case, or write accents in another way. Empty if there is none.
-	Twin string
-	// Behind are the symbolic links of the last commit that lead here.
-	Behind []string
+	Alias string
+	// LinkedFrom are the symbolic links of the last commit that lead here.
+	LinkedFrom []string
 }
 
 // Kind is what a changed path is.
@@ -41,8 +41,8 @@ const (
 	Other   Kind = "other"
 )
 
-// boundary says what a step may change.
-type boundary struct {
+// Boundary says what a step may change.
+type Boundary struct {
 	access  pipelines.Access
 	state   string // folder of the run, such as ".reprise/issue-7"
 	folder  string // folder of the phase
@@ -51,77 +51,87 @@ type boundary struct {
 	limits  pipelines.Limits
 }
 
-// The most that a changed file may have, in bytes.
-const (
-	maxArtifact = 4 << 20
-	maxFile     = 32 << 20
-)
-
-// sorted is a set of changes by what becomes of them.
-type sorted struct {
-	artifacts  []string
-	tree       []string
-	present    []string // artifacts and tree without what was removed
-	fresh      []string // of these, what the last commit does not have
-	undo       []string // paths of the violations, as git knows them
-	violations []metadata.Violation
-	broke      []metadata.Rule // by the violations, in order and each once
-	over       metadata.Reason // how the change as a whole is too large; empty if it is not
+// BoundaryOf gives what the step of a decision may change.
+func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
+	return Boundary{
+		access: AccessOf(plan, d), state: Folder(run.IssueNumber), folder: PhaseFolder(run, plan.Phase(d.Phase)),
+		protect: plan.Protect, agents: programs(plan), limits: plan.Limits,
+	}
 }
 
-// sort puts every change where it belongs. The record itself is left out: the
-// engine holds the true one and writes it over whatever is there.
-func (b boundary) sort(changes []Change) sorted {
-	var s sorted
+// AccessOf is what the decision's agent may do: what the phase grants, but no
+// more than the agent is trusted with; for a review, reading only.
+func AccessOf(plan *pipelines.Pipeline, d Decision) pipelines.Access {
+	granted := plan.Phase(d.Phase).Access
+	if d.Do == DoReview {
+		granted = pipelines.AccessRead
+	}
+	return granted.AtMost(plan.Agents[d.Agent].Access)
+}
+
+// The largest sizes that a changed file may have, in bytes.
+const (
+	maxArtifact = 4 << 20
+	MaxFile     = 32 << 20
+)
+
+// Sorted is a set of changes by what becomes of them.
+type Sorted struct {
+	Artifacts  []string
+	Tree       []string
+	Undo       []string // paths of the violations, as git knows them
+	Violations []metadata.Violation
+	Broke      []metadata.Rule // by the violations, in order and each once
+	Over       metadata.Reason // how the change as a whole is too large; empty if it is not
+}
+
+// Sort decides about every change. The record itself is left out: the engine
+// has the true one and overwrites the file.
+func (b Boundary) Sort(changes []Change) Sorted {
+	var s Sorted
 	var kept []Change
 	for _, c := range changes {
 		if c.Path == path.Join(b.state, metadata.File) {
 			continue
 		}
-		if rule, why := b.rule(c); rule != "" {
-			s.undo = append(s.undo, c.Path)
-			s.violated(rule, printable(c.Path), why)
+		if rule, why := b.Rule(c); rule != "" {
+			s.Undo = append(s.Undo, c.Path)
+			s.violated(rule, Printable(c.Path), why)
 			continue
 		}
 		kept = append(kept, c)
 	}
-	kept = b.cap(&s, kept)
+	kept = b.limitSize(&s, kept)
 	for _, c := range kept {
 		if b.artifact(c.Path) {
-			s.artifacts = append(s.artifacts, c.Path)
+			s.Artifacts = append(s.Artifacts, c.Path)
 		} else {
-			s.tree = append(s.tree, c.Path)
-		}
-		if !c.Gone {
-			s.present = append(s.present, c.Path)
-		}
-		if c.New {
-			s.fresh = append(s.fresh, c.Path)
+			s.Tree = append(s.Tree, c.Path)
 		}
 	}
-	slices.Sort(s.broke)
+	slices.Sort(s.Broke)
 	return s
 }
 
-func (s *sorted) violated(rule metadata.Rule, p string, why metadata.Reason) {
-	s.violations = append(s.violations, metadata.Violation{Path: p, Rule: why})
-	if !slices.Contains(s.broke, rule) {
-		s.broke = append(s.broke, rule)
+func (s *Sorted) violated(rule metadata.Rule, p string, why metadata.Reason) {
+	s.Violations = append(s.Violations, metadata.Violation{Path: p, Rule: why})
+	if !slices.Contains(s.Broke, rule) {
+		s.Broke = append(s.Broke, rule)
 	}
 }
 
-// printable gives a path as a person can read it, on one line.
-func printable(p string) string {
+// Printable gives a path as a person can read it, on one line.
+func Printable(p string) string {
 	if metadata.CheckPath(p) != nil {
 		return strconv.QuoteToASCII(p)
 	}
 	return p
 }
 
-func (b boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
+func (b Boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder+"/") }
 
-// rule says which rule a change breaks, and how; or "".
-func (b boundary) rule(c Change) (metadata.Rule, metadata.Reason) {
+// Rule says which rule a change breaks, and how; or "".
+func (b Boundary) Rule(c Change) (metadata.Rule, metadata.Reason) {
 	if b.access != pipelines.AccessArtifacts && b.access != pipelines.AccessTree {
 		return metadata.RuleAccess, metadata.Because("only_read")
 	}
@@ -137,7 +147,7 @@ func (b boundary) rule(c Change) (metadata.Rule, metadata.Reason) {
 	if why := badNewName(c); why != "" {
 		return metadata.RuleName, why
 	}
-	if c.Size > maxFile || b.artifact(c.Path) && c.Size > maxArtifact {
+	if c.Size > MaxFile || b.artifact(c.Path) && c.Size > maxArtifact {
 		return metadata.RuleSize, metadata.Because("too_large")
 	}
 	if why := b.badContent(c); why != "" {
@@ -146,7 +156,7 @@ func (b boundary) rule(c Change) (metadata.Rule, metadata.Reason) {
 	return "", ""
 }
 
-// badForm says why what a path is cannot be kept, or "".
+// badForm says why this type of path cannot be kept, or "".
 func badForm(c Change) metadata.Reason {
 	switch {
 	case c.Kind == Nested:
@@ -161,22 +171,23 @@ func badForm(c Change) metadata.Reason {
 	return ""
 }
 
-// badNewName says why a new path cannot have its name, or "". What is there
-// already may be called as it is.
+// badNewName says why a new path cannot have its name, or "". Names that exist
+// already are accepted.
 func badNewName(c Change) metadata.Reason {
 	switch {
 	case c.New && metadata.CheckNewPath(c.Path) != nil:
 		return metadata.Because("windows_name")
-	case c.New && c.Twin != "":
-		return metadata.Because("looks_alike", "file", printable(c.Twin))
+	case c.New && c.Alias != "":
+		return metadata.Because("looks_alike", "file", Printable(c.Alias))
 	}
 	return ""
 }
 
-// place says which rule about where a step may write a change breaks, or "".
-func (b boundary) place(c Change) (metadata.Rule, metadata.Reason) {
+// place says which rule about where a step may write is broken by a change, or
+// "".
+func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	switch {
-	case b.artifact(c.Path) && b.ours(c.Path):
+	case b.artifact(c.Path) && b.writtenByReprise(c.Path):
 		return metadata.RuleProtected, metadata.Because("written_by_reprise")
 	case b.artifact(c.Path) && Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
 		return metadata.RuleProtected, metadata.Because("instructions_no_artifact")
@@ -191,9 +202,9 @@ func (b boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	case slices.Contains(b.agents, fold(c.Path)):
 		return metadata.RuleProtected, metadata.Because("starts_agent")
 	}
-	for _, link := range c.Behind {
+	for _, link := range c.LinkedFrom {
 		if Protected(link, b.protect) {
-			return metadata.RuleProtected, metadata.Because("protected_link", "link", printable(link))
+			return metadata.RuleProtected, metadata.Because("protected_link", "link", Printable(link))
 		}
 	}
 	return "", ""
@@ -202,10 +213,11 @@ func (b boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 // under reports whether a path is a folder or lies in it, in any spelling.
 func under(p, folder string) bool { return strings.HasPrefix(fold(p)+"/", folder+"/") }
 
-// badContent says why what a file holds cannot be kept, or "". Where something
-// opaque was before, it may be replaced: whoever put it there has allowed it.
-func (b boundary) badContent(c Change) metadata.Reason {
-	allowed := c.Held.Opaque() || matchAny(c.Path, b.limits.Binary)
+// badContent says why the content of a file cannot be kept, or "". An opaque
+// file that was there before may be replaced by another: whoever put it there
+// has allowed it.
+func (b Boundary) badContent(c Change) metadata.Reason {
+	allowed := c.Held.Opaque() || Matches(c.Path, b.limits.Binary)
 	switch {
 	case c.Holds == Program && !allowed:
 		return metadata.Because("no_programs")
@@ -219,8 +231,8 @@ func (b boundary) badContent(c Change) metadata.Reason {
 	return ""
 }
 
-// ours reports whether a path in the phase's folder belongs to reprise.
-func (b boundary) ours(p string) bool {
+// writtenByReprise reports whether a path in the phase's folder belongs to reprise.
+func (b Boundary) writtenByReprise(p string) bool {
 	rest := fold(strings.TrimPrefix(p, b.folder+"/"))
 	return rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
 }

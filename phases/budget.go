@@ -56,8 +56,8 @@ func LimitOf(run metadata.Run) Limit {
 	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 		return ""
 	}
-	reached, _ := overBudget(run)
-	return cmp.Or(reached, LimitTime) // there is some time left, but too little to wait for another try
+	reached, _ := LimitReached(run)
+	return cmp.Or(reached, LimitTime) // there is some time remaining, but too little to wait for another try
 }
 
 // Allowance is what a person lets a run spend from here on. A field that is zero
@@ -91,8 +91,8 @@ func Allow(run metadata.Run, more Allowance) metadata.Run {
 	return run
 }
 
-// overBudget says which limit is reached, and how, or nothing.
-func overBudget(run metadata.Run) (Limit, metadata.Reason) {
+// LimitReached says which limit is reached, and how, or nothing.
+func LimitReached(run metadata.Run) (Limit, metadata.Reason) {
 	b, s := run.Budget, SpentOf(run)
 	switch {
 	case b.USD > 0 && s.USD-b.Since.USD >= b.USD:
@@ -113,32 +113,32 @@ func dollars(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// leftUSD gives what one more call may cost; 0 means there is no limit.
-func leftUSD(run metadata.Run) float64 {
-	left, spent := 0.0, run.Cost.USD
+// RemainingUSD gives what one more call may cost; 0 means there is no limit.
+func RemainingUSD(run metadata.Run) float64 {
+	remaining, spent := 0.0, run.Cost.USD
 	if run.Budget.USD > 0 {
-		left = run.Budget.USD - (spent - run.Budget.Since.USD)
+		remaining = run.Budget.USD - (spent - run.Budget.Since.USD)
 	}
 	if run.Budget.IssueUSD > 0 {
-		if issue := run.Budget.IssueUSD - spent; left == 0 || issue < left {
-			left = issue
+		if issue := run.Budget.IssueUSD - spent; remaining == 0 || issue < remaining {
+			remaining = issue
 		}
 	}
-	return left
+	return remaining
 }
 
-// secondsLeft gives how long one more call may take; 0 means there is no limit.
-func secondsLeft(run metadata.Run) time.Duration {
+// RemainingTime gives how long one more call may take; 0 means there is no limit.
+func RemainingTime(run metadata.Run) time.Duration {
 	if run.Budget.Seconds == 0 {
 		return 0
 	}
-	left := run.Budget.Seconds - (SpentOf(run).Seconds - run.Budget.Since.Seconds)
-	return max(seconds(left), time.Second)
+	remaining := run.Budget.Seconds - (SpentOf(run).Seconds - run.Budget.Since.Seconds)
+	return max(seconds(remaining), time.Second)
 }
 
-// with gives the run as if an attempt that is still going on had ended with
+// WithUsage gives the run as if an attempt that is still going on had ended with
 // the usage seen so far.
-func with(run metadata.Run, u metadata.Usage) metadata.Run {
+func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
 	run.Cost = addUsage(run.Cost, u)
 	return run
 }

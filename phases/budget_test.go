@@ -35,7 +35,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			o.Usage, o.Duration = metadata.Usage{USD: 1.5, InputTokens: 1000, OutputTokens: 100}, 90*time.Second
 			run = play(t, plan, run, Decide(plan, run), o)
 			run = play(t, plan, run, Decide(plan, run), Outcome{})
-			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || Say("en", run.Stop.Why) != tt.why {
+			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || english(run.Stop.Why) != tt.why {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
 			if got := LimitOf(run); got != tt.want || got.Flag() != tt.flag {
@@ -46,7 +46,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 				legal(t, run, next)
 				d := Decide(plan, next)
 				if goesOn := d.Do == DoReview; goesOn != (limit == tt.want) {
-					t.Errorf("with more of %s decided %q: %s", limit, show(d), Say("en", d.Why))
+					t.Errorf("with more of %s decided %q: %s", limit, show(d), english(d.Why))
 				}
 			}
 		})
@@ -79,7 +79,7 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	if run.Budget != want {
 		t.Errorf("the budget is %+v, want %+v", run.Budget, want)
 	}
-	if why := Say("en", Decide(now, run).Why); why != "the phase has not begun" {
+	if why := english(Decide(now, run).Why); why != "the phase has not begun" {
 		t.Errorf("decided: %s", why)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// MostChildren is how many issues a run opens. A run may ask for more; people
-// are told of those.
+// MostChildren is how many issues a run opens at most. If it asks for more,
+// people are told about the others.
 const MostChildren = 5
 
 // The most that is kept of what one report asks for.
@@ -20,41 +20,35 @@ const (
 	mostChildBody = 4000 // Unicode code points
 )
 
-// childReport is an issue of its own as an agent asks for it.
-type childReport struct {
-	Title string `json:"title"`
-	Body  string `json:"body"`
-}
-
-// children takes the issues that a report asks for into a record, in the place
-// of those that the phase asked for before. What was opened stays, and what
-// another phase has asked for by the same title is not asked for twice.
+// children records the issues that a report asks for. They replace those that
+// the phase asked for before. Issues that were opened stay, and an issue that
+// another phase has asked for under the same title is not added again.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
 	found := requestIn(p, report).Children
 	for _, c := range found[:min(len(found), mostChildren)] {
-		title := limit(strings.Join(strings.Fields(clean(c.Title)), " "), 200)
+		title := Truncate(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
 		id := childID(title)
 		same := func(other metadata.Child) bool { return other.ID == id }
 		if title == "" || slices.ContainsFunc(run.Children, same) {
 			continue
 		}
-		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: limit(clean(c.Body), mostChildBody)})
+		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: Truncate(ValidText(c.Body), mostChildBody)})
 	}
 }
 
-// childID names a child by its title, so that it is the same one in every try
-// and after every rollback, whatever else is asked for.
-func childID(title string) string { return digest([]byte(strings.ToLower(title)))[:12] }
+// childID derives an id from the title of a child, so that it is the same in
+// every try and after every rollback, whatever else is asked for.
+func childID(title string) string { return Digest([]byte(strings.ToLower(title)))[:12] }
 
-// forgetChildren leaves out what phases whose work is void have asked for, as
-// far as nothing was opened.
+// forgetChildren drops the issues that phases with void work have asked for,
+// except those that were opened.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
 }
 
-// ToOpen gives the issues that a run asks for and that are to be opened now:
-// those of phases whose work stands, as far as the run may open them.
+// ToOpen gives the issues that are to be opened now: those that phases with
+// valid work ask for, up to the limit of a run.
 func ToOpen(plan *pipelines.Pipeline, run metadata.Run) []metadata.Child {
 	var out []metadata.Child
 	room := MostChildren

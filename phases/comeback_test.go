@@ -15,13 +15,13 @@ func TestAnInsertedPhaseComesBack(t *testing.T) {
 	look.Name, look.Folder, look.Writes = "look", "03_look", "look.md"
 	plan.Spare = []pipelines.Phase{look}
 	run := freshRun(plan)
-	rule := pipelines.Rule{After: "plan", Then: pipelines.Then{Insert: "look"}}
-	run, _ = Fire(plan, run, rule, "it saw much", t0)
+	plan.Rules = []pipelines.Rule{{After: "plan", Then: pipelines.Then{Insert: "look"}}}
+	run, _ = Fire(plan, run, 0, nil, t0)
 	run, err := Skip(plan, run, "look", t0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, _ := Fire(plan, run, rule, "it saw much again", t0)
+	next, _ := Fire(plan, run, 0, nil, t0)
 	next.Revision++
 	legal(t, run, next)
 	if rec := next.Phase("look"); rec.Status != metadata.PhasePending || len(next.Phases) != 4 {

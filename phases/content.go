@@ -23,7 +23,7 @@ const (
 // looks at.
 const HeadSize = 8000
 
-// ContentOf says what a file holds that begins with head.
+// ContentOf says what a file holds, by its first bytes.
 func ContentOf(head []byte) Content {
 	head = head[:min(len(head), HeadSize)]
 	zero := bytes.IndexByte(head, 0) >= 0
@@ -38,7 +38,7 @@ func ContentOf(head []byte) Content {
 	return Text
 }
 
-// Opaque reports whether nobody can read in a diff what changed.
+// Opaque reports whether a diff cannot show what changed.
 func (c Content) Opaque() bool { return c == Binary || c == Program }
 
 // isProgram knows the formats of programs and of archives. A text can begin

@@ -12,14 +12,6 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Diagnose is the step of a task that looks at a whole run and says whether it
-// has to go back. It is no step of a phase, and no attempt of the record has it.
-const Diagnose metadata.Step = "diagnose"
-
-// maxReason is the most that the reason of a diagnosis may have, in characters:
-// as much as a person may type.
-const maxReason = 1000
-
 // Diagnosis is what an agent says about a run as a whole.
 type Diagnosis struct {
 	NeedsRollback bool          `json:"needs_rollback"`
@@ -59,7 +51,7 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 		"required": []string{"needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"},
 		"properties": map[string]any{
 			"needs_rollback": map[string]any{"type": "boolean"},
-			"to_phase":       word(append(begun(plan, run), "")...),
+			"to_phase":       word(append(RollbackTargets(plan, run), "")...),
 			"to_step":        word(string(metadata.Execute), string(metadata.Review), string(metadata.Revise), ""),
 			"reason":         text, "confidence": word(string(Low), string(Medium), string(High)), "analysis": text,
 		},
@@ -68,17 +60,6 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 		return nil // unreachable: words always encode
 	}
 	return data
-}
-
-// begun lists the phases that a run can be taken back to.
-func begun(plan *pipelines.Pipeline, run metadata.Run) []string {
-	var out []string
-	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {
-			out = append(out, rec.Name)
-		}
-	}
-	return out
 }
 
 // ParseDiagnosis reads a diagnosis and holds it against the run. It returns
@@ -100,7 +81,7 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Di
 		wrong = append(wrong, metadata.Because("diagnosis_undecided"))
 	}
 	if !slices.Contains([]Confidence{Low, Medium, High}, d.Confidence) {
-		wrong = append(wrong, metadata.Because("confidence_word", "word", brief(string(d.Confidence))))
+		wrong = append(wrong, metadata.Because("confidence_word", "word", TruncateLine(string(d.Confidence))))
 	}
 	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
 	if d.Analysis == "" {
@@ -115,17 +96,17 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Di
 	return d, append(wrong, goal(d, plan, run)...)
 }
 
-// goal says what is wrong with where a diagnosis wants to go, and why.
+// goal says what is wrong with the phase and the reason that a diagnosis names.
 func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []metadata.Reason {
 	var wrong []metadata.Reason
-	if err := allowed(plan, run, Rewind{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
+	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
 		wrong = append(wrong, WhyOf(err))
 	}
 	switch n := utf8.RuneCountInString(d.Reason); {
 	case d.Reason == "":
 		wrong = append(wrong, metadata.Because("reason_empty"))
-	case n > maxReason:
-		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", maxReason))
+	case n > mostReason:
+		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", mostReason))
 	case strings.ContainsRune(d.Reason, 0):
 		wrong = append(wrong, metadata.Because("reason_no_text"))
 	}
@@ -141,22 +122,13 @@ func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
 }
 
-// Follow gives the rewind that a diagnosis proposes, for a person to look at or
+// Follow gives the rollback that a diagnosis proposes, for a person to look at or
 // to be carried out. An error says why it cannot be.
-func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, rw Rewind) (Rewound, error) {
-	at, _ := whereIs(plan, run)
-	rw.To, rw.Step, rw.Reason, rw.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
-	if rw.ReviewResult = reviewOf(plan, run, at); rw.ReviewResult == "" {
-		rw.ReviewResult = reviewOf(plan, run, d.ToPhase)
+func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
+	at, _ := Where(plan, run)
+	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
+	if request.ReviewResult = reviewOf(plan, run, at); request.ReviewResult == "" {
+		request.ReviewResult = reviewOf(plan, run, d.ToPhase)
 	}
-	return Back(plan, run, rw)
-}
-
-// Alone says why a run may not go back without a person although the diagnosis
-// is sure, or "".
-func Alone(run metadata.Run) metadata.Reason {
-	if n := automaticSince(run); n >= mostAutomatic {
-		return metadata.Because("went_back_alone", "n", n)
-	}
-	return ""
+	return PlanRollback(plan, run, request)
 }

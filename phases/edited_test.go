@@ -51,10 +51,10 @@ func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
 			for i, want := range tt.want {
 				d := Decide(plan, run)
 				if got := show(d); got != want {
-					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, Say("en", d.Why), want)
+					t.Fatalf("decision %d is %q (%s), want %q", i+1, got, english(d.Why), want)
 				}
-				if i == 0 && Say("en", d.Why) != "somebody has changed plan.md on the branch since it was reviewed" {
-					t.Errorf("it is reviewed because %q", Say("en", d.Why))
+				if i == 0 && english(d.Why) != "somebody has changed plan.md on the branch since it was reviewed" {
+					t.Errorf("it is reviewed because %q", english(d.Why))
 				}
 				run = play(t, plan, run, d, outcomes[i])
 			}
@@ -78,7 +78,7 @@ func TestWhatIsNotReviewedAgain(t *testing.T) {
 	if d := Decide(plan, Changed(run, "plan", "p2", run.UpdatedAt)); d.Phase != "code" {
 		t.Errorf("with the artifact as it was decided %q", show(d))
 	}
-	r, err := Back(plan, run, Rewind{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
+	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: "r", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestAnEditedArtifactIsNotApproved(t *testing.T) {
 	if phase, _, _, ok := Approval(plan, run); ok {
 		t.Errorf("%s waits to be approved", phase)
 	}
-	if _, err := Approve(plan, run, Command{By: "max", At: t0}); err == nil || !strings.Contains(err.Error(), "changed plan.md on the branch since it was reviewed") {
+	if _, err := Approve(plan, run, Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
 		t.Errorf("approving it: %v", err)
 	}
 	run = play(t, plan, run, Decide(plan, run), verdict(true))

@@ -16,9 +16,10 @@ type Issue struct {
 	Title, Author string
 }
 
-// facts is what the rules after a phase see of it, in the form that their
-// conditions are written for.
-func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
+// Facts is what the rules after a phase know about it, as the JSON that their
+// conditions refer to.
+func Facts(run metadata.Run, phase string, is Issue) ([]byte, error) {
+	rec := run.Phase(phase)
 	f := map[string]any{
 		"attempt": rec.RetryCount + 1,
 		"cost":    map[string]any{"usd": Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
@@ -33,7 +34,7 @@ func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
 	}
 	if v := rec.Verdict; v != nil {
 		f["verdict"] = v.Verdict
-		f["findings"] = map[string]int{"blockers": len(openBlockers(v)), "suggestions": len(suggestions(v))}
+		f["findings"] = map[string]int{"blockers": len(v.OpenBlockers()), "suggestions": len(v.OpenSuggestions())}
 	}
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		checks := map[string]string{}
@@ -48,9 +49,9 @@ func facts(run metadata.Run, rec *metadata.Phase, is Issue) ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// seen says which of the facts a rule's condition is about, for people:
+// factsAbout says which of the facts a rule's condition is about, for people:
 // "report.risk is "high", diff.lines is 4".
-func seen(when string, facts []byte) []metadata.Reason {
+func factsAbout(when string, facts []byte) []metadata.Reason {
 	var all map[string]any
 	if json.Unmarshal(facts, &all) != nil {
 		return nil // they are our own
@@ -70,7 +71,7 @@ const mostFacts = 20
 // whenWord is a name in the text of a condition.
 var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
 
-// about adds the facts below a path of which every name is in the condition.
+// about adds the facts below a path whose names all occur in the condition.
 func about(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if !named[name] {
@@ -82,7 +83,7 @@ func about(out *[]metadata.Reason, path string, facts map[string]any, named map[
 			continue
 		}
 		if value, err := json.Marshal(facts[name]); err == nil {
-			*out = append(*out, metadata.Because("fact", "name", at, "value", metadata.Said(limit(string(value), 200))))
+			*out = append(*out, metadata.Because("fact", "name", at, "value", metadata.Said(Truncate(string(value), 200))))
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestSeen(t *testing.T) {
 		`{report: risky: "high"}`:                      "",
 		`{}`:                                           "",
 	} {
-		if got := Say("en", metadata.Because("rule_saw", "rule", "", "facts", seen(when, []byte(facts)))); got != ": "+want {
+		if got := english(metadata.Because("rule_saw", "rule", "", "facts", factsAbout(when, []byte(facts)))); got != ": "+want {
 			t.Errorf("of %s it says %q, want %q", when, got, want)
 		}
 	}

@@ -9,112 +9,12 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// approver gives the role of the person who has to approve a phase before the
-// run goes on, and why; no role if nobody has to, or somebody has.
-func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
-	role, why = stronger(p.Approve, rec.Approve), rec.Ask
-	if role == "" || approved(run, rec, role) {
-		return "", ""
-	}
-	if why == "" {
-		why = metadata.Because("approval_by_pipeline")
-	}
-	return role, why
-}
-
-// demand asks for a person with at least a role to approve a phase, besides
-// what is asked for already.
-func demand(rec *metadata.Phase, role string, why metadata.Reason) {
-	rec.Approve = stronger(rec.Approve, role)
-	if len(rec.Ask.Each()) < mostAsked {
-		rec.Ask = metadata.All(rec.Ask, why)
-	}
-}
-
-// mostAsked is how many reasons for an approval are kept.
-const mostAsked = 5
-
-// rank orders roles; 0 is none at all.
-func rank(role string) int {
-	return slices.Index([]string{"triage", "write", "maintain", "admin"}, role) + 1
-}
-
-// stronger gives the role of the two that fewer people have.
-func stronger(a, b string) string {
-	if rank(b) > rank(a) {
-		return b
-	}
-	return a
-}
-
-// approved reports whether a person with at least a role has approved a phase
-// as it stands now. New work is a new attempt even where the artifact reads the
-// same, and going back is a new generation, so that neither keeps it.
-func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
-	return slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
-		return a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role))
-	})
-}
-
-// Stands reports whether an approval is for its phase as it is now.
-func Stands(run metadata.Run, a metadata.Approval) bool {
-	rec := run.Phase(a.Phase)
-	return rec != nil && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Touched == rec.Touched && a.Digest == digestOf(rec)
-}
-
-// wake lets a run go on that waits for a person. One that a person has ended
-// only goes on when it is started again.
+// wake lets a run that waits for a person go on. A run that a person has ended
+// goes on only when it is started again.
 func wake(run *metadata.Run) {
 	if run.Status != metadata.Cancelled && run.Status != metadata.Completed {
 		run.Status, run.Stop = metadata.Running, nil
 	}
-}
-
-// digestOf is what an approval is bound to: the artifact, or where a phase has
-// written none the attempt alone.
-func digestOf(rec *metadata.Phase) string {
-	if rec.Digest == "" {
-		return "none"
-	}
-	return rec.Digest
-}
-
-// Approval says for what a run waits to be approved, and by whom. ok is false
-// if it does not wait for that.
-func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {
-	for i := range run.Phases {
-		rec := &run.Phases[i]
-		p := plan.Phase(rec.Name)
-		if rec.Status == metadata.PhaseSkipped || p == nil {
-			continue
-		}
-		if rec.Status != metadata.PhaseCompleted {
-			return "", "", "", false
-		}
-		if Unreviewed(p, rec) {
-			return "", "", "", false
-		}
-		if role, why := approver(p, run, rec); role != "" {
-			return rec.Name, role, why, true
-		}
-	}
-	return "", "", "", false
-}
-
-// Unreviewed reports whether a completed phase is reviewed again before anything
-// follows: what it left behind does not read any more as it was accepted.
-func Unreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
-	return rec.Status == metadata.PhaseCompleted && rec.Edited() && !p.NoReview
-}
-
-// edited names the first artifact that is reviewed again, or "".
-func edited(plan *pipelines.Pipeline, run metadata.Run) string {
-	for i := range run.Phases {
-		if p := plan.Phase(run.Phases[i].Name); p != nil && Unreviewed(p, &run.Phases[i]) {
-			return p.Writes
-		}
-	}
-	return ""
 }
 
 // Approve gives the record after a person has approved a phase as it stands;
@@ -124,7 +24,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	waits, role, _, ok := Approval(plan, run)
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
-		return run, &UnknownPhase{Phase: c.Phase, Known: names(run)}
+		return run, &UnknownPhase{Phase: c.Phase, Known: phaseNames(run)}
 	case !ok && edited(plan, run) != "":
 		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
 	case !ok:
@@ -139,20 +39,6 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	})
 	wake(&run)
 	return touch(run, c.At), nil
-}
-
-// Questions gives the questions that a run waits for an answer to. Those of a
-// phase that was taken back or left out since are nobody's business any more.
-func Questions(run metadata.Run) []metadata.Question {
-	return slices.DeleteFunc(slices.Clone(run.Questions), func(q metadata.Question) bool {
-		rec := run.Phase(q.Phase)
-		return !q.Open() || rec == nil || rec.Status != metadata.PhaseInProgress || q.Generation != rec.Generation
-	})
-}
-
-// openQuestions gives those of one phase.
-func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
-	return slices.DeleteFunc(Questions(run), func(q metadata.Question) bool { return q.Phase != rec.Name })
 }
 
 // Answer gives the record after a person has answered a question: the one with
@@ -181,11 +67,11 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
 	at := c.At
 	q.Answer, q.By, q.AnsweredAt = text, c.By, &at
-	if left := Questions(run); len(left) == 0 {
+	if unanswered := Questions(run); len(unanswered) == 0 {
 		wake(&run)
 	} else if run.Stop != nil && run.Stop.Code == metadata.AwaitingPerson {
 		stop := *run.Stop
-		stop.Why = whyAsks(left)
+		stop.Why = whyAsks(unanswered)
 		run.Stop = &stop
 	}
 	return touch(run, c.At), nil
@@ -210,7 +96,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	rec := run.Phase(phase)
 	switch {
 	case rec == nil || plan.Phase(phase) == nil:
-		return run, &UnknownPhase{Phase: phase, Known: names(run)}
+		return run, &UnknownPhase{Phase: phase, Known: phaseNames(run)}
 	case rec.Status == metadata.PhaseCompleted:
 		return run, refuse(metadata.Because("skip_completed", "phase", phase))
 	case rec.Status == metadata.PhaseSkipped:

@@ -9,31 +9,29 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Protected reports whether agents may never change a path: what steers the
-// forge, reprise or other agents, and what the pipeline adds to that. A
-// pattern is a path.Match pattern for the whole path, a folder with a slash
-// at its end or "/**", or a bare name that counts in every folder. A folder
-// counts as well as what is in it, so that no link can stand in its place.
+// Protected reports whether agents may never change a path: files that control
+// the forge, reprise or other agents, and what the pipeline adds to these. A
+// pattern is a path.Match pattern for the whole path, a folder with a slash at
+// its end or "/**", or a bare name that counts in every folder. A folder counts
+// as well as what is in it, so that no link can stand in its place.
 func Protected(p string, patterns []string) bool {
-	return matchAny(p, slices.Concat(instructions(), forge(), patterns))
+	return Matches(p, slices.Concat(instructions(), forge(), patterns))
 }
 
-// Matches reports whether one of these patterns names a path, see Protected.
-func Matches(p string, patterns []string) bool { return matchAny(p, patterns) }
+// Instructs reports whether agent programs, or the tools that they start, take
+// instructions from a path.
+func Instructs(p string) bool { return Matches(p, instructions()) }
 
-// Instructs reports whether a path is one where agent programs, or the tools
-// that they start, look for what they are to do.
-func Instructs(p string) bool { return matchAny(p, instructions()) }
-
-// forge are the paths that steer the forge, reprise and where files are sent.
+// forge are the paths that control the forge, reprise, and where files are
+// sent.
 func forge() []string {
 	return []string{
 		".github/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "action.yml", "action.yaml", "CODEOWNERS", ".lfsconfig", ".reprise/**",
 	}
 }
 
-// instructions are the paths that steer agents. The variables of a .env file are
-// taken over by Gemini, and one of them says where the user's key is sent.
+// instructions are the paths that control agents. The variables of a .env file
+// are taken over by Gemini, and one of them says where the user's key is sent.
 func instructions() []string {
 	return []string{
 		"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md",
@@ -42,8 +40,8 @@ func instructions() []string {
 }
 
 // Programs are the files of the repository that an agent of a pipeline may be
-// started from: words of its command with a slash or an ending. Whoever could
-// change one would be the next agent, such as the one that reviews.
+// started from: words of its command with a slash or an ending. Whoever changes
+// such a file controls what the next agent does, such as the one that reviews.
 func Programs(a pipelines.Agent) (files []string) {
 	for _, word := range a.Command {
 		if file := path.Clean(word); strings.ContainsAny(word, "/.") && !path.IsAbs(file) && !strings.HasPrefix(word, "-") {
@@ -63,10 +61,10 @@ func programs(plan *pipelines.Pipeline) (files []string) {
 	return files
 }
 
-// matchAny reports whether a path is what one of the patterns names, as the
-// most forgiving file system would read it: one that folds case would open
-// .GitHub for .github.
-func matchAny(p string, patterns []string) bool {
+// Matches reports whether a path is what one of some patterns names, see
+// Protected, as the most forgiving file system would read it: one that folds
+// case would open .GitHub for .github.
+func Matches(p string, patterns []string) bool {
 	folded := fold(p)
 	base := path.Base(folded)
 	for _, pattern := range patterns {

@@ -19,6 +19,23 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 	run = run.Clone()
 	plan := *now
 	plan.Phases, plan.Spare = slices.Clone(now.Phases), slices.Clone(now.Spare)
+	run.Phases = phasesUnder(old, &plan, run)
+	if plan.Phase(run.CurrentPhase) == nil {
+		run.CurrentPhase = plan.Phases[0].Name
+	}
+	open := slices.IndexFunc(run.Phases, func(p metadata.Phase) bool { return p.Status == metadata.PhasePending })
+	if run.Status == metadata.Completed && open >= 0 {
+		run.Status, run.CurrentPhase, run.AllowanceFrom = metadata.Running, run.Phases[open].Name, len(run.Attempts)
+	}
+	run.Language = plan.Language
+	run.Budget = keepAllowances(budgetOf(old), run.Budget, budgetOf(&plan))
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: metadata.Because("pipeline_refreshed")})
+	return &plan, touch(run, at)
+}
+
+// phasesUnder gives the phases of a record for a plan as it is defined now: those
+// of the plan in its order, and behind them those that only the history names.
+func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phases {
 	var list metadata.Phases
 	for i := range plan.Phases {
 		p := &plan.Phases[i]
@@ -30,17 +47,23 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
 			comeBack(rec) // it was left out because the pipeline did not have it
 		}
-		stay(old, p, rec)
+		keepFolder(old, p, rec)
 		list = append(list, *rec)
 	}
 	for i, rec := range run.Phases {
 		if p := plan.Phase(rec.Name); p != nil && plan.IsSpare(rec.Name) && indexOf(list, rec.Name) < 0 {
-			stay(old, p, &rec)
-			list = slices.Insert(list, behind(list, run.Phases[:i]), rec)
+			keepFolder(old, p, &rec)
+			list = slices.Insert(list, placeAfter(list, run.Phases[:i]), rec)
 		}
 	}
+	return append(list, historic(plan, run)...)
+}
+
+// historic gives the phases that the plan does not have any more and that the
+// history names. What is not completed is skipped.
+func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
 	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !named(run, rec.Name) {
+		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !inHistory(run, rec.Name) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {
@@ -48,26 +71,12 @@ func Refresh(old, now *pipelines.Pipeline, run metadata.Run, at time.Time) (*pip
 		}
 		list = append(list, rec)
 	}
-	run.Phases = list
-	if plan.Phase(run.CurrentPhase) == nil {
-		run.CurrentPhase = plan.Phases[0].Name
-	}
-	open := slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Status == metadata.PhasePending })
-	if run.Status == metadata.Completed && open >= 0 {
-		run.Status, run.CurrentPhase, run.AllowanceFrom = metadata.Running, list[open].Name, len(run.Attempts)
-	}
-	run.Language = plan.Language
-	run.Budget = keepAllowed(budgetOf(old), run.Budget, budgetOf(&plan))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "refresh", Why: metadata.Because("pipeline_refreshed")})
-	return &plan, touch(run, at)
+	return list
 }
 
-// IssueTaken is the step of a decision to take the issue anew.
-const IssueTaken = "refresh-issue"
-
 // TakeIssue gives the record of a run that goes on with its issue as it reads
-// now. What is done stays done; sessions that know the old text are not gone on
-// with. Changed says what reads otherwise.
+// now. What is done stays done; sessions that know the old text are not
+// resumed. Changed says what is different.
 func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by string, at time.Time) metadata.Run {
 	run = run.Clone()
 	run.Issue, run.IssueTitle = now, now.Title
@@ -75,19 +84,9 @@ func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by
 	return touch(run, at)
 }
 
-// issueTaken is when the issue was last taken anew; zero if it never was.
-func issueTaken(run metadata.Run) time.Time {
-	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == IssueTaken {
-			return d.At
-		}
-	}
-	return time.Time{}
-}
-
-// keepAllowed gives the limits of a pipeline as it is defined now, but for those
-// that a person has changed: they are not what the old definition says.
-func keepAllowed(old, run, now metadata.Budget) metadata.Budget {
+// keepAllowances gives the limits of a pipeline as it is defined now. Limits
+// that a person has changed stay: they differ from the old definition.
+func keepAllowances(old, run, now metadata.Budget) metadata.Budget {
 	now.Since = run.Since
 	if run.USD != old.USD {
 		now.USD = run.USD
@@ -107,8 +106,9 @@ func keepAllowed(old, run, now metadata.Budget) metadata.Budget {
 	return now
 }
 
-// stay keeps a phase that has begun where its files lie.
-func stay(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase) {
+// keepFolder keeps the folder of a phase that has begun, because its files lie
+// there.
+func keepFolder(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase) {
 	if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
 		p.Folder, p.Writes = before.Folder, before.Writes
 	}
@@ -119,8 +119,8 @@ func skippedByHand(run metadata.Run, phase string) bool {
 	return slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == "skip" && d.Phase == phase })
 }
 
-// behind gives the place in a list after the last of some phases that it has.
-func behind(list, before metadata.Phases) int {
+// placeAfter gives the place in a list after the last of some phases that it has.
+func placeAfter(list, before metadata.Phases) int {
 	for _, rec := range slices.Backward(before) {
 		if i := indexOf(list, rec.Name); i >= 0 {
 			return i + 1
@@ -129,12 +129,8 @@ func behind(list, before metadata.Phases) int {
 	return 0
 }
 
-func indexOf(list metadata.Phases, name string) int {
-	return slices.IndexFunc(list, func(p metadata.Phase) bool { return p.Name == name })
-}
-
-// named reports whether the history of a run speaks of a phase.
-func named(run metadata.Run, phase string) bool {
+// inHistory reports whether the history of a run speaks of a phase.
+func inHistory(run metadata.Run, phase string) bool {
 	for _, a := range run.Attempts {
 		if a.Phase == phase {
 			return true

@@ -9,30 +9,37 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// mayStandUnreviewed reports whether a rule may complete a phase as it stands,
-// without a review. It may not where something stands against the work: that
-// is for a review to say.
-func mayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
+// MayStandUnreviewed reports whether a rule may complete a phase as it stands,
+// without a review. It may not if there are objections to the work: then a
+// review has to decide.
+func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 	failed := rec.Verdict != nil && rec.Verdict.Verdict == metadata.Fail
 	return rec.Status == metadata.PhaseInProgress && rec.CurrentStep == metadata.Review &&
-		rec.RollbackContext == nil && !failed && len(rec.Violations) == 0 && !checksDue(p, rec) && !checkFails(rec)
+		rec.RollbackContext == nil && !failed && len(rec.Violations) == 0 && !checksDue(p, rec) && !rec.ChecksFail()
 }
 
-// unclear notes that nobody knows whether a rule holds.
-func unclear(run metadata.Run, phase string, why metadata.Reason, then pipelines.Then, at time.Time) metadata.Run {
-	run = run.Clone()
-	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: phase, Why: why})
-	if rec := run.Phase(phase); then.Skip == "" && rec.Status == metadata.PhaseCompleted {
+// Unclear gives the record after a rule, by its place in the plan, that could
+// not be evaluated: a person decides whether the run goes on without it, unless
+// it would only have saved a review.
+func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
+	r, run := plan.Rules[rule], run.Clone()
+	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", TruncateLine(err.Error()))
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
+	if rec := run.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", why)
 	}
 	return run
 }
 
-// Fire gives the record after a rule took effect. Of a rule that takes the run
-// back, it also gives what that moves and writes. The record notes why, with
-// the facts that the rule saw.
-func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why metadata.Reason, at time.Time) (metadata.Run, *Rewound) {
-	run = run.Clone()
+// Fire gives the record after a rule, by its place in the plan, took effect.
+// For a rule that takes the run back, it also gives the plan of that rollback.
+// The record notes the facts that the rule is about.
+func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, facts []byte, at time.Time) (metadata.Run, *RollbackPlan) {
+	r, run := plan.Rules[rule], run.Clone()
+	why := ruleName(plan, rule)
+	if saw := factsAbout(r.When, facts); len(saw) > 0 {
+		why = metadata.Because("rule_saw", "rule", why, "facts", saw)
+	}
 	rec := run.Phase(r.After)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
 	switch then := r.Then; {
@@ -51,7 +58,7 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, r pipelines.Rule, why meta
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
 	case then.Rollback != nil:
-		return goBack(plan, run, r.After, then.Rollback.To, metadata.Step(then.Rollback.Step), then.Rollback.Reason, at)
+		return rollBackAlone(plan, run, Rollback{From: r.After, To: then.Rollback.To, Step: metadata.Step(then.Rollback.Step), Reason: then.Rollback.Reason, At: at})
 	}
 	return run, nil
 }
@@ -78,8 +85,8 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 	run.Phases = slices.Insert(run.Phases, i, rec)
 }
 
-// comeBack makes a phase that was left out one that has not begun. Its attempts
-// stay in the history.
+// comeBack resets a phase that was left out to one that has not begun. Its
+// attempts stay in the history.
 func comeBack(rec *metadata.Phase) {
 	*rec = metadata.Phase{
 		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Use: rec.Use,
@@ -87,7 +94,8 @@ func comeBack(rec *metadata.Phase) {
 	}
 }
 
-// use changes who does phases; what it does not name stays as it is.
+// use changes which agent or tier does some phases; what it does not name stays
+// as it is.
 func use(all []*metadata.Phase, with *pipelines.RuleUse) {
 	for _, rec := range all {
 		u := metadata.Use{}
@@ -102,6 +110,11 @@ func use(all []*metadata.Phase, with *pipelines.RuleUse) {
 		}
 		rec.Use = &u
 	}
+}
+
+// ruleName names a rule by its number, as people count, and by what it does.
+func ruleName(plan *pipelines.Pipeline, rule int) metadata.Reason {
+	return metadata.Because("rule", "n", rule+1, "does", thenText(plan.Rules[rule].Then))
 }
 
 // thenText says what a rule does; it does one thing.

@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -63,9 +64,9 @@ func TakeUp(run metadata.Run, s Start) metadata.Run {
 	return touch(run, s.At)
 }
 
-// Absorb gives the record with the attempts that processes before had begun
-// on this machine and never committed: they cost something, and their sessions
-// may be gone on with. What does not follow on the record is left out.
+// Absorb adds the attempts that earlier processes began on this machine and
+// never committed: they have cost something, and their sessions can be resumed.
+// Attempts that do not fit the record are left out.
 func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.Run {
 	run = run.Clone()
 	for _, a := range local {
@@ -91,7 +92,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 // resumable reports whether starting again is all that a stopped run needs.
 func resumable(c metadata.Code, s Start) bool {
 	switch c {
-	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.CredentialsMissing, metadata.APIError,
+	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson:
 		return true
 	case metadata.BudgetExceeded:
@@ -102,8 +103,8 @@ func resumable(c metadata.Code, s Start) bool {
 	return s.Refresh && barred(c)
 }
 
-// barred reports whether a run was stopped by what the pipeline has under
-// protect, limits or secrets.
+// barred reports whether a run was stopped by the settings protect, limits or
+// secrets of its pipeline.
 func barred(c metadata.Code) bool {
 	return c == metadata.ProtectedPath || c == metadata.PatchTooLarge || c == metadata.SecretFound
 }
@@ -125,7 +126,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	rec := run.Phase(phase)
 	switch {
 	case rec == nil:
-		return run, &UnknownPhase{Phase: phase, Known: names(run)}
+		return run, &UnknownPhase{Phase: phase, Known: phaseNames(run)}
 	case len(openQuestions(run, rec)) > 0:
 		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
@@ -140,6 +141,29 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	run.Status, run.Stop = metadata.Running, nil
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
 	return touch(run, at), nil
+}
+
+// SetUp gives the record after the commands that make its work tree ready. One
+// that failed stops the run before anything is paid for.
+func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metadata.Run {
+	run = run.Clone()
+	run.Setup = results
+	if c := Broken(results); c != nil {
+		end := strings.TrimSpace(c.Output)
+		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", end[strings.LastIndexByte(end, '\n')+1:])
+		run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.SetupFailed, Why: why, Phase: run.CurrentPhase, At: at}
+	}
+	return touch(run, at)
+}
+
+// Broken gives the command of a setup that failed, or nil.
+func Broken(setup []metadata.CheckResult) *metadata.CheckResult {
+	for i := range setup {
+		if !setup[i].Pass {
+			return &setup[i]
+		}
+	}
+	return nil
 }
 
 // Interrupt gives the record of a run whose process was told to stop.

@@ -3,12 +3,12 @@ package phases
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // VerdictSchema is the JSON Schema of what a review returns, see
@@ -62,19 +62,29 @@ func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Rea
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
-		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", brief(err.Error()))}
+		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", TruncateLine(err.Error()))}
 	}
 	var wrong []metadata.Reason
 	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		wrong = append(wrong, metadata.Because("several_objects"))
 	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
-		wrong = append(wrong, metadata.Because("verdict_word", "word", brief(string(v.Verdict))))
+		wrong = append(wrong, metadata.Because("verdict_word", "word", TruncateLine(string(v.Verdict))))
 	}
 	wrong = append(wrong, matchGates(&v, gates)...)
 	wrong = append(wrong, checkFindings(v.Findings)...)
 	if more := len(wrong) - maxWrong; more > 0 {
 		wrong = append(wrong[:maxWrong], metadata.Because("and_more", "n", more))
+	}
+	return v, wrong
+}
+
+// ParseReview reads a review's structured answer, as ParseVerdict does, and
+// holds it against the record of its phase, too: a fail needs a reason.
+func ParseReview(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata.Verdict, []metadata.Reason) {
+	v, wrong := ParseVerdict(data, p.Gates)
+	if why := baseless(v, rec.Round, !rec.ChecksFail()); why != "" {
+		wrong = append(wrong, why)
 	}
 	return v, wrong
 }
@@ -91,7 +101,7 @@ func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
 	for _, g := range v.Gates {
 		key := plain(g.Gate)
 		if _, twice := answered[key]; twice {
-			wrong = append(wrong, metadata.Because("gate_twice", "gate", brief(g.Gate)))
+			wrong = append(wrong, metadata.Because("gate_twice", "gate", TruncateLine(g.Gate)))
 		}
 		answered[key] = g
 	}
@@ -107,8 +117,8 @@ func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
 		ordered = append(ordered, g)
 	}
 	for _, g := range v.Gates {
-		if _, left := answered[plain(g.Gate)]; left {
-			wrong = append(wrong, metadata.Because("gate_unknown", "gate", brief(g.Gate)))
+		if _, unknown := answered[plain(g.Gate)]; unknown {
+			wrong = append(wrong, metadata.Because("gate_unknown", "gate", TruncateLine(g.Gate)))
 		}
 	}
 	v.Gates = ordered
@@ -120,7 +130,7 @@ func checkFindings(findings []metadata.Finding) []metadata.Reason {
 	seen := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
-		id := brief(f.ID)
+		id := TruncateLine(f.ID)
 		switch {
 		case strings.TrimSpace(f.ID) == "":
 			wrong = append(wrong, metadata.Because("finding_without_id", "n", i+1))
@@ -129,10 +139,10 @@ func checkFindings(findings []metadata.Finding) []metadata.Reason {
 		}
 		seen[f.ID] = true
 		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
-			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", brief(string(f.Severity))))
+			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", TruncateLine(string(f.Severity))))
 		}
 		if !slices.Contains([]metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed}, f.Status) {
-			wrong = append(wrong, metadata.Because("finding_status", "n", i+1, "id", id, "word", brief(string(f.Status))))
+			wrong = append(wrong, metadata.Because("finding_status", "n", i+1, "id", id, "word", TruncateLine(string(f.Status))))
 		}
 		if strings.TrimSpace(f.Title) == "" {
 			wrong = append(wrong, metadata.Because("finding_untitled", "n", i+1, "id", id))
@@ -151,15 +161,15 @@ func place(file string, line int) (string, int) {
 }
 
 // settle gives the verdict that counts, whatever word the reviewer chose: any
-// failed gate, open blocker or failed check makes it fail. From the third
-// round on a failed gate must be backed by an open blocker, so that review
-// cannot go on for ever with new taste. Blockers of the round before that the
+// failed gate, open blocker or failed check makes it fail. From the third round
+// on a failed gate must be backed by an open blocker, so that reviews cannot go
+// on for ever about matters of taste. Blockers of the round before that the
 // review says nothing about stay open if it fails and are fixed if it passes.
 func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
-	open := openBlockers(&v)
-	failing := len(open) > 0 || !checksPass || (round < 2 && len(failedGates(&v)) > 0)
+	open := v.OpenBlockers()
+	failing := len(open) > 0 || !checksPass || (round < 2 && len(v.FailedGates()) > 0)
 	v.Findings = slices.Clone(v.Findings)
-	for _, old := range openBlockers(before) {
+	for _, old := range before.OpenBlockers() {
 		if slices.ContainsFunc(v.Findings, func(f metadata.Finding) bool { return f.ID == old.ID }) {
 			continue
 		}
@@ -172,7 +182,7 @@ func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass 
 	switch {
 	case failing:
 		v.Verdict = metadata.Fail
-	case len(failedGates(&v)) > 0 || len(suggestions(&v)) > 0:
+	case len(v.FailedGates()) > 0 || len(v.OpenSuggestions()) > 0:
 		v.Verdict = metadata.PassWithSuggestions
 	default:
 		v.Verdict = metadata.Pass
@@ -182,68 +192,16 @@ func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass 
 
 // baseless says what is wrong with a fail that names no reason, or "".
 func baseless(v metadata.Verdict, round int, checksPass bool) metadata.Reason {
-	if v.Verdict != metadata.Fail || round >= 2 || !checksPass || len(openBlockers(&v)) > 0 || len(failedGates(&v)) > 0 {
+	if v.Verdict != metadata.Fail || round >= 2 || !checksPass || len(v.OpenBlockers()) > 0 || len(v.FailedGates()) > 0 {
 		return ""
 	}
 	return metadata.Because("fail_without_reason")
-}
-
-func openBlockers(v *metadata.Verdict) []metadata.Finding {
-	return pick(v, func(f metadata.Finding) bool {
-		return f.Severity == metadata.Blocker && f.Status != metadata.Fixed
-	})
-}
-
-func suggestions(v *metadata.Verdict) []metadata.Finding {
-	return pick(v, func(f metadata.Finding) bool {
-		return f.Severity == metadata.Suggestion && f.Status != metadata.Fixed
-	})
-}
-
-func pick(v *metadata.Verdict, keep func(metadata.Finding) bool) []metadata.Finding {
-	if v == nil {
-		return nil
-	}
-	var out []metadata.Finding
-	for _, f := range v.Findings {
-		if keep(f) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-func failedGates(v *metadata.Verdict) []metadata.Gate {
-	if v == nil {
-		return nil
-	}
-	var out []metadata.Gate
-	for _, g := range v.Gates {
-		if !g.Pass {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-func checkFails(rec *metadata.Phase) bool {
-	return rec.Checks != nil && rec.Checks.Written == rec.Written &&
-		slices.ContainsFunc(rec.Checks.Results, func(c metadata.CheckResult) bool { return !c.Pass })
 }
 
 // plain folds case, space and final punctuation, which reviewers do not copy
 // exactly.
 func plain(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".。")
-}
-
-// brief gives the first line of a text, cut to 200 characters.
-func brief(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	if r := []rune(s); len(r) > 200 {
-		return string(r[:200]) + "…"
-	}
-	return s
 }
 
 // first gives the first of some reasons, and of words their first line.
@@ -253,15 +211,7 @@ func first(r metadata.Reason) metadata.Reason {
 		return ""
 	}
 	if all[0].Code() == "" {
-		return metadata.Said(brief(Say("en", all[0])))
+		return metadata.Said(TruncateLine(all[0].Said()))
 	}
 	return all[0]
-}
-
-// count prints a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

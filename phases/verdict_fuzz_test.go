@@ -51,15 +51,14 @@ func FuzzVerdict(f *testing.F) {
 		checkVerdict(t, v)
 		said := v.Verdict
 		v = settle(v, before, round, checksPass)
-		open := openBlockers(&v)
-		if held := checksPass && len(open) == 0 && len(failedGates(&v)) == 0; v.Verdict == metadata.Pass && !held {
-			t.Errorf("%q became pass with %d open blockers, %d failed gates, checks pass %v", said, len(open), len(failedGates(&v)), checksPass)
+		open := v.OpenBlockers()
+		if held := checksPass && len(open) == 0 && len(v.FailedGates()) == 0; v.Verdict == metadata.Pass && !held {
+			t.Errorf("%q became pass with %d open blockers, %d failed gates, checks pass %v", said, len(open), len(v.FailedGates()), checksPass)
 		}
-		if v.Verdict != metadata.Fail && (len(open) > 0 || !checksPass || round < 2 && len(failedGates(&v)) > 0) {
+		if v.Verdict != metadata.Fail && (len(open) > 0 || !checksPass || round < 2 && len(v.FailedGates()) > 0) {
 			t.Errorf("%q became %s in round %d: %+v", said, v.Verdict, round, v)
 		}
 		checkVerdict(t, v)
-		_ = reviewText("en", &metadata.Phase{Name: "design", Verdict: &v})
 	})
 }
 
@@ -69,7 +68,7 @@ func checkWrong(t *testing.T, wrong []metadata.Reason) {
 		t.Errorf("%d mistakes", len(wrong))
 	}
 	for _, r := range wrong {
-		w := Say("en", r)
+		w := english(r)
 		if len(w) > 4000 || strings.Contains(w, "\n") || w == "" {
 			t.Errorf("not a sentence: %q", w)
 		}

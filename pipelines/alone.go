@@ -1,10 +1,9 @@
 package pipelines
 
 // alone finds what is wrong with a file whatever the pipeline says that it
-// builds on, which is not known: names that lead nowhere may be of that one.
+// builds on, which is not known: names that lead nowhere may be of that one, so
+// that the checker has to be open.
 func (c *mistakes) alone(n *node) error {
-	c.open = true
-	defer func() { c.open = false }()
 	if v := n.get("phases"); v != nil {
 		c.add(v, nil, "the phases come from another pipeline; change them with replace, insert and drop")
 	}

@@ -40,10 +40,18 @@ type author struct {
 	}
 	Phases, Spare []authorPhase
 	Rules         []Rule
+	Setup         []authorSetup
+	Checks        string
 	Presets       map[string][]string
 	Protect       []string
 	Secrets       Secrets
 	Sandbox       Sandbox
+	Network       *Network
+}
+
+type authorSetup struct {
+	Setup
+	Network *Network
 }
 
 type authorPhase struct {
@@ -71,6 +79,7 @@ type authorStep struct {
 	Timeout, Idle      Duration
 	Turns              int
 	Prompt             string
+	Network            *Network
 }
 
 type authorRetry struct {
@@ -180,12 +189,18 @@ func (a *author) complete(source string) *Pipeline {
 		Secrets: a.Secrets,
 		Sandbox: a.Sandbox,
 		Source:  source,
+
+		Baseline: a.Checks == "baseline",
 	}
 	for model, price := range a.Prices {
 		if p.Prices == nil {
 			p.Prices = map[string]Price{}
 		}
 		p.Prices[model] = Price{Input: price.Input, Cached: value(price.Cached, price.Input), Output: price.Output}
+	}
+	for _, s := range a.Setup {
+		s.Timeout, s.Setup.Network = cmp.Or(s.Timeout, Duration(10*time.Minute)), value(cmp.Or(s.Network, a.Network), Network{})
+		p.Setup = append(p.Setup, s.Setup)
 	}
 	for i := range p.Rules {
 		if back := p.Rules[i].Then.Rollback; back != nil {
@@ -231,8 +246,10 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		Revisions:    value(ph.Revisions, value(a.Defaults.Revisions, 3)),
 		Retry:        ph.Retry.or(a.Defaults.Retry).complete(),
 	}
+	given := cmp.Or(ph.Network, a.Network)
+	alone := out.Access != AccessTree
 	for _, c := range ph.Checks {
-		c.Timeout = cmp.Or(c.Timeout, Duration(10*time.Minute))
+		c.Timeout, c.Network = cmp.Or(c.Timeout, Duration(10*time.Minute)), value(given, Network{Closed: alone, Listen: alone})
 		out.Checks = append(out.Checks, c)
 	}
 	out.Execute = a.step(ph.Steps.Execute, ph.authorStep, a.writer())
@@ -242,6 +259,11 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	// A model is one agent's word, and the reviewer is another agent.
 	inherited.Agent, inherited.Model = "", ""
 	out.Review = a.step(ph.Steps.Review, inherited, a.reviewer(out.Execute.Agent))
+	for step, own := range map[*Step]*Network{&out.Execute: ph.Steps.Execute.Network, &out.Revise: ph.Steps.Revise.Network} {
+		writes := out.Access.AtMost(a.Agents[step.Agent].Access) == AccessTree
+		step.Network = value(cmp.Or(own, given), Network{Closed: !writes})
+	}
+	out.Review.Network = value(ph.Steps.Review.Network, Network{Closed: true})
 	return out
 }
 

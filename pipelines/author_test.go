@@ -20,7 +20,7 @@ func resolve(t *testing.T, text string) *Pipeline {
 // TestDefaults has everything that is left out of the smallest pipeline.
 func TestDefaults(t *testing.T) {
 	minutes := func(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
-	write := Step{Agent: "writer", Tier: "medium", Model: "sonnet", Timeout: minutes(20), Idle: minutes(5)}
+	write := Step{Agent: "writer", Tier: "medium", Model: "sonnet", Timeout: minutes(20), Idle: minutes(5), Network: Network{Closed: true}}
 	want := &Pipeline{
 		Name:     "mine",
 		Language: "en",
@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 			Name: "do_it", Goal: "Do it.", Folder: "00_do_it", Writes: "do-it.md", Access: AccessArtifacts, Revisions: 3,
 			Retry:   Retry{Max: 3, Initial: Duration(time.Second), Factor: 2, Cap: minutes(1)},
 			Execute: write,
-			Review:  Step{Agent: "reviewer", Tier: "medium", Timeout: minutes(20), Idle: minutes(5)},
+			Review:  Step{Agent: "reviewer", Tier: "medium", Timeout: minutes(20), Idle: minutes(5), Network: Network{Closed: true}},
 			Revise:  write,
 		}},
 		Source: "mine.cue",
@@ -124,10 +124,10 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 `)
 	minutes := func(n int) Duration { return Duration(time.Duration(n) * time.Minute) }
 	second := Duration(time.Second)
-	a := Step{Agent: "a", Tier: "medium", Timeout: minutes(30), Idle: 90 * second, Turns: 9}
-	execute, revise := a, Step{Agent: "a", Tier: "medium", Timeout: minutes(10), Idle: minutes(1), Turns: 4, Prompt: "again.md"}
+	a := Step{Agent: "a", Tier: "medium", Timeout: minutes(30), Idle: 90 * second, Turns: 9, Network: Network{Closed: true}}
+	execute, revise := a, Step{Agent: "a", Tier: "medium", Timeout: minutes(10), Idle: minutes(1), Turns: 4, Prompt: "again.md", Network: Network{Closed: true}}
 	execute.Prompt = "own.md"
-	plain := Step{Agent: "a", Tier: "medium", Timeout: minutes(60), Idle: 90 * second}
+	plain := Step{Agent: "a", Tier: "medium", Timeout: minutes(60), Idle: 90 * second, Network: Network{Closed: true}}
 	retry := Retry{Max: 0, Initial: second, Factor: 2, Cap: minutes(5)}
 	want := &Pipeline{
 		Name: "mine", Description: "d", Language: "ja",
@@ -166,5 +166,14 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLimitsHaveDefaults(t *testing.T) {
+	if files, bytes := (Limits{}).Most(); files != 100 || bytes != 4_000_000 {
+		t.Errorf("%d files, %s", files, bytes)
+	}
+	if files, bytes := (Limits{Files: 7, Bytes: 1}).Most(); files != 7 || bytes != 1 {
+		t.Errorf("%d files, %s", files, bytes)
 	}
 }

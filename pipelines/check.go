@@ -30,6 +30,7 @@ func (c *checker) walk(v cue.Value, s *shape, n *node) *node {
 	}
 	v, _ = v.Default()
 	kind := v.IncompleteKind()
+	s = s.forKind(kind)
 	switch {
 	case kind == cue.BottomKind:
 		c.cueError(v, n)

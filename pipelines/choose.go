@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/cause"
 )
 
 // Issue is what the choice of a pipeline looks at.
@@ -18,43 +20,51 @@ type Issue struct {
 // labelPrefix begins a label that names a pipeline.
 const labelPrefix = "reprise:"
 
+// last is the pipeline of issues that no other one selects.
+const last = "full"
+
 // Choose finds the pipeline of an issue and says why it is that one: the one
 // that is named, else the one in a label such as "reprise:fix", else the first
 // whose select matches, else full. Where the issue decides, the pipelines of
 // the repository are asked before the built-in ones, both in the order of
 // Sources.Names. A mistake in one that has to be asked is an error: to leave
 // it out would choose another one without a word.
-func Choose(ctx context.Context, s Sources, issue Issue, named string) (p *Pipeline, why string, err error) {
+func Choose(ctx context.Context, s Sources, issue Issue, named string) (p *Pipeline, why cause.Cause, err error) {
 	switch label, err := labelled(issue.Labels); {
 	case s.Path != "":
 		p, err := Load(ctx, s, named)
-		return p, fmt.Sprintf("the file %s was named", s.Path), err
+		return p, cause.Of("chosen_file", "the file {file} was named", "file", s.Path), err
 	case named != "":
 		p, err := Load(ctx, s, named)
-		return p, fmt.Sprintf("%q was named", named), err
+		return p, cause.Of("chosen_name", "{name} was named", "name", quoted(named)), err
 	case err != nil:
-		return nil, "", err
+		return nil, cause.Cause{}, err
 	case label != "":
 		if p, err = Load(ctx, s, strings.TrimPrefix(label, labelPrefix)); err != nil {
-			return nil, "", fmt.Errorf("label %q: %w", label, err)
+			return nil, cause.Cause{}, fmt.Errorf("label %q: %w", label, err)
 		}
-		return p, fmt.Sprintf("the issue has the label %q", label), nil
+		return p, hasLabel(label), nil
 	}
 	names, err := s.Names()
 	if err != nil {
-		return nil, "", err
+		return nil, cause.Cause{}, err
 	}
 	for _, name := range names {
-		p, err := Load(ctx, s, name)
+		loaded, err := Load(ctx, s, name)
 		if err != nil {
-			return nil, "", err
+			return nil, cause.Cause{}, err
 		}
-		if why := p.Select.matches(issue); why != "" {
-			return p, fmt.Sprintf("%s, which %q selects", why, p.Name), nil
+		if name == last {
+			p = loaded
+		}
+		if match := loaded.Select.matches(issue); match.Code != "" {
+			return loaded, cause.Of("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name)), nil
 		}
 	}
-	p, err = Load(ctx, s, "full")
-	return p, "no other pipeline selects this issue", err
+	if p == nil {
+		p, err = Load(ctx, s, last)
+	}
+	return p, cause.Of("chosen_last", "no other pipeline selects this issue"), err
 }
 
 // labelled returns the label that names a pipeline, or "".
@@ -76,22 +86,28 @@ func labelled(labels []string) (string, error) {
 	}
 }
 
-// matches says what of the issue is selected, or "" if nothing is.
-func (s Select) matches(issue Issue) string {
+func quoted(name string) string { return fmt.Sprintf("%q", name) }
+
+func hasLabel(label string) cause.Cause {
+	return cause.Of("issue_label", "the issue has the label {label}", "label", quoted(label))
+}
+
+// matches says what of the issue is selected, or nothing if nothing is.
+func (s Select) matches(issue Issue) cause.Cause {
 	for _, want := range s.Labels {
 		for _, has := range issue.Labels {
 			if strings.EqualFold(want, has) {
-				return fmt.Sprintf("the issue has the label %q", has)
+				return hasLabel(has)
 			}
 		}
 	}
 	if s.Title != "" {
 		if re, err := regexp.Compile("(?i:" + s.Title + ")"); err == nil && re.MatchString(issue.Title) {
-			return fmt.Sprintf("the issue's title matches %q", s.Title)
+			return cause.Of("issue_title", "the issue's title matches {title}", "title", quoted(s.Title))
 		}
 	}
 	if s.Type != "" && strings.EqualFold(s.Type, issue.Type) {
-		return fmt.Sprintf("the issue is of type %q", issue.Type)
+		return cause.Of("issue_type", "the issue is of type {type}", "type", quoted(issue.Type))
 	}
-	return ""
+	return cause.Cause{}
 }

@@ -60,6 +60,7 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	if !slices.Contains(last.names, "extends") {
 		return all.resolve(nodes)
 	}
+	all.open = true
 	for _, n := range nodes {
 		if err := all.alone(n); err != nil {
 			return nil, nil, err

@@ -36,7 +36,7 @@ func Parse(data []byte) (*Pipeline, error) {
 	}
 	for _, phases := range [][]Phase{p.Phases, p.Spare} {
 		for i := range phases {
-			if err := p.sound(&phases[i]); err != nil {
+			if err := sound(&p, &phases[i]); err != nil {
 				return nil, fmt.Errorf("read the frozen pipeline: phase %q: %w", phases[i].Name, err)
 			}
 		}
@@ -49,7 +49,7 @@ func Parse(data []byte) (*Pipeline, error) {
 
 // sound checks what paths are built from and what is looked up without
 // asking, and brings the schema into the form it had before it was formatted.
-func (p *Pipeline) sound(ph *Phase) error {
+func sound(p *Pipeline, ph *Phase) error {
 	if why := badArtifact(ph.Folder); ph.Folder == "" || why != "" {
 		return fmt.Errorf("folder %q %s", ph.Folder, why)
 	}

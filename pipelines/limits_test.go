@@ -48,7 +48,7 @@ func TestBombs(t *testing.T) {
 			if m := mistakes[0].Message; !strings.Contains(m, "longer than 1.5s") && !strings.Contains(m, "more than 300 MB") {
 				t.Errorf("got %q, want it to name a limit", m)
 			}
-			if took := time.Since(begin); took > 8*time.Second {
+			if took := time.Since(begin); took > 4*maxTime { // then the child gives up by itself
 				t.Errorf("took %v", took)
 			}
 		})
@@ -78,7 +78,9 @@ func TestMemory(t *testing.T) {
 
 func TestNesting(t *testing.T) {
 	file := bomb(t, "_x: "+strings.Repeat("[", 120_000)+strings.Repeat("]", 120_000)+"\n")
-	_, err := Load(t.Context(), Sources{Path: file, Evaluator: child(t)}, "")
+	e := child(t)
+	e.time = 4 * maxTime // a busy machine may take longer than the usual
+	_, err := Load(t.Context(), Sources{Path: file, Evaluator: e}, "")
 	if err == nil || !strings.Contains(err.Error(), "nesting depth") {
 		t.Errorf("got %v, want a limit on nesting", err)
 	}
@@ -116,11 +118,13 @@ func TestCancelled(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
 	begin := time.Now()
 	when := "import \"list\"\n_l: list.Range(0, 3000, 1)\n_n: [for a in _l for b in _l for c in _l {a+b+c}]\n"
-	_, err := child(t).Matches(ctx, when, []byte("{}"))
+	e := child(t)
+	e.time = 4 * maxTime
+	_, err := e.Matches(ctx, when, []byte("{}"))
 	if !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
-	if took := time.Since(begin); took > 4*time.Second {
+	if took := time.Since(begin); took > 3*maxTime {
 		t.Errorf("took %v", took)
 	}
 }

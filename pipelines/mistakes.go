@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/network"
 )
 
 // maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
@@ -40,19 +42,33 @@ func (c *mistakes) patterns(n *node, a *author) {
 	if _, err := regexp.Compile(a.Select.Title); err != nil {
 		c.add(n, []any{"select", "title"}, "%v", err)
 	}
-	for i, p := range a.Protect {
+	c.hosts(n, a.Network, "network")
+	c.pathPatterns(n, a.Protect, "protect")
+	c.pathPatterns(n, a.Secrets.Allow, "secrets", "allow")
+	c.pathPatterns(n, a.Limits.Binary, "limits", "binary")
+	var before []Check
+	for i, s := range a.Setup {
+		c.command(n, "setup", i, s.Check, before)
+		c.pathPatterns(n, s.WhenChanged, "setup", i, "when_changed")
+		c.hosts(n, s.Network, "setup", i, "network")
+		before = append(before, s.Check)
+	}
+}
+
+// pathPatterns checks a list of patterns, which is found by its keys.
+func (c *mistakes) pathPatterns(n *node, patterns []string, keys ...any) {
+	for i, p := range patterns {
 		if why := badPattern(p); why != "" {
-			c.add(n, []any{"protect", i}, "%q %s", p, why)
+			c.add(n, append(slices.Clip(keys), i), "%q %s", p, why)
 		}
 	}
-	for i, p := range a.Secrets.Allow {
-		if why := badPattern(p); why != "" {
-			c.add(n, []any{"secrets", "allow", i}, "%q %s", p, why)
-		}
-	}
-	for i, p := range a.Limits.Binary {
-		if why := badPattern(p); why != "" {
-			c.add(n, []any{"limits", "binary", i}, "%q %s", p, why)
+}
+
+// hosts checks the names of what may be reached.
+func (c *mistakes) hosts(n *node, of *Network, keys ...any) {
+	for i, host := range value(of, Network{}).Allow {
+		if why := network.BadHost(host); why != "" && host != "" {
+			c.add(n, append(slices.Clone(keys), "allow", i), "%q %s", host, why)
 		}
 	}
 }
@@ -112,6 +128,18 @@ func (c *mistakes) fallbackLoops(n *node, a *author) {
 	}
 }
 
+// command checks one command of a list, in which others come before it.
+func (c *mistakes) command(n *node, list string, i int, check Check, before []Check) {
+	if slices.ContainsFunc(before, func(o Check) bool { return o.Name == check.Name && o.Name != "" }) {
+		c.add(n, []any{list, i, "name"}, "%q is already the name of another command in %s", check.Name, list)
+	}
+	for _, name := range sortedKeys(check.Env) {
+		if why := withheldFromChecks(name); why != "" {
+			c.add(n, []any{list, i, "env", name}, "%s", why)
+		}
+	}
+}
+
 // phase checks one phase by itself; seen has the places of the names so far.
 func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]string) {
 	if first, ok := seen[p.Name]; ok {
@@ -137,26 +165,15 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 		}
 	}
 	for i, check := range p.Checks {
-		same := func(o Check) bool { return o.Name == check.Name && o.Name != "" }
-		if slices.ContainsFunc(p.Checks[:i], same) {
-			c.add(n, []any{"checks", i, "name"}, "%q is already the name of another check of this phase", check.Name)
-		}
-		for j, pattern := range check.Keep {
-			if why := badPattern(pattern); why != "" {
-				c.add(n, []any{"checks", i, "keep", j}, "%q %s", pattern, why)
-			}
-		}
-		for _, name := range sortedKeys(check.Env) {
-			if why := withheldFromChecks(name); why != "" {
-				c.add(n, []any{"checks", i, "env", name}, "%s", why)
-			}
-		}
+		c.command(n, "checks", i, check, p.Checks[:i])
+		c.pathPatterns(n, check.Keep, "checks", i, "keep")
 	}
 	c.agent(n, a, p.Agent, "agent")
+	c.hosts(n, p.Network, "network")
 	for name, step := range map[string]authorStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, a, step.Agent, "steps", name, "agent")
+		c.hosts(n, step.Network, "steps", name, "network")
 	}
-	c.turns(n, p, a)
 }
 
 // badArtifact says why a name cannot be that of an artifact, or "".

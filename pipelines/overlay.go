@@ -25,7 +25,7 @@ func (c *mistakes) overlay(over, base *node) *node {
 			out.set(name, v)
 		case name == "spare" || name == "rules" || name == "protect":
 			out.set(name, appended(out.get(name), v))
-		case v.kind == object:
+		case v.kind == object && name != "network": // which is one of several kinds
 			out.set(name, merged(out.get(name), v))
 		default:
 			out.set(name, v)

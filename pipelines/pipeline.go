@@ -15,6 +15,9 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/network"
+	"github.com/reprise-ci/reprise/internal/size"
 )
 
 // Pipeline is a resolved pipeline.
@@ -30,6 +33,8 @@ type Pipeline struct {
 	Phases      []Phase             `json:"phases"`           // in the order they run
 	Spare       []Phase             `json:"spare,omitempty"`  // phases a rule may insert
 	Rules       []Rule              `json:"rules,omitempty"`
+	Setup       []Setup             `json:"setup,omitempty"`    // makes a work tree ready
+	Baseline    bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
 	Presets     map[string][]string `json:"presets,omitempty"`
 	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
 	Secrets     Secrets             `json:"secrets,omitzero"`
@@ -75,6 +80,15 @@ const (
 	AccessTree      Access = "tree"      // may write the tree, protected paths aside
 )
 
+// AtMost gives the smaller of two levels. An empty limit limits nothing.
+func (a Access) AtMost(limit Access) Access {
+	levels := []Access{AccessNone, AccessRead, AccessArtifacts, AccessTree}
+	if i := slices.Index(levels, limit); i >= 0 && i < slices.Index(levels, a) {
+		return limit
+	}
+	return a
+}
+
 // Budget is what a run may spend; zero means no limit.
 type Budget struct {
 	USD      float64  `json:"usd,omitempty"`
@@ -94,7 +108,7 @@ type Limits struct {
 
 // Most returns the two limits that count.
 func (l Limits) Most() (files int, bytes Size) {
-	return cmp.Or(l.Files, 100), cmp.Or(l.Bytes, 4*megabyte)
+	return cmp.Or(l.Files, 100), cmp.Or(l.Bytes, 4*size.MB)
 }
 
 // Secrets is what of the search for secrets a pipeline changes.
@@ -109,6 +123,12 @@ type Sandbox struct {
 	File    Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB
 	Disk    Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
 }
+
+// Size is a number of bytes that reads and writes as text, such as "4MB".
+type Size = size.Size
+
+// Network is what agents and checks may reach of the network.
+type Network = network.Network
 
 // Price is what a model costs, in US dollars for a million tokens.
 type Price struct {
@@ -150,6 +170,7 @@ type Step struct {
 	Idle    Duration `json:"idle"`
 	Turns   int      `json:"turns,omitempty"`
 	Prompt  string   `json:"prompt,omitempty"` // name of an own template
+	Network Network  `json:"network,omitzero"`
 }
 
 // Check is a command that reprise runs itself to judge a phase.
@@ -160,7 +181,14 @@ type Check struct {
 	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
 	// Keep are patterns of files beside the commit that the checks of the phase
 	// find, such as what a build has installed; a folder counts with what is in it.
-	Keep []string `json:"keep,omitempty"`
+	Keep    []string `json:"keep,omitempty"`
+	Network Network  `json:"network,omitzero"` // of its phase, or a setup's own
+}
+
+// Setup is a command that makes a work tree ready.
+type Setup struct {
+	Check
+	WhenChanged []string `json:"when_changed,omitempty"` // path patterns of files that it depends on, besides lock files
 }
 
 // Retry says how often and when an infrastructure error is tried again.
@@ -226,6 +254,15 @@ func (p *Pipeline) Phase(name string) *Phase {
 		}
 	}
 	return nil
+}
+
+// FullName is the name of a pipeline, with its preset behind a slash if it has
+// one, as --pipeline takes it.
+func (p *Pipeline) FullName() string {
+	if p.Preset == "" {
+		return p.Name
+	}
+	return p.Name + "/" + p.Preset
 }
 
 // IsSpare says whether a phase only runs when a rule inserts it.

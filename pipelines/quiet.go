@@ -160,7 +160,7 @@ func (s *search) others(path []string, asked cue.Value) []any {
 	return append(append(out, beside(asked)...), "", "rehearsal")
 }
 
-// beside lists the numbers and texts in an expression, and the neighbours of
+// beside lists the numbers and texts in an expression, and what is next to
 // the numbers: between them and beyond, every comparison comes to the same.
 func beside(v cue.Value) []any {
 	if op, args := v.Expr(); op != cue.NoOp {
@@ -182,7 +182,7 @@ func beside(v cue.Value) []any {
 // try gives n of the leaves from first on other values, in every way.
 func (s *search) try(first, n int) {
 	if n == 0 {
-		s.weigh()
+		s.compare()
 		return
 	}
 	for i := first; i <= len(s.leaves)-n; i++ {
@@ -200,9 +200,9 @@ func (s *search) try(first, n int) {
 	}
 }
 
-// weigh keeps the report as it is now if fewer rules fire on it than on any
+// compare keeps the report as it is now if fewer rules fire on it than on any
 // before, and the phase may give it.
-func (s *search) weigh() {
+func (s *search) compare() {
 	s.left--
 	data, err := json.Marshal(s.value)
 	if err != nil {

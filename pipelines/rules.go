@@ -19,19 +19,20 @@ func (c *mistakes) rule(n *node, r *Rule, a *author) {
 	if at < 0 {
 		if i := slices.Index(spare, r.After); i >= 0 {
 			c.facts(n, &a.Spare[i])
-			c.then(n, r, a, all, all, spare)
+			c.then(n, r, a, all, all)
 			return
 		}
 		c.add(n, []any{"after"}, "no phase %q, %s", r.After, oneOf(r.After, slices.Concat(all, spare)))
 		return
 	}
 	c.facts(n, &a.Phases[at])
-	c.then(n, r, a, all[:at+1], all[at+1:], spare)
+	c.then(n, r, a, all[:at+1], all[at+1:])
 }
 
 // then checks what a rule does: done are the phases it may go back to, ahead
 // those it may drop.
-func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string) {
+func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
+	spare := phaseNames(a.Spare)
 	then := n.get("then")
 	if then == nil {
 		return
@@ -63,8 +64,6 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead, spare []string
 		if use.Agent == "" && use.Tier == "" {
 			c.add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
 		}
-		follows := slices.Concat(ahead, spare)
-		c.turnsOf(n, use, a, slices.DeleteFunc(slices.Concat(a.Phases, a.Spare), func(p authorPhase) bool { return !slices.Contains(follows, p.Name) }))
 	}
 }
 

@@ -166,6 +166,17 @@ func (s *shape) alternatives() []cue.Value {
 	return nil
 }
 
+// forKind gives the alternative that is an object where the value is one, so that
+// each mistake within it has its place.
+func (s *shape) forKind(kind cue.Kind) *shape {
+	for _, a := range s.alternatives() {
+		if part := s.child(a); kind == cue.StructKind && part.kind == kind {
+			return part
+		}
+	}
+	return s
+}
+
 // boundWords says what a text or a number has to be like.
 func (s *shape) boundWords() string {
 	var b schema

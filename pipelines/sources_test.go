@@ -248,7 +248,7 @@ func TestChoose(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		} else {
-			got = p.Name + ": " + why
+			got = p.Name + ": " + why.String()
 		}
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"fmt"
 	"path"
 	"strings"
 )
@@ -9,19 +10,15 @@ import (
 // nothing. These hold the rights of the run itself, speak to the runner, or have
 // a program load what others choose.
 func Withheld(name string) string {
-	for _, p := range []string{"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"} {
-		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
-			return "never given on, as " + p + " carry the rights of the run; use a variable of another name with only what is needed"
-		}
-	}
-	for _, p := range []string{"LD_*", "DYLD_*"} {
-		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
-			return "never given on, as " + p + " have every program load what they name; set it in the command for the one that needs it"
-		}
-	}
-	for _, p := range []string{"REPRISE_*", "CLAUDECODE"} {
-		if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
-			return "reprise keeps " + p + " for itself"
+	for why, patterns := range map[string][]string{
+		"never given on, as %s carry the rights of the run; use a variable of another name with only what is needed":    {"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"},
+		"never given on, as %s have every program load what they name; set it in the command for the one that needs it": {"LD_*", "DYLD_*"},
+		"reprise keeps %s for itself": {"REPRISE_*", "CLAUDECODE"},
+	} {
+		for _, p := range patterns {
+			if ok, _ := path.Match(p, strings.ToUpper(name)); ok {
+				return fmt.Sprintf(why, p)
+			}
 		}
 	}
 	if name == "" || strings.ContainsAny(name, "=\x00*") {

@@ -16,11 +16,3 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkClean(b *testing.B) {
-	text := repeat("The `parser` fails on [this](https://x.example \"title\") input.\n<!-- hidden -->漢字\u200b ![alt](u)\n\n", 64<<10)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		Clean(text)
-	}
-}

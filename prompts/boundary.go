@@ -31,12 +31,15 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 // Texts returns every value of d that comes from outside: what a boundary
 // must not occur in.
 func (d Data) Texts() []string {
-	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Diff, d.State}
+	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Diff, d.State, d.Symptom}
 	texts = append(texts, d.Issue.Labels...)
 	if r := d.Rollback; r != nil {
 		texts = append(texts, r.By, r.Reason)
 		texts = append(texts, r.Earlier...)
 		texts = append(texts, r.AffectedTests...)
+		for _, c := range r.Comments {
+			texts = append(texts, c.ID, c.File, c.Text, c.Side, c.Hunk)
+		}
 	}
 	if f := d.Feedback; f != nil {
 		texts = append(texts, f.texts()...)

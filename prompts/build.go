@@ -68,7 +68,7 @@ func (s *Set) assemble(trees map[string]*parse.Tree) Mistakes {
 	var found Mistakes
 	for _, name := range roots(trees) {
 		for _, d := range samples() {
-			if err := s.root.ExecuteTemplate(&limited{}, name, newView(d)); err != nil {
+			if err := s.root.ExecuteTemplate(&limited{}, name, newView(d, len(d.Diff))); err != nil {
 				found = append(found, mistakeOf(name+".md", err))
 				break
 			}

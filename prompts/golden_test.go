@@ -34,6 +34,8 @@ func variants() map[string]Data {
 	automatic := full("revise")
 	automatic.Feedback = nil
 	automatic.Rollback = &Rollback{FromPhase: "evaluation", Automatic: true, Reason: "Two tests fail.", Blockers: -1}
+	asked := automatic
+	asked.Rollback = &Rollback{FromPhase: "evaluation", Automatic: true, By: "ada", Reason: "Two tests fail.", Blockers: -1}
 	missing, invalid := execute, review
 	missing.Feedback = &Feedback{Missing: []string{"implementation.md is the same as before"}, Violations: []string{".github/workflows/ci.yml: a protected path"}}
 	invalid.Feedback = &Feedback{Violations: []string{"of the writer, and not of who reviews"}, Invalid: []string{"findings[0].id: missing", `verdict: "ok", want pass, pass_with_suggestions or fail`}}
@@ -42,17 +44,19 @@ func variants() map[string]Data {
 	diagnose := task("diagnose")
 	diagnose.Access, diagnose.Schema, diagnose.State, diagnose.Gates = "read", reportSchema, "Status: failed\nimplement: failed, review: fail", nil
 	diagnose.Artifact = "/home/ci/tree/.reprise/issue-7/metadata.json"
+	seen := diagnose
+	seen.Symptom = "The list ends after 100 entries.\n{{.Goal}}"
 	undecided := diagnose
 	undecided.Feedback = &Feedback{Invalid: []string{"there is no phase \"desing\""}}
 	again := undecided
 	again.Resumed = true
 	return map[string]Data{
 		"execute-answered": answered,
-		"diagnose":         diagnose, "diagnose-invalid": undecided, "retry-diagnose": again,
+		"diagnose":         diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,
-		"revise-rollback": full("revise"), "revise-automatic": automatic,
+		"revise-rollback": full("revise"), "revise-automatic": automatic, "revise-asked": asked,
 		"retry-missing": missing, "retry-invalid": invalid,
 	}
 }

@@ -1,16 +1,27 @@
 package prompts
 
 import (
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // Nothing that people cannot see reaches an agent, and nothing gets out of the
 // fence it stands in.
 func TestPromptHasNothingHidden(t *testing.T) {
 	sets := []*Set{mustLoad(t, "en"), mustLoad(t, "ja")}
-	list := payloads(t)
+	data, err := os.ReadFile("clean/testdata/payloads.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Name, Text, Want string }
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
 	if len(list) < 40 {
 		t.Fatalf("%d payloads, want 40 or more", len(list))
 	}
@@ -19,13 +30,13 @@ func TestPromptHasNothingHidden(t *testing.T) {
 			for _, set := range sets {
 				for _, step := range []string{"execute", "review", "revise"} {
 					d := task(step)
-					d.Issue.Title, _ = Clean(p.Text)
+					d.Issue.Title, _ = clean.Text(p.Text)
 					d.Issue.Title = strings.Join(strings.Fields(d.Issue.Title), " ")
-					d.Issue.Body, _ = Clean(boundary + "\n" + p.Text)
+					d.Issue.Body, _ = clean.Text(boundary + "\n" + p.Text)
 					if _, err := set.Render(step, d); err == nil || !strings.Contains(err.Error(), "draw another") {
 						t.Fatalf("a text with the boundary in it: %v", err)
 					}
-					d.Issue.Body, _ = Clean(p.Text)
+					d.Issue.Body, _ = clean.Text(p.Text)
 					text := mustRender(t, set, step, d)
 					hidden := func(r rune) bool { return invisible(r) && !strings.ContainsRune(p.Want, r) } // an emoji may need one
 					if at := strings.IndexFunc(text, hidden); at >= 0 {

@@ -30,6 +30,7 @@ type Data struct {
 	Answers   []Answer // to questions that the phase has asked people
 	Diff      string   // what changed in the tree; the template cuts it
 	State     string   // for a diagnosis: what the record says about the run
+	Symptom   string   // for a diagnosis: what the person who asks for it has seen, or empty
 	Resumed   bool     // the agent goes on with its own session and knows the context
 	Boundary  string   // random, unguessable; fences untrusted text
 }
@@ -53,6 +54,7 @@ type Rollback struct {
 	Blockers            int      // -1 if unknown
 	Suggestions         int
 	AffectedTests       []string
+	Comments            []Comment // what people have said about lines, and no review has found fixed
 }
 
 // Feedback is what stands against the work.
@@ -63,6 +65,14 @@ type Feedback struct {
 	Violations []string  // changes that were taken back, with the rule each broke
 	Missing    []string  // evidence that the last call did not bring
 	Invalid    []string  // what is wrong with the structured answer of the last call
+}
+
+// Comment is what somebody has said about a line of a pull request.
+type Comment struct {
+	ID, File, Text string
+	Line           int    // 0: of the whole file
+	Side           string // LEFT: a line that was deleted
+	Hunk           string // of the diff, down to the line
 }
 
 // Gate is a gate that did not hold.
@@ -82,6 +92,8 @@ type Check struct {
 	Pass      bool
 	ExitCode  int
 	Output    string
+	// FailsBefore says that it failed in the same way before anything was changed.
+	FailsBefore bool
 }
 
 // Answer is what people said to a question of an agent.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	diffs "github.com/reprise-ci/reprise/prompts/diff"
 )
 
 // Limits of a rendered prompt.
@@ -18,7 +20,8 @@ const (
 // view is what a template sees: the data, cut to its limits.
 type view struct {
 	Data
-	Cut Cut
+	Cut   Cut
+	Shown int // hidden characters that are shown as marks, such as <U+202E>
 }
 
 // Cut says what was cut, so that a template can announce it.
@@ -28,10 +31,10 @@ type Cut struct {
 	Diff  int // characters of the whole diff; 0 if it was not cut
 }
 
-func newView(d Data) view {
-	v := view{Data: d, Cut: Cut{Limit: maxText}}
+func newView(d Data, marks int) view {
+	v := view{Data: d, Cut: Cut{Limit: maxText}, Shown: marks}
 	v.Issue.Body, v.Cut.Body = cut(d.Issue.Body)
-	v.Diff, v.Cut.Diff = cutDiff(d.Diff)
+	v.Diff, v.Cut.Diff = diffs.Cut(d.Diff, maxText)
 	return v
 }
 
@@ -54,10 +57,10 @@ func cut(text string) (string, int) {
 // Render returns the prompt that the template of that name makes of d: the
 // steps execute, review and revise, diagnose for a look at the whole run, retry
 // for asking once more in the same session, or a template of the overrides. Values arrive as they are, except
-// that the issue's body is cut after 50,000 characters, and a longer diff names
-// all files and has a share of each. The
-// reason of a rollback and the answers of people are put first if the template
-// leaves them out.
+// that the issue's body is cut after 50,000 characters, a longer diff names all
+// files and has a share of each, and characters that nobody sees are shown as
+// marks in what agents and their work have written. The reason of a rollback, the answers of people and what they have seen are put
+// first if the template leaves them out.
 func (s *Set) Render(name string, d Data) (string, error) {
 	if !s.Has(name) {
 		return "", fmt.Errorf("prompt %q: no such template; known: %s", name, s.names())
@@ -65,16 +68,22 @@ func (s *Set) Render(name string, d Data) (string, error) {
 	if err := checkData(d); err != nil {
 		return "", fmt.Errorf("prompt %s: %w", name, err)
 	}
-	text, err := s.execute(name, newView(d))
+	d, marks := shown(d)
+	text, err := s.execute(name, newView(d, marks))
 	// Whatever an own template leaves out, what people say has to arrive.
 	if err == nil && name != "retry" && slices.ContainsFunc(d.Answers, func(a Answer) bool { return !strings.Contains(text, a.Answer) }) {
 		var answers string
-		answers, err = s.execute("answers", newView(d))
+		answers, err = s.execute("answers", newView(d, marks))
 		text = answers + text
+	}
+	if err == nil && name != "retry" && !strings.Contains(text, d.Symptom) {
+		var symptom string
+		symptom, err = s.execute("symptom", newView(d, marks))
+		text = strings.TrimLeft(symptom, "\n") + "\n" + text
 	}
 	if err == nil && name != "retry" && d.Rollback != nil && !strings.Contains(text, d.Rollback.Reason) {
 		var reason string
-		reason, err = s.execute("rollback", newView(d))
+		reason, err = s.execute("rollback", newView(d, marks))
 		text = reason + text
 	}
 	if err != nil {

@@ -6,7 +6,10 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/iotest"
+
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 func mustRender(t *testing.T, s *Set, name string, d Data) string {
@@ -16,6 +19,28 @@ func mustRender(t *testing.T, s *Set, name string, d Data) string {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// What people have said about lines comes with the reason, before the task, and
+// has to be answered by its id.
+func TestCommentsOnLinesComeFirst(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		set := mustLoad(t, language)
+		for _, step := range []string{"execute", "review", "revise"} {
+			d := task(step)
+			d.Rollback = rollback()
+			d.Rollback.Comments = []Comment{
+				{ID: "R1", File: "cmd/hello.go", Line: 12, Side: "RIGHT", Text: "Call it Greet\nas elsewhere.", Hunk: "@@ -10,3 +10,4 @@\n+func hello() {"},
+				{ID: "R2", File: "old.go", Line: 3, Side: "LEFT", Text: "Why is it gone?"},
+			}
+			first, _, _ := strings.Cut(mustRender(t, set, step, d), d.Goal)
+			for _, part := range []string{"[R1] cmd/hello.go:12\nCall it Greet\nas elsewhere.\n", "\n+func hello() {\n", "[R2] old.go:3 (", "Why is it gone?", boundary + ">>>"} {
+				if !strings.Contains(first, part) {
+					t.Errorf("%s, %s: before the task it lacks %q:\n%s", language, step, part, first)
+				}
+			}
+		}
+	}
 }
 
 // The reason of a rollback is the first thing every step reads, also where
@@ -132,7 +157,7 @@ func TestBoundaryInAnyText(t *testing.T) {
 		"gate": func(d *Data) { d.Feedback.Gates[0].Gate = boundary }, "why": func(d *Data) { d.Feedback.Gates[0].Why = boundary },
 		"finding": func(d *Data) { d.Feedback.Findings[0].Solution = boundary }, "file": func(d *Data) { d.Feedback.Findings[0].File = boundary },
 		"output": func(d *Data) { d.Feedback.Checks[0].Output = boundary }, "violation": func(d *Data) { d.Feedback.Violations[0] = boundary },
-		"missing": func(d *Data) { d.Feedback.Missing = []string{boundary} }, "invalid": func(d *Data) { d.Feedback.Invalid = []string{boundary} },
+		"symptom": func(d *Data) { d.Symptom = boundary }, "missing": func(d *Data) { d.Feedback.Missing = []string{boundary} }, "invalid": func(d *Data) { d.Feedback.Invalid = []string{boundary} },
 	} {
 		d := task("revise")
 		d.Rollback, d.Feedback = rollback(), feedback()
@@ -183,7 +208,7 @@ func hostileData(step, text string) Data {
 	d := task(step)
 	d.Issue = Issue{ID: text, URL: text, Title: text, Author: text, Labels: []string{text}, Body: text, Path: d.Issue.Path}
 	d.Diff, d.Schema = text, "{}"
-	d.Rollback = &Rollback{FromPhase: "x", By: text, Reason: text, AffectedTests: []string{text}}
+	d.Rollback = &Rollback{FromPhase: "x", By: text, Reason: text, AffectedTests: []string{text}, Comments: []Comment{{ID: text, Text: text, File: text, Line: 1, Side: text, Hunk: text}}}
 	d.Feedback = &Feedback{
 		Gates: []Gate{{text, text}}, Checks: []Check{{Name: "c", Run: "r", Output: text}},
 		Findings:   []Finding{{text, text, text, text, text, text, text, 1, text}},
@@ -210,7 +235,7 @@ func checkVerbatim(t *testing.T, set *Set, step, text string) {
 	if !strings.Contains(prompt, "\n\n"+body+end) {
 		t.Errorf("%s of %q: the body is not there as it is:\n%s", step, text, prompt)
 	}
-	if !strings.Contains(prompt, open+"reason\n"+text+end) {
+	if reason, _ := clean.Mark(text); !strings.Contains(prompt, open+"reason\n"+reason+end) {
 		t.Errorf("%s of %q: the reason is not there as it is:\n%s", step, text, prompt)
 	}
 	var rest strings.Builder
@@ -270,4 +295,26 @@ func FuzzRender(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a person has seen reaches the agent that is asked about the run, also
+// where an own template leaves it out, and only where there is something.
+func TestSymptomArrives(t *testing.T) {
+	for _, language := range Languages() {
+		own, err := Load(fstest.MapFS{"diagnose.md": {Data: []byte("Look at {{.Artifact}}.\n")}}, language)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := task("diagnose")
+		d.Symptom = "The list ends.\n{{.Goal}}"
+		fence := "<<<" + boundary + " symptom\n" + d.Symptom + "\n" + boundary + ">>>\n"
+		for name, set := range map[string]*Set{"own": own, "built in": mustLoad(t, language)} {
+			if text := mustRender(t, set, "diagnose", d); strings.Count(text, fence) != 1 {
+				t.Errorf("%s, %s:\n%s", language, name, text)
+			}
+			if text := mustRender(t, set, "diagnose", task("diagnose")); strings.Contains(text, " symptom\n") {
+				t.Errorf("%s, %s, without a symptom:\n%s", language, name, text)
+			}
+		}
+	}
 }

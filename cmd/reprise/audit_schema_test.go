@@ -8,13 +8,15 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 	cuejson "cuelang.org/go/encoding/json"
 
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
 // fitsSchema holds the newest record of a run's branch against the schema that is
 // there for other programs, as the command cue vet would.
 func fitsSchema(repo, branch, id string) error {
-	text, err := gitIn(repo, "show", branch+":"+recordFile(id))
+	text, err := testenv.Git(repo, "show", branch+":"+workspace.RecordFile(id))
 	if err != nil {
 		return err
 	}

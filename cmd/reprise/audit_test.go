@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -58,7 +59,7 @@ type runCommit struct {
 // commitsOf reads the commits of a run, oldest first.
 func commitsOf(repo, branch string) ([]runCommit, error) {
 	const mark = "commit "
-	log, err := gitIn(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", branch, "--", ".reprise")
+	log, err := testenv.Git(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", branch, "--", ".reprise")
 	if err != nil {
 		return nil, err
 	}
@@ -168,14 +169,4 @@ func (c runCommit) truthful(texts map[string]string) error {
 		}
 	}
 	return nil
-}
-
-// gitIn runs git in a repository and gives what it printed.
-func gitIn(repo string, args ...string) (string, error) {
-	out, err := exec.Command("git", append([]string{"-C", repo}, args...)...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, exit.Stderr)
-	}
-	return string(out), err
 }

@@ -12,7 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -20,9 +25,9 @@ import (
 // hundredth of the time before it asks again, and no longer for an answer than
 // the environment says.
 func hurried() {
-	env := environment{wait: func(ctx context.Context, d time.Duration) error { return sleep(ctx, d/100) }}
+	env := environ.Env{Wait: func(ctx context.Context, d time.Duration) error { return environ.Sleep(ctx, d/100) }}
 	if most, err := time.ParseDuration(os.Getenv(answerWithin)); err == nil {
-		env.http = &http.Client{Timeout: most}
+		env.Http = &http.Client{Timeout: most}
 	}
 	live(env)
 }
@@ -48,19 +53,11 @@ echo '{"text": "Done.", "structured": {"remaining": [{"title": "Translate", "bod
 // newFaulty is a hub with that pipeline, whose jobs are in a hurry.
 func newFaulty(t *testing.T) *hub {
 	t.Helper()
-	h := newHub(t)
+	h := newHubOf(t, map[string]string{".github/reprise/pipelines/small.cue": small})
 	h.as, h.inputs = "hurried", map[string]string{"pipeline": "small", "sandbox": "off"}
 	h.write("bin/worker", worker)
 	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
 		t.Fatal(err)
-	}
-	h.write("project/.github/reprise/pipelines/small.cue", small)
-	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=pipeline"}, {"push", "--quiet", "origin", "main"}} {
-		c := exec.Command("git", args...)
-		c.Dir, c.Env = h.path("project"), h.env
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, out)
-		}
 	}
 	return h
 }
@@ -114,7 +111,7 @@ func (j *hubJob) finish() *hubJob {
 
 // done reports whether a job says that the run is completed.
 func (j *hubJob) done() bool {
-	return j.code() == exitDone && j.outputs["decision"] == "run" && j.outputs["reason-code"] == "completed" && j.outputs["status"] == "completed"
+	return j.code() == exit.Done && j.outputs["decision"] == "run" && j.outputs["reason-code"] == "completed" && j.outputs["status"] == "completed"
 }
 
 // clear says in what a job that did not end done is not clear.
@@ -124,7 +121,7 @@ func (j *hubJob) clear() error {
 		return fmt.Errorf("there is no reason code")
 	case strings.TrimSpace(j.summary) == "":
 		return fmt.Errorf("there is no summary")
-	case j.code() == exitDone && !slices.Contains([]string{"permission_denied", "stale_event", "no_run"}, j.outputs["reason-code"]):
+	case j.code() == exit.Done && !slices.Contains([]string{"permission_denied", "stale_event", "no_run"}, j.outputs["reason-code"]):
 		// That somebody has no right, or that there is no such issue, is an answer.
 		return fmt.Errorf("the exit code is 0")
 	}
@@ -208,7 +205,7 @@ func (h *hub) missing() string {
 // shows reports whether a live comment tells the end of the run as origin has
 // it.
 func (h *hub) shows(body string) bool {
-	data, err := gitIn(h.path("origin.git"), "show", fmt.Sprintf("%s%d:%s", branchPrefix, hubIssue, recordFile(fmt.Sprint(hubIssue))))
+	data, err := testenv.Git(h.path("origin.git"), "show", fmt.Sprintf("%s%d:%s", environ.BranchPrefix, hubIssue, workspace.RecordFile(fmt.Sprint(hubIssue))))
 	if err != nil {
 		return false
 	}
@@ -218,7 +215,7 @@ func (h *hub) shows(body string) bool {
 
 // sound holds everything against what must be so whatever happened.
 func (h *hub) sound(commands []int64) error {
-	run, err := audit(h.path("origin.git"), branchPrefix+fmt.Sprint(hubIssue))
+	run, err := audit(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	if err != nil {
 		return err
 	}
@@ -230,7 +227,7 @@ func (h *hub) sound(commands []int64) error {
 	}
 	replies := map[int64]int{}
 	for _, c := range h.ours("reply") {
-		for _, id := range answersTo(c.Body) {
+		for _, id := range page.AnswersTo(c.Body) {
 			if replies[id]++; replies[id] > 1 {
 				return fmt.Errorf("there are two answers to comment %d", id)
 			}
@@ -266,7 +263,7 @@ func (h *hub) keepsToken() error {
 	for _, is := range h.forge.Issues(hubRepo) {
 		all.WriteString(is.Title + is.Body)
 	}
-	branch, err := gitIn(h.path("origin.git"), "log", "--patch", branchPrefix+fmt.Sprint(hubIssue))
+	branch, err := testenv.Git(h.path("origin.git"), "log", "--patch", environ.BranchPrefix+fmt.Sprint(hubIssue))
 	if err != nil {
 		return err
 	}
@@ -387,10 +384,10 @@ func (h *hub) help() {
 	h.t.Helper()
 	id := h.say("tom", "/help")
 	answers := func() int {
-		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(answersTo(c.Body), id) }))
+		return len(slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(page.AnswersTo(c.Body), id) }))
 	}
 	j := h.heard(id, "tom").finish()
-	if j.code() == exitDone && j.outputs["decision"] == "replied" && answers() != 1 {
+	if j.code() == exit.Done && j.outputs["decision"] == "replied" && answers() != 1 {
 		h.t.Errorf("the job says that it has answered, and there are %d answers\n%s", answers(), j.said.String())
 	}
 	if answers() == 0 {

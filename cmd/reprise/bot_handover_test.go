@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // threeSteps changes the code in its second phase, and goes on after it.
@@ -44,7 +45,7 @@ func TestHandOver(t *testing.T) {
 	h.write("home/build-execute", leaves)
 	h.comment("ada", "/rollback make once more") // its job leaves, the one at work takes it
 	h.write("home/make-revise", changesCode)
-	j.end(exitDone).wants("status", "completed", "pr-number", fmt.Sprint(draft.Number))
+	j.end(exit.Done).wants("status", "completed", "pr-number", fmt.Sprint(draft.Number))
 	done := h.forge.Pulls(hubRepo)
 	if len(done) != 1 || done[0].Draft || done[0].Number != draft.Number {
 		t.Fatalf("the pull requests are %+v", done)
@@ -65,7 +66,7 @@ func TestHandOver(t *testing.T) {
 	has(t, "the issue for what is left", left()[0].Body, "Translate", "Print in colour")
 	// Once more changes nothing about that.
 	h.write("home/build-revise", leaves)
-	h.comment("ada", "/rollback build look again").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/rollback build look again").end(exit.Done).wants("status", "completed")
 	if len(left()) != 1 || len(h.forge.Pulls(hubRepo)) != 1 {
 		t.Errorf("what is left is %+v; %d pull requests", left(), len(h.forge.Pulls(hubRepo)))
 	}
@@ -81,7 +82,7 @@ echo "# What is done" >"$REPRISE_ARTIFACT"
 echo '{"structured": {"decision": "fail", "reason": "The door is open."}}'
 exit 0
 `)
-	h.comment("ada", "/run").end(exitDone).wants("status", "waiting", "reason-code", "waiting", "phase", "build")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "waiting", "phase", "build")
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 || !all[0].Draft {
 		t.Errorf("the pull requests are %+v", all)
 	}
@@ -90,7 +91,7 @@ exit 0
 	if strings.Contains(live, "Review the pull request") {
 		t.Errorf("the live comment says that all is done:\n%s", live)
 	}
-	h.comment("max", "/approve").end(exitDone).wants("status", "completed")
+	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].Draft {
 		t.Errorf("the pull requests are %+v", all)
 	}
@@ -101,14 +102,14 @@ func TestPullRequestIsFound(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.inputs["create-pr"] = "false"
 	h.write("home/build-execute", changesCode)
-	h.comment("ada", "/run").end(exitDone).wants("status", "completed", "pr-number", "")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "")
 	if all := h.forge.Pulls(hubRepo); len(all) != 0 {
 		t.Fatalf("the pull requests are %+v", all)
 	}
 	delete(h.inputs, "create-pr")
 	n := h.forge.AddPull(hubRepo, githubtest.Pull{Title: "Mine", Author: "ada", Head: "reprise/issue-7"})
 	h.write("home/build-revise", changesCode)
-	h.comment("ada", "/rollback build once more").end(exitDone).wants("pr-number", fmt.Sprint(n))
+	h.comment("ada", "/rollback build once more").end(exit.Done).wants("pr-number", fmt.Sprint(n))
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 {
 		t.Errorf("the pull requests are %+v", all)
 	}
@@ -119,10 +120,10 @@ func TestPullRequestIsClosed(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-revise", changesCode)
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	n := h.forge.Pulls(hubRepo)[0].Number
 	h.forge.ChangeIssue(hubRepo, n, func(is *githubtest.Issue) { is.State = "closed" })
-	h.comment("ada", "/rollback build once more").end(exitDone).wants("status", "completed", "pr-number", fmt.Sprint(n))
+	h.comment("ada", "/rollback build once more").end(exit.Done).wants("status", "completed", "pr-number", fmt.Sprint(n))
 	if all := h.forge.Pulls(hubRepo); len(all) != 1 || all[0].State != "closed" {
 		t.Errorf("the pull requests are %+v", all)
 	}
@@ -158,7 +159,7 @@ func TestChecksAreStarted(t *testing.T) {
 				h.forge.AddToken(hubToken, "max")
 				author = "max"
 			}
-			j := h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+			j := h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 			live := slices.DeleteFunc(h.forge.Comments(hubRepo, hubIssue), func(c githubtest.Comment) bool { return c.Author != author || !strings.Contains(c.Body, ":progress:") })
 			if len(live) != 1 || strings.Contains(live[0].Body, "GITHUB_TOKEN") != tt.notice {
 				t.Errorf("the live comments are %+v", live)

@@ -17,7 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // memOrigin is a branch in memory that several machines push to: it is taken
@@ -121,11 +124,12 @@ type memRepo struct {
 	theirs   string
 	unpushed []string
 	isNew    bool
+	staged   map[*git.Stage]map[string]string // the files of the commit
 }
 
 // openMem opens the branch for a machine.
-func openMem(m *memMachine, o *memOrigin, opt git.Options) (checkout, error) {
-	r := &memRepo{m: m, o: o, opt: opt, dir: filepath.Join(opt.Root, "tree")}
+func openMem(m *memMachine, o *memOrigin, opt git.Options) (workspace.Checkout, error) {
+	r := &memRepo{m: m, o: o, opt: opt, dir: filepath.Join(opt.Root, "tree"), staged: map[*git.Stage]map[string]string{}}
 	if err := r.fetch(); err != nil {
 		return nil, err
 	}
@@ -237,10 +241,45 @@ func changesBetween(was, now map[string]string) []git.Change {
 	return out
 }
 
-func (r *memRepo) Diff(_ context.Context, from string, exclude ...string) (string, git.DiffStat, error) {
-	now, err := r.onDisk()
-	if err != nil {
-		return "", git.DiffStat{}, err
+func (r *memRepo) Stage(_ context.Context, paths []string) (*git.Stage, error) {
+	s, files := &git.Stage{Paths: paths}, maps.Clone(r.files())
+	for _, name := range paths {
+		data, err := os.ReadFile(filepath.Join(r.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			delete(files, name)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files[name] = string(data)
+	}
+	r.staged[s] = files
+	return s, nil
+}
+
+func (r *memRepo) EachStaged(_ context.Context, s *git.Stage, f func(git.Staged) error) error {
+	was, now := r.files(), r.staged[s]
+	for _, c := range changesBetween(was, now) {
+		if err := f(git.Staged{Path: c.Path, Type: c.Type, Was: c.Was, Data: []byte(now[c.Path])}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *memRepo) ReadStaged(_ context.Context, s *git.Stage, name string) ([]byte, error) {
+	text, ok := r.staged[s][name]
+	if !ok {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist}
+	}
+	return []byte(text), nil
+}
+
+func (r *memRepo) Diff(_ context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error) {
+	now := r.files()
+	if s != nil {
+		now = r.staged[s]
 	}
 	r.o.mu.Lock()
 	was := r.o.commits[from].files
@@ -259,8 +298,8 @@ func (r *memRepo) Diff(_ context.Context, from string, exclude ...string) (strin
 }
 
 func (r *memRepo) Patch(ctx context.Context, _ int64) ([]byte, error) {
-	text, _, err := r.Diff(ctx, r.tip)
-	return []byte(text), err
+	changes, err := r.Changes(ctx)
+	return fmt.Append(nil, changes), err
 }
 
 func (r *memRepo) SetAside(context.Context, func(string) bool) (func() error, error) {
@@ -269,7 +308,7 @@ func (r *memRepo) SetAside(context.Context, func(string) bool) (func() error, er
 
 func (r *memRepo) Hidden(context.Context, time.Time) ([]git.Hidden, error) { return nil, nil }
 
-func (r *memRepo) Tidy(context.Context, git.Guard) ([]string, error) { return nil, nil }
+func (r *memRepo) Prepare(context.Context, git.Guard) ([]string, error) { return nil, nil }
 
 func (r *memRepo) Restore(ctx context.Context, paths []string) error {
 	return r.restore(r.files(), func(name string) bool {
@@ -281,7 +320,7 @@ func (r *memRepo) RestoreAll(context.Context) error {
 	return r.restore(r.files(), func(string) bool { return true })
 }
 
-func (r *memRepo) RestoreTree(ctx context.Context, commit string, exclude ...string) ([]string, error) {
+func (r *memRepo) RestoreTree(ctx context.Context, commit string, exclude ...string) (*git.Stage, error) {
 	r.o.mu.Lock()
 	files := r.o.commits[commit].files
 	r.o.mu.Unlock()
@@ -296,7 +335,10 @@ func (r *memRepo) RestoreTree(ctx context.Context, commit string, exclude ...str
 	for _, c := range changes {
 		out = append(out, c.Path)
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return r.Stage(ctx, out)
 }
 
 // restore makes the paths that fit as files has them.
@@ -312,22 +354,18 @@ func (r *memRepo) restore(files map[string]string, fits func(string) bool) error
 		case c.Kind == git.Added:
 			err = errors.Join(err, os.Remove(file))
 		default:
-			err = errors.Join(err, putText(file, files[c.Path]))
+			err = errors.Join(err, testenv.PutText(file, files[c.Path]))
 		}
 	}
 	return err
 }
 
-func putText(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(text), 0o644)
-}
-
 // Commit makes a commit here and pushes it.
 func (r *memRepo) Commit(ctx context.Context, c git.Commit) (string, error) {
 	files := maps.Clone(r.files())
+	if c.Stage != nil {
+		files = maps.Clone(r.staged[c.Stage])
+	}
 	for from, to := range c.Moves {
 		moved := false
 		for name, text := range maps.Clone(files) {
@@ -349,26 +387,12 @@ func (r *memRepo) Commit(ctx context.Context, c git.Commit) (string, error) {
 	for name, data := range c.Files {
 		files[name] = string(data)
 	}
-	for _, name := range c.Paths {
-		data, err := os.ReadFile(filepath.Join(r.dir, name))
-		if _, given := c.Files[name]; given {
-			continue
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			delete(files, name)
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		files[name] = string(data)
-	}
 	r.o.mu.Lock()
 	made := r.o.add(r.tip, files, c.Message, c.Time)
 	r.o.mu.Unlock()
 	r.tip, r.isNew, r.unpushed = made.id, false, append(r.unpushed, made.id)
 	for name, data := range c.Files {
-		if err := putText(filepath.Join(r.dir, name), string(data)); err != nil {
+		if err := testenv.PutText(filepath.Join(r.dir, name), string(data)); err != nil {
 			return made.id, err
 		}
 	}
@@ -433,7 +457,7 @@ func (r *memRepo) join() (bool, error) {
 	case r.theirs == "", r.o.contains(r.tip, r.theirs):
 		return false, nil
 	}
-	moved := &git.Moved{Branch: r.opt.Branch, Ours: r.tip, Theirs: r.theirs, Where: "origin"}
+	moved := &git.Moved{Branch: r.opt.Branch, Local: r.tip, Other: r.theirs, Where: "origin"}
 	base := r.tip
 	for !r.o.contains(r.theirs, base) {
 		base = r.o.commits[base].parent
@@ -441,7 +465,7 @@ func (r *memRepo) join() (bool, error) {
 	came := r.o.between(base, r.theirs)
 	ours := r.o.between(base, r.tip)
 	if slices.ContainsFunc(came, func(p string) bool { return strings.HasPrefix(p, r.opt.State+"/") }) {
-		moved.Why, moved.Run = "somebody else went on with this run", true
+		moved.Why, moved.Run = cause.Of("moved_run", "somebody else went on with this run"), true
 		return false, moved
 	}
 	now, err := r.onDisk()
@@ -452,7 +476,7 @@ func (r *memRepo) join() (bool, error) {
 		ours = append(ours, c.Path)
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return slices.Contains(ours, p) }) {
-		moved.Why = "both changed the same files"
+		moved.Why = cause.Of("moved_files", "both changed the same files")
 		return false, moved
 	}
 	tip, on := r.theirs, base
@@ -469,7 +493,7 @@ func (r *memRepo) join() (bool, error) {
 	}
 	for _, name := range came {
 		if text, ok := r.o.commits[tip].files[name]; ok {
-			err = errors.Join(err, putText(filepath.Join(r.dir, name), text))
+			err = errors.Join(err, testenv.PutText(filepath.Join(r.dir, name), text))
 		} else {
 			err = errors.Join(err, os.Remove(filepath.Join(r.dir, name)))
 		}

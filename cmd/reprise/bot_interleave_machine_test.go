@@ -16,8 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -145,8 +147,8 @@ func (m *memMachine) isGone() bool {
 }
 
 // Run does a step of a phase, as an agent that takes its time.
-func (m *memMachine) Run(ctx context.Context, t phases.Task) (phases.Result, error) {
-	r := phases.Result{Session: t.Session, ToolCalls: 1, Usage: metadata.Usage{InputTokens: 10, USD: 0.01}}
+func (m *memMachine) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	r := engine.Result{Session: t.Session, ToolCalls: 1, Usage: metadata.Usage{InputTokens: 10, USD: 0.01}}
 	if err := m.enter("agent"); err != nil {
 		return r, err
 	}
@@ -155,7 +157,7 @@ func (m *memMachine) Run(ctx context.Context, t phases.Task) (phases.Result, err
 	m.mu.Lock()
 	takes := time.Duration(m.dice.Int64N(int64(90 * time.Second)))
 	m.mu.Unlock()
-	if err := sleep(ctx, cmp.Or(m.w.thinks, takes)); err != nil {
+	if err := environ.Sleep(ctx, cmp.Or(m.w.thinks, takes)); err != nil {
 		return r, err
 	}
 	if err := m.leave("agent"); err != nil && !errors.Is(err, errLost) {
@@ -183,20 +185,26 @@ func (m *memMachine) Run(ctx context.Context, t phases.Task) (phases.Result, err
 	return r, nil
 }
 
+// context is what a process on this machine runs with: branches in memory, and
+// the machine itself as the agent.
+func (m *memMachine) context(ctx context.Context) context.Context {
+	own := m.w.backend
+	own.Open = m.w.opener(m)
+	own.Agent = func(string) (engine.Agent, error) { return m, nil }
+	return workspace.WithBackend(ctx, own)
+}
+
 // environment is what a process on this machine runs in.
-func (m *memMachine) environment(root string, environ ...string) environment {
-	own := *m.w.places
-	own.open = m.w.opener(m)
-	own.agent = func(string) (phases.Agent, error) { return m, nil }
-	return environment{
-		stdin: strings.NewReader(""), stdout: m, stderr: m, http: &http.Client{Transport: m}, places: &own,
-		environ: append([]string{"REPRISE_HOME=" + root, "HOME=" + root, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, environ...),
-		now:     func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) },
-		wait: func(ctx context.Context, d time.Duration) error {
+func (m *memMachine) environment(root string, vars ...string) environ.Env {
+	return environ.Env{
+		Stdin: strings.NewReader(""), Stdout: m, Stderr: m, Http: &http.Client{Transport: m},
+		Environ: append([]string{"REPRISE_HOME=" + root, "HOME=" + root, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, vars...),
+		Now:     func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) },
+		Wait: func(ctx context.Context, d time.Duration) error {
 			if m.isGone() {
 				return errGone
 			}
-			return sleep(ctx, d)
+			return environ.Sleep(ctx, d)
 		},
 	}
 }

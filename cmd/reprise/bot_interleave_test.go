@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,10 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/reprise-ci/reprise/git"
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
 // Several machines on one issue, in any order of all that they do outside of
@@ -23,20 +27,33 @@ import (
 func TestInterleave(t *testing.T) {
 	t.Parallel()
 	s, dice := newArena(t), chance(t)
-	cases := rapid.Custom(anything)
 	for range 25 {
-		seed := int(dice.Uint32())
-		if err := s.play(t, cases.Example(seed)); err != nil {
+		seed := dice.Uint64()
+		if err := s.play(t, anything(lots{rand.New(rand.NewPCG(seed, 0))})); err != nil {
 			t.Fatalf("case %d: %v", seed, err)
 		}
 	}
 }
 
+// drawer draws what a case is made up of: numbers, each with a name. The long
+// form has one that makes numbers smaller where a case fails.
+type drawer interface {
+	between(least, most int, name string) int
+}
+
+// lots draws by chance.
+type lots struct{ *rand.Rand }
+
+func (l lots) between(least, most int, _ string) int { return least + l.IntN(most-least+1) }
+
+// oneOf draws from a list.
+func oneOf[T any](d drawer, name string, list ...T) T { return list[d.between(0, len(list)-1, name)] }
+
 // arena is what all cases have in common.
 type arena struct {
 	forge   *githubtest.Server
 	source  *git.Source
-	defined definition // by a pipeline with a phase for thought and one for code
+	defined definition.Definition // by a pipeline with a phase for thought and one for code
 	dir     string
 	cases   int
 }
@@ -52,19 +69,13 @@ phases: [
 
 func newArena(t *testing.T) *arena {
 	t.Helper()
-	st := newStand(t)
-	st.write("project/.github/reprise/pipelines/small.cue", twoPhases)
-	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=pipeline"}} {
-		if _, err := gitIn(st.path("project"), args...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	st := newStand(t, map[string]string{".github/reprise/pipelines/small.cue": twoPhases})
 	src, err := git.Find(t.Context(), st.path("project"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &arena{source: src, dir: t.TempDir()}
-	s.defined, err = define(t.Context(), src, issue{Title: "Say hello"}, opening{pipeline: "small"})
+	s.defined, err = definition.Define(t.Context(), src, issue.Issue{Title: "Say hello"}, definition.Choice{Pipeline: "small"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +113,13 @@ func (s *arena) stage(t *testing.T, all []incident, story func(*meeting)) error 
 	w.origin = newOrigin(s.source.Head, map[string]string{"README.md": "# Project\n"})
 	w.origin.pushed = func(m *memMachine, c *memCommit) {
 		w.pushed(m, c)
-		s.forge.SetBranch(repo, branchPrefix+fmt.Sprint(hubIssue), c.id)
+		s.forge.SetBranch(repo, environ.BranchPrefix+fmt.Sprint(hubIssue), c.id)
 	}
-	w.places = &places{
-		find:   func(context.Context, string) (*git.Source, error) { return s.source, nil },
-		define: func(context.Context, *git.Source, issue, opening) (definition, error) { return s.defined, nil },
+	w.backend = workspace.Backend{
+		Find: func(context.Context, string) (*git.Source, error) { return s.source, nil },
+		Define: func(context.Context, *git.Source, issue.Issue, definition.Choice) (definition.Definition, error) {
+			return s.defined, nil
+		},
 	}
 	synctest.Test(t, func(*testing.T) {
 		s.forge.SetClock(time.Now)
@@ -122,12 +135,12 @@ func (s *arena) stage(t *testing.T, all []incident, story func(*meeting)) error 
 
 // anything makes up a case. In one of three no machine comes to harm, and then
 // no command may wait for somebody to come later.
-func anything(t *rapid.T) []incident {
-	all := []incident{{By: "ada", Text: "/run", Jobs: []assignment{someJob(t)}}}
-	for range rapid.IntRange(1, 6).Draw(t, "incidents") {
-		all = append(all, something(t))
+func anything(d drawer) []incident {
+	all := []incident{{By: "ada", Text: "/run", Jobs: []assignment{someJob(d)}}}
+	for range d.between(1, 6, "incidents") {
+		all = append(all, something(d))
 	}
-	if rapid.IntRange(0, 2).Draw(t, "harm") > 0 {
+	if d.between(0, 2, "harm") > 0 {
 		return all
 	}
 	for i := range all {
@@ -141,46 +154,46 @@ func anything(t *rapid.T) []incident {
 	return all
 }
 
-func something(t *rapid.T) incident {
+func something(d drawer) incident {
 	h := incident{
-		By: rapid.SampledFrom([]string{"ada", "ada", "max", "max", "max", "eve"}).Draw(t, "by"),
-		Text: rapid.SampledFrom([]string{
+		By: oneOf(d, "by", "ada", "ada", "max", "max", "max", "eve"),
+		Text: oneOf(d, "text",
 			"/run", "/resume", "/retry", "/rollback build look again", "/rollback plan think again", "/rollback nowhere x", "/cancel", "/pause",
 			"/skip build not needed", "/help", "/rolback", "push", "$ cancel", "$ pause", "$ run --sandbox off",
 			"$ rollback --force --to-phase build --reason again", "$ rollback --force --to-phase plan --reason again",
-		}).Draw(t, "text"),
+		),
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "when") {
+	switch d.between(0, 5, "when") {
 	case 0: // about when a run ends
-		h.Ending, h.After = true, time.Duration(rapid.IntRange(0, 2_000).Draw(t, "ms"))*time.Millisecond
+		h.Ending, h.After = true, time.Duration(d.between(0, 2_000, "ms"))*time.Millisecond
 	case 1: // when a lease may be over
-		h.After = time.Duration(rapid.IntRange(1, 120).Draw(t, "minutes")) * time.Minute
+		h.After = time.Duration(d.between(1, 120, "minutes")) * time.Minute
 	default:
-		h.After = time.Duration(rapid.IntRange(0, 200_000).Draw(t, "ms")) * time.Millisecond
+		h.After = time.Duration(d.between(0, 200_000, "ms")) * time.Millisecond
 	}
-	h.Edit = rapid.IntRange(1, 15).Draw(t, "edit") == 1
+	h.Edit = d.between(1, 15, "edit") == 1
 	least := 0
 	if strings.HasPrefix(h.Text, "$ ") {
 		least = 1
 	}
-	for range rapid.IntRange(least, 2).Draw(t, "jobs") {
-		h.Jobs = append(h.Jobs, someJob(t))
+	for range d.between(least, 2, "jobs") {
+		h.Jobs = append(h.Jobs, someJob(d))
 	}
 	return h
 }
 
-func someJob(t *rapid.T) assignment {
-	most := rapid.SampledFrom([]int{300, 300, 60_000}).Draw(t, "most")
-	a := assignment{After: time.Duration(rapid.IntRange(1, most).Draw(t, "ms")) * time.Millisecond, Twin: rapid.Bool().Draw(t, "twin")}
-	a.Seed = rapid.Uint64().Draw(t, "seed")
-	switch rapid.IntRange(0, 5).Draw(t, "fate") {
+func someJob(d drawer) assignment {
+	most := oneOf(d, "most", 300, 300, 60_000)
+	a := assignment{After: time.Duration(d.between(1, most, "ms")) * time.Millisecond, SameRun: d.between(0, 1, "same run") == 1}
+	a.Seed = uint64(d.between(0, math.MaxInt32, "seed"))
+	switch d.between(0, 5, "fate") {
 	case 0:
-		a.Kill = rapid.IntRange(1, rapid.SampledFrom([]int{40, 150}).Draw(t, "soon")).Draw(t, "kill")
-		a.Again = time.Duration(rapid.IntRange(0, 2).Draw(t, "again")) * 7 * time.Minute
+		a.Kill = d.between(1, oneOf(d, "soon", 40, 150), "kill")
+		a.Again = time.Duration(d.between(0, 2, "again")) * 7 * time.Minute
 	case 1:
-		a.Pause, a.For = rapid.IntRange(1, 150).Draw(t, "pause"), time.Duration(rapid.IntRange(1, 600).Draw(t, "minutes"))*time.Minute
+		a.Pause, a.For = d.between(1, 150, "pause"), time.Duration(d.between(1, 600, "minutes"))*time.Minute
 	case 2:
-		a.Lose = rapid.IntRange(1, 150).Draw(t, "lose")
+		a.Lose = d.between(1, 150, "lose")
 	}
 	return a
 }

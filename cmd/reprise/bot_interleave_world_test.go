@@ -14,10 +14,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-ci/reprise/git"
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/bot"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // incident is one thing that somebody does, and what follows from it.
@@ -32,21 +39,21 @@ type incident struct {
 
 // assignment is one job that a comment starts.
 type assignment struct {
-	After time.Duration // since the comment
-	Twin  bool          // it belongs to the workflow run of the job before
-	Again time.Duration // it is started again so long after it was killed; 0: not at all
+	After   time.Duration // since the comment
+	SameRun bool          // it belongs to the workflow run of the job before
+	Again   time.Duration // it is started again so long after it was killed; 0: not at all
 	fate
 }
 
 // meeting is a branch and a forge in memory, at which machines meet.
 type meeting struct {
-	forge  *githubtest.Server
-	repo   string
-	origin *memOrigin
-	places *places
-	dir    string
-	ctx    context.Context
-	began  time.Time
+	forge   *githubtest.Server
+	repo    string
+	origin  *memOrigin
+	backend workspace.Backend
+	dir     string
+	ctx     context.Context
+	began   time.Time
 
 	mu       sync.Mutex
 	runs     int
@@ -93,8 +100,8 @@ func (w *meeting) fault(m *memMachine, format string, args ...any) {
 }
 
 // opener opens the branch for a machine.
-func (w *meeting) opener(m *memMachine) func(context.Context, git.Options) (checkout, error) {
-	return func(_ context.Context, o git.Options) (checkout, error) { return openMem(m, w.origin, o) }
+func (w *meeting) opener(m *memMachine) func(context.Context, git.Options) (workspace.Checkout, error) {
+	return func(_ context.Context, o git.Options) (workspace.Checkout, error) { return openMem(m, w.origin, o) }
 }
 
 // machine makes a new one.
@@ -128,7 +135,7 @@ func (w *meeting) asked(m *memMachine, req *http.Request) {
 }
 
 // works notes that an agent begins or ends.
-func (w *meeting) works(m *memMachine, t phases.Task, begins bool) {
+func (w *meeting) works(m *memMachine, t engine.Task, begins bool) {
 	w.note(m, "agent, %s %s: begins %v", t.Step, t.Phase, begins)
 	m.mu.Lock()
 	lost := m.lost
@@ -144,8 +151,8 @@ func (w *meeting) pushed(m *memMachine, c *memCommit) {
 		w.note(m, "a commit by hand")
 		return
 	}
-	name := recordFile(fmt.Sprint(hubIssue))
-	w.note(m, "pushes %.7s: %s", c.id, firstLine(c.message))
+	name := workspace.RecordFile(fmt.Sprint(hubIssue))
+	w.note(m, "pushes %.7s: %s", c.id, text.FirstLine(c.message))
 	run, err := metadata.Parse([]byte(c.files[name]), c.id)
 	if err != nil {
 		w.fault(m, "the record is %v", err)
@@ -256,7 +263,7 @@ func (w *meeting) happen(i int, h incident) {
 		w.note(m, "%s", h.Text)
 		w.wg.Go(func() {
 			args := append(strings.Fields(h.Text[2:]), "--issue", fmt.Sprint(hubIssue), "--push")
-			code := run(w.ctx, args, m.environment(filepath.Join(w.dir, m.name)))
+			code := run(m.context(w.ctx), args, m.environment(filepath.Join(w.dir, m.name)))
 			w.note(m, "ends with %d", code)
 		})
 	default:
@@ -307,7 +314,7 @@ func (w *meeting) comment(i int, h incident) {
 	})
 	run := 0
 	for n, a := range h.Jobs {
-		if !a.Twin || run == 0 {
+		if !a.SameRun || run == 0 {
 			w.runs++
 			run = 9000 + w.runs
 		}
@@ -364,14 +371,14 @@ func (w *meeting) act(m *memMachine, event, by string, run, attempt int, more ..
 		fmt.Sprintf("GITHUB_RUN_ID=%d", run), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", attempt), "RUNNER_NAME=" + m.name, "GITHUB_WORKSPACE=" + w.dir,
 		"INPUT_GITHUB_TOKEN=" + hubToken, "INPUT_PIPELINE=small", "INPUT_SANDBOX=off",
 	}, append(more, w.more...)...)...)
-	err := runAction(w.ctx, env)
+	err := bot.Act(m.context(w.ctx), env, rehearse)
 	end := "?"
 	for line := range strings.Lines(m.log()) {
 		if strings.HasPrefix(line, "decision: ") {
 			end = strings.TrimSpace(line)
 		}
 	}
-	var code exitCode
+	var code exit.Code
 	if err != nil && !errors.As(err, &code) {
 		w.fault(m, "it fails with %v", err)
 	}
@@ -438,7 +445,7 @@ func (w *meeting) obeyed(run metadata.Run) error {
 			continue
 		}
 		taken[d.Comment]++
-		refused[d.Comment] = strings.HasPrefix(phases.Say("en", d.Why), "refused: ")
+		refused[d.Comment] = strings.HasPrefix(d.Why.In(prompts.Words("en")), "refused: ")
 		if d.Comment < order {
 			return fmt.Errorf("comment %d was taken after %d", d.Comment, order)
 		}
@@ -446,7 +453,7 @@ func (w *meeting) obeyed(run metadata.Run) error {
 	}
 	replies := map[int64]int{}
 	for _, c := range w.forge.Comments(w.repo, hubIssue) {
-		for _, id := range answersTo(c.Body) {
+		for _, id := range page.AnswersTo(c.Body) {
 			replies[id]++
 		}
 	}
@@ -469,7 +476,7 @@ func (w *meeting) obeyed(run metadata.Run) error {
 				return fmt.Errorf("comment %d (%s) was taken %d times and answered %d times", s.id, s.text, n, answers)
 			}
 		case n == 0 && answers == 0 && w.unheard[s.id]: // before there was a run
-		case n == 0 && run.CreatedAt.Sub(s.at) > lookBack: // long before there was one
+		case n == 0 && run.CreatedAt.Sub(s.at) > 10*time.Minute: // long before there was one
 		case n == 0 && answers == 1 && (strings.Contains(signs, "confused") || strings.Contains(signs, "-1")): // it was told why not
 		case n != 1:
 			return fmt.Errorf("comment %d (%s) was taken %d times; its answers are %d, its signs %q", s.id, s.text, n, answers, signs)
@@ -498,6 +505,7 @@ func (w *meeting) shown(run metadata.Run) error {
 		}
 	}
 	pulls := w.forge.Pulls(w.repo)
+	wroteCode := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
 	switch {
 	case len(live) != 1:
 		return fmt.Errorf("there are %d live comments", len(live))
@@ -505,7 +513,7 @@ func (w *meeting) shown(run metadata.Run) error {
 		return fmt.Errorf("the live comment does not tell revision %d", run.Revision)
 	case len(pulls) > 1:
 		return fmt.Errorf("there are %d pull requests", len(pulls))
-	case run.Status == metadata.Completed && hasCode(run) && (len(pulls) != 1 || pulls[0].Draft):
+	case run.Status == metadata.Completed && wroteCode && (len(pulls) != 1 || pulls[0].Draft):
 		return fmt.Errorf("the run is completed, the pull requests are %+v", pulls)
 	}
 	return nil

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -23,14 +27,6 @@ phases: [
 ]
 rules: [{after: "tell", when: {report: again: true}, then: rollback: {to: "build", step: "revise", reason: "説明と合わない"}}]
 `
-
-// english finds three words of English in a row that no machine reads: none of
-// a block or a piece of code, an address, a mark of Markdown or a workflow
-// command.
-func english(text string) string {
-	text = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|<!--.*?-->|https?://[^ )\n]*|</?[a-z]+>|\\[![A-Z]+\\]|::[a-z-]+[^\n]*").ReplaceAllString(text, "、")
-	return regexp.MustCompile(`[A-Za-z']+([ ,;:.]+[A-Za-z']+){2,}`).FindString(text)
-}
 
 // A whole life in Japanese: nothing that reprise says in it is in English.
 func TestALifeInJapanese(t *testing.T) {
@@ -55,11 +51,11 @@ exit 0
 		j := h.comment(by, command).end(anyCode)
 		jobs = append(jobs, j)
 		for _, c := range h.forge.Comments(hubRepo, hubIssue) {
-			if found := english(c.Body); c.Author == "github-actions[bot]" && found != "" {
+			if found := testenv.English(c.Body); c.Author == "github-actions[bot]" && found != "" {
 				t.Errorf("after %s a comment says %q:\n%s", command, found, c.Body)
 			}
 		}
-		if found := english(j.summary); found != "" {
+		if found := testenv.English(j.summary); found != "" {
 			t.Errorf("after %s the summary says %q:\n%s", command, found, j.summary)
 		}
 		return j
@@ -96,7 +92,7 @@ exit 0
 		t.Errorf("the run is %s (%+v) and went back %d times", run.Status, run.Stop, len(run.RollbackHistory))
 	}
 	for _, p := range h.forge.Pulls(hubRepo) {
-		if found := english(p.Title + "\n" + p.Body); found != "" {
+		if found := testenv.English(p.Title + "\n" + p.Body); found != "" {
 			t.Errorf("the pull request says %q:\n%s", found, p.Body)
 		}
 	}
@@ -104,20 +100,68 @@ exit 0
 		if !strings.HasPrefix(name, ".reprise/") || path.Ext(name) != ".md" || path.Base(name) == "issue.md" {
 			continue
 		}
-		text, err := gitIn(h.path("origin.git"), "show", branchPrefix+"7:"+name)
+		text, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:"+name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := english(text); found != "" {
+		if found := testenv.English(text); found != "" {
 			t.Errorf("%s says %q:\n%s", name, found, text)
 		}
 	}
 	head := regexp.MustCompile(`^\d\d:\d\d:\d\d  (\d/4  \w+ +\w+ +(own)?)?`) // names stand in columns
 	for _, j := range jobs {
 		for line := range strings.Lines(j.said.String()) {
-			if found := english(head.ReplaceAllString(line, "")); head.MatchString(line) && found != "" {
+			if found := testenv.English(head.ReplaceAllString(line, "")); head.MatchString(line) && found != "" {
 				t.Errorf("the log says %q: %s", found, line)
 			}
 		}
+	}
+}
+
+// What git, GitHub or the token keep a Japanese run from is told in Japanese:
+// in English is only what they have said themselves, in quotes.
+func TestTroubleInJapanese(t *testing.T) {
+	h := newCrew(t, inJapanese)
+	h.inputs["language"] = "ja" // which a job also speaks where there is no run yet
+	h.write("home/plan-execute", "echo 計画 >>\"$REPRISE_ARTIFACT\"\n")
+	give := func(command string, want ...string) {
+		t.Helper()
+		j := h.comment("ada", command).end(anyCode)
+		told := []string{j.summary}
+		for _, c := range h.forge.Comments(hubRepo, hubIssue) {
+			if c.Author == "github-actions[bot]" {
+				told = append(told, c.Body)
+			}
+		}
+		for _, text := range told {
+			if found := testenv.English(testenv.QuotedWords.ReplaceAllString(text, "、")); found != "" {
+				t.Errorf("after %s somebody is told %q:\n%s", command, found, text)
+			}
+		}
+		for _, w := range want {
+			if !strings.Contains(strings.Join(told, "\n"), w) {
+				t.Errorf("after %s nobody is told %q:\n%s", command, w, strings.Join(told, "\n"))
+			}
+		}
+	}
+	hook := h.path("origin.git/hooks/pre-receive")
+	h.write("origin.git/hooks/pre-receive", "#!/bin/sh\necho GH006 this branch is protected >&2\nexit 1\n")
+	if err := os.Chmod(hook, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	give("/run", "にプッシュできませんでした", "GH006 this branch is protected")
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	h.forge.Fault("GET /repos/acme/widget/contents/.github/reprise/pipelines", githubtest.Status(403, "Resource not accessible by integration"))
+	h.forge.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.Status(403, "Resource not accessible by integration"))
+	give("/config")
+	h.forge.Fault("POST /repos/acme/widget/pulls", githubtest.Status(403, "Resource not accessible by integration"))
+	give("/run", "ワークフローの `permissions:` で与えてください", "が許可しませんでした", "トークンに権限「")
+	give("/run")
+	give("/pause 昼休み")
+	give("/cancel 不要")
+	if run := h.record(); run.Status != metadata.Cancelled {
+		t.Errorf("the run is %s", run.Status)
 	}
 }

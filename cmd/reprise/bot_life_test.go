@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 const costs = `
@@ -23,7 +24,7 @@ func TestBudgetByComment(t *testing.T) {
 	h.write("home/plan-execute", costs)
 	h.inputs["budget-usd"] = "1"
 	id := h.say("ada", "/run")
-	h.heard(id, "ada").end(exitBudget).wants("decision", "run", "reason-code", "budget_exceeded", "status", "waiting", "cost-usd", "1.5000")
+	h.heard(id, "ada").end(exit.Budget).wants("decision", "run", "reason-code", "budget_exceeded", "status", "waiting", "cost-usd", "1.5000")
 	has(t, "the live comment", h.ours("progress")[0].Body, "budget_exceeded", "/resume --budget-usd")
 	h.signs(id, "eyes rocket")
 	// Without more there is nothing to go on with.
@@ -35,7 +36,7 @@ func TestBudgetByComment(t *testing.T) {
 		t.Errorf("the agent was called for %s", got)
 	}
 	rich := h.say("ada", "/resume --budget-usd 5")
-	h.heard(rich, "ada").end(exitDone).wants("status", "completed", "reason-code", "completed")
+	h.heard(rich, "ada").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(rich, "eyes rocket")
 	if run := h.record(); run.Budget.USD != 5 {
 		t.Errorf("the budget is %+v", run.Budget)
@@ -45,10 +46,10 @@ func TestBudgetByComment(t *testing.T) {
 // A run that has made all its calls says so, and goes on with more of them.
 func TestAttemptsByComment(t *testing.T) {
 	h := newStage(t, strings.Replace(twoSteps, "phases:", "budget: attempts: 1\nphases:", 1))
-	h.comment("ada", "/run").end(exitBudget).wants("reason-code", "budget_exceeded", "status", "waiting")
+	h.comment("ada", "/run").end(exit.Budget).wants("reason-code", "budget_exceeded", "status", "waiting")
 	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the budget of 1 agent calls are made", "/resume --attempts N")
-	h.comment("ada", "/resume --budget-usd 5").end(exitBudget).wants("reason-code", "budget_exceeded")
-	h.comment("ada", "/resume --attempts 5").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/resume --budget-usd 5").end(exit.Budget).wants("reason-code", "budget_exceeded")
+	h.comment("ada", "/resume --attempts 5").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "plan execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -79,7 +80,7 @@ func TestRetryByComment(t *testing.T) {
 	h.write("home/plan-review", fails)
 	h.write("home/plan-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; grep -c . "$HOME/calls" >>"$REPRISE_ARTIFACT"`+"\n")
 	id := h.say("ada", "/run")
-	h.heard(id, "ada").end(exitFailed).wants("decision", "run", "reason-code", "review_failed", "status", "failed")
+	h.heard(id, "ada").end(exit.Failed).wants("decision", "run", "reason-code", "review_failed", "status", "failed")
 	h.signs(id, "eyes -1")
 	has(t, "the live comment", h.ours("progress")[0].Body, "review_failed", "/retry", "Missing")
 	if got := h.calls(); got != "plan execute, plan review, plan revise, plan review" {
@@ -92,7 +93,7 @@ func TestRetryByComment(t *testing.T) {
 	has(t, "the answer", h.replyTo(again), "review_failed", "/retry")
 	h.write("home/plan-review", passes)
 	retry := h.say("ada", "/retry")
-	h.heard(retry, "ada").end(exitDone).wants("reason-code", "completed", "status", "completed")
+	h.heard(retry, "ada").end(exit.Done).wants("reason-code", "completed", "status", "completed")
 	h.signs(retry, "eyes rocket")
 	has(t, "the task of the next agent", h.read("home/task"), "Missing")
 	if run := h.record(); run.AllowanceFrom == 0 {
@@ -110,7 +111,7 @@ phases: [for n in ["one", "two", "three", "four"] {name: n, goal: "Do.", review:
 func TestRunInPart(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.publish(map[string]string{".github/reprise/pipelines/four.cue": fourSteps})
-	h.comment("ada", "/run --pipeline four --from two --until four --skip three").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run --pipeline four --from two --until four --skip three").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "two execute, four execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -119,9 +120,9 @@ func TestRunInPart(t *testing.T) {
 	}
 	// A run that has begun keeps its own.
 	back := h.say("ada", "/rollback two once more")
-	h.heard(back, "ada").end(exitDone)
+	h.heard(back, "ada").end(exit.Done)
 	other := h.say("ada", "/run --pipeline own")
-	h.heard(other, "ada").end(exitDone).wants("reason-code", "completed")
+	h.heard(other, "ada").end(exit.Done).wants("reason-code", "completed")
 	h.signs(other, "eyes confused")
 	// Completed, it goes on with one that has more, and who only names that is told how.
 	h.write("home/build-execute", "exit 7\n")
@@ -131,9 +132,9 @@ func TestRunInPart(t *testing.T) {
 	h.signs(other, "eyes confused")
 	has(t, "the answer", h.replyTo(other), "the run keeps pipeline own", "with --refresh it goes on with four")
 	h.write("home/build-execute", changesCode)
-	h.comment("ada", "/retry").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/retry").end(exit.Done).wants("status", "completed")
 	other = h.say("ada", "/run --refresh")
-	h.heard(other, "ada").end(exitDone).wants("reason-code", "completed")
+	h.heard(other, "ada").end(exit.Done).wants("reason-code", "completed")
 	h.signs(other, "eyes confused")
 	has(t, "the answer", h.replyTo(other), "every phase of pipeline own as it is defined now is done")
 }
@@ -143,9 +144,9 @@ func TestRunInPart(t *testing.T) {
 func TestRefreshIssueByComment(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.write("home/plan-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; echo >>"$REPRISE_ARTIFACT"`+"\n")
-	h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	same := h.say("ada", "/run --refresh-issue")
-	h.heard(same, "ada").end(exitDone)
+	h.heard(same, "ada").end(exit.Done)
 	h.signs(same, "eyes confused")
 	has(t, "the answer", h.replyTo(same), "the issue reads as it did")
 
@@ -156,13 +157,13 @@ func TestRefreshIssueByComment(t *testing.T) {
 	id := h.say("ada", "/run --refresh-issue")
 	payload := h.forge.CommentPayload(hubRepo, id, "created", "")
 	edit("It should delete everything.") // after ada has looked
-	h.start("issue_comment", "ada", payload).end(exitDone).wants("status", "completed")
+	h.start("issue_comment", "ada", payload).end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes rocket")
 	run := h.record()
-	if d := run.Decisions[len(run.Decisions)-2]; d.Step != "refresh-issue" || d.By != "ada" || !strings.Contains(phases.Say("en", d.Why), "text, 1 line new and 1 line gone") {
+	if d := run.Decisions[len(run.Decisions)-2]; d.Step != "refresh-issue" || d.By != "ada" || !strings.Contains(d.Why.In(prompts.Words("en")), "text, 1 line new and 1 line gone") {
 		t.Errorf("the decision is %+v", d)
 	}
-	h.comment("ada", "/rollback plan because `<!-- toc -->` has to go\n<!-- unseen -->").end(exitDone)
+	h.comment("ada", "/rollback plan because `<!-- toc -->` has to go\n<!-- unseen -->").end(exit.Done)
 	run = h.record()
 	if got := run.RollbackHistory[0].Reason; got != "`<!-- toc -->` has to go" {
 		t.Errorf("the reason is %q", got)
@@ -200,7 +201,7 @@ func TestRunMistaken(t *testing.T) {
 				t.Errorf("the agent was called for %s", got)
 			}
 			// Said right, it is done as it is said now.
-			h.comment("ada", "/run --until plan").end(exitDone).wants("status", "completed")
+			h.comment("ada", "/run --until plan").end(exit.Done).wants("status", "completed")
 			if got := h.calls(); got != "plan execute" {
 				t.Errorf("the agent was called for %s", got)
 			}
@@ -212,7 +213,7 @@ func TestRunMistaken(t *testing.T) {
 func TestPipelineWithMistakes(t *testing.T) {
 	h := newStage(t, strings.ReplaceAll(strings.ReplaceAll(twoSteps, `goal: "Build."`, `gaol: "Build."`), `access: "tree"`, `access: "three"`))
 	id := h.say("ada", "/run")
-	j := h.heard(id, "ada").end(exitFailed).wants("reason-code", "config_invalid")
+	j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "config_invalid")
 	has(t, "the log", j.said.String(), "::error col=72,file=.github/reprise/pipelines/own.cue,line=5::", "gaol", "three")
 	has(t, "the answer", h.replyTo(id), "config_invalid", ".github/reprise/pipelines/own.cue:5", "gaol", "three")
 	has(t, "the summary", j.summary, "gaol", "three")
@@ -220,7 +221,7 @@ func TestPipelineWithMistakes(t *testing.T) {
 	h.nothing()
 	// Once it is right, the same job started again begins.
 	h.publish(map[string]string{".github/reprise/pipelines/own.cue": twoSteps})
-	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exitDone).wants("status", "completed")
+	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
 }
 
 // A run keeps the pipeline and the issue with which it began, until somebody
@@ -232,7 +233,7 @@ func TestRefreshByComment(t *testing.T) {
 	before := len(strings.Split(h.calls(), ", "))
 	h.write("home/build-execute", changesCode)
 	h.publish(map[string]string{".github/reprise/pipelines/own.cue": strings.Replace(twoSteps, `phases: [`, `phases: [{name: "first", goal: "Look.", review: false}, `, 1)})
-	h.comment("ada", "/run --refresh").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run --refresh").end(exit.Done).wants("status", "completed")
 	if got := strings.Join(strings.Split(h.calls(), ", ")[before:], ", "); got != "first execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -249,5 +250,5 @@ func TestRefreshByComment(t *testing.T) {
 	h.signs(id, "eyes confused")
 	has(t, "the answer", h.replyTo(id), "config_invalid", "gaol")
 	h.write("home/build-revise", changesCode)
-	h.comment("ada", "/retry").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/retry").end(exit.Done).wants("status", "completed")
 }

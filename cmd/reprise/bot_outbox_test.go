@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -51,7 +51,7 @@ func (w *meeting) inTime(most time.Duration) {
 	}
 	answers := 0
 	for _, c := range w.forge.Comments(w.repo, hubIssue) {
-		if len(answersTo(c.Body)) > 0 {
+		if len(page.AnswersTo(c.Body)) > 0 {
 			answers++
 			if n := strings.Count(c.Body, "`/rollback`"); n != 1 {
 				w.fault(nil, "an answer names the same command %d times:\n%s", n, c.Body)
@@ -64,20 +64,6 @@ func (w *meeting) inTime(most time.Duration) {
 	for id, s := range w.said {
 		if s.text == "/rollback nowhere x" && w.signs(id) != "eyes confused" {
 			w.fault(nil, "comment %d has the signs %q", id, w.signs(id))
-		}
-	}
-}
-
-// What is answered is known by the first line, also where it is several.
-func TestAnswersTo(t *testing.T) {
-	for body, want := range map[string]string{
-		replyMarker(7) + "\ntext":        "[7]",
-		replyMarker(7, 8, 90) + "\ntext": "[7 8 90]",
-		"text " + replyMarker(7):         "[]",
-		"":                               "[]",
-	} {
-		if got := fmt.Sprint(answersTo(body)); got != want {
-			t.Errorf("%q answers %s, want %s", body, got, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
 )
 
 // All that people read is in the language of the workflow.
@@ -16,11 +18,11 @@ func TestJapaneseBot(t *testing.T) {
 	ids := map[string]int64{}
 	for _, body := range []string{"/help", "/resume", "/rolback plan x"} {
 		ids[body] = h.say("ada", body)
-		h.heard(ids[body], "ada").end(exitDone)
+		h.heard(ids[body], "ada").end(exit.Done)
 	}
-	j := h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+	j := h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	ids["/status"] = h.say("ada", "/status")
-	h.heard(ids["/status"], "ada").end(exitDone)
+	h.heard(ids["/status"], "ada").end(exit.Done)
 	japanese := regexp.MustCompile(`[ぁ-んァ-ヶ]`)
 	for body, id := range ids {
 		if got := h.replyTo(id); !japanese.MatchString(got) {
@@ -40,7 +42,7 @@ func TestDryRunOfTheAction(t *testing.T) {
 	h.inputs["dry-run"] = "true"
 	before := h.forge.Counts().Writes
 	id := h.say("ada", "/run")
-	j := h.heard(id, "ada").end(exitDone).wants("decision", "run", "reason-code", "completed", "status", "completed")
+	j := h.heard(id, "ada").end(exit.Done).wants("decision", "run", "reason-code", "completed", "status", "completed")
 	h.nothing()
 	h.signs(id, "")
 	if after := h.forge.Counts().Writes; after != before || h.calls() != "" {
@@ -49,7 +51,7 @@ func TestDryRunOfTheAction(t *testing.T) {
 	has(t, "the summary", j.summary, "plan", "build", "completed")
 	has(t, "the log", j.said.String(), "Nothing was left behind.")
 	for _, body := range []string{"/rollback plan x", "/help", "/rolback x", "/cancel"} {
-		h.comment("ada", body).end(exitDone)
+		h.comment("ada", body).end(exit.Done)
 	}
 	if after := h.forge.Counts().Writes; after != before {
 		t.Errorf("%d writes to the forge", after-before)
@@ -64,14 +66,14 @@ func TestOutputsCannotBeWritten(t *testing.T) {
 		"GITHUB_OUTPUT":       "GITHUB_OUTPUT=" + h.path("nowhere/output"),
 		"GITHUB_STEP_SUMMARY": "GITHUB_STEP_SUMMARY=" + h.dir,
 	} {
-		j := h.comment("ada", "/help", env).end(exitFailed)
+		j := h.comment("ada", "/help", env).end(exit.Failed)
 		has(t, "the log", j.said.String(), name, "write to "+name)
 		if strings.Contains(j.said.String(), "goroutine") {
 			t.Errorf("there is a stack trace:\n%s", j.said.String())
 		}
 		// Neither does it get lost behind another error.
 		h.inputs["timeout"] = "soon"
-		has(t, "the log", h.comment("ada", "/help", env).end(exitFailed).said.String(), "write to "+name, "soon")
+		has(t, "the log", h.comment("ada", "/help", env).end(exit.Failed).said.String(), "write to "+name, "soon")
 		delete(h.inputs, "timeout")
 	}
 }
@@ -87,7 +89,7 @@ printf '%s\n' '{"text": "\n::error::evil\n##[error]evil\r::set-output name=x::ev
 [ "$(grep -c build "$HOME/calls")" -gt 1 ] || exit 7
 exit 0
 `)
-	j := h.comment("ada", "/run").end(exitDone).wants("decision", "run", "status", "completed")
+	j := h.comment("ada", "/run").end(exit.Done).wants("decision", "run", "status", "completed")
 	if acts := acting(j.said.String()); strings.Contains(acts, "evil") || strings.Contains(acts, "::add-mask::main") {
 		t.Errorf("what acts in the log is\n%s", acts)
 	}
@@ -128,7 +130,7 @@ func TestInputsMistaken(t *testing.T) {
 		h.inputs[name] = value
 	}
 	id := h.say("ada", "/run")
-	j := h.heard(id, "ada").end(exitFailed).wants("decision", "denied", "reason-code", "config_invalid")
+	j := h.heard(id, "ada").end(exit.Failed).wants("decision", "denied", "reason-code", "config_invalid")
 	names := []string{
 		"input issue", "input allowed-users", "input allowed-bots", "input dispatch", "input budget-usd", "input timeout", "input branch-prefix",
 		"input base-branch", "input language", "input sandbox", "input dry-run", "input create-pr", "agent", "input command",
@@ -146,12 +148,12 @@ func TestInputsMistaken(t *testing.T) {
 func TestRunByStep(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.inputs["command"], h.inputs["issue"] = "run --until plan", "7"
-	h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exitDone).wants("status", "completed", "issue", "7")
+	h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exit.Done).wants("status", "completed", "issue", "7")
 	if got := h.calls(); got != "plan execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
 	h.inputs["command"] = "status"
-	j := h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exitDone).wants("decision", "replied")
+	j := h.start("schedule", "ada", []byte(`{"schedule": "0 0 * * *", "repository": {"full_name": "acme/widget"}}`)).end(exit.Done).wants("decision", "replied")
 	has(t, "the summary", j.summary, "Completed")
 }
 
@@ -166,10 +168,10 @@ func TestOutputsOnEveryEnding(t *testing.T) {
 			t.Errorf("the outputs are %v, the summary is %q\n%s", j.outputs, j.summary, j.said.String())
 		}
 	}
-	always(h.comment("ada", "What do you think?").end(exitDone))
-	always(h.comment("eve", "/run").end(exitDone))
-	always(h.comment("ada", "/help").end(exitDone))
-	always(h.start("push", "ada", []byte(`{"ref": "refs/heads/main", "repository": {"full_name": "acme/widget"}, "sender": {"login": "ada"}}`)).end(exitDone))
+	always(h.comment("ada", "What do you think?").end(exit.Done))
+	always(h.comment("eve", "/run").end(exit.Done))
+	always(h.comment("ada", "/help").end(exit.Done))
+	always(h.start("push", "ada", []byte(`{"ref": "refs/heads/main", "repository": {"full_name": "acme/widget"}, "sender": {"login": "ada"}}`)).end(exit.Done))
 	for name, event := range map[string]string{"no JSON": "{", "nothing": "", "a list": "[1]", "another form": `{"issue": 7}`} {
 		j := h.start("issue_comment", "ada", []byte(event)).end(anyCode)
 		if always(j); j.outputs["decision"] == "run" || strings.Contains(j.said.String(), "goroutine") {

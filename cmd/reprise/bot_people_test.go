@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // peopled is a pipeline that needs people: its plan may ask, and a maintainer
@@ -79,7 +81,7 @@ func (h *hub) once(run metadata.Run, id int64) metadata.Decision {
 func (h *hub) again(id int64, by string) {
 	h.t.Helper()
 	before, all := h.record().Revision, len(h.forge.Comments(hubRepo, hubIssue))
-	h.heard(id, by).end(exitDone).wants("decision", "ignored", "reason-code", "stale_event")
+	h.heard(id, by).end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	if after := h.record().Revision; after != before {
 		h.t.Errorf("the record went from %d to %d", before, after)
 	}
@@ -94,17 +96,17 @@ func TestQuestionByComment(t *testing.T) {
 	h := newCrew(t, unapproved)
 	h.write("home/plan-execute", asksOnce(`"REST or <b>gRPC</b> @max?"`))
 	start := h.say("ada", "/run")
-	h.heard(start, "ada").end(exitDone).wants("decision", "run", "reason-code", "waiting", "status", "waiting", "phase", "plan")
+	h.heard(start, "ada").end(exit.Done).wants("decision", "run", "reason-code", "waiting", "status", "waiting", "phase", "plan")
 	h.signs(start, "eyes rocket")
 	has(t, "the live comment", h.ours("progress")[0].Body, "❓ **q1** REST or &lt;b&gt;gRPC&lt;/b&gt; `@max`?", "`/answer q1`")
 
 	eve := h.say("eve", "/answer REST")
-	h.heard(eve, "eve").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(eve, "eve").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.signs(eve, "confused")
 	// What is no command is no answer.
 	said, other := h.say("ada", "REST, I think."), h.say("ada", "/answer q9 REST")
 	id := h.say("ada", "/answer q1 REST it is.\n\nKeep `v1` as it is.")
-	h.heard(id, "ada").end(exitDone).wants("decision", "run", "reason-code", "completed", "status", "completed")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "run", "reason-code", "completed", "status", "completed")
 	h.signs(said, "")
 	h.signs(other, "eyes confused")
 	has(t, "the answer", h.replyTo(other), "no question q9 is open; there is q1")
@@ -134,7 +136,7 @@ func TestAnswerInTime(t *testing.T) {
 	if err := os.Remove(h.path("home/hold")); err != nil {
 		t.Fatal(err)
 	}
-	j.end(exitDone).wants("status", "completed", "reason-code", "completed")
+	j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(id, "eyes rocket")
 	h.once(h.record(), id)
 	has(t, "the task of the next agent", h.read("home/task"), "Yes, REST.")
@@ -145,10 +147,10 @@ func TestAnswerInTime(t *testing.T) {
 func TestTwoQuestions(t *testing.T) {
 	h := newCrew(t, unapproved)
 	h.write("home/plan-execute", asksOnce(`"REST?", "Which port?"`))
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	has(t, "the live comment", h.ours("progress")[0].Body, "`/answer q1`", "`/answer q2`")
 	vague, second := h.say("ada", "/answer 8080"), h.say("ada", "/answer q2 8080")
-	h.heard(second, "ada").end(exitDone).wants("status", "waiting", "reason-code", "waiting")
+	h.heard(second, "ada").end(exit.Done).wants("status", "waiting", "reason-code", "waiting")
 	h.signs(vague, "eyes confused")
 	has(t, "the answer", h.replyTo(vague), "q1, q2")
 	h.signs(second, "eyes rocket")
@@ -156,7 +158,7 @@ func TestTwoQuestions(t *testing.T) {
 		t.Errorf("the agent was called for %s", got)
 	}
 	first := h.say("max", "/answer Yes")
-	h.heard(first, "max").end(exitDone).wants("status", "completed")
+	h.heard(first, "max").end(exit.Done).wants("status", "completed")
 	has(t, "the task of the next agent", h.read("home/task"), "8080", "Yes")
 }
 
@@ -164,16 +166,16 @@ func TestTwoQuestions(t *testing.T) {
 // for, in so many words.
 func TestApprovalByComment(t *testing.T) {
 	h := newCrew(t, peopled)
-	h.comment("ada", "/run").end(exitDone).wants("reason-code", "waiting", "status", "waiting", "phase", "plan")
+	h.comment("ada", "/run").end(exit.Done).wants("reason-code", "waiting", "status", "waiting", "phase", "plan")
 	has(t, "the live comment", h.ours("progress")[0].Body, "maintain", "/approve")
-	h.comment("max", "LGTM, approve").end(exitDone).wants("decision", "ignored", "reason-code", "not_a_command")
+	h.comment("max", "LGTM, approve").end(exit.Done).wants("decision", "ignored", "reason-code", "not_a_command")
 	refused := map[int64]string{
 		h.say("max", "I would say\n/approve"): "",
 		h.say("ada", "/approve plan"):         "`permission_denied`",
 		h.say("ada", "/run"):                  "plan has to be approved", // to start it again is not to approve
 		h.say("max", "/approve build"):        "build does not wait for an approval; plan does",
 	}
-	j := h.comment("ada", "/resume").end(exitDone).wants("reason-code", "waiting", "status", "waiting")
+	j := h.comment("ada", "/resume").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
 	has(t, "the summary", j.summary, "`permission_denied`")
 	for id, why := range refused {
 		h.signs(id, map[bool]string{true: "eyes confused"}[why != ""])
@@ -184,7 +186,7 @@ func TestApprovalByComment(t *testing.T) {
 	}
 
 	id := h.say("max", "/approve plan")
-	h.heard(id, "max").end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
+	h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "completed", "reason-code", "completed")
 	h.signs(id, "eyes rocket")
 	run := h.record()
 	if a := run.Approvals; len(a) != 1 || a[0].By != "max" || a[0].Role != "maintain" || a[0].Comment != id {
@@ -197,21 +199,21 @@ func TestApprovalByComment(t *testing.T) {
 // An approval is for what was looked at, and no longer than that stands.
 func TestApprovalIsVoid(t *testing.T) {
 	h := newCrew(t, peopled)
-	old := h.comment("ada", "/run").end(exitDone).outputs["head-sha"]
-	h.comment("ada", "/rollback plan think of the cache").end(exitDone).wants("status", "waiting")
+	old := h.comment("ada", "/run").end(exit.Done).outputs["head-sha"]
+	h.comment("ada", "/rollback plan think of the cache").end(exit.Done).wants("status", "waiting")
 	late := h.say("max", "/approve plan "+old)
-	j := h.heard(late, "max").end(exitDone).wants("reason-code", "waiting", "status", "waiting")
+	j := h.heard(late, "max").end(exit.Done).wants("reason-code", "waiting", "status", "waiting")
 	h.signs(late, "eyes confused")
 	has(t, "the answer", h.replyTo(late), "`stale_event`", "plan has changed since "+old[:12])
 	has(t, "the summary", j.summary, "`stale_event`")
 	id := h.say("max", "/approve plan "+j.outputs["head-sha"][:10])
-	h.heard(id, "max").end(exitDone).wants("status", "completed")
+	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	// Taken back, it has to be approved anew.
-	h.comment("ada", "/rollback plan and of the clock").end(exitDone).wants("status", "waiting", "phase", "plan")
+	h.comment("ada", "/rollback plan and of the clock").end(exit.Done).wants("status", "waiting", "phase", "plan")
 	if got := h.calls(); got != "plan execute, plan revise, build execute, tell execute, plan revise" {
 		t.Errorf("the agent was called for %s", got)
 	}
-	h.comment("max", "/approve").end(exitDone).wants("status", "completed")
+	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	if run := h.record(); len(run.Approvals) != 2 {
 		t.Errorf("the approvals are %+v", run.Approvals)
 	}
@@ -219,13 +221,13 @@ func TestApprovalIsVoid(t *testing.T) {
 
 func TestRejectByComment(t *testing.T) {
 	h := newCrew(t, peopled)
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	weak := h.say("ada", "/reject plan no")
-	h.heard(weak, "ada").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(weak, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.signs(weak, "confused")
 	empty := h.say("max", "/reject plan")
 	id := h.say("max", "/reject plan the API must stay REST")
-	h.heard(id, "max").end(exitDone).wants("decision", "run", "status", "waiting", "phase", "plan")
+	h.heard(id, "max").end(exit.Done).wants("decision", "run", "status", "waiting", "phase", "plan")
 	h.signs(empty, "eyes confused")
 	h.signs(id, "eyes rocket")
 	run := h.record()
@@ -240,12 +242,12 @@ func TestRejectByComment(t *testing.T) {
 func TestSkipByComment(t *testing.T) {
 	h := newCrew(t, unapproved)
 	h.write("home/build-execute", "exit 7\n")
-	h.comment("ada", "/run").end(exitFailed).wants("reason-code", "agent_failed", "phase", "build")
+	h.comment("ada", "/run").end(exit.Failed).wants("reason-code", "agent_failed", "phase", "build")
 	weak := h.say("ada", "/skip build no need")
-	h.heard(weak, "ada").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(weak, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	refused := map[int64]string{h.say("max", "/skip plan no need"): "plan is completed", h.say("max", "/skip nowhere no need"): "nowhere"}
 	id := h.say("max", "/skip build it is there already")
-	h.heard(id, "max").end(exitDone).wants("status", "completed", "reason-code", "completed")
+	h.heard(id, "max").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	for id, why := range refused {
 		h.signs(id, "eyes confused")
 		has(t, "the answer", h.replyTo(id), why)
@@ -255,7 +257,7 @@ func TestSkipByComment(t *testing.T) {
 	if p := run.Phase("build"); p.Status != metadata.PhaseSkipped || run.Phase("tell").Status != metadata.PhaseCompleted {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	if d := h.once(run, id); !strings.Contains(phases.Say("en", d.Why), "it is there already") {
+	if d := h.once(run, id); !strings.Contains(d.Why.In(prompts.Words("en")), "it is there already") {
 		t.Errorf("the decision is %+v", d)
 	}
 	h.again(id, "max")
@@ -265,10 +267,10 @@ func TestSkipByComment(t *testing.T) {
 func TestSkipWhatIsNeeded(t *testing.T) {
 	h := newCrew(t, unapproved)
 	h.write("home/plan-execute", "exit 7\n")
-	h.comment("ada", "/run").end(exitFailed).wants("phase", "plan")
+	h.comment("ada", "/run").end(exit.Failed).wants("phase", "plan")
 	id := h.say("max", "/skip plan no need")
 	h.say("max", "/skip build no need either")
-	h.comment("max", "/skip plan no need").end(exitDone).wants("status", "completed")
+	h.comment("max", "/skip plan no need").end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes confused")
 	has(t, "the answer", h.replyTo(id), "needed by build")
 	if got := h.calls(); got != "plan execute, plan execute, tell execute" {
@@ -285,18 +287,18 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 	h.await(j.life, "home/working")
 	id := h.say("ada", "/pause let me look")
 	h.write("home/go-on", "")
-	j.end(exitDone).wants("status", "waiting", "reason-code", "waiting")
+	j.end(exit.Done).wants("status", "waiting", "reason-code", "waiting")
 	h.signs(id, "eyes rocket")
 	h.signs(start, "eyes rocket")
 	run := h.record()
 	h.once(run, id)
-	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || phases.Say("en", run.Stop.Why) != "paused by ada: let me look" {
+	if got := h.calls(); got != "plan execute" || run.Attempts[0].Status != metadata.Succeeded || run.Stop.Why.In(prompts.Words("en")) != "paused by ada: let me look" {
 		t.Errorf("the agent was called for %s, the run stopped with %+v", got, run.Stop)
 	}
 	has(t, "the live comment", h.ours("progress")[0].Body, "let me look", "/resume")
 	twice := h.say("ada", "/pause once more")
 	resume := h.say("ada", "/resume")
-	h.heard(resume, "ada").end(exitDone).wants("status", "completed")
+	h.heard(resume, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(twice, "eyes confused")
 	h.signs(resume, "eyes rocket")
 	if got := h.calls(); got != "plan execute, build execute" {
@@ -308,10 +310,10 @@ func TestPauseWhileAnAgentWorks(t *testing.T) {
 // What a rollback would do is what it does.
 func TestDryRunIsTheRollback(t *testing.T) {
 	h := newCrew(t, unapproved)
-	tip := h.comment("ada", "/run").end(exitDone).outputs["head-sha"]
+	tip := h.comment("ada", "/run").end(exit.Done).outputs["head-sha"]
 	before := h.record().Revision
 	dry := h.say("ada", "/rollback plan:execute --dry-run the cause\n\nis another")
-	h.heard(dry, "ada").end(exitDone).wants("decision", "replied")
+	h.heard(dry, "ada").end(exit.Done).wants("decision", "replied")
 	h.signs(dry, "eyes rocket")
 	reply := h.replyTo(dry)
 	has(t, "the answer", reply, "the cause", "is another", "plan", "build", "tell", "ROLLBACK_REASON.md")
@@ -320,12 +322,12 @@ func TestDryRunIsTheRollback(t *testing.T) {
 	}
 	none := h.say("ada", "/rollback nowhere --dry-run why")
 	id := h.say("ada", "/rollback plan:execute the cause\n\nis another")
-	h.heard(id, "ada").end(exitDone).wants("status", "completed")
+	h.heard(id, "ada").end(exit.Done).wants("status", "completed")
 	h.signs(none, "eyes rocket")
 	has(t, "the answer", h.replyTo(none), "nowhere", "plan, build, tell")
 	entry := h.record().RollbackHistory[0]
 	has(t, "the answer", reply, string(entry.FromPhase), string(entry.ToStep))
-	reason, err := gitIn(h.path("origin.git"), "show", "reprise/issue-7:.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
+	reason, err := testenv.Git(h.path("origin.git"), "show", "reprise/issue-7:.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,11 +342,11 @@ func TestDryRunIsTheRollback(t *testing.T) {
 func TestPeopleInJapanese(t *testing.T) {
 	h := newCrew(t, strings.Replace(peopled, `name: "own"`, "name: \"own\"\nlanguage: \"ja\"", 1))
 	h.write("home/plan-execute", asksOnce(`"RESTですか"`))
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	has(t, "the live comment", h.ours("progress")[0].Body, "**plan からの質問です。回答を待っています。**", "❓ **q1** RESTですか", "`/answer q1`", "回答してください")
-	h.comment("ada", "/answer はい、RESTです。").end(exitDone).wants("phase", "plan")
+	h.comment("ada", "/answer はい、RESTです。").end(exit.Done).wants("phase", "plan")
 	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
 	weak := h.say("ada", "/approve")
-	h.comment("max", "/approve").end(exitDone).wants("status", "completed")
+	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "権限")
 }

@@ -2,15 +2,15 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github"
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // What people wrote before a label or a form asked for a run is not about it.
@@ -22,13 +22,13 @@ func TestOldCommandsAreNotObeyed(t *testing.T) {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise") })
 	payload := h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")
 
-	h.inputs["command"] = gateOnly
-	h.start("issues", "ada", payload).end(exitDone).wants("decision", "run")
+	h.inputs["command"] = workflow.GateOnly
+	h.start("issues", "ada", payload).end(exit.Done).wants("decision", "run")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"reprise"}) {
 		t.Errorf("the gate leaves the labels %q: a job that is dropped now leaves no trace", got)
 	}
 	delete(h.inputs, "command")
-	h.start("issues", "ada", payload).end(exitDone).wants("status", "completed")
+	h.start("issues", "ada", payload).end(exit.Done).wants("status", "completed")
 	if got := h.forge.Labels(hubRepo, hubIssue); len(got) != 0 {
 		t.Errorf("the run leaves the labels %q", got)
 	}
@@ -49,10 +49,10 @@ func TestTooEarlyIsRefused(t *testing.T) {
 	h := newHub(t)
 	early := h.say("ada", "/resume")
 	denied := h.say("eve", "/resume")
-	h.comment("ada", "/run --until analyze").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run --until analyze").end(exit.Done).wants("status", "completed")
 	h.signs(early, "confused")
 	has(t, "the answer", h.replyTo(early), "stale_event", "there was no run yet")
-	if d := h.record().Decisions[0]; d.Comment != early || phases.Say("en", d.Why) != "refused: there was no run yet" {
+	if d := h.record().Decisions[0]; d.Comment != early || d.Why.In(prompts.Words("en")) != "refused: there was no run yet" {
 		t.Errorf("the first decision is %+v", d)
 	}
 	h.signs(denied, "")
@@ -65,11 +65,11 @@ func TestTooEarlyIsRefused(t *testing.T) {
 func TestDeniedIsNotObeyedLater(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.comment("ada", "/run --until analyze").end(exitDone)
+	h.comment("ada", "/run --until analyze").end(exit.Done)
 	id := h.say("eve", "/rollback analyze because I say so")
-	h.heard(id, "eve").end(exitDone).wants("reason-code", "permission_denied")
+	h.heard(id, "eve").end(exit.Done).wants("reason-code", "permission_denied")
 	h.forge.Permit(hubRepo, "eve", "write")
-	h.comment("ada", "/rollback analyze because ada says so").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/rollback analyze because ada says so").end(exit.Done).wants("status", "completed")
 	if all := h.record().RollbackHistory; len(all) != 1 || all[0].By != "ada" {
 		t.Errorf("the history of rollbacks is %+v", all)
 	}
@@ -83,11 +83,11 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 	began := time.Now().UTC()
 	var later atomic.Int64
 	h.forge.SetClock(func() time.Time { return began.Add(time.Duration(later.Load())) })
-	h.comment("ada", "/run --until analyze").end(exitDone)
+	h.comment("ada", "/run --until analyze").end(exit.Done)
 	later.Add(int64(5 * time.Minute))
 	h.forge.AddReaction(hubRepo, h.say("ada", "/rollback analyze the first"), "github-actions[bot]", "eyes")
 	later.Add(int64(3 * time.Hour))
-	h.comment("max", "/rollback analyze the second").end(exitDone).wants("status", "completed")
+	h.comment("max", "/rollback analyze the second").end(exit.Done).wants("status", "completed")
 	var by []string
 	for _, r := range h.record().RollbackHistory {
 		by = append(by, r.By+" "+r.Reason)
@@ -101,39 +101,14 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 func TestFormIsObeyedOnce(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	h.comment("ada", "/run --until analyze").end(exitDone)
+	h.comment("ada", "/run --until analyze").end(exit.Done)
 	payload := h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback analyze once"})
-	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77").end(exitDone).wants("status", "completed")
-	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=2").end(exitDone)
+	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77").end(exit.Done).wants("status", "completed")
+	h.start("repository_dispatch", "ada", payload, "GITHUB_RUN_ID=77", "GITHUB_RUN_ATTEMPT=2").end(exit.Done)
 	if run := h.record(); len(run.RollbackHistory) != 1 || run.Status != metadata.Completed {
 		t.Errorf("the run is %s after %+v", run.Status, run.RollbackHistory)
 	}
 	// A form has no comment to be answered in: the job says that it was refused.
 	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", map[string]any{"issue": "7", "command": "/rollback nowhere x"})).
-		end(exitFailed).wants("decision", "denied", "reason-code", "not_a_command")
-}
-
-// However often the queue is looked at, each text is read once: reading takes
-// longer than all the rest, and anybody may write a hundred of the longest.
-func TestQueueReadsATextOnce(t *testing.T) {
-	b := &bot{env: environment{}, queue: newQueue(trigger{})}
-	b.queue.list = []github.Comment{{ID: 1, Body: "Hello"}, {ID: 2, Body: "/pause"}}
-	names := func() string {
-		var all []string
-		for _, c := range b.pending(metadata.Run{}) {
-			all = append(all, c.asked.Command.Name)
-		}
-		return strings.Join(all, ", ")
-	}
-	if got := names(); got != "pause" {
-		t.Fatalf("waiting are %q", got)
-	}
-	b.queue.heard[1] = heard{text: "Hello", asked: slashParsed{Outcome: slashAsked, Command: slashCommand{Name: "seen before"}}}
-	if got := names(); got != "seen before, pause" {
-		t.Errorf("then there are %q: what was read is read again", got)
-	}
-	b.queue.list[0].Body = "/retry"
-	if got := names(); got != "retry, pause" {
-		t.Errorf("after the text has changed there are %q", got)
-	}
+		end(exit.Failed).wants("decision", "denied", "reason-code", "not_a_command")
 }

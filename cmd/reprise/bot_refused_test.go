@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -12,10 +13,10 @@ import (
 // of a completed run as it is.
 func TestRefusedLeavesTheCommentAlone(t *testing.T) {
 	h := newStage(t, twoSteps)
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	before := h.ours("progress")[0].Body
 	id := h.say("ada", "/rollback biuld because of the cache")
-	h.heard(id, "ada").end(exitDone)
+	h.heard(id, "ada").end(exit.Done)
 	has(t, "the answer", h.replyTo(id), "carried out: there is no phase", "Did you mean build?", "`/status`")
 	if got := h.replyTo(id); strings.Contains(got, "at the very beginning") {
 		t.Errorf("the advice is for another mistake:\n%s", got)
@@ -30,7 +31,7 @@ func TestThereIsNoRunYet(t *testing.T) {
 	h := newHub(t)
 	for _, body := range []string{"/status", "/rollback design because", "/resume"} {
 		id := h.say("ada", body)
-		h.heard(id, "ada").end(exitDone)
+		h.heard(id, "ada").end(exit.Done)
 		has(t, body, h.replyTo(id), "`no_run`", "There is no run of this issue yet.", "`/run`")
 	}
 }
@@ -39,7 +40,7 @@ func TestThereIsNoRunYet(t *testing.T) {
 func TestUnknownPipelineIsAnswered(t *testing.T) {
 	h := newStage(t, twoSteps)
 	id := h.say("ada", "/run --pipeline featur")
-	h.heard(id, "ada").end(exitDone).wants("decision", "denied", "reason-code", "config_invalid")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "config_invalid")
 	has(t, "the answer", h.replyTo(id), "featur", `did you mean "feature"`)
 	h.nothing()
 }
@@ -79,12 +80,12 @@ func TestDraftOfARunThatStopped(t *testing.T) {
 // many comments they write.
 func TestReaderIsAskedForOnce(t *testing.T) {
 	h := newStage(t, twoSteps)
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	for range 20 {
 		h.say("eve", "/rollback plan because I say so")
 	}
 	mark := len(h.forge.Requests())
-	h.comment("ada", "/rollback plan once more").end(exitDone)
+	h.comment("ada", "/rollback plan once more").end(exit.Done)
 	asked := 0
 	for _, r := range h.forge.Requests()[mark:] {
 		if strings.Contains(r.Path, "/collaborators/eve/") {
@@ -111,5 +112,5 @@ func TestBranchOfAnEventWithoutOne(t *testing.T) {
 	payload := strings.ReplaceAll(string(h.forge.CommentPayload(hubRepo, id, "created", "")), `"default_branch":"main"`, `"unknown":"main"`)
 	h.start("issue_comment", "ada", []byte(payload), "GITHUB_REF=refs/heads/evil").end(anyCode).wants("decision", "denied", "reason-code", "config_invalid")
 	h.nothing()
-	h.start("issue_comment", "ada", []byte(payload), "GITHUB_REF=refs/heads/main").end(exitDone).wants("status", "completed")
+	h.start("issue_comment", "ada", []byte(payload), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
 }

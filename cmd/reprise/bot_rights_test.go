@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // What the token lacks is said at once, before anything is spent; once the
@@ -52,7 +53,7 @@ func TestMissingRights(t *testing.T) {
 				}
 			}
 			id := h.say("ada", "/run")
-			j := h.heard(id, "ada").end(exitFailed).wants("reason-code", "credentials_missing")
+			j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "credentials_missing")
 			has(t, "the summary", j.summary, append(tt.lacks, "permissions:")...)
 			has(t, "the log", j.said.String(), append([]string{"::error::"}, tt.lacks...)...)
 			if got := h.replyTo(id); tt.reply {
@@ -70,7 +71,7 @@ func TestMissingRights(t *testing.T) {
 				}
 			}
 			again := h.say("ada", "/run")
-			h.heard(again, "ada").end(exitDone).wants("status", "completed")
+			h.heard(again, "ada").end(exit.Done).wants("status", "completed")
 			if tt.reply { // else the first command was never answered, and is the one that is taken
 				h.signs(again, "eyes rocket")
 			}
@@ -91,7 +92,7 @@ func TestRightsTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.write("home/go-on", "")
-	j.end(exitFailed).wants("reason-code", "push_failed")
+	j.end(exit.Failed).wants("reason-code", "push_failed")
 	h.signs(id, "eyes -1")
 	has(t, "the summary", j.summary, `push\_failed`, "Permission to acme/widget.git denied")
 	has(t, "the live comment", h.ours("progress")[0].Body, "Permission to acme/widget.git denied")
@@ -100,5 +101,5 @@ func TestRightsTakenBack(t *testing.T) {
 	}
 	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "actions": "read"})
 	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed"})
-	h.comment("ada", "/run").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 }

@@ -12,6 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
 // bird is a value that agents are given and must not pass on.
@@ -47,7 +50,7 @@ func silent(t *testing.T, where, text string) {
 // objects are the contents of all that a repository holds, reachable or not.
 func objects(t *testing.T, dir string) string {
 	t.Helper()
-	out, err := gitIn(dir, "cat-file", "--batch-all-objects", "--batch", "--unordered")
+	out, err := testenv.Git(dir, "cat-file", "--batch-all-objects", "--batch", "--unordered")
 	if err != nil {
 		t.Fatalf("%s: %v", dir, err)
 	}
@@ -99,7 +102,7 @@ cat "$HOME/report.json"
 `)
 	h.write("home/build-review", `cat "$HOME/built.json"`)
 	results := filepath.Join(h.dir, "results")
-	j := h.comment("ada", "/run", "MODEL_API_KEY="+bird, "REPRISE_RESULTS="+results).end(exitDone).wants("status", "completed")
+	j := h.comment("ada", "/run", "MODEL_API_KEY="+bird, "REPRISE_RESULTS="+results).end(exit.Done).wants("status", "completed")
 
 	run := h.record()
 	codes := ""
@@ -149,8 +152,8 @@ func TestASecretOfAPersonGetsNowhere(t *testing.T) {
 	h := newStage(t, twoSteps)
 	key := "AKIA" + "Q3EGRIV2N5XZ7LMT"
 	h.write("home/build-execute", changesCode)
-	h.comment("ada", "/run").end(exitDone).wants("status", "completed")
-	h.comment("ada", "/rollback plan because "+key+" and "+bird+" are in it", "MODEL_API_KEY="+bird).end(exitDone).wants("status", "completed")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.comment("ada", "/rollback plan because "+key+" and "+bird+" are in it", "MODEL_API_KEY="+bird).end(exit.Done).wants("status", "completed")
 	run := h.record()
 	if reason := run.RollbackHistory[0].Reason; reason != "[aws-access-token] and [MODEL_API_KEY] are in it" {
 		t.Errorf("the reason is %q", reason)

@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
 // twoSteps is a pipeline whose agent is the program "worker", see newStage.
@@ -28,7 +31,7 @@ phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Bu
 func newStage(t *testing.T, pipeline string) *hub {
 	t.Helper()
 	t.Parallel()
-	h := newHub(t)
+	h := newHubOf(t, map[string]string{".github/reprise/pipelines/own.cue": pipeline})
 	h.as, h.inputs = "hurried", map[string]string{"pipeline": "own", "sandbox": "off", "label": "reprise"}
 	h.write("bin/worker", `#!/bin/sh
 echo "$REPRISE_PHASE $REPRISE_STEP" >>"$HOME/calls"
@@ -38,7 +41,6 @@ if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$RE
 	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h.publish(map[string]string{".github/reprise/pipelines/own.cue": pipeline})
 	return h
 }
 
@@ -120,7 +122,7 @@ func (h *hub) until(what string, so func() bool) {
 // files are the paths on the branch of the run.
 func (h *hub) files() []string {
 	h.t.Helper()
-	out, err := gitIn(h.path("origin.git"), "ls-tree", "-r", "--name-only", branchPrefix+"7")
+	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", environ.BranchPrefix+"7")
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func (h *hub) files() []string {
 // request and no live comment.
 func (h *hub) nothing() {
 	h.t.Helper()
-	out, err := gitIn(h.path("origin.git"), "for-each-ref", "--format=%(refname)")
+	out, err := testenv.Git(h.path("origin.git"), "for-each-ref", "--format=%(refname)")
 	if err != nil || strings.TrimSpace(out) != "refs/heads/main" {
 		h.t.Errorf("the branches are %q (%v)", out, err)
 	}
@@ -148,7 +150,7 @@ func (h *hub) nothing() {
 // replyTo is the one answer to a comment; "" if there is none.
 func (h *hub) replyTo(id int64) string {
 	h.t.Helper()
-	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(answersTo(c.Body), id) })
+	all := slices.DeleteFunc(h.ours("reply"), func(c githubtest.Comment) bool { return !slices.Contains(page.AnswersTo(c.Body), id) })
 	switch len(all) {
 	case 0:
 		return ""

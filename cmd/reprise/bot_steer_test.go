@@ -7,9 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // working starts a run whose agent hangs in build.
@@ -41,25 +42,25 @@ func (h *hub) cut(run metadata.Run) {
 func TestCancelWhileAnAgentWorks(t *testing.T) {
 	h := newStage(t, twoSteps)
 	j, run := h.working()
-	said := time.Now()
+	said, most := time.Now(), j.soon()
 	cancel := h.say("ada", "/cancel it is the wrong issue")
-	j.end(exitCancelled).wants("decision", "run", "status", "cancelled", "reason-code", "cancelled")
-	if took := time.Since(said); took > 5*time.Second {
+	j.end(exit.Cancelled).wants("decision", "run", "status", "cancelled", "reason-code", "cancelled")
+	if took := time.Since(said); took > most {
 		t.Errorf("it took %v", took)
 	}
 	rec := h.record()
 	h.cut(rec)
-	if rec.Status != metadata.Cancelled || rec.Stop == nil || phases.Say("en", rec.Stop.Why) != "cancelled by ada: it is the wrong issue" || rec.Execution.Lease != nil {
+	if rec.Status != metadata.Cancelled || rec.Stop == nil || rec.Stop.Why.In(prompts.Words("en")) != "cancelled by ada: it is the wrong issue" || rec.Execution.Lease != nil {
 		t.Errorf("the run is %s: %+v, %+v", rec.Status, rec.Stop, rec.Execution.Lease)
 	}
 	h.signs(cancel, "eyes rocket")
 	h.signs(run, "eyes -1")
 	has(t, "the live comment", h.ours("progress")[0].Body, "it is the wrong issue")
 	// Its own job comes late, and finds it done.
-	h.heard(cancel, "ada").end(exitDone).wants("decision", "ignored", "reason-code", "stale_event")
+	h.heard(cancel, "ada").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	// To go on is to say so.
 	h.write("home/go-on", "")
-	h.comment("ada", "/resume").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/resume").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "plan execute, build execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
@@ -71,7 +72,7 @@ func TestRollbackWhileAnAgentWorks(t *testing.T) {
 	h.write("home/plan-revise", `cat "$REPRISE_TASK_FILE" >"$HOME/task"`+"\n")
 	h.write("home/build-execute", changesCode)
 	back := h.say("max", "/rollback plan think of the cache\n\nand of `$HOME`")
-	j.end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
+	j.end(exit.Done).wants("decision", "run", "status", "completed", "reason-code", "completed")
 	rec := h.record()
 	h.cut(rec)
 	if len(rec.RollbackHistory) != 1 || rec.RollbackHistory[0].By != "max" || !strings.Contains(rec.RollbackHistory[0].Reason, "and of `$HOME`") {
@@ -120,14 +121,14 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 				t.Errorf("the agent was called for %s", got)
 			}
 			h.write("home/go-on", "")
-			j.end(exitDone).wants("status", "completed", "reason-code", "completed")
+			j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
 			taken := map[int64]int{}
 			for _, d := range h.record().Decisions {
 				taken[d.Comment]++
 			}
 			before := len(h.forge.Comments(hubRepo, hubIssue))
 			for i, c := range all {
-				h.heard(ids[i], c.by).end(exitDone) // its own job comes late
+				h.heard(ids[i], c.by).end(exit.Done) // its own job comes late
 				if got := h.reactions(ids[i]); got != c.signs {
 					t.Errorf("%s has the reactions %q, want %q", c.body, got, c.signs)
 				}
@@ -151,14 +152,14 @@ func TestDryRunWhileAnAgentWorks(t *testing.T) {
 	j, _ := h.working()
 	before := h.record().Revision
 	id := h.say("ada", "/rollback plan --dry-run what would it do")
-	h.heard(id, "ada").end(exitDone).wants("decision", "replied")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "replied")
 	h.signs(id, "eyes rocket")
 	has(t, "the answer", h.replyTo(id), "what would it do")
 	if after := h.record().Revision; after != before {
 		t.Errorf("the record went from %d to %d", before, after)
 	}
 	h.write("home/go-on", "")
-	j.end(exitDone).wants("status", "completed")
+	j.end(exit.Done).wants("status", "completed")
 }
 
 // A gate and a job that works see the same question at the same moment.
@@ -176,9 +177,9 @@ func TestOneAnswer(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	for _, g := range gates {
-		g.end(exitDone).wants("decision", "replied")
+		g.end(exit.Done).wants("decision", "replied")
 	}
-	j.end(exitDone).wants("status", "completed")
+	j.end(exit.Done).wants("status", "completed")
 	for _, id := range ids {
 		h.signs(id, "eyes rocket")
 		if h.replyTo(id) == "" {
@@ -195,9 +196,9 @@ func TestRightIsLost(t *testing.T) {
 	cancel := h.say("ada", "/cancel all of it")
 	time.Sleep(300 * time.Millisecond)
 	h.write("home/go-on", "")
-	j.end(exitDone).wants("status", "completed")
+	j.end(exit.Done).wants("status", "completed")
 	h.signs(cancel, "")
-	h.heard(cancel, "ada").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(cancel, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	h.signs(cancel, "confused")
 }
 
@@ -210,7 +211,7 @@ func TestEditedWhileAnAgentWorks(t *testing.T) {
 	bot := h.forge.AddComment(hubRepo, hubIssue, githubtest.Comment{Author: "other[bot]", Body: "/cancel"})
 	time.Sleep(300 * time.Millisecond)
 	h.write("home/go-on", "")
-	j.end(exitDone).wants("status", "completed")
+	j.end(exit.Done).wants("status", "completed")
 	h.signs(id, "confused")
 	h.signs(bot, "")
 }

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -21,7 +24,6 @@ type hub struct {
 	forge  *githubtest.Server
 	inputs map[string]string
 	jobs   int
-	cloned string // what main was when it was cloned
 }
 
 const (
@@ -34,7 +36,13 @@ const (
 
 func newHub(t *testing.T) *hub {
 	t.Helper()
-	h := &hub{stand: newStand(t), forge: githubtest.New(t), inputs: map[string]string{"agent": rehearsal, "pipeline": "fix", "label": "reprise", "sandbox": "off"}}
+	return newHubOf(t, nil)
+}
+
+// newHubOf is a hub whose repository has more files, by their names.
+func newHubOf(t *testing.T, files map[string]string) *hub {
+	t.Helper()
+	h := &hub{stand: newStand(t, files), forge: githubtest.New(t), inputs: map[string]string{"agent": agents.Rehearsal, "pipeline": "fix", "label": "reprise", "sandbox": "off"}}
 	h.forge.AddInstallation(hubToken, "github-actions[bot]")
 	h.forge.AddIssue(hubRepo, githubtest.Issue{Number: hubIssue, Title: "Say hello", Body: "It should print \"hello\".", Author: "bob"})
 	h.forge.Bare(hubRepo, h.path("origin.git"))
@@ -91,29 +99,27 @@ func (h *hub) start(event, actor string, payload []byte, more ...string) *hubJob
 	return j
 }
 
-// checkOut clones the newest commit of main as a job does, and copies what was
-// cloned before if that is still the newest.
+// checkOut clones the newest commit of main as a job does, or copies what a job
+// has cloned before.
 func (h *hub) checkOut(to string) {
 	h.t.Helper()
-	kept, main := h.path("cloned"), ""
+	main := ""
 	for _, name := range []string{"refs/heads/main", "packed-refs"} {
 		text, _ := os.ReadFile(h.path("origin.git/" + name)) // one of them has it
 		main += string(text)
 	}
-	commands := [][]string{{"cp", "-a", kept, to}}
-	if main != h.cloned {
-		if err := os.RemoveAll(kept); err != nil {
-			h.t.Fatal(err)
+	model, err := models.model(main, func(dir string) error {
+		first := to + "-first"
+		if err := gitAll(h.env, []string{"clone", "--quiet", "--depth=1", "file://" + h.path("origin.git"), first}); err != nil {
+			return err
 		}
-		h.cloned = main
-		commands = append([][]string{{"git", "clone", "--quiet", "--depth=1", "file://" + h.path("origin.git"), kept}}, commands...)
+		return copyModel(first, filepath.Join(dir, "cloned"), h.dir, dir)
+	})
+	if err == nil {
+		err = copyModel(filepath.Join(model, "cloned"), to, model, h.dir)
 	}
-	for _, args := range commands {
-		c := exec.Command(args[0], args[1:]...)
-		c.Env = h.env
-		if out, err := c.CombinedOutput(); err != nil {
-			h.t.Fatalf("%v: %s", err, out)
-		}
+	if err != nil {
+		h.t.Fatal(err)
 	}
 }
 
@@ -195,7 +201,7 @@ func (h *hub) ours(kind string) []githubtest.Comment {
 // record has to be, and the newest record against the schema of records.
 func (h *hub) record() metadata.Run {
 	h.t.Helper()
-	origin, branch := h.path("origin.git"), branchPrefix+fmt.Sprint(hubIssue)
+	origin, branch := h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue)
 	run, err := audit(origin, branch)
 	if err == nil {
 		err = fitsSchema(origin, branch, run.IssueNumber)
@@ -209,7 +215,7 @@ func (h *hub) record() metadata.Run {
 func TestRunByComment(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "/run")
-	j := h.heard(id, "ada").end(exitDone)
+	j := h.heard(id, "ada").end(exit.Done)
 	j.wants("decision", "run", "reason-code", "completed", "status", "completed", "branch", "reprise/issue-7", "issue", "7", "pr-number", "8")
 	if got := h.reactions(id); got != "eyes rocket" {
 		t.Errorf("the comment has the reactions %q", got)
@@ -233,9 +239,9 @@ func TestRunByComment(t *testing.T) {
 
 func TestRollbackByComment(t *testing.T) {
 	h := newHub(t)
-	h.comment("ada", "/run").end(exitDone)
+	h.comment("ada", "/run").end(exit.Done)
 	id := h.say("ada", "/rollback analyze because the cause is another\n\nLook at the *cache*.")
-	h.heard(id, "ada").end(exitDone).wants("decision", "run", "status", "completed", "reason-code", "completed")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "run", "status", "completed", "reason-code", "completed")
 	run := h.record()
 	if len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ada" || run.RollbackHistory[0].Reason != "the cause is another\n\nLook at the *cache*." {
 		t.Fatalf("the history of rollbacks is %+v", run.RollbackHistory)
@@ -247,7 +253,7 @@ func TestRollbackByComment(t *testing.T) {
 		t.Errorf("%d live comments, %d pull requests", len(h.ours("progress")), len(h.forge.Pulls(hubRepo)))
 	}
 	// The same event again, as by hand, changes nothing.
-	h.heard(id, "ada").end(exitDone).wants("decision", "ignored", "reason-code", "stale_event")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "ignored", "reason-code", "stale_event")
 	if again := h.record(); again.Revision != run.Revision {
 		t.Errorf("the record went from revision %d to %d", run.Revision, again.Revision)
 	}
@@ -256,11 +262,11 @@ func TestRollbackByComment(t *testing.T) {
 func TestAReaderMayNotCommand(t *testing.T) {
 	h := newHub(t)
 	id := h.say("eve", "/run")
-	h.heard(id, "eve").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(id, "eve").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
 	if got := h.reactions(id); got != "confused" {
 		t.Errorf("the comment has the reactions %q", got)
 	}
-	if out, err := gitIn(h.path("origin.git"), "for-each-ref", "--format=%(refname)"); err != nil || strings.TrimSpace(out) != "refs/heads/main" {
+	if out, err := testenv.Git(h.path("origin.git"), "for-each-ref", "--format=%(refname)"); err != nil || strings.TrimSpace(out) != "refs/heads/main" {
 		t.Errorf("the branches are %q (%v)", out, err)
 	}
 	if all := h.forge.Comments(hubRepo, hubIssue); len(all) != 1 {
@@ -292,8 +298,8 @@ func TestTwoJobsAtOnce(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "/run")
 	first, second := h.heard(id, "ada"), h.heard(id, "ada")
-	first.end(exitDone)
-	second.end(exitDone)
+	first.end(exit.Done)
+	second.end(exit.Done)
 	codes := []string{first.outputs["reason-code"], second.outputs["reason-code"]}
 	slices.Sort(codes)
 	if codes[0] != "already_running" && codes[1] != "stale_event" || codes[0] == codes[1] {
@@ -336,7 +342,7 @@ func TestGate(t *testing.T) {
 		t.Run(tt.by+" "+tt.body, func(t *testing.T) {
 			before := len(h.ours("reply"))
 			id := h.say(tt.by, tt.body)
-			h.heard(id, tt.by).end(exitDone).wants("decision", tt.decision, "reason-code", tt.code)
+			h.heard(id, tt.by).end(exit.Done).wants("decision", tt.decision, "reason-code", tt.code)
 			if got := h.reactions(id); got != tt.reactions {
 				t.Errorf("the comment has the reactions %q, want %q", got, tt.reactions)
 			}
@@ -347,7 +353,7 @@ func TestGate(t *testing.T) {
 			if tt.replies == 0 {
 				return
 			}
-			h.heard(id, tt.by, "GITHUB_RUN_ATTEMPT=2").end(exitDone)
+			h.heard(id, tt.by, "GITHUB_RUN_ATTEMPT=2").end(exit.Done)
 			if again := h.ours("reply")[before:]; len(again) != tt.replies {
 				t.Errorf("after the same job again the replies are %+v", again)
 			}
@@ -358,9 +364,9 @@ func TestGate(t *testing.T) {
 func TestRunByLabel(t *testing.T) {
 	h := newHub(t)
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "reprise", "bug") })
-	h.start("issues", "eve", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "eve")).end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
-	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exitDone).wants("decision", "ignored", "reason-code", "no_trigger")
-	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exitDone).wants("decision", "run", "status", "completed")
+	h.start("issues", "eve", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "eve")).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "bug", "ada")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	h.start("issues", "ada", h.forge.LabelPayload(hubRepo, hubIssue, "reprise", "ada")).end(exit.Done).wants("decision", "run", "status", "completed")
 	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Equal(got, []string{"bug"}) {
 		t.Errorf("the labels are %q", got)
 	}
@@ -369,32 +375,32 @@ func TestRunByLabel(t *testing.T) {
 func TestRunByForm(t *testing.T) {
 	h := newHub(t)
 	form := map[string]any{"issue": "7", "command": "/run --until analyze"}
-	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exitDone).wants("decision", "run", "status", "completed", "issue", "7")
+	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "reprise", "ada", form)).end(exit.Done).wants("decision", "run", "status", "completed", "issue", "7")
 	if run := h.record(); len(run.Phases) != 1 {
 		t.Errorf("the phases are %+v", run.Phases)
 	}
-	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exitDone).wants("reason-code", "no_trigger")
-	h.start("repository_dispatch", "eve", h.forge.DispatchPayload(hubRepo, "reprise", "eve", form)).end(exitDone).wants("reason-code", "permission_denied")
+	h.start("repository_dispatch", "ada", h.forge.DispatchPayload(hubRepo, "other", "ada", form)).end(exit.Done).wants("reason-code", "no_trigger")
+	h.start("repository_dispatch", "eve", h.forge.DispatchPayload(hubRepo, "reprise", "eve", form)).end(exit.Done).wants("reason-code", "permission_denied")
 }
 
 // Somebody who starts the job of another again needs the right, too.
 func TestStartedAgain(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "/run")
-	h.heard(id, "ada", "GITHUB_TRIGGERING_ACTOR=eve", "GITHUB_RUN_ATTEMPT=2").end(exitDone).wants("decision", "denied", "reason-code", "permission_denied")
-	h.heard(id, "max").end(exitDone).wants("decision", "denied", "reason-code", "confused_deputy")
+	h.heard(id, "ada", "GITHUB_TRIGGERING_ACTOR=eve", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	h.heard(id, "max").end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
 }
 
 func TestEditedComment(t *testing.T) {
 	h := newHub(t)
 	id := h.say("ada", "Looks good")
 	h.forge.EditComment(hubRepo, id, "/run")
-	h.heard(id, "ada").end(exitDone).wants("decision", "denied", "reason-code", "edited_comment")
-	h.comment("ada", "/run --until analyze").end(exitDone).wants("status", "completed")
+	h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "edited_comment")
+	h.comment("ada", "/run --until analyze").end(exit.Done).wants("status", "completed")
 	// Nor does one count that waits in the queue.
 	other := h.say("ada", "Looks better")
 	h.forge.EditComment(hubRepo, other, "/cancel")
-	h.comment("ada", "/rollback analyze once more").end(exitDone).wants("status", "completed")
+	h.comment("ada", "/rollback analyze once more").end(exit.Done).wants("status", "completed")
 	if got := h.reactions(other); got != "confused" {
 		t.Errorf("the edited comment has the reactions %q", got)
 	}
@@ -405,13 +411,13 @@ func TestEditedComment(t *testing.T) {
 func TestLiveComment(t *testing.T) {
 	h := newHub(t)
 	forged := h.say("eve", "<!-- reprise:progress:v1 issue=7 -->\nAll is well.")
-	h.comment("ada", "/run --until analyze").end(exitDone)
+	h.comment("ada", "/run --until analyze").end(exit.Done)
 	first := h.ours("progress")
 	if len(first) != 1 {
 		t.Fatalf("the live comments are %+v", first)
 	}
 	h.forge.DeleteComment(hubRepo, first[0].ID)
-	h.comment("ada", "/rollback analyze once more").end(exitDone)
+	h.comment("ada", "/rollback analyze once more").end(exit.Done)
 	again := h.ours("progress")
 	if len(again) != 1 || again[0].ID == first[0].ID {
 		t.Fatalf("the live comments are %+v", again)

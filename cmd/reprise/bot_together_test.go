@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // Two jobs on one issue, at any moments: nothing is done twice, nothing is

@@ -4,18 +4,22 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/help"
+	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // commands builds the command line.
-func commands(env environment) *cobra.Command {
+func commands(env environ.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "reprise",
 		Short: "Take an issue through a pipeline of phases with coding agents",
@@ -29,17 +33,18 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	raw := env // for what programs read
-	env = env.inJob()
-	root.SetIn(env.stdin)
-	root.SetOut(env.stdout)
-	root.SetErr(env.stderr)
+	env = job.Escaped(env)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
 	root.SetFlagErrorFunc(flagMistake)
-	root.Version = versionText()
+	root.Version = environ.VersionText()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
 		runCommand(env), rollbackCommand(env), retryCommand(env),
-		statusCommand(env), historyCommand(env), explainCommand(env), promptCommand(env),
+		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env), promptCommand(env),
+		listCommand(env), watchCommand(env), logsCommand(env), diffCommand(env), graphCommand(env), openCommand(env), cleanCommand(env), schemaCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
 	root.AddCommand(steerCommands(env)...)
@@ -49,11 +54,14 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		}
 	}
 	strictHelp(root)
+	help.Arrange(root)
+	help.Manual(root)
 	return root
 }
 
-// strictHelp has the commands that the library brings along refuse what is no
-// command, as all others do. By themselves they print help and succeed.
+// strictHelp makes the library's own commands, help and completion, refuse
+// arguments that are not commands, as all others do. By themselves they would
+// print help and succeed.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -63,7 +71,7 @@ func strictHelp(root *cobra.Command) {
 			c.Args = func(_ *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				if err != nil {
-					return usage(err)
+					return exit.AsUsage(err)
 				}
 				return oneOfTheCommands(found, rest)
 			}
@@ -81,7 +89,7 @@ func strictHelp(root *cobra.Command) {
 func nameCommands(root *cobra.Command, args []string) error {
 	c, rest, err := root.Find(args)
 	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
-		return usage(err)
+		return exit.AsUsage(err)
 	}
 	return oneOfTheCommands(c, rest)
 }
@@ -93,11 +101,11 @@ func flagMistake(c *cobra.Command, err error) error {
 		typed := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -issue, too
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := slashNearest(typed, names); near != "" {
-			return usagef("%w; did you mean --%s? (see: %s --help)", err, near, c.CommandPath())
+		if near := command.Nearest(typed, names); near != "" {
+			return exit.Usagef("%w; did you mean --%s? (see: %s --help)", err, near, c.CommandPath())
 		}
 	}
-	return usagef("%w (see: %s --help)", err, c.CommandPath())
+	return exit.Usagef("%w (see: %s --help)", err, c.CommandPath())
 }
 
 // oneOfTheCommands refuses what is no command, and says what was meant.
@@ -110,89 +118,35 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		meant = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
+	return exit.Usagef("there is no command %q%s (see: %s --help)", args[0], meant, c.CommandPath())
 }
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef("%s takes no argument %q (see: %s --help)", c.CommandPath(), args[0], c.CommandPath())
+		return exit.Usagef("%s takes no argument %q (see: %s --help)", c.CommandPath(), args[0], c.CommandPath())
 	}
 	return nil
 }
 
 // evaluateCUE is the child process in which CUE from a repository runs.
-func evaluateCUE(env environment) *cobra.Command {
+func evaluateCUE(env environ.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: evaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
+		Use: definition.EvaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
 		RunE: func(*cobra.Command, []string) error {
-			if code := pipelines.Child(env.stdin, env.stdout); code != 0 {
-				return exitCode(code)
+			if code := pipelines.Child(env.Stdin, env.Stdout); code != 0 {
+				return exit.Code(code)
 			}
 			return nil
 		},
 	}
 }
 
-func versionCommand(env environment) *cobra.Command {
+func versionCommand(env environ.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(env.stdout, "reprise", versionText())
+			_, err := fmt.Fprintln(env.Stdout, "reprise", environ.VersionText())
 			return err
 		},
 	}
-}
-
-// versionText is the version a release was linked with, else the commit that
-// the go command built from.
-func versionText() string {
-	if version != "dev" {
-		return version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) > 12 {
-			return version + " " + s.Value[:12]
-		}
-	}
-	return version
-}
-
-// repoFlag adds the flag that names the repository.
-func repoFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "repo", ".", "any folder of the git repository")
-}
-
-// issueFlag adds the flag that names the issue of a run.
-func issueFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "issue", "", "id of the issue: its number, or the name of the file it came from")
-}
-
-// anyIssueFlag adds the flag to a command that only reads, which takes the run at
-// hand if none is named.
-func anyIssueFlag(c *cobra.Command, to *string) {
-	issueFlag(c, to)
-	c.Flags().Lookup("issue").Usage += " (default: the run whose branch is checked out, or the only one)"
-}
-
-// pushFlag adds the flag that says whether commits go to origin. It stays nil
-// unless it is given.
-func pushFlag(c *cobra.Command, to **bool) {
-	c.Flags().BoolFunc("push", "push every commit to origin (default: as the run was started; at its start, if the issue comes from GitHub)", func(s string) error {
-		v, err := strconv.ParseBool(s)
-		if err != nil {
-			return errors.New("it is true or false")
-		}
-		*to = &v
-		return nil
-	})
-}
-
-// isTerminal reports whether a stream is a terminal.
-func isTerminal(stream any) bool {
-	f, ok := stream.(interface{ Fd() uintptr })
-	return ok && terminal(int(f.Fd()))
 }

@@ -2,13 +2,21 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/agents"
-	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/legacy"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -18,23 +26,24 @@ const maxCompletion = 2 * time.Second
 
 // offer gives the words that may stand for the value of a flag. They are only a
 // hint, so where anything goes wrong there are none, and nothing is said.
-type offer func(ctx context.Context, env environment, c *cobra.Command) []string
+type offer func(ctx context.Context, env environ.Env, c *cobra.Command) []string
 
 // offers has what is offered for a flag, by its name, or by "COMMAND FLAG"
 // where that command differs.
 func offers() map[string]offer {
 	steps := these(string(metadata.Execute), string(metadata.Review), string(metadata.Revise))
+	programs := slices.Sorted(maps.Keys(workflow.AgentInstalls()))
 	return map[string]offer{
-		"agent":        these("claude", "codex", "gemini", "rehearsal"),
-		"init agent":   these("claude", "codex", "gemini"),
-		"issue":        issuesUnder(environment.prefix),
-		"import issue": issuesUnder(func(environment) string { return olderPrefix }),
-		"language":     these("en", "ja"),
+		"agent":        these(slices.Concat(programs, []string{agents.Rehearsal})...),
+		"init agent":   these(programs...),
+		"issue":        issuesUnder(environ.Env.Prefix),
+		"import issue": issuesUnder(func(environ.Env) string { return legacy.OlderPrefix }),
+		"language":     these(metadata.Languages()...),
 		"log-format":   these("text", "json"),
 		"from-phase":   phasesOfRun, "phase": phasesOfRun, "to-phase": phasesOfRun,
 		"pipeline": pipelineNames,
 		"question": questionsOfRun,
-		"sandbox":  these(string(agents.Required), string(agents.BestEffort), string(agents.Uncontained)),
+		"sandbox":  these(sandbox.Containments()...),
 		"step":     steps, "to-step": steps,
 	}
 }
@@ -42,7 +51,7 @@ func offers() map[string]offer {
 // completeFlags has the shell complete the values of the flags of all commands.
 // The library keeps what it is given for as long as the process lives, so this
 // is for a process that only completes.
-func completeFlags(env environment, root *cobra.Command) {
+func completeFlags(env environ.Env, root *cobra.Command) {
 	all := offers()
 	for _, c := range root.Commands() {
 		for name, offered := range all {
@@ -63,7 +72,7 @@ func completeFlags(env environment, root *cobra.Command) {
 }
 
 // completes gives the words that go on from what is typed already.
-func completes(env environment, offered offer, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+func completes(env environ.Env, offered offer, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), maxCompletion)
 		defer cancel()
@@ -79,17 +88,17 @@ func completes(env environment, offered offer, otherwise cobra.ShellCompDirectiv
 
 // these are always the same words.
 func these(words ...string) offer {
-	return func(context.Context, environment, *cobra.Command) []string { return words }
+	return func(context.Context, environ.Env, *cobra.Command) []string { return words }
 }
 
 // issuesUnder offers the ids that have a branch here with a prefix.
-func issuesUnder(prefix func(environment) string) offer {
-	return func(ctx context.Context, env environment, c *cobra.Command) []string {
+func issuesUnder(prefix func(environ.Env) string) offer {
+	return func(ctx context.Context, env environ.Env, c *cobra.Command) []string {
 		src := sourceOf(ctx, c)
 		if src == nil {
 			return nil
 		}
-		ids, err := idsUnder(ctx, src, prefix(env))
+		ids, err := workspace.RunIDs(ctx, src, prefix(env))
 		if err != nil {
 			return nil
 		}
@@ -99,11 +108,11 @@ func issuesUnder(prefix func(environment) string) offer {
 
 // pipelineNames offers the pipelines of the default branch and those that are
 // built in. What the files say is not looked at.
-func pipelineNames(ctx context.Context, _ environment, c *cobra.Command) []string {
+func pipelineNames(ctx context.Context, _ environ.Env, c *cobra.Command) []string {
 	var s pipelines.Sources
 	if src := sourceOf(ctx, c); src != nil {
 		var err error
-		if s.Repo, err = src.FS(ctx, trusted(src), ownFolder); err != nil {
+		if s.Repo, err = src.FS(ctx, definition.TrustedCommit(src), definition.OwnFolder); err != nil {
 			s.Repo = nil
 		}
 	}
@@ -115,7 +124,7 @@ func pipelineNames(ctx context.Context, _ environment, c *cobra.Command) []strin
 }
 
 // phasesOfRun offers the phases of the run that --issue names.
-func phasesOfRun(ctx context.Context, env environment, c *cobra.Command) (names []string) {
+func phasesOfRun(ctx context.Context, env environ.Env, c *cobra.Command) (names []string) {
 	for _, p := range runOf(ctx, env, c).Phases {
 		names = append(names, p.Name)
 	}
@@ -123,7 +132,7 @@ func phasesOfRun(ctx context.Context, env environment, c *cobra.Command) (names 
 }
 
 // questionsOfRun offers the questions of the run that are open.
-func questionsOfRun(ctx context.Context, env environment, c *cobra.Command) (ids []string) {
+func questionsOfRun(ctx context.Context, env environ.Env, c *cobra.Command) (ids []string) {
 	for _, q := range runOf(ctx, env, c).Questions {
 		if q.Open() {
 			ids = append(ids, q.ID)
@@ -147,7 +156,7 @@ func sourceOf(ctx context.Context, c *cobra.Command) *git.Source {
 
 // runOf reads the record of the run that a command line names; it is empty if
 // there is none. Pipeline and prompts are not read.
-func runOf(ctx context.Context, env environment, c *cobra.Command) (none metadata.Run) {
+func runOf(ctx context.Context, env environ.Env, c *cobra.Command) (none metadata.Run) {
 	id, err := c.Flags().GetString("issue")
 	if err != nil || metadata.CheckID(id) != nil {
 		return none
@@ -156,11 +165,11 @@ func runOf(ctx context.Context, env environment, c *cobra.Command) (none metadat
 	if src == nil {
 		return none
 	}
-	data, err := src.ReadFile(ctx, env.branch(id), recordFile(id))
+	data, err := src.ReadFile(ctx, env.Branch(id), workspace.RecordFile(id))
 	if err != nil {
 		return none
 	}
-	run, err := metadata.Parse(data, recordFile(id))
+	run, err := metadata.Parse(data, workspace.RecordFile(id))
 	if err != nil {
 		return none
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/exit"
 )
 
 // frail is a git of which one command goes wrong: it fails, is killed, or is
@@ -48,7 +50,7 @@ func (sc *scene) bearGit(d *turn, how string, at int) bool {
 		return false
 	}
 	wrong, said := "", l.said.String()
-	if code != exitDone && (code != exitFailed || !strings.Contains(said, "git")) {
+	if code != exit.Done && (code != exit.Failed || !strings.Contains(said, "git")) {
 		wrong = fmt.Sprintf("exit code %d; ", code)
 	}
 	if wrong += sc.settle(d); wrong != "" {

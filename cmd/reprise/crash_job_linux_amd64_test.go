@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
 )
 
 // bearJob strikes at one step of a job that a comment has started, has the job
@@ -20,8 +21,8 @@ func bearJob(t *testing.T, what string, at int) bool {
 	if b.hit == 0 {
 		return false
 	}
-	if what == "term" && b.code == exitCancelled {
-		if j.end(anyCode); b.took > 5*time.Second || j.outputs["reason-code"] != "cancelled" {
+	if what == "term" && b.code == exit.Cancelled {
+		if j.end(anyCode); b.took > b.most || j.outputs["reason-code"] != "cancelled" {
 			t.Errorf("%s: %v, outputs %v", b.where(), b.took, j.outputs)
 		}
 		if live := h.ours("progress"); len(live) > 0 && h.origin("7") != "" && h.record().Status == "interrupted" {
@@ -36,7 +37,7 @@ func bearJob(t *testing.T, what string, at int) bool {
 	if files := h.files(); problem == nil && !slices.Contains(files, "hello.txt") {
 		problem = fmt.Errorf("the branch has %q", files)
 	}
-	if again.code() != exitDone || problem != nil {
+	if again.code() != exit.Done || problem != nil {
 		t.Errorf("%s: exit code %d, %v\n%s\n--- and again:\n%s", b.where(), again.code(), problem, b.said, again.said.String())
 	}
 	return true

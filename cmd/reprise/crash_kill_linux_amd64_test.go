@@ -1,6 +1,8 @@
 package main
 
-import "testing"
+import (
+	"testing"
+)
 
 // Struck at any step the system can see, killed or told to stop, or with a disk
 // or a git command that fails, the program leaves what tells the truth. Going on from there

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -49,8 +51,8 @@ func (sc *scene) picture() picture {
 	for i := range p.Rollbacks {
 		p.Rollbacks[i].Timestamp = time.Time{}
 	}
-	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", branchPrefix+"7")) {
-		text := sc.git("origin.git", "show", branchPrefix+"7:"+name)
+	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", environ.BranchPrefix+"7")) {
+		text := sc.git("origin.git", "show", environ.BranchPrefix+"7:"+name)
 		if filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
 			continue // the one is looked at above; the other is what an attempt that was lost had changed
 		}
@@ -67,7 +69,7 @@ func (sc *scene) picture() picture {
 // git runs git in a part of the stand.
 func (sc *scene) git(dir string, args ...string) string {
 	sc.t.Helper()
-	out, err := gitIn(sc.path(dir), append([]string{"--no-optional-locks"}, args...)...)
+	out, err := testenv.Git(sc.path(dir), append([]string{"--no-optional-locks"}, args...)...)
 	if err != nil {
 		sc.t.Fatal(err)
 	}
@@ -116,7 +118,7 @@ func (sc *scene) left() []string {
 				return err
 			case d.IsDir() && (d.Name() == "objects" || d.Name() == "tree" || strings.HasSuffix(name, "refs/reprise")):
 				return fs.SkipDir
-			case d.IsDir(), strings.HasPrefix(d.Name(), "leftover-"):
+			case d.IsDir(), strings.HasPrefix(d.Name(), "leftover-"), transcript.MatchString(name):
 				return nil
 			}
 			rel, err := filepath.Rel(sc.dir, name)
@@ -129,6 +131,10 @@ func (sc *scene) left() []string {
 	}
 	return all
 }
+
+// transcript is the file of a call. A kill gives another number to the call that is
+// made again, and leaves the file of the one that it cut.
+var transcript = regexp.MustCompile(`/transcripts/attempt-[0-9]+\.jsonl$`)
 
 // calls are the calls of the agent so far, each with how often.
 func (sc *scene) calls() map[string]int {

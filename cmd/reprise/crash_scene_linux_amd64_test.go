@@ -61,7 +61,7 @@ type scene struct {
 // newScene prepares a run, a rollback of it, and the run after that.
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	sc := &scene{stand: newStand(t), copies: t.TempDir()}
+	sc := &scene{stand: newStand(t, nil), copies: t.TempDir()}
 	sc.write("steps.cue", everyKind)
 	sc.write("bin/steps", theSame)
 	if err := os.Chmod(sc.path("bin/steps"), 0o755); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -22,6 +23,7 @@ type blow struct {
 	hit  int           // the step; 0: the turn was over before
 	log  []string      // the steps up to there
 	took time.Duration // from there to the end
+	most time.Duration // that it may take if it was told to stop, see soon
 }
 
 // strikes has the next program on a stand be struck at one of its steps, see
@@ -45,7 +47,7 @@ func (s *stand) strikes(what string, at int) func(*life) blow {
 		if b.took, err = time.ParseDuration(took); err != nil {
 			s.t.Fatal(err)
 		}
-		b.log = strings.Split(rest, "\n")
+		b.log, b.most = strings.Split(rest, "\n"), l.soon()-5*b.took
 		return b
 	}
 }
@@ -58,16 +60,16 @@ func (b blow) where() string {
 // wrong says what is wrong with how the program ended.
 func (b blow) wrong(sc *scene) string {
 	sc.t.Helper()
-	deaf := b.what == "term" && b.code == 128+15 && b.said == "" // it had not begun to listen
+	tooEarly := b.what == "term" && b.code == 128+15 && b.said == "" // it had not begun to listen
 	switch {
 	case strings.Contains(b.said, "panic:") || strings.Contains(b.said, "goroutine "):
 		return "it panicked"
 	case strings.HasPrefix(b.what, "kill"):
 		return "" // it had no say
-	case b.what != "term" && (b.code == exitDone || b.code == exitFailed && strings.Contains(b.said, syscallError(b.what))):
+	case b.what != "term" && (b.code == exit.Done || b.code == exit.Failed && strings.Contains(b.said, syscallError(b.what))):
 		return ""
-	case b.what == "term" && (b.code == exitDone || b.code == exitCancelled || deaf) && b.took < 5*time.Second:
-		if left := sc.alive(); len(left) > 0 && !deaf {
+	case b.what == "term" && (b.code == exit.Done || b.code == exit.Cancelled || tooEarly) && b.took < b.most:
+		if left := sc.alive(); len(left) > 0 && !tooEarly {
 			return fmt.Sprintf("these are still at work: %q", left)
 		}
 		return sc.toldSo(b)
@@ -82,7 +84,7 @@ func syscallError(what string) string { return errnoOf(strings.TrimSuffix(what, 
 // run was at work, it has to.
 func (sc *scene) toldSo(b blow) string {
 	sc.t.Helper()
-	if b.code != exitCancelled || !strings.Contains(b.said, " > starts: ") {
+	if b.code != exit.Cancelled || !strings.Contains(b.said, " > starts: ") {
 		return ""
 	}
 	if run := sc.holds("7"); run.Status != metadata.Interrupted && run.Status != metadata.Completed {

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github"
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/doctor"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // patient is a hub whose project is a clone from its forge, for a person with a
@@ -30,18 +33,21 @@ func newPatient(t *testing.T) *hub {
 // patterns, one for each check.
 func (h *hub) doctor(more []string, want ...string) {
 	h.t.Helper()
-	environ := append(slices.Clone(more), h.env...) // the first of a name counts
-	d := newDoctor(environment{environ: environ, now: time.Now}, doctorOptions{repo: h.path("project"), id: "7"})
-	d.repository(h.t.Context())
+	vars := append(slices.Clone(more), h.env...) // the first of a name counts
+	src, err := git.Find(h.t.Context(), h.path("project"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	began := time.Now()
+	checks, _ := doctor.Forge(h.t.Context(), environ.Env{Environ: vars, Now: time.Now}, src, "7")
 	var got []string
-	for _, c := range d.forge(h.t.Context()) {
+	for _, c := range checks {
 		got = append(got, string(c.Status)+" "+c.Name+": "+c.Found)
-		if c.Status != isFine && c.Do == "" && c.Name != "issue" { // which says it in one sentence
+		if c.Status != doctor.Fine && c.Do == "" && c.Name != "issue" { // which says it in one sentence
 			h.t.Errorf("%s: it does not say what to do", c.Found)
 		}
 	}
-	if took := time.Since(began); took > 2*answerTime {
+	if took := time.Since(began); took > 2*doctor.AnswerTime {
 		h.t.Errorf("it took %s", took)
 	}
 	said := strings.Join(got, "\n")
@@ -70,7 +76,7 @@ func TestDoctorOfAPerson(t *testing.T) {
 	h.forge.Configure(hubRepo, githubtest.Settings{NoActionsPulls: true})
 	h.forge.Permit(hubRepo, "ada", "admin")
 	h.doctor(nil, reachedLine, "ok token: of ada", "ok rights: contents: write, .*", "hint rights: workflows may not open pull requests with the token of the job", issueLine)
-	if said := h.run(exitDone, "doctor", "--agent", "rehearsal"); !strings.Contains(said, "of ada") || strings.Contains(said, "canary") {
+	if said := h.run(exit.Done, "doctor", "--agent", "rehearsal"); !strings.Contains(said, "of ada") || strings.Contains(said, "canary") {
 		t.Errorf("the program says\n%s", said)
 	}
 	for _, r := range h.forge.Requests() {
@@ -148,24 +154,5 @@ func TestJobThatLacksRights(t *testing.T) {
 	}
 	if h.origin("7") != "" {
 		t.Error("it pushed a branch")
-	}
-}
-
-func TestNeededScope(t *testing.T) {
-	for _, tt := range []struct {
-		rights  github.Rights
-		private bool
-		want    string
-	}{
-		{github.Rights{}, true, ""},
-		{github.Rights{Classic: true}, true, "repo"},
-		{github.Rights{Classic: true, Scopes: []string{"public_repo"}}, true, "repo"},
-		{github.Rights{Classic: true, Scopes: []string{"public_repo"}}, false, ""},
-		{github.Rights{Classic: true, Scopes: []string{"gist"}}, false, "public_repo"},
-		{github.Rights{Classic: true, Scopes: []string{"gist", "repo"}}, true, ""},
-	} {
-		if got := neededScope(tt.rights, tt.private); got != tt.want {
-			t.Errorf("%+v, private %v: %q, want %q", tt.rights, tt.private, got, tt.want)
-		}
 	}
 }

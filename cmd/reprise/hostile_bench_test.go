@@ -9,8 +9,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/reprise-ci/reprise/prompts"
-	"github.com/reprise-ci/reprise/secrets"
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // hostileUnits are texts that, repeated, make searches start over and over.
@@ -36,8 +38,8 @@ func BenchmarkHostile(b *testing.B) {
 			for _, unit := range hostileUnits() {
 				text := strings.Repeat(unit, size/len(unit))
 				took := leastOf(b.N, func() {
-					_ = parseSlash("/rollback design "+text, false)
-					clean, _ := prompts.Clean(text)
+					_ = command.Parse("/rollback design "+text, false)
+					clean, _ := clean.Text(text)
 					_ = finder.Mask(clean)
 				})
 				if took > slowest {
@@ -58,9 +60,9 @@ func leastOf(n int, do func()) time.Duration {
 	defer runtime.UnlockOSThread()
 	least := time.Duration(math.MaxInt64)
 	for range n {
-		began := threadTime()
+		began := testenv.ThreadTime()
 		do()
-		least = min(least, threadTime()-began)
+		least = min(least, testenv.ThreadTime()-began)
 	}
 	return least
 }

@@ -4,129 +4,207 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/detect"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/generated"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workflow"
 )
 
 // initOptions is what the command line of init says.
 type initOptions struct {
-	repo, agent, uses string
-	force             bool
+	repo, agent, uses             string
+	force, upgrade, dry, workflow bool
 }
 
-func initCommand(env environment) *cobra.Command {
+func initCommand(env environ.Env) *cobra.Command {
 	var o initOptions
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write the GitHub workflow that runs reprise on issues",
-		Long: `init writes ` + workflowFile + ` into the repository, with every action
-pinned to a commit, and ` + agentsDir + `, which pins the agent program by a
-lock file of npm. It says what is left to do by hand, and sends nothing anywhere.`,
-		Example: "  reprise init\n  reprise init --agent codex",
+		Short: "Write the GitHub workflow that runs reprise on issues, and pipelines with your checks",
+		Long: `init writes ` + workflow.File + ` into the repository, with every action
+pinned to a commit, and ` + workflow.AgentsDir + `, which pins the agent program by a
+lock file of npm. It looks at how the repository is built and tested, and writes
+the built-in pipelines with these checks to ` + generated.PipelinesDir + `.
+It says what it found and what is left to do by hand, runs nothing of the
+repository, and sends nothing anywhere.`,
+		Example: "  reprise init --dry-run\n  reprise init --agent codex\n  reprise init --upgrade",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return initialize(c.Context(), env, o)
 		},
 	}
 	repoFlag(c, &o.repo)
-	c.Flags().StringVar(&o.agent, "agent", defaultAgent, "agent program to install: claude, codex or gemini")
-	c.Flags().StringVar(&o.uses, "uses", defaultUses(), "the action to call, as OWNER/REPO@VERSION")
-	c.Flags().BoolVar(&o.force, "force", false, "write over a workflow that is there")
+	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program to install: claude, codex or gemini")
+	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
+	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
+	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
+	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
+	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
+	c.MarkFlagsMutuallyExclusive("upgrade", "force")
 	return c
 }
 
 // initialize writes the files and says what is next.
-func initialize(ctx context.Context, env environment, o initOptions) error {
-	files, err := initFiles(o.uses, o.agent)
+func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
+	files, err := workflow.GeneratedFiles(o.uses, o.agent)
 	if err != nil {
 		return err
 	}
-	top, err := topOf(ctx, o.repo)
+	top, older, err := topOf(ctx, o.repo)
 	if err != nil {
 		return err
 	}
-	wrote, err := writeFiles(top, files, o.force)
+	root, err := os.OpenRoot(top) // a link in the repository leads nowhere else
 	if err != nil {
 		return err
 	}
-	did := workflowFile + " is up to date"
-	if len(wrote) > 0 {
-		did = "Wrote " + strings.Join(wrote, ", ")
+	defer func() { err = errors.Join(err, root.Close()) }()
+	var told strings.Builder
+	if !o.workflow {
+		found := detect.Look(root.FS())
+		own, err := generated.Pipelines(ctx, found, environ.Version)
+		if err != nil {
+			return err
+		}
+		files = append(files, own...)
+		tellFound(&told, found)
 	}
-	_, err = fmt.Fprintf(env.stdout, "%s.\n\n%s", did, nextSteps(agentInstalls()[o.agent], o.uses))
+	changes, err := generated.Compare(root, files, older)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprint(env.Stdout, text.Visible(told.String())); err != nil {
+		return err
+	}
+	texts, err := toWrite(env, changes, o)
+	if err != nil || o.dry {
+		return err
+	}
+	if err := generated.Write(root, texts); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Stdout, "%s.\n\n%s", wrote(texts), nextSteps(workflow.AgentInstalls()[o.agent], o.uses))
 	return err
 }
 
-// topOf finds the top of the repository that a folder is in. A repository
-// without a commit has one, too: the workflow may be its first file.
-func topOf(ctx context.Context, dir string) (string, error) {
+// topOf finds the top of the repository that a folder is in, and how to read what
+// a file was in earlier commits. A repository without a commit has a top, too: the
+// workflow may be its first file.
+func topOf(ctx context.Context, dir string) (top string, older func(string) ([][]byte, error), err error) {
 	src, err := git.Find(ctx, dir)
 	var unborn *git.NoCommits
 	if errors.As(err, &unborn) {
-		return unborn.Dir, nil
+		return unborn.Dir, func(string) ([][]byte, error) { return nil, nil }, nil
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return src.Dir, nil
+	return src.Dir, func(name string) ([][]byte, error) { return src.Versions(ctx, name) }, nil
 }
 
-// writeFiles writes those files that are not there as they should be, and gives
-// their names. Others in their place are written over only if force is set;
-// without it, one of these is enough for nothing to be written.
-func writeFiles(top string, files []initFile, force bool) (wrote []string, err error) {
-	root, err := os.OpenRoot(top) // a link in the repository leads nowhere else
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	missing, others, err := compareFiles(root, files)
-	if err != nil {
-		return nil, err
-	}
-	if len(others) > 0 && !force {
-		names := make([]string, len(others))
-		for i, f := range others {
-			names[i] = filepath.Join(top, f.name)
-		}
-		return nil, usagef("what init would write differs from what is there in %s; look at what you changed, then use --force to write over it", strings.Join(names, " and "))
-	}
-	for _, f := range append(missing, others...) {
-		if err := root.MkdirAll(filepath.Dir(f.name), 0o755); err != nil {
-			return nil, fmt.Errorf("make the folder of %s: %w", f.name, err)
-		}
-		if err := root.WriteFile(f.name, []byte(f.text), 0o644); err != nil {
-			return nil, fmt.Errorf("write %s: %w", f.name, err)
-		}
-		wrote = append(wrote, f.name)
-	}
-	return wrote, nil
-}
-
-// compareFiles gives those files that are missing, and those in whose place
-// there is something else.
-func compareFiles(root *os.Root, files []initFile) (missing, others []initFile, err error) {
-	for _, f := range files {
-		old, err := root.ReadFile(f.name)
+// toWrite gives the texts to write, and shows how they differ from what is there.
+// If some would take away what people have changed, it is an error and nothing is
+// written.
+func toWrite(env environ.Env, changes []generated.Change, o initOptions) ([]generated.File, error) {
+	var texts []generated.File
+	var refused []string
+	for _, c := range changes {
+		write := []generated.File{c.File}
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, f)
-		case err != nil:
-			return nil, nil, fmt.Errorf("read %s: %w", f.name, err)
-		case string(old) != f.text:
-			others = append(others, f)
+		case c.State == generated.Same:
+			continue
+		case c.State == generated.Missing || o.force:
+		case o.upgrade:
+			var err error
+			if write, err = c.Upgrades(); err != nil {
+				refused, write = append(refused, err.Error()), []generated.File{c.File}
+			}
+		default:
+			refused = append(refused, c.Name+" reads otherwise")
+		}
+		if len(write) == 0 {
+			continue
+		}
+		texts = append(texts, write...)
+		if c.State == generated.Missing && !o.dry {
+			continue
+		}
+		if _, err := fmt.Fprintln(env.Stdout, text.Visible(c.Diff(write[0].Text))); err != nil {
+			return nil, err
 		}
 	}
-	return missing, others, nil
+	if len(refused) > 0 {
+		return nil, exit.Usagef("nothing was written, as %s; %s", strings.Join(refused, ", "), wayOn(o))
+	}
+	if o.dry {
+		_, err := fmt.Fprintln(env.Stdout, "Nothing was written: this is a dry run.")
+		return nil, err
+	}
+	return texts, nil
+}
+
+// wayOn says what to do about files that are not written over.
+func wayOn(o initOptions) string {
+	if o.upgrade {
+		return "change these by hand, or use --force to write over them"
+	}
+	return "see the difference above, then use --upgrade to keep what you have changed, or --force to write over it"
+}
+
+// wrote names the files that were written.
+func wrote(texts []generated.File) string {
+	if len(texts) == 0 {
+		return workflow.File + " and what belongs to it is up to date"
+	}
+	var names []string
+	for _, f := range texts {
+		names = append(names, f.Name)
+	}
+	return "Wrote " + strings.Join(names, ", ")
+}
+
+// tellFound says what was found in the repository, and why it counts.
+func tellFound(out *strings.Builder, found detect.Found) {
+	if len(found.Checks) == 0 {
+		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", generated.PipelinesDir, workflow.ProjectPage)
+	} else {
+		out.WriteString("Found in this repository:\n\n")
+		rows := slices.Concat(commandRows("setup", found.Setup), commandRows("check", found.Checks))
+		width := 0
+		for _, r := range rows {
+			width = max(width, len(r[1]))
+		}
+		for _, r := range rows {
+			fmt.Fprintf(out, "  %s  %-*s  %s\n", r[0], min(width, 60), r[1], r[2])
+		}
+	}
+	for _, n := range found.Unused {
+		fmt.Fprintf(out, "  note: %s: %s\n", n.What, n.Why)
+	}
+	if len(found.Needs) > 0 {
+		fmt.Fprintf(out, "\nGitHub's runners do not have %s: add a step that installs it to %s.\n", strings.Join(found.Needs, " and "), workflow.File)
+	}
+	out.WriteString("\n")
+}
+
+// commandRows gives what is shown of commands.
+func commandRows(kind string, list []detect.Command) (rows [][3]string) {
+	for _, c := range list {
+		rows = append(rows, [3]string{kind, c.Run, "from " + c.Why})
+	}
+	return rows
 }
 
 // nextSteps says what a person has to do before the workflow works.
-func nextSteps(agent agentInstall, uses string) string {
+func nextSteps(agent workflow.AgentInstall, uses string) string {
 	steps := []string{
 		fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret),
 		"Let workflows open pull requests: Settings, Actions, General,\n     \"Allow GitHub Actions to create and approve pull requests\".",
@@ -139,10 +217,10 @@ func nextSteps(agent agentInstall, uses string) string {
 	for i, s := range steps {
 		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
 	}
-	if uses != localAction {
+	if uses != workflow.LocalAction {
 		fmt.Fprintf(&out, "\nTo be sure which code runs, call the action by a commit instead of %s.\n", uses)
 	}
 	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
-	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", projectPage)
+	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", workflow.ProjectPage)
 	return out.String()
 }

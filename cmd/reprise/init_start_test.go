@@ -361,3 +361,13 @@ func TestStartSignals(t *testing.T) {
 		t.Errorf("%v, of process %d:\n%s", err, c.Process.Pid, said)
 	}
 }
+
+// readText gives the text of a file of the repository.
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

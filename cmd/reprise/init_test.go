@@ -12,13 +12,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/workflow"
 )
 
 // initIn runs init in a folder, and gives its exit code and what it said.
 func initIn(t *testing.T, dir string, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
-	env := environment{stdin: strings.NewReader(""), stdout: &out, stderr: &out, environ: os.Environ()}
+	env := environ.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: os.Environ()}
 	code := run(t.Context(), append([]string{"init", "--repo", dir}, args...), env)
 	return code, out.String()
 }
@@ -40,10 +44,10 @@ func newRepository(t *testing.T) string {
 
 func TestInit(t *testing.T) {
 	dir := newRepository(t)
-	file := filepath.Join(dir, workflowFile)
+	file := filepath.Join(dir, workflow.File)
 
 	code, out := initIn(t, dir)
-	for _, want := range []string{"Wrote " + workflowFile, "gh secret set ANTHROPIC_API_KEY", "approve pull requests", "/run"} {
+	for _, want := range []string{"Wrote " + workflow.File, "gh secret set ANTHROPIC_API_KEY", "approve pull requests", "/run"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("exit code %d; does not say %q:\n%s", code, want, out)
 		}
@@ -52,18 +56,18 @@ func TestInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out := initIn(t, dir); code != exitDone || !strings.Contains(out, "is up to date") {
+	if code, out := initIn(t, dir); code != exit.Done || !strings.Contains(out, "is up to date") {
 		t.Errorf("again: exit code %d\n%s", code, out)
 	}
 
-	if code, out := initIn(t, dir, "--agent", "codex"); code != exitUsage || !strings.Contains(out, "--force") {
+	if code, out := initIn(t, dir, "--agent", "codex"); code != exit.Usage || !strings.Contains(out, "--force") {
 		t.Errorf("over another workflow: exit code %d\n%s", code, out)
 	}
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, written) {
 		t.Errorf("refused, and yet the workflow changed (%v)", err)
 	}
 	code, out = initIn(t, dir, "--agent", "codex", "--force")
-	if now, err := os.ReadFile(file); err != nil || code != exitDone || !strings.Contains(string(now), "secrets.OPENAI_API_KEY") {
+	if now, err := os.ReadFile(file); err != nil || code != exit.Done || !strings.Contains(string(now), "secrets.OPENAI_API_KEY") {
 		t.Errorf("--force: exit code %d, %v\n%s", code, err, out)
 	}
 }
@@ -74,10 +78,10 @@ func TestInitFirst(t *testing.T) {
 	if out, err := exec.Command("git", "init", "--quiet", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	if code, out := initIn(t, dir); code != exitDone || !strings.Contains(out, "Wrote "+workflowFile) {
+	if code, out := initIn(t, dir); code != exit.Done || !strings.Contains(out, "Wrote "+workflow.File) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if _, err := os.Stat(filepath.Join(dir, workflowFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, workflow.File)); err != nil {
 		t.Error(err)
 	}
 }
@@ -97,7 +101,7 @@ func TestInitRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := newRepository(t)
 			code, out := initIn(t, dir, tt.args...)
-			if code == exitDone || !strings.Contains(out, tt.want) {
+			if code == exit.Done || !strings.Contains(out, tt.want) {
 				t.Errorf("exit code %d; does not say %q:\n%s", code, tt.want, out)
 			}
 			if _, err := os.Stat(filepath.Join(dir, ".github")); err == nil {
@@ -114,7 +118,7 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out := initIn(t, dir, "--force")
-	if code == exitDone {
+	if code == exit.Done {
 		t.Errorf("done:\n%s", out)
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
@@ -124,49 +128,17 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	files, err := initFiles(localAction, defaultAgent)
+	files, err := workflow.GeneratedFiles(workflow.LocalAction, workflow.DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		got, err := os.ReadFile("../../" + f.name)
+		got, err := os.ReadFile("../../" + f.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(f.text, string(got)); diff != "" {
-			t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --force\n(-want +got):\n%s", f.name, diff)
-		}
-	}
-}
-
-// TestAgentLocks shows that every package that a workflow installs is known by
-// the hash of its content, for every agent.
-func TestAgentLocks(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(agentInstalls())) {
-		agent := agentInstalls()[name]
-		data, err := agentLocks.ReadFile("init_agents/" + name + "/package-lock.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var lock struct {
-			Packages map[string]struct {
-				Version, Integrity string
-				Dependencies       map[string]string
-			}
-		}
-		if err := json.Unmarshal(data, &lock); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(map[string]string{agent.Package: agent.Version}, lock.Packages[""].Dependencies); diff != "" {
-			t.Errorf("%s: what the lock file is for (-want +got):\n%s", name, diff)
-		}
-		if got := lock.Packages["node_modules/"+agent.Package].Version; got != agent.Version {
-			t.Errorf("%s: the lock file has version %q, want %s", name, got, agent.Version)
-		}
-		for at, p := range lock.Packages {
-			if at != "" && !strings.HasPrefix(p.Integrity, "sha512-") {
-				t.Errorf("%s: %s has no integrity: %q", name, at, p.Integrity)
-			}
+		if diff := cmp.Diff(f.Text, string(got)); diff != "" {
+			t.Errorf("%s is not what init writes; run: go run ./cmd/reprise init --uses ./ --workflow-only --force\n(-want +got):\n%s", f.Name, diff)
 		}
 	}
 }
@@ -175,21 +147,21 @@ func TestAgentLocks(t *testing.T) {
 // one of the two was changed.
 func TestInitKeepsAChangedLock(t *testing.T) {
 	dir := newRepository(t)
-	if code, out := initIn(t, dir); code != exitDone {
+	if code, out := initIn(t, dir); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
-	if err := os.Remove(filepath.Join(dir, workflowFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, workflow.File)); err != nil {
 		t.Fatal(err)
 	}
-	lock := filepath.Join(dir, agentsLock)
+	lock := filepath.Join(dir, workflow.AgentsLock)
 	if err := os.WriteFile(lock, []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	code, out := initIn(t, dir)
-	if code != exitUsage || !strings.Contains(out, agentsLock) || !strings.Contains(out, "--force") {
-		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, agentsLock, out)
+	if code != exit.Usage || !strings.Contains(out, workflow.AgentsLock) || !strings.Contains(out, "--force") {
+		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, workflow.AgentsLock, out)
 	}
-	if _, err := os.Stat(filepath.Join(dir, workflowFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, workflow.File)); err == nil {
 		t.Error("refused, and yet the workflow was written")
 	}
 	if now, err := os.ReadFile(lock); err != nil || string(now) != "{}\n" {
@@ -200,8 +172,8 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 // TestWorkflowKeys shows that a key is in one step of the job that works, and
 // nowhere else.
 func TestWorkflowKeys(t *testing.T) {
-	for _, agent := range slices.Sorted(maps.Keys(agentInstalls())) {
-		text, err := workflowText(defaultUses(), agent)
+	for _, agent := range slices.Sorted(maps.Keys(workflow.AgentInstalls())) {
+		text, err := workflow.Text(workflow.DefaultUses(), agent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +198,7 @@ func TestAgentVersions(t *testing.T) {
 	if err := json.Unmarshal(data, &tested); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range agentInstalls() {
+	for _, a := range workflow.AgentInstalls() {
 		if want, ok := tested.Dependencies[a.Package]; ok && want != a.Version {
 			t.Errorf("%s: init installs %s, the end-to-end tests drive %s", a.Package, a.Version, want)
 		}
@@ -234,13 +206,13 @@ func TestAgentVersions(t *testing.T) {
 }
 
 func TestDefaultUses(t *testing.T) {
-	old := version
-	defer func() { version = old }()
+	old := environ.Version
+	defer func() { environ.Version = old }()
 	for in, want := range map[string]string{
 		"dev": "reprise-ci/reprise@v1", "v1.2.3": "reprise-ci/reprise@v1", "v12.0.0-rc.1": "reprise-ci/reprise@v12",
 	} {
-		if version = in; defaultUses() != want {
-			t.Errorf("%s: %s, want %s", in, defaultUses(), want)
+		if environ.Version = in; workflow.DefaultUses() != want {
+			t.Errorf("%s: %s, want %s", in, workflow.DefaultUses(), want)
 		}
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
 // goesOnWriting is an agent that leaves a program behind which writes into the
@@ -20,7 +23,7 @@ sleep 0.3; echo done >"$REPRISE_ARTIFACT"
 // at the tree: nothing that it writes passes for the work of the next call.
 func TestLeftoversAreEnded(t *testing.T) {
 	t.Parallel()
-	s := newStand(t)
+	s := newStand(t, nil)
 	s.write("agent.sh", goesOnWriting)
 	s.write("own.cue", `
 agents: own: {use: "command", command: ["sh", "`+s.path("agent.sh")+`"]}
@@ -43,7 +46,7 @@ phases: [{name: "build", goal: "Build.", access: "tree", review: false}]
 	if run := s.holds("7"); done(run) != "build execute" || len(run.Attempts) != 2 {
 		t.Errorf("the attempts are %+v", run.Attempts)
 	}
-	if out, err := gitIn(s.path("origin.git"), "log", "-p", branchPrefix+"7", "--", "evil.txt", "*/build.md"); err != nil || strings.Contains(out, "evil") || !strings.Contains(out, "+done") {
+	if out, err := testenv.Git(s.path("origin.git"), "log", "-p", environ.BranchPrefix+"7", "--", "evil.txt", "*/build.md"); err != nil || strings.Contains(out, "evil") || !strings.Contains(out, "+done") {
 		t.Errorf("what the killed call went on writing was committed, or the work was not (%v):\n%s", err, out)
 	}
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -14,29 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/github"
-	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/secrets"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Exit codes of the program.
-const (
-	exitDone      = 0 // what was asked for is done
-	exitFailed    = 1 // the run failed, or something went wrong
-	exitUsage     = 2 // a mistake in the command line or in a pipeline
-	exitWaiting   = 3 // the run waits for a person
-	exitBudget    = 4 // the budget is used up
-	exitCancelled = 5 // the run was cancelled or interrupted
-)
+func main() { live(environ.Env{}) }
 
-// version is set by the linker in a release.
-var version = "dev"
-
-func main() { live(environment{}) }
-
-// live runs the command line of this process in an environment that lacks
-// what every process has, and ends it.
-func live(env environment) {
+// live runs the command line of this process and then ends the process. In env it
+// fills in the streams, the variables and the clock of the process.
+func live(env environ.Env) {
 	keepInherited()
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -44,91 +30,23 @@ func live(env environment) {
 	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
 		signal.Notify(signals, syscall.SIGHUP)
 	}
-	// Somebody who stops listening, as in "reprise run | head", stops no work.
+	// When nobody reads the output any more, as in "reprise run | head", the work
+	// goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
-		stop(phases.ErrInterrupted)
+		stop(engine.ErrInterrupted)
 		<-signals // asked twice: what is under way is left as it is
-		os.Exit(exitCancelled)
+		os.Exit(exit.Cancelled)
 	}()
-	env.stdin, env.stdout, env.stderr, env.environ = interruptible{os.Stdin, ctx}, onScreen(os.Stdout), onScreen(os.Stderr), os.Environ()
-	env.now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), os.Environ()
+	env.Now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 	os.Exit(run(ctx, os.Args[1:], env))
 }
 
-// interruptible is a file whose reader does not wait any longer once the
-// program was told to stop.
-type interruptible struct {
-	*os.File
-	ctx context.Context
-}
-
-// Read reads from the file, or fails with the cause for which the program
-// stops. What the file gives after that is lost.
-func (f interruptible) Read(p []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	own := make([]byte, len(p)) // p is the caller's again when it returns
-	go func() {
-		n, err := f.File.Read(own)
-		done <- result{n, err}
-	}()
-	select {
-	case r := <-done:
-		return copy(p, own[:r.n]), r.err
-	case <-f.ctx.Done():
-		return 0, context.Cause(f.ctx)
-	}
-}
-
-// environment is everything the program takes from the process it runs in.
-type environment struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	environ        []string
-	now            func() time.Time
-	wait           func(ctx context.Context, d time.Duration) error // before a forge is asked again; nil: sleep
-	http           *http.Client                                     // by which a forge is asked; nil: the usual one
-	hide           *secrets.Finder                                  // finds what must not be seen; nil: anew, by finder
-	places         *places                                          // where branches live; nil: in git
-}
-
-// getenv gives the value of a variable, or "".
-func (e environment) getenv(name string) string {
-	for _, kv := range e.environ {
-		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
-			return kv[len(name)+1:]
-		}
-	}
-	return ""
-}
-
-// asks gives what talks to a forge, with a token. Every wait is said on out,
-// and what for.
-func (e environment) asks(f forge, token string, out io.Writer) (*github.Client, error) {
-	waits := func(what string) func(context.Context, time.Duration) error {
-		return func(ctx context.Context, d time.Duration) error {
-			_, _ = fmt.Fprintf(out, "reprise: "+what+"\n", f.host, d.Round(time.Second))
-			if e.wait != nil {
-				return e.wait(ctx, d)
-			}
-			return sleep(ctx, d)
-		}
-	}
-	return github.New(github.Options{
-		Token: token, APIURL: f.api, UserAgent: "reprise/" + version, HTTP: e.http, Now: e.now, Mask: e.finder().Mask,
-		Sleep: waits("%s is asked again in %s"),
-		Slow:  waits("much was written to %s in a short time; the next comment or sign goes there in %s"),
-	})
-}
-
 // run is the program: it carries out the command line and gives the exit code.
-func run(ctx context.Context, args []string, env environment) int {
-	env.hide = env.finder()
+func run(ctx context.Context, args []string, env environ.Env) int {
+	env.SecretFinder = env.Finder()
 	root := commands(env)
 	root.SetArgs(args)
 	var err error
@@ -140,24 +58,18 @@ func run(ctx context.Context, args []string, env environment) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	env = env.inJob()
-	var said exitCode
+	env = job.Escaped(env)
+	var said exit.Code
 	if errors.As(err, &said) {
 		return int(said)
 	}
 	if err == nil {
-		return exitDone
+		return exit.Done
 	}
-	env, flush := env.masked()
+	env, flush := env.Masked()
 	defer flush()
-	if code := explain(env, err); !errors.Is(context.Cause(ctx), phases.ErrInterrupted) {
+	if code := explain(env, err); !errors.Is(context.Cause(ctx), engine.ErrInterrupted) {
 		return code
 	}
-	return exitCancelled
+	return exit.Cancelled
 }
-
-// exitCode ends a command that has already said everything.
-type exitCode int
-
-// Error exists so that a command can return it.
-func (exitCode) Error() string { return "" }

@@ -7,10 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 )
 
-func retryCommand(env environment) *cobra.Command {
+func retryCommand(env environ.Env) *cobra.Command {
 	var o runOptions
 	var phase string
 	c := &cobra.Command{
@@ -22,12 +27,12 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runRetry(c.Context(), env, o, phase) },
 	}
 	f := c.Flags()
-	repoFlag(c, &o.repo)
-	issueFlag(c, &o.id)
+	repoFlag(c, &o.Repo)
+	issueFlag(c, &o.Id)
 	f.StringVar(&phase, "phase", "", "phase to try again (default: the one the run stopped at)")
-	budgetFlags(c, &o.more)
-	pushFlag(c, &o.push)
-	sandboxFlag(c, &o.sandbox)
+	budgetFlags(c, &o.More)
+	pushFlag(c, &o.Push)
+	sandboxFlag(c, &o.Sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
 	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
@@ -35,8 +40,8 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 }
 
 // runRetry gives a fresh allowance, commits that, and goes on.
-func runRetry(ctx context.Context, env environment, o runOptions, phase string) (err error) {
-	if err := checkID(o.id); err != nil {
+func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) (err error) {
+	if err := issue.CheckID(o.Id); err != nil {
 		return err
 	}
 	if o.json {
@@ -45,32 +50,32 @@ func runRetry(ctx context.Context, env environment, o runOptions, phase string) 
 	if err := o.check(); err != nil {
 		return err
 	}
-	w, err := openWorkspace(ctx, env, o.opening)
+	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	if err := w.busy(env.now()); err != nil {
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Busy(env.Now()); err != nil {
 		return err
 	}
-	run, err := phases.Retry(w.plan, w.run, phase, phases.Start{At: env.now(), More: o.more})
+	run, err := phases.Retry(w.Plan, w.Run, phase, phases.Start{At: env.Now(), More: o.More})
 	if err != nil {
-		return usage(meant(err))
+		return exit.AsUsage(command.WithNearest(err))
 	}
-	opts, err := agentOptions(env, w, o.opening)
+	opts, err := workspace.AgentOptions(env, w, o.Options)
 	if err != nil {
 		return err
 	}
-	if err := w.ready(opts); err != nil {
+	if err := w.Ready(opts); err != nil {
 		return err
 	}
-	e, err := w.engine(env, o.opening, quiet{})
+	e, err := w.Engine(env, o.Options, workspace.Quiet{})
 	if err != nil {
 		return err
 	}
 	if err := e.Amend(ctx, run, fmt.Sprintf("%s: retry", run.CurrentPhase)); err != nil {
 		return err
 	}
-	w.run = run
-	return w.finish(ctx, env, o)
+	w.Run = run
+	return finish(ctx, w, env, o)
 }

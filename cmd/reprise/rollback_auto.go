@@ -5,11 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // automatic is what became of a rollback that an agent was asked about.
@@ -23,41 +34,53 @@ type automatic struct {
 	Command   string             `json:"command,omitempty"` // that takes the run back as proposed
 	Entry     *metadata.Rollback `json:"entry,omitempty"`
 	Moves     map[string]string  `json:"moves,omitempty"`
+	Comment   string             `json:"comment,omitempty"` // address of the comment on the issue that proposes it
 
-	back phases.Rewound
+	back    phases.RollbackPlan
+	hinders metadata.Reason // what Why says in English
 }
+
+// hinder notes why nobody is asked, or the run is not taken back.
+func (a *automatic) hinder(why metadata.Reason) { a.hinders, a.Why = why, why.In(prompts.Words("en")) }
 
 // runAuto lets an agent find out whether a run has to go back, and takes it
 // back if the agent is sure.
-func runAuto(ctx context.Context, env environment, o rollbackOptions, changed func(flag string) bool) (err error) {
-	if err := checkID(o.id); err != nil {
+func runAuto(ctx context.Context, env environ.Env, o rollbackOptions, changed func(flag string) bool) (err error) {
+	if err := issue.CheckID(o.Id); err != nil {
 		return err
 	}
-	for _, flag := range []string{"to-phase", "to-step", "from-phase", "reason", "reason-file", "interactive"} {
+	for _, flag := range []string{"to-phase", "to-step", "from-phase", "reason-file", "interactive"} {
 		if changed(flag) {
-			return usagef("--auto finds out by itself where to go back to, and why: leave out --%s", flag)
+			return exit.Usagef("--auto finds out by itself where to go back to, and why: leave out --%s", flag)
 		}
 	}
-	w, err := openWorkspace(ctx, env, o.opening)
+	if o.reason = strings.TrimSpace(o.reason); changed("reason") {
+		if err := checkSeen(o.reason); err != nil {
+			return err
+		}
+		o.reason = env.Finder().Mask(o.reason)
+	}
+	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	if err := w.busy(env.now()); err != nil {
+	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := w.Busy(env.Now()); err != nil {
 		return err
 	}
-	a := automatic{DryRun: o.dry, Why: phases.Say("en", phases.Quiet(w.plan, w.run))}
+	a := automatic{DryRun: o.dry}
+	a.hinder(phases.WhyNoDiagnosis(w.Plan, w.Run, o.reason))
 	switch {
-	case w.run.Status == metadata.Running, w.run.Status == metadata.Interrupted:
-		return usagef("no agent is asked: %s; go on with: reprise run --issue %s, or give a reason yourself with --to-phase and --reason", a.Why, o.id)
+	case a.Why != "" && (w.Run.Status == metadata.Running || w.Run.Status == metadata.Interrupted):
+		return exit.Usagef("no agent is asked: %s; go on with: reprise run --issue %s, say what you have seen with --reason, or also where to go back to with --to-phase", a.Why, o.Id)
 	case a.Why == "":
-		err = w.diagnose(ctx, env, o, &a)
+		err = diagnose(ctx, w, env, o, &a)
 	}
 	if err != nil {
 		return err
 	}
 	if a.Acted {
-		err = w.rewind(ctx, env, o, &a.back)
+		err = commitRollback(ctx, w, env, o, &a.back)
 	}
 	if err != nil {
 		return err
@@ -67,47 +90,79 @@ func runAuto(ctx context.Context, env environment, o rollbackOptions, changed fu
 
 // diagnose asks the agent, commits what that cost, and works out what the answer
 // would do.
-func (w *workspace) diagnose(ctx context.Context, env environment, o rollbackOptions, a *automatic) error {
-	opts, err := agentOptions(env, w, o.opening)
+func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o rollbackOptions, a *automatic) error {
+	opts, err := workspace.AgentOptions(env, w, o.Options)
 	if err != nil {
 		return err
 	}
-	a.Agent = phases.Doctor(w.plan, w.run)
-	if why := w.missing(a.Agent, opts); len(why) > 0 {
-		return fmt.Errorf("nobody can look at this run:\n%s\nInstall it, or name another: --agent NAME", strings.Join(why, "\n"))
+	a.Agent = phases.Doctor(w.Plan, w.Run)
+	if why := w.Missing(a.Agent, opts); len(why) > 0 {
+		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
-	w.sayLacking(env)
-	e, err := w.engine(env, o.opening, quiet{})
+	w.SayLacking(env)
+	e, err := w.Engine(env, o.Options, workspace.Quiet{})
 	if err != nil {
 		return err
 	}
-	before := w.run.Cost.USD
-	run, d, err := e.Diagnose(ctx, w.run)
-	w.run, a.Agent = run, cmp.Or(d.By, a.Agent)
+	before := w.Run.Cost.USD
+	run, d, err := e.Diagnose(ctx, w.Run, o.reason)
+	w.Run, a.Agent = run, cmp.Or(d.By, a.Agent)
 	if err != nil {
-		return w.undiagnosed(env, *a, err)
+		return undiagnosed(w, env, *a, err)
 	}
 	a.Diagnosis, a.CostUSD = &d, phases.Rounded(run.Cost.USD-before)
 	if !d.NeedsRollback {
 		return nil
 	}
 	a.Command = rollbackCommandFor(o, d)
-	a.back, err = phases.Follow(w.plan, run, d, phases.Rewind{At: env.now(), Restore: o.restore})
+	a.back, err = phases.Follow(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.restore})
 	if err != nil {
-		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", err)
+		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
 	a.Entry, a.Moves = &a.back.Entry, a.back.Moves
-	a.Why = phases.Say("en", phases.Alone(run))
-	a.Acted = d.Confidence == phases.High && a.Why == "" && !o.dry
+	a.hinder(phases.WhyNotAlone(run))
+	not := command.Reluctance(d, run, o.dry)
+	if a.Acted = not == ""; !a.Acted && !o.dry {
+		a.Comment = propose(ctx, w, env, metadata.Decision{
+			At: env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, not),
+			Command: command.Command{Name: "rollback", Auto: true, Restore: o.restore}.String(),
+		})
+	}
 	return nil
 }
 
+// propose posts what an agent proposes on the issue of the run, and gives the
+// address of the comment; "" where the run is not one of an issue on GitHub, is
+// not pushed, or there is no token. That it cannot be posted is told.
+func propose(ctx context.Context, w *workspace.Workspace, env environ.Env, about metadata.Decision) string {
+	f, err := issue.ForgeOf(env)
+	if err != nil || f.Token == "" || !w.Push || w.Run.IssueURL == "" {
+		return ""
+	}
+	r, err := f.Parse(w.Run.IssueURL)
+	said, ok := page.OpinionOf(about)
+	if err != nil || !ok || strconv.Itoa(r.Number) != w.Run.IssueNumber || !strings.EqualFold(w.Source.GitHub, r.Repository()) || !f.Serves(w.Source.RemoteURL) {
+		return ""
+	}
+	marker := page.OpinionMarker(about)
+	gh, err := issue.Client(env, f, f.Token, env.Stderr)
+	var c github.Comment
+	if err == nil {
+		c, err = gh.Thread(r.Owner, r.Name, r.Number).Post(ctx, marker, page.OpinionReply(marker, w.Plan, w.Run, said), page.OpinionSince(about))
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("not proposed there", "where", fmt.Sprintf("%s#%d", r.Repository(), r.Number), "why", err.Error()))
+		return ""
+	}
+	return c.URL
+}
+
 // undiagnosed says why there is no diagnosis, and what to do instead.
-func (w *workspace) undiagnosed(env environment, a automatic, err error) error {
-	var over *phases.OverBudget
+func undiagnosed(w *workspace.Workspace, env environ.Env, a automatic, err error) error {
+	var over *engine.OverBudget
 	if errors.As(err, &over) {
-		_, _ = fmt.Fprintf(env.stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.issue.ID, over.Limit.Flag())
-		return exitCode(exitBudget)
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: no diagnosis: %s; give a reason yourself with --to-phase and --reason, or more budget with: reprise run --issue %s %s\n", over, w.Issue.ID, over.Limit.Flag())
+		return exit.Code(exit.Budget)
 	}
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)
 }
@@ -115,26 +170,21 @@ func (w *workspace) undiagnosed(env environment, a automatic, err error) error {
 // rollbackCommandFor is the command by which a person does what is proposed.
 func rollbackCommandFor(o rollbackOptions, d phases.Diagnosis) string {
 	words := []string{"reprise", "rollback"}
-	if o.repo != "." {
-		words = append(words, "--repo", quoteShell(o.repo))
+	if o.Repo != "." {
+		words = append(words, "--repo", text.QuoteShell(o.Repo))
 	}
-	words = append(words, "--issue", o.id, "--to-phase", d.ToPhase, "--to-step", string(d.ToStep))
+	words = append(words, "--issue", o.Id, "--to-phase", d.ToPhase, "--to-step", string(d.ToStep))
 	if o.restore {
 		words = append(words, "--restore")
 	}
-	return strings.Join(append(words, "--reason="+quoteShell(flat(d.Reason))), " ")
-}
-
-// quoteShell makes a text one word of a shell's command line.
-func quoteShell(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return strings.Join(append(words, "--reason="+text.QuoteShell(text.Flat(d.Reason))), " ")
 }
 
 // tell prints what became of it. The run waits for a person if a rollback is
 // proposed and was not carried out.
-func (a automatic) tell(env environment, o rollbackOptions, w *workspace) error {
+func (a automatic) tell(env environ.Env, o rollbackOptions, w *workspace.Workspace) error {
 	if o.json {
-		if err := printJSON(env.stdout, a); err != nil {
+		if err := text.PrintJSON(env.Stdout, a); err != nil {
 			return err
 		}
 	} else {
@@ -144,39 +194,46 @@ func (a automatic) tell(env environment, o rollbackOptions, w *workspace) error 
 	case a.Diagnosis == nil || !a.Diagnosis.NeedsRollback || a.Acted:
 		return nil
 	case o.dry:
-		_, _ = fmt.Fprintln(env.stderr, "Dry run: nothing was taken back; what the call cost is recorded.")
+		_, _ = fmt.Fprintln(env.Stderr, w.Shown("dry call"))
 		return nil
 	}
-	return exitCode(exitWaiting)
+	return exit.Code(exit.Waiting)
 }
 
 // show prints it for people.
-func (a automatic) show(env environment, w *workspace) {
-	r := newReport(env.stdout, viewOptions{})
+func (a automatic) show(env environ.Env, w *workspace.Workspace) {
+	r := terminal.NewReport(env.Stdout, terminal.Options{}).In(w.Run.Language)
 	if a.Diagnosis == nil {
-		r.line("No agent was asked: %s", flat(a.Why))
+		r.Line("%s", r.Shown("nobody asked", "why", text.Flat(a.hinders.In(r.C))))
 		return
 	}
 	d := *a.Diagnosis
-	r.line("%s proposes: %s, for %s", flat(a.Agent), flat(phases.Say("en", d.Proposes())), usd(a.CostUSD))
-	r.heading("What it saw")
-	r.text(d.Analysis, "  | ") // in Actions a line that begins with :: would be a command
+	r.Line("%s", r.Shown("proposes", "agent", text.Flat(a.Agent), "diagnosis", text.Flat(d.Proposes().In(r.C)), "cost", text.USD(a.CostUSD)))
+	r.Heading(r.Shown("saw"))
+	r.Text(d.Analysis, "  | ") // in Actions a line that begins with :: would be a command
 	if !d.NeedsRollback {
 		return
 	}
-	r.line("")
-	showRewound(env.stdout, w.plan, a.back)
+	r.Line("")
+	terminal.ShowRollback(env.Stdout, w.Plan, a.back)
 	if a.Acted {
 		return
 	}
-	r.heading("Not taken back: " + a.reluctance())
-	r.line("%s", a.Command)
+	r.Heading(r.Shown("reluctant", "why", a.reluctance(r.C)))
+	r.Line("%s", a.Command)
+	if a.Comment != "" {
+		r.Line("%s", r.Shown("proposed there", "url", a.Comment))
+	}
 }
 
 // reluctance says why a proposal was not carried out.
-func (a automatic) reluctance() string {
-	whys := slices.DeleteFunc([]string{
-		when(a.DryRun, "it is a dry run"), when(a.Diagnosis.Confidence != phases.High, "the agent is not sure"), a.Why,
-	}, func(s string) bool { return s == "" })
-	return strings.Join(whys, "; ") + ". This does it:"
+func (a automatic) reluctance(c prompts.Catalogue) string {
+	var whys []metadata.Reason
+	if a.DryRun {
+		whys = append(whys, metadata.Because("it_is_dry"))
+	}
+	if a.Diagnosis.Confidence != phases.High {
+		whys = append(whys, metadata.Because("agent_unsure"))
+	}
+	return metadata.All(append(whys, a.hinders)...).In(c)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
@@ -26,7 +26,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 // scriptCommands are the commands that scripts have besides the usual ones.
 func scriptCommands() map[string]scriptCommand {
 	return map[string]scriptCommand{
-		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch,
+		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch, "plain": plain,
 	}
 }
 
@@ -136,7 +136,7 @@ func dig(v any, path []string) (string, error) {
 	out, err := json.Marshal(v)
 	var why metadata.Reason
 	if json.Unmarshal(out, &why) == nil {
-		return phases.Say("en", why), nil
+		return why.In(prompts.Words("en")), nil
 	}
 	return string(out), err
 }

@@ -8,16 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // steered is what a command line asks for, and why it is refused if it is.
-func steered(line ...string) (asked slashCommand, err error) {
+func steered(line ...string) (asked command.Command, err error) {
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
 	root.AddCommand(steersWith(func(_ *cobra.Command, s steering) error {
-		asked = s.slashCommand
+		asked = s.Command
 		return s.check()
 	})...)
 	root.SetArgs(append(line, "--issue", "7"))
@@ -42,9 +44,9 @@ func TestSteerIsTheComment(t *testing.T) {
 		"/cancel the wrong issue":       {"cancel", "--reason", "the wrong issue"},
 	} {
 		t.Run(comment, func(t *testing.T) {
-			want := parseSlash(comment, false)
+			want := command.Parse(comment, false)
 			got, err := steered(line...)
-			if err != nil || want.Outcome != slashAsked {
+			if err != nil || want.Outcome != command.Understood {
 				t.Fatalf("the line: %v, the comment: %+v", err, want)
 			}
 			if diff := cmp.Diff(want.Command, got); diff != "" {
@@ -56,7 +58,7 @@ func TestSteerIsTheComment(t *testing.T) {
 
 // What is no command in a comment is none on a terminal.
 func TestSteerIsRefused(t *testing.T) {
-	long := strings.Repeat("ö", maxReason+1)
+	long := strings.Repeat("ö", command.MaxReason+1)
 	for _, tt := range []struct {
 		comment string
 		line    []string
@@ -74,7 +76,7 @@ func TestSteerIsRefused(t *testing.T) {
 		{"/approve plan 0123456789ab twice", []string{"approve", "--phase", "plan", "--commit", "0123"}, "not the hash of a commit, of at least 7 digits"},
 	} {
 		t.Run(tt.comment[:min(len(tt.comment), 40)], func(t *testing.T) {
-			if got := parseSlash(tt.comment, false); got.Outcome != slashMistaken {
+			if got := command.Parse(tt.comment, false); got.Outcome != command.Mistaken {
 				t.Errorf("the comment is %+v", got)
 			}
 			if _, err := steered(tt.line...); err == nil || !strings.Contains(err.Error(), tt.why) {
@@ -91,7 +93,7 @@ func TestSentence(t *testing.T) {
 		{"plan", "paused by ada: lunch", "Paused by ada: lunch."},
 		{"plan", "cancelled by ada: why not?", "Cancelled by ada: why not?"},
 	} {
-		if got := (deed{phase: tt.phase, why: metadata.Said(tt.why)}).sentence(); got != tt.want {
+		if got := (command.Effect{Phase: tt.phase, Why: metadata.Said(tt.why)}).Sentence(prompts.Words("en")); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // coder is a program for a "command" agent that changes code, too, so that

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reprise-ci/reprise/git"
+	"github.com/reprise-ci/reprise/internal/git"
 )
 
 // commits measures a commit of state alone in trees of three sizes.

@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, hostile, memory, restart, calls, sandbox, rollback, action, secrets")
+	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, hostile, memory, restart, calls, sandbox, rollback, action, secrets, gate")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -68,6 +68,7 @@ func measure(only string) error {
 		{"rollback", b.rollbacks},
 		{"action", b.action},
 		{"secrets", b.secrets},
+		{"gate", b.gate},
 	}
 	for _, p := range parts {
 		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
@@ -88,6 +89,19 @@ func (b *bench) print() {
 	for _, r := range b.rows {
 		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", r.measure, r.ours, r.least, r.ratio, r.target, r.how)
 	}
+}
+
+// gate measures what stands between an agent and the network.
+func (b *bench) gate() error {
+	f, err := throughGate()
+	if err != nil {
+		return err
+	}
+	b.times("the first byte of a model's answer, through the gate", f.first, f.firstDirect, "<= 1 ms more", "the same request without it, on loopback")
+	b.times("100 MB of events of a model, through the gate", f.answer, f.answerDirect, "ratio <= 1.10", "the same without it, on loopback")
+	b.times("100 MB of another host, through the gate", f.tunnel, f.tunnelDirect, "ratio <= 1.10", "the same without it, on loopback")
+	b.sizes("memory of a gate with an answer under way, its client included", f.memory, 2<<20, "<= 2 MB", "the limit")
+	return nil
 }
 
 // times adds a row for two durations.

@@ -34,7 +34,7 @@ func (b *bench) rollbacks() error {
 			return err
 		}
 		for _, look := range []bool{true, false} {
-			ours, least, err := b.takeBack(repo, look)
+			ours, least, err := b.rollbackTimes(repo, look)
 			if err != nil {
 				return err
 			}
@@ -58,8 +58,8 @@ func (b *bench) rollbacks() error {
 	return nil
 }
 
-// takeBack gives the median time of a rollback of ours and of the least.
-func (b *bench) takeBack(repo string, look bool) (ours, least time.Duration, err error) {
+// rollbackTimes gives the median time of a rollback of ours and of the least.
+func (b *bench) rollbackTimes(repo string, look bool) (ours, least time.Duration, err error) {
 	args := []string{"rollback", "--issue", "b", "--to-phase", "design", "--reason", "The API must stay REST.", "--force"}
 	if look {
 		args = append(args, "--dry-run")

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reprise-ci/reprise/agents"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -21,7 +22,7 @@ func (b *bench) sandbox() error {
 		return err
 	}
 	outside := agents.Options{Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}}
-	inside, note, err := outside.Contain(agents.Required, agents.Sandbox{
+	inside, note, err := outside.Contain(sandbox.Required, sandbox.Sandbox{
 		Helper: []string{b.bin, "sandboxed", "--"}, State: filepath.Join(b.dir, "sandbox", "homes"),
 	})
 	if err != nil || note != "" {
@@ -32,7 +33,7 @@ func (b *bench) sandbox() error {
 		if err != nil {
 			return 0, err
 		}
-		task := phases.Task{Dir: tree, Artifact: filepath.Join(tree, ".reprise", "x", "x.md"), Access: pipelines.AccessTree}
+		task := engine.Task{Dir: tree, Artifact: filepath.Join(tree, ".reprise", "x", "x.md"), Access: pipelines.AccessTree}
 		return repeat(31, func() error {
 			_, err := agent.Run(context.Background(), task)
 			return err

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/secrets"
+	"github.com/reprise-ci/reprise/internal/secrets"
 )
 
 // secrets measures how long it takes to look through texts, and that the time

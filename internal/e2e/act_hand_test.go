@@ -47,7 +47,9 @@ func newHandOf(t *testing.T, phases string) (*hub, *hand) {
 		server.Close()
 	})
 	h.workflow("agent: claude\n", "pipeline: own\n")
+	// The hand is a server of this test, which a closed network does not have.
 	h.write("repo/.github/reprise/pipelines/own.cue", fmt.Sprintf(`name: "own"
+network: "open"
 agents: own: {use: "command", command: ["sh", "-c", "curl --silent --no-buffer --noproxy '*' --data-binary @\"$REPRISE_TASK_FILE\" %s | sh"]}
 phases: %s
 `, server.URL, phases))

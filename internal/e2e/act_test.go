@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // hub is a place with GitHub: a repository on GitHub whose origin is the one
@@ -72,8 +72,23 @@ func newHub(t *testing.T, program, agent string) *hub {
 	if out := h.reprise("init", "--agent", agent); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
+	h.checkOutHere()
 	h.publish("Add the workflow of reprise")
 	return h
+}
+
+// checkOutHere takes the branch out of the step that checks out. It is for reviews,
+// whose jobs GitHub gives another one; act copies the repository for a step without
+// one, and would ask the network for one with it.
+func (h *hub) checkOutHere() {
+	h.t.Helper()
+	const name = "repo/.github/workflows/reprise.yml"
+	text := h.read(filepath.Join(h.root, name))
+	without := regexp.MustCompile(`(?m)^ +ref: \$\{\{ github\.event\.pull_request .*\n`).ReplaceAllString(text, "")
+	if text == without {
+		h.t.Fatalf("no step of the workflow checks out a branch:\n%s", text)
+	}
+	h.write(name, without)
 }
 
 // publish brings what was written into the repository to the default branch.

@@ -230,6 +230,7 @@ func main() {
 	if out := h.reprise("init", "--force", "--uses", "./"); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
+	h.checkOutHere()
 	h.publish("Add the action")
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/reprise-ci/reprise/agents"
+	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // agent is an agent of this place.
-func (p *place) agent(use string) phases.Agent {
+func (p *place) agent(use string) engine.Agent {
 	p.t.Helper()
 	a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: p.environ()})
 	if err != nil {
@@ -35,8 +36,8 @@ func (p *place) agent(use string) phases.Agent {
 }
 
 // task is a task at this place, in the work tree of a run.
-func (p *place) task(access pipelines.Access) phases.Task {
-	return phases.Task{
+func (p *place) task(access pipelines.Access) engine.Task {
+	return engine.Task{
 		Issue: "7", Title: "A demo", Phase: "planning", Step: metadata.Execute, Attempt: 1,
 		Prompt: "Write the plan.", Dir: p.repo, Artifact: p.artifact(), Access: access,
 		Session: uuid.NewString(), Timeout: time.Minute, Idle: 30 * time.Second,
@@ -54,7 +55,7 @@ func (p *place) artifact() string {
 }
 
 // do carries out a task that has to end without an error.
-func (p *place) do(use string, t phases.Task) phases.Result {
+func (p *place) do(use string, t engine.Task) engine.Result {
 	p.t.Helper()
 	r, err := p.agent(use).Run(p.t.Context(), t)
 	if err != nil {
@@ -65,11 +66,11 @@ func (p *place) do(use string, t phases.Task) phases.Result {
 
 // fail carries out a task that has to end with an error of that class, and
 // soon: the programs themselves would go on trying for minutes.
-func (p *place) fail(use string, t phases.Task, want metadata.Class) *phases.AgentError {
+func (p *place) fail(use string, t engine.Task, want metadata.Class) *engine.AgentError {
 	p.t.Helper()
 	began := time.Now()
 	r, err := p.agent(use).Run(p.t.Context(), t)
-	var ae *phases.AgentError
+	var ae *engine.AgentError
 	if !errors.As(err, &ae) || ae.Class != want {
 		p.t.Fatalf("error %v (%+v), want class %s\nresult: %+v", err, ae, want, r)
 	}
@@ -107,9 +108,9 @@ func TestWritesTheArtifact(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)
 		p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Say("Done.")))
-		var seen []phases.Activity
+		var seen []engine.Activity
 		task := p.task(pipelines.AccessArtifacts)
-		task.Notify = func(a phases.Activity) { seen = append(seen, a) }
+		task.Notify = func(a engine.Activity) { seen = append(seen, a) }
 		r := p.do(use, task)
 		if got := p.read(task.Artifact); strings.TrimSpace(got) != "# Plan" {
 			t.Errorf("the artifact reads %q", got)

@@ -31,14 +31,14 @@ func everyUser(t *testing.T, test func(t *testing.T, user int)) {
 }
 
 // besieged is a place with all that an attacker looks for.
-func besieged(t *testing.T, user int) *place {
+func besieged(t *testing.T, user int, m machine) *place {
 	t.Helper()
 	base, err := os.MkdirTemp("", "reprise-attack-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	program, err := binary()
+	program, err := m.program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,33 @@ func (p *place) victim() int {
 // under starts reprise as it lies in the folder of the place.
 func (p *place) under(args ...string) output {
 	p.t.Helper()
-	return p.exec(p.repo, filepath.Join(filepath.Dir(p.root), "reprise"), args...)
+	return p.startUnder(args...).wait()
+}
+
+// startUnder starts it. Its number is in its environment, for agents that are given
+// that variable: in a namespace they could not find it out.
+func (p *place) startUnder(args ...string) *process {
+	p.t.Helper()
+	program := filepath.Join(filepath.Dir(p.root), "reprise")
+	return p.launch(p.repo, "/bin/sh", append([]string{"-c", `ATTACKED=$$ exec "$0" "$@"`, program}, args...)...)
+}
+
+// shell makes a pipeline whose agent is a shell script, which begins with the
+// artifact that is asked of it.
+func (p *place) shell(name, text string) {
+	p.t.Helper()
+	p.write(name, "#!/bin/sh\nmkdir -p $(dirname $REPRISE_ARTIFACT); echo '# Done' > $REPRISE_ARTIFACT\n"+text+"\n")
+	file := filepath.Join(p.root, name)
+	if err := os.Chmod(file, 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q], env: [\"ATTACKED\"]}", file), "false")
+}
+
+// attackers makes a pipeline whose agent makes the attempts.
+func (p *place) attackers(tried []attempt) {
+	p.t.Helper()
+	p.shell("attack.sh", p.attackScript(tried, p.victim()))
 }
 
 // pipeline writes a pipeline of one phase whose agent is a shell script, or
@@ -106,12 +132,7 @@ func (p *place) pipeline(agent, review string) {
 // assault makes the attempts by a script, and gives those that worked.
 func (p *place) assault(tried []attempt, sandbox string) []string {
 	p.t.Helper()
-	p.write("attack.sh", p.attackScript(tried, p.victim())+"echo '# Done' > $REPRISE_ARTIFACT\n")
-	if err := os.Chmod(filepath.Join(p.root, "attack.sh"), 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	p.pipeline(fmt.Sprintf("{use: \"command\", command: [%q]}", filepath.Join(p.root, "attack.sh")), "false")
-	p.write("attack.sh", "#!/bin/sh\n"+p.read(filepath.Join(p.root, "attack.sh")))
+	p.attackers(tried)
 	out := p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", sandbox)
 	p.want(0, out)
 	return p.worked()
@@ -125,10 +146,10 @@ func (p *place) worked() []string {
 	return list
 }
 
-// expected are the attempts that nothing stops.
-func expected() (names []string) {
+// expected are the attempts that nothing stops on a machine.
+func (m machine) expected() (names []string) {
 	for _, a := range attempts() {
-		if a.stop == "" {
+		if a.stop == "" || m.has(gaps()[a.name]) && a.name != killReprise().name {
 			names = append(names, a.name)
 		}
 	}
@@ -158,9 +179,12 @@ func (p *place) unharmed() {
 
 // A script that tries all.
 func TestScriptAttacks(t *testing.T) {
-	everyUser(t, func(t *testing.T, user int) {
-		p := besieged(t, user)
-		if diff := cmp.Diff(expected(), p.assault(attempts(), "required")); diff != "" {
+	everyMachine(t, func(t *testing.T, user int, m machine) {
+		p := besieged(t, user, m)
+		tried := slices.DeleteFunc(attempts(), func(a attempt) bool {
+			return a.name == killReprise().name && m.has(gaps()[a.name]) // TestKillOnMachines
+		})
+		if diff := cmp.Diff(m.expected(), p.assault(tried, "required")); diff != "" {
 			t.Errorf("what worked (-want +got):\n%s", diff)
 		}
 		p.unharmed()
@@ -171,7 +195,7 @@ func TestScriptAttacks(t *testing.T) {
 // sandbox and no mistake in the attempt.
 func TestAttacksAreLive(t *testing.T) {
 	everyUser(t, func(t *testing.T, user int) {
-		p := besieged(t, user)
+		p := besieged(t, user, machine{})
 		root := user == 0 && p.allRights()
 		var tried []attempt
 		var want []string
@@ -208,18 +232,24 @@ func (p *place) allRights() bool {
 
 // A real agent whose model obeys every evil word tries the same with its tools.
 func TestAgentAttacks(t *testing.T) {
-	each(t, func(t *testing.T, use string) {
-		p := besieged(t, 0)
-		p.pipeline(fmt.Sprintf("{use: %q}", use), "true")
-		p.write("repo/attack.sh", p.attackScript(attempts(), p.victim()))
-		p.git(p.repo, "add", "attack.sh")
-		p.git(p.repo, "commit", "--quiet", "-m", "A script")
-		p.says((&worker{change: "sh attack.sh"}).script())
-		p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
-		if diff := cmp.Diff(expected(), p.worked()); diff != "" {
-			t.Errorf("what worked (-want +got):\n%s", diff)
-		}
-		p.unharmed()
-		p.noCanary()
+	everyUser(t, func(t *testing.T, user int) {
+		each(t, func(t *testing.T, use string) { assaultBy(t, user, use) })
 	})
+}
+
+// assaultBy has an agent make the attempts as a user.
+func assaultBy(t *testing.T, user int, use string) {
+	t.Helper()
+	p := besieged(t, user, machine{})
+	p.pipeline(fmt.Sprintf("{use: %q, env: [\"ATTACKED\"]}", use), "true")
+	p.write("repo/attack.sh", p.attackScript(attempts(), p.victim()))
+	p.git(p.repo, "add", "attack.sh")
+	p.git(p.repo, "commit", "--quiet", "-m", "A script")
+	p.says((&worker{change: "sh attack.sh"}).script())
+	p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required"))
+	if diff := cmp.Diff(machine{}.expected(), p.worked()); diff != "" {
+		t.Errorf("what worked (-want +got):\n%s", diff)
+	}
+	p.unharmed()
+	p.noCanary()
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // saying is what a program says to reach further than its words should: in its
@@ -53,7 +53,7 @@ cat %[3]s
 
 // What a program says stays words.
 func TestSayings(t *testing.T) {
-	p := besieged(t, 0)
+	p := besieged(t, 0, machine{})
 	var all strings.Builder
 	for _, s := range sayings() {
 		all.WriteString(s.text + "\n")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/github"
+	"github.com/reprise-ci/reprise/internal/github"
 )
 
 // TestRealEvents reads payloads of every kind of event, as github.com and five
@@ -98,7 +98,7 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 		Name: e.Name, Action: plain.Action, Repository: plain.Repository.Name, DefaultBranch: plain.Repository.Branch,
 		Private: plain.Repository.Private, Fork: plain.Repository.Fork,
 		Sender: github.User{Login: plain.Sender.Login, ID: e.Sender.ID, Type: plain.Sender.Type},
-		Issue:  e.Issue, Comment: e.Comment, Label: e.Label, Inputs: e.Inputs, Head: e.Head,
+		Issue:  e.Issue, Comment: e.Comment, Label: e.Label, Inputs: e.Inputs, Pull: e.Pull, Review: e.Review,
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("%s %s (-plain +read):\n%s", e.Name, e.Action, diff)

@@ -68,6 +68,24 @@ func TestTour(t *testing.T) {
 	}
 }
 
+// However long it takes, the page is the same.
+func TestTourIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ printed, want string }{
+		{"12:30:59  1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 0.3s)", "09:00:00  1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
+		{"12:30:59  1/6  plan  review  judge  ✓ pass (612 tokens, <$0.01, 12s)", "09:00:00  1/6  plan  review  judge  ✓ pass (600 tokens, <$0.01, 0s)"},
+		{"12:30:59  4/7  code  check  ✓ by-name passes (1m02s)", "09:00:00  4/7  code  check  ✓ by-name passes (0s)"},
+		{"7 attempts, 812 tokens, <$0.01, 1m02s of work", "7 attempts, 600 tokens, <$0.01, 0s of work"},
+		{"calls    cost   time\n     7  <$0.01  1m02s\n     1   $1.25    12s\n     1   $1.25   0.3s", "calls    cost  time\n     7  <$0.01    0s\n     1   $1.25    0s\n     1   $1.25    0s"},
+		{"pass                                   0.4s  by itself", "pass                                     0s  by itself"},
+		{"pass                                    14s  by itself", "pass                                     0s  by itself"},
+	} {
+		if got := sameEverywhere(tt.printed); got != tt.want {
+			t.Errorf("%q becomes\n%q, want\n%q", tt.printed, got, tt.want)
+		}
+	}
+}
+
 // sameEverywhere takes out of what was printed what differs from one time, and
 // one machine, to the next. Columns stay as wide as they are.
 func sameEverywhere(text string) string {
@@ -87,8 +105,10 @@ func sameEverywhere(text string) string {
 		{`\$1\.2[6-9]`, "$$1.26"},
 		{`  \$0\.0\d`, " <$$0.01"},
 		{`([^<])\$0\.0\d`, "$1<$$0.01"},
-		{`  \d\.\ds`, "    0s"},
-		{`\b\d+(\.\d)?s of work`, "0s of work"},
+		{`cost +time`, "cost  time"},                                // as wide as the longest
+		{`(?m)(\$\d\.\d\d) +(\d+m)?\d+(\.\d)?s( |$)`, "$1    0s$4"}, // in a column
+		{`  (\d\.\ds| \d\ds)`, "    0s"},                            // the same without a cost
+		{`(?m)\b(\d+h)?(\d+m)?\d+(\.\d)?s( of work|\)|$)`, "0s$4"},  // on a busy machine minutes
 		{`\b\d(\.\d)?s\b`, "0s"},
 		{`(?m) +$`, ""},
 	} {

@@ -16,10 +16,44 @@ import (
 // TestDocumentedCommands holds the documents against the help of the program:
 // no subcommand and no flag may be written of that it does not have.
 func TestDocumentedCommands(t *testing.T) {
-	help := programHelp(t)
+	program := built(t)
+	help := programHelp(t, program)
 	for _, doc := range documents(t) {
 		for _, problem := range help.lint(parse(read(t, doc))) {
 			t.Errorf("%s:%s", doc, problem)
+		}
+	}
+	for name, text := range help {
+		_, examples, has := strings.Cut(text, "\nExamples:\n")
+		if examples, _, _ = strings.Cut(examples, "\n\n"); name != "" && !has {
+			t.Errorf("the help of reprise %s has no example", name)
+		}
+		for _, problem := range help.lint(parse("```sh\n" + examples + "\n```\n")) {
+			t.Errorf("an example of reprise %s, line %s", name, problem)
+		}
+	}
+	if left := strings.Contains(help[""], "Additional Commands:"); left {
+		t.Errorf("a command is in no group:\n%s", help[""])
+	}
+	manualPages(t, program, help)
+}
+
+// manualPages holds the pages that a release has against the help.
+func manualPages(t *testing.T, program string, help helpTexts) {
+	t.Helper()
+	dir := t.TempDir()
+	c := exec.Command(program, "man", dir)
+	c.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOURCE_DATE_EPOCH=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("writing manual pages: %v\n%s", err, out)
+	}
+	for name := range help {
+		if name == "help" {
+			continue // which every page says of itself
+		}
+		page, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix("reprise-"+name, "-")+".1"))
+		if err != nil || !strings.Contains(string(page), `"Jan 1970"`) || !strings.Contains(string(page), ".SH SYNOPSIS") {
+			t.Errorf("the manual page of reprise %s: %v\n%.300s", name, err, page)
 		}
 	}
 }
@@ -63,10 +97,11 @@ var (
 	firstWord     = regexp.MustCompile(`^[a-z][a-z-]*`) // a placeholder has capitals or dots
 )
 
-func programHelp(t *testing.T) helpTexts {
+// built builds the program as a release does that writes manual pages.
+func built(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
-	args := []string{"build", "-o", program}
+	args := []string{"build", "-tags", "man", "-o", program}
 	if raced() {
 		args = append(args, "-race") // its packages are built already
 	}
@@ -75,6 +110,11 @@ func programHelp(t *testing.T) helpTexts {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building reprise: %v\n%s", err, out)
 	}
+	return program
+}
+
+func programHelp(t *testing.T, program string) helpTexts {
+	t.Helper()
 	texts := helpTexts{}
 	ask := func(command string, args ...string) {
 		c := exec.Command(program, append(args, "--help")...)
@@ -86,12 +126,12 @@ func programHelp(t *testing.T) helpTexts {
 		texts[command] = string(out)
 	}
 	ask("")
-	_, list, _ := strings.Cut(texts[""], "Available Commands:")
+	list, _, _ := strings.Cut(texts[""], "\nFlags:")
 	for _, m := range listedCommand.FindAllStringSubmatch(list, -1) {
 		ask(m[1], m[1])
 	}
-	if len(texts) < 2 {
-		t.Fatalf("reprise --help lists no command:\n%s", texts[""])
+	if len(texts) < 20 {
+		t.Fatalf("reprise --help lists too few commands:\n%s", texts[""])
 	}
 	return texts
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestNotices shows that a release carries a license of every module that is in
-// the program, and of Go itself.
+// the program, of Go itself, and of the rules of gitleaks.
 func TestNotices(t *testing.T) {
 	c := exec.Command(".github/action/notices", "linux/amd64")
 	c.Dir = root
@@ -28,6 +28,7 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	want := append([]string{"Go, its standard library and runtime"}, modulesOf(t)...)
+	want = append(want, "The rules of github.com/zricethezav/gitleaks/v8 v8.30.1")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sections (-want +got):\n%s", diff)
 	}

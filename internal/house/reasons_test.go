@@ -33,10 +33,20 @@ func TestEveryReasonHasWords(t *testing.T) {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if name, ok := n.Fun.(*ast.SelectorExpr); !ok || name.Sel.Name != "Because" {
+				name, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok || name.Sel.Name != "Because" && name.Sel.Name != "Of" || n.Ellipsis.IsValid() { // the latter passes a cause on
 					return true
 				}
 				at := fset.Position(n.Pos())
+				if from, ok := name.X.(*ast.Ident); name.Sel.Name == "Of" {
+					if !ok || from.Name != "cause" || len(n.Args) < 2 {
+						return true
+					}
+					if code, text := literal(n.Args[0]), literal(n.Args[1]); text == "" || prompts.Words("en").Reasons[code] != text {
+						t.Errorf("%s: the cause %q says %q, and the reason %q", at, code, text, prompts.Words("en").Reasons[code])
+					}
+					n = &ast.CallExpr{Fun: n.Fun, Args: slices.Delete(slices.Clone(n.Args), 1, 2)}
+				}
 				code := literal(n.Args[0])
 				if code == "" || len(n.Args)%2 != 1 {
 					t.Errorf("%s: a reason is made of a code that stands there, and of pairs", at)
@@ -87,4 +97,57 @@ func literal(e ast.Expr) string {
 	}
 	text, _ := strconv.Unquote(lit.Value) // the parser took it
 	return text
+}
+
+// Every word that commands show of a run is there in every language, and takes
+// exactly the values that it is given; and there are no words for any other.
+func TestEveryShownLineHasWords(t *testing.T) {
+	shown := map[string]bool{}
+	for _, file := range goFiles(t) {
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, path.Join(root, file), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 || call.Ellipsis.IsValid() {
+				return true
+			}
+			name, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || !slices.Contains([]string{"Shown", "say", "about"}, name.Sel.Name) || literal(call.Args[0]) == "" || !strings.HasPrefix(file, "cmd/") && !strings.HasPrefix(file, "internal/") && !strings.HasPrefix(file, "phases/") {
+				return true
+			}
+			what, given := literal(call.Args[0]), []string{}
+			shown[what] = true
+			for i := 1; i < len(call.Args); i += 2 {
+				given = append(given, literal(call.Args[i]))
+			}
+			slices.Sort(given)
+			for _, language := range prompts.Languages() {
+				taken := []string{}
+				for _, m := range value.FindAllStringSubmatch(prompts.Words(language).Show[what], -1) {
+					taken = append(taken, m[1])
+				}
+				slices.Sort(taken)
+				if d := cmp.Diff(given, slices.Compact(taken)); d != "" || prompts.Words(language).Show[what] == "" {
+					t.Errorf("%s: %s, values of %q (-given +words):\n%s", fset.Position(call.Pos()), language, what, d)
+				}
+			}
+			return true
+		})
+	}
+	for _, m := range regexp.MustCompile(`\.Shown "([^"]+)"\}`).FindAllStringSubmatch(read(t, "internal/report/page.html")+read(t, "internal/report/index.html"), -1) {
+		shown[m[1]] = true
+		for _, language := range prompts.Languages() {
+			if words := prompts.Words(language).Show[m[1]]; words == "" || value.MatchString(words) {
+				t.Errorf("the template of the page says %q, for which the words in %s are %q", m[1], language, words)
+			}
+		}
+	}
+	for what := range prompts.Words("en").Show {
+		if !shown[what] {
+			t.Errorf("nothing ever shows %q", what)
+		}
+	}
 }

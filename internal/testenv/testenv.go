@@ -28,6 +28,8 @@ const config = `[user]
 	allow = always
 [advice]
 	detachedHead = false
+[maintenance]
+	auto = false
 `
 
 // foreign are how the names of variables begin that are about somebody's git,
@@ -42,9 +44,16 @@ var agents = []string{"claude", "codex", "gemini"}
 
 // Neutral takes out of the environment of this process what would reach git and
 // reprise from whoever runs the tests: settings of git, a forge's job, agent
-// programs with their keys, and that nohup has SIGHUP ignored. The function it returns removes what it made. It is
-// called before any test runs, and not in processes that tests start.
+// programs with their keys, and that nohup has SIGHUP ignored. The function it
+// returns removes what it made. It is called before any test runs, and not in
+// processes that tests start: a test program that was started as if it were
+// reprise, with a command, ends here. It would run its tests again, which start
+// it again, without end.
 func Neutral() (remove func()) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		fmt.Fprintf(os.Stderr, "this is a test program and not reprise: it cannot %s; have its TestMain do that\n", os.Args[1])
+		os.Exit(2)
+	}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		for _, prefix := range foreign {

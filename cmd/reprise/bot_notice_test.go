@@ -1,0 +1,83 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+)
+
+// People are told of each stop in one new comment, which calls whoever gave the
+// newest command; the one before is folded away, and the issue has a label while
+// its run waits.
+func TestPeopleAreToldOfStops(t *testing.T) {
+	h := newStage(t, strings.Replace(judged, `gates: ["It is built"]`, `gates: ["It is built"], approve: "write"`, 1))
+	h.inputs["notify"] = "commander"
+	h.write("home/build-execute", changesCode)
+	h.write("home/build-review", verdictOf(""))
+	id := h.say("ada", "/run")
+	h.heard(id, "ada").end(exit.Done).wants("status", "waiting")
+	told := h.ours("stop")
+	if len(told) != 1 || !strings.Contains(told[0].Body, "@ada ") || !strings.Contains(told[0].Body, "/approve build") || told[0].Minimized != "" {
+		t.Fatalf("told is %+v", told)
+	}
+	if got := h.forge.Labels(hubRepo, hubIssue); !slices.Contains(got, "reprise: waiting") {
+		t.Errorf("the labels are %q", got)
+	}
+	// Started again, and asked for what it cannot do, it tells nothing new.
+	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
+	h.comment("max", "/resume").end(anyCode)
+	if again := h.ours("stop"); len(again) != 1 {
+		t.Errorf("then told is %+v", again)
+	}
+	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
+	told = h.ours("stop")
+	if len(told) != 2 || told[0].Minimized != "OUTDATED" || !strings.Contains(told[1].Body, "@max ") || told[1].Minimized != "" {
+		t.Errorf("at the end told is %+v", told)
+	}
+	if got := h.forge.Labels(hubRepo, hubIssue); slices.Contains(got, "reprise: waiting") {
+		t.Errorf("the labels are %q", got)
+	}
+}
+
+// However the requests for the comment go wrong, there is one.
+func TestPeopleAreToldOnce(t *testing.T) {
+	const post, list = "POST /repos/acme/widget/issues/7/comments", "GET /repos/acme/widget/issues/7/comments"
+	for name, faults := range map[string]map[string][]githubtest.Fault{
+		"the answer is lost": {post: {{Status: 502, After: true}, {Status: 502, After: true}}},
+		"it is refused":      {post: {{Status: 502}, {Status: 502}}},
+		"nothing is read":    {list: {{Status: 502}, {Status: 502}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newStage(t, twoSteps)
+			h.forge.SetClock(time.Now) // by it the comment is found again
+			h.inputs["notify"] = "ada, max"
+			h.write("home/build-execute", "exit 7\n")
+			for route, all := range faults {
+				h.forge.Fault(route, all...)
+			}
+			id := h.say("ada", "/run")
+			h.heard(id, "ada").end(anyCode)
+			h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
+			stops := map[string]int{}
+			for _, c := range h.ours("stop") {
+				marker, _, _ := strings.Cut(c.Body, "\n")
+				stops[marker]++
+				if !strings.Contains(c.Body, "@ada @max ") {
+					t.Errorf("it reads %s", c.Body)
+				}
+			}
+			for marker, n := range stops {
+				if n != 1 {
+					t.Errorf("%d comments begin with %s", n, marker)
+				}
+			}
+			if len(stops) == 0 {
+				t.Error("nobody was told")
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// finish carries the run on and tells how it ended.
+func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) error {
+	if w.Run.Status == metadata.Running {
+		opts, err := workspace.AgentOptions(env, w, o.Options)
+		if err != nil {
+			return err
+		}
+		if err := w.Ready(opts); err != nil {
+			return err
+		}
+		w.SayLacking(env)
+	}
+	run, err := carryOn(ctx, w, env, o)
+	if err != nil {
+		return broke(w, run, err)
+	}
+	return tellEnd(ctx, w, env, o, run)
+}
+
+// carryOn runs the engine from where the run is to where it stops.
+func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
+	if err := process.Harden(); err != nil {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise:", err)
+	}
+	screen := viewOf(w, env, o)
+	defer screen.Close()
+	e, err := w.Engine(env, o.Options, screen)
+	if err != nil {
+		return w.Run, err
+	}
+	if o.prompts {
+		showPrompts(e, env.Stderr)
+	}
+	run := w.Run
+	if w.Fresh {
+		if why := env.TooShort(); why != "" {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+why)
+		}
+		introduce(w, env, o.Options)
+		if err := e.Begin(ctx, run); err != nil {
+			return run, err
+		}
+	} else {
+		run.Execution.Push = w.Push
+		announce(ctx, w, env, run)
+	}
+	return e.Run(ctx, run)
+}
+
+// viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.
+func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View {
+	out := logOf(o, env)
+	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.verbose && !o.prompts && o.logFormat == "text"
+	return terminal.NewView(out, terminal.Options{
+		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.logFormat, Verbose: o.verbose,
+	})
+}
+
+// introduce says what a run begins with.
+func introduce(w *workspace.Workspace, env environ.Env, o workspace.Options) {
+	if o.Pipeline == "" {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("chosen", "name", w.Plan.Name, "why", w.Why.In(w.Catalogue())))
+	}
+	tellRemoved(w, env)
+}
+
+// tellRemoved says what was taken out of the issue.
+func tellRemoved(w *workspace.Workspace, env environ.Env) {
+	for _, r := range w.Removed {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("removed", "n", r.Count, "kind", terminal.WordFor(w.Catalogue().Kinds, string(r.Kind)), "sample", fmt.Sprintf("%q", r.Sample)))
+	}
+}
+
+// announce says what a person who continues a run should know.
+func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run metadata.Run) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(env.Stderr, "reprise: "+format+"\n", args...) }
+	for _, what := range w.Notes {
+		say("%s", what)
+	}
+	tellRemoved(w, env)
+	if w.Left != nil {
+		say("%s", w.Shown("ended before", "phase", w.Left.Phase, "step", terminal.WordFor(w.Catalogue().Steps, string(w.Left.Step))))
+	}
+	if left := w.Repo.Leftover(); left != "" {
+		say("%s", w.Shown("kept", "file", left))
+	}
+	if changed, err := definition.ChangedSince(ctx, w.Source, run, w.Issue, w.Plan.Preset); err != nil {
+		say("%s", w.Shown("not compared", "error", err))
+	} else if changed != "" {
+		say("%s", changed)
+	}
+}

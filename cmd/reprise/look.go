@@ -1,0 +1,248 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+func listCommand(env environ.Env) *cobra.Command {
+	var repo string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List all runs, here and on origin",
+		Long: `List all runs that have a branch in this repository or on origin, as it was fetched
+last, the one that moved last first: where it stands, its phase, its cost, and how
+long ago it moved. To see what is new on origin, fetch first.`,
+		Example: "  git fetch origin && reprise list\n  reprise list --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			src, err := git.Find(c.Context(), repo)
+			if err != nil {
+				return err
+			}
+			all, broken := runs.List(c.Context(), env, src)
+			if asJSON {
+				err = text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
+			} else if broken == nil || len(all) > 0 {
+				runs.ShowList(env, all)
+			}
+			return cmp.Or(broken, err)
+		},
+	}
+	repoFlag(c, &repo)
+	jsonFlag(c, &asJSON, "the runs")
+	return c
+}
+
+func diffCommand(env environ.Env) *cobra.Command {
+	var repo, id string
+	var part runs.Part
+	var stat, asJSON bool
+	c := &cobra.Command{
+		Use: "diff [--issue ID] [--phase PHASE | --attempt N]", Short: "Show what a run has changed",
+		Long: `Show what a run has changed in the repository, besides its own folder. With --phase
+or --attempt it is what the commits of that phase or attempt have changed, with its
+artifacts.`,
+		Example: "  reprise diff --issue 7\n  reprise diff --issue 7 --phase implementation --stat\n  reprise diff --issue 7 | git apply",
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := workspace.Look(c.Context(), env, repo, id)
+			if err != nil {
+				return err
+			}
+			patches, err := runs.Change(c.Context(), r, part)
+			if err != nil {
+				return err
+			}
+			out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+			switch {
+			case asJSON:
+				return text.PrintJSON(env.Stdout, map[string]any{"issue": r.Run.IssueNumber, "branch": r.Run.BranchName, "base": r.Run.BaseCommit, "files": runs.Stat(patches)})
+			case stat:
+				runs.ShowStat(out, runs.Stat(patches))
+			default:
+				runs.ShowChange(out, patches)
+			}
+			return nil
+		},
+	}
+	repoFlag(c, &repo)
+	anyIssueFlag(c, &id)
+	c.Flags().StringVar(&part.Phase, "phase", "", "only what the commits of this phase have changed")
+	c.Flags().IntVar(&part.Attempt, "attempt", 0, "only what the commit of the attempt with this number has changed")
+	c.Flags().BoolVar(&stat, "stat", false, "count the changed lines of each file")
+	jsonFlag(c, &asJSON, "the files and how much of each was changed")
+	return c
+}
+
+func logsCommand(env environ.Env) *cobra.Command {
+	var repo, id string
+	var o runs.LogOptions
+	c := &cobra.Command{
+		Use: "logs [ISSUE]", Short: "Show what agents have said and done",
+		Long: `Show what agents have said and done: what was said, which tool was used on what, and
+what came back, in one line. Without a choice it is the newest call of an agent.
+Transcripts are kept on the machine that worked on the run, for 14 days, with secrets
+masked; they are never on the branch.`,
+		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completes(env, issuesUnder(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && id != "" {
+				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)
+			}
+			r, err := workspace.Look(c.Context(), env, repo, cmp.Or(id, strings.Join(args, "")))
+			if err != nil {
+				return err
+			}
+			env, flush := env.Masked()
+			defer flush()
+			return runs.Logs(c.Context(), env, r, o)
+		},
+	}
+	repoFlag(c, &repo)
+	anyIssueFlag(c, &id)
+	f := c.Flags()
+	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number")
+	f.StringVar(&o.Phase, "phase", "", "all attempts of this phase")
+	f.BoolVar(&o.All, "all", false, "all attempts")
+	f.BoolVar(&o.Follow, "follow", false, "go on with what comes, until the run ends or waits for a person")
+	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
+	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")
+	f.BoolVar(&o.Requests, "requests", false, "show the requests to models and their answers instead, head and tail of each")
+	jsonFlag(c, &o.JSON, "each entry on one line")
+	return c
+}
+
+func graphCommand(env environ.Env) *cobra.Command {
+	var o workspace.Options
+	var format string
+	c := &cobra.Command{
+		Use: "graph [--issue ID | --pipeline NAME | --issue-file FILE]", Short: "Draw a pipeline, or where a run is in it",
+		Long: `Draw the pipeline of a run as a graph, with colours for where each phase stands and
+an arrow for each way that the run was taken back; or a pipeline that no run has yet.`,
+		Example: "  reprise graph --issue 7\n  reprise graph --pipeline full --format dot | dot -Tpng >full.png\n  reprise graph --issue 7 --format svg >run.svg",
+		RunE: func(c *cobra.Command, _ []string) error {
+			plan, run, err := runs.Drawn(c.Context(), env, o)
+			if err != nil {
+				return err
+			}
+			drawn := progress.Draw(format, plan, run)
+			if drawn == "" {
+				return exit.Usagef("there is no format %q; there are: %s", format, strings.Join(progress.Drawings(), ", "))
+			}
+			_, err = fmt.Fprint(env.Stdout, drawn)
+			return err
+		},
+	}
+	repoFlag(c, &o.Repo)
+	anyIssueFlag(c, &o.Id)
+	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with an issue")
+	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file")
+	c.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
+	return c
+}
+
+func schemaCommand(env environ.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of pipelines, for editors",
+		Long: `Print the JSON Schema of pipelines, by which editors complete names, explain fields
+and mark mistakes in YAML and JSON. In a pipeline in YAML, name the file that you
+have saved it in on the first line:
+
+  # yaml-language-server: $schema=../pipeline.schema.json`,
+		Example: "  reprise schema >.github/reprise/pipeline.schema.json",
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(env.Stdout, pipelines.JSONSchema)
+			return err
+		},
+	}
+}
+
+func watchCommand(env environ.Env) *cobra.Command {
+	var repo, id string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "watch [--issue ID]", Short: "Follow a run until it ends or waits for a person",
+		Long: `Follow a run that another process or another machine works on, until it ends or
+waits for a person: the status, drawn anew whenever something has changed, or, where
+the output is no terminal, a line for each change. A run that is pushed is followed
+on origin, too. The exit code is that of reprise run.`,
+		Example: "  reprise watch --issue 7\n  reprise watch --issue 7 --json | jq -r .phase",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return runs.Follow(c.Context(), env, repo, id, asJSON)
+		},
+	}
+	repoFlag(c, &repo)
+	anyIssueFlag(c, &id)
+	jsonFlag(c, &asJSON, "the result on one line whenever it has changed")
+	return c
+}
+
+func openCommand(env environ.Env) *cobra.Command {
+	var repo, id, phase string
+	c := &cobra.Command{
+		Use: "open [" + strings.Join(runs.Places(), " | ") + "]", Short: "Print where something of a run is, and open it",
+		Long: `Print the path or the address of something of a run: its pull request, or its report
+if it has none yet; its newest artifact, or that of a phase; its branch; its issue; or
+its report, which is written for that. On a terminal it is opened, too, by the program
+that the desktop has for it, if it is a web page, Markdown, JSON or plain text.`,
+		Example: "  reprise open --issue 7\n  reprise open artifact --issue 7 --phase design\n  less \"$(reprise open artifact --issue 7)\"",
+		Args:    cobra.MaximumNArgs(1), ValidArgs: runs.Places(),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := workspace.Look(c.Context(), env, repo, id)
+			if err != nil {
+				return err
+			}
+			return runs.Open(c.Context(), env, r, strings.Join(args, ""), phase)
+		},
+	}
+	repoFlag(c, &repo)
+	anyIssueFlag(c, &id)
+	c.Flags().StringVar(&phase, "phase", "", "the phase whose artifact it is")
+	return c
+}
+
+func cleanCommand(env environ.Env) *cobra.Command {
+	var repo, id string
+	var yes, asJSON bool
+	c := &cobra.Command{
+		Use: "clean [--issue ID]", Short: "Remove what runs that are over have left on this machine",
+		Long: `Remove what runs have left on this machine that are completed or cancelled, or whose
+branch is gone: work trees, homes of agents, transcripts and temporary folders. What
+would go, and how much it is, is said first. Branches and records stay, so a run that
+is taken back later finds everything it needs there, but for the sessions of its agents.`,
+		Example: "  reprise clean\n  reprise clean --yes",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if id != "" && metadata.CheckID(id) != nil {
+				return exit.Usagef("%q is no id of an issue", id)
+			}
+			src, err := git.Find(c.Context(), repo)
+			if err != nil {
+				return err
+			}
+			return runs.Clean(c.Context(), env, src, runs.Cleaning{Issue: id, Yes: yes, JSON: asJSON})
+		},
+	}
+	repoFlag(c, &repo)
+	c.Flags().StringVar(&id, "issue", "", "only what the run of this issue has left")
+	c.Flags().BoolVar(&yes, "yes", false, "remove it without asking")
+	jsonFlag(c, &asJSON, "what there is to remove, and what was removed,")
+	return c
+}
+
+// jsonFlag adds the flag that has a command speak to programs.
+func jsonFlag(c *cobra.Command, to *bool, what string) {
+	c.Flags().BoolVar(to, "json", false, "print "+what+" as JSON")
+}

@@ -1,0 +1,73 @@
+package agents
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// For gives the agent of that name: claude, codex, gemini, command or
+// rehearsal. It starts nothing and needs no program to be there, see Probe.
+func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
+	kinds := map[string]func(cli) engine.Agent{
+		"claude":  func(c cli) engine.Agent { return claude{c} },
+		"codex":   func(c cli) engine.Agent { return codex{c} },
+		"gemini":  func(c cli) engine.Agent { return gemini{c} },
+		"command": func(c cli) engine.Agent { return command{c} },
+		"rehearsal": func(c cli) engine.Agent {
+			return rehearsal{first: c.opts.FirstPhase, pace: c.opts.Pace, stubs: c.opts.Stubs, quiet: c.opts.Quiet}
+		},
+	}
+	make, ok := kinds[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no agent %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(kinds)), ", "))
+	}
+	if name == "command" && len(a.Command) == 0 {
+		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
+	}
+	for _, v := range a.Env {
+		if why := pipelines.Withheld(v); why != "" {
+			return nil, fmt.Errorf("env: %s: %s", v, why)
+		}
+	}
+	return make(newCLI(name, a, opts)), nil
+}
+
+// Probe says whether the program of an agent is there, with a hint how to get
+// it if not: an *engine.AgentError of class Missing. A path that is not absolute
+// counts from dir, the top of a work tree. It starts nothing.
+func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
+	if name == "rehearsal" {
+		return nil
+	}
+	if _, err := For(name, a, opts); err != nil {
+		return err
+	}
+	c := newCLI(name, a, opts)
+	_, err := c.find(c.program, dir)
+	return err
+}
+
+// newCLI gives what an agent of that name has in common with all that are programs.
+func newCLI(name string, a pipelines.Agent, opts Options) cli {
+	c := cli{name: name, program: name, agent: a, opts: opts.withDefaults()}
+	switch name {
+	case "claude":
+		c.install, c.vars = "npm install -g @anthropic-ai/claude-code", claudeVars(c.opts.Environ)
+	case "codex":
+		c.install, c.vars = "npm install -g @openai/codex", codexVars()
+	case "gemini":
+		c.install, c.vars = "npm install -g @google/gemini-cli", geminiVars()
+	case "command":
+		if len(a.Command) > 0 {
+			c.program = a.Command[0]
+			c.name = filepath.Base(c.program)
+		}
+	}
+	return c
+}

@@ -1,0 +1,297 @@
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// start gives what would be started for the bench's task.
+func (b *bench) start(agent string, a pipelines.Agent) (Call, error) {
+	b.t.Helper()
+	b.write(filepath.Join(b.bin, agent), "#!/bin/sh\n")
+	if err := os.Chmod(filepath.Join(b.bin, agent), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	var seen Call
+	b.opts.Sandbox = func(c Call) (Call, error) { seen = c; return c, enough }
+	it, err := For(agent, a, b.opts)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err = it.Run(b.t.Context(), b.task); errors.Is(err, enough) {
+		err = nil
+	}
+	return seen, err
+}
+
+// shown makes arguments comparable: the places of this test by name.
+func (b *bench) shown(args []string, c Call) []string {
+	out := []string{}
+	for _, a := range args {
+		out = append(out, strings.NewReplacer(c.Temp, "TEMP", b.dir, "TREE", b.task.Session, "SESSION").Replace(a))
+	}
+	return out
+}
+
+func TestClaudeArguments(t *testing.T) {
+	fixed := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk"}
+	rules := func(allow string) []string {
+		return []string{"--settings", `{"permissions":{"allow":[` + allow + `]}}`}
+	}
+	for _, tt := range []struct {
+		name   string
+		access pipelines.Access
+		limit  pipelines.Access
+		set    func(t *engine.Task)
+		tools  string
+		rules  string
+		more   []string
+	}{
+		{"none", pipelines.AccessNone, "", nil, "", "", []string{"--session-id", "SESSION"}},
+		{"read", pipelines.AccessRead, "", nil, "Read,Glob,Grep", "", []string{"--session-id", "SESSION"}},
+		{"artifacts", pipelines.AccessArtifacts, "", nil, "Read,Glob,Grep,Write,Edit", `"Edit(/TREE/.reprise/issue-7/00_planning/**)"`, []string{"--session-id", "SESSION"}},
+		{"tree", pipelines.AccessTree, "", nil, "Read,Glob,Grep,Write,Edit,Bash", `"Edit(/TREE/**)","Bash","Read"`, []string{"--session-id", "SESSION"}},
+		{"tree, limited by the agent", pipelines.AccessTree, pipelines.AccessRead, nil, "Read,Glob,Grep", "", []string{"--session-id", "SESSION"}},
+		{"all options", pipelines.AccessRead, "", func(t *engine.Task) {
+			t.Model, t.Turns, t.BudgetUSD, t.Resume, t.Schema = "opus", 7, 1.25, true, json.RawMessage(`{"type":"object"}`)
+		}, "Read,Glob,Grep", "", []string{"--model", "opus", "--max-turns", "7", "--max-budget-usd", "1.25", "--resume", "SESSION", "--json-schema", `{"type":"object"}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.task.Access = tt.access
+			if tt.set != nil {
+				tt.set(&b.task)
+			}
+			c, err := b.start("claude", pipelines.Agent{Access: tt.limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append(append(append(append([]string{}, fixed...), "--tools", tt.tools), rules(tt.rules)...), tt.more...)
+			if diff := cmp.Diff(want, b.shown(c.Argv[1:], c)); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+			for _, v := range []string{"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_AUTOUPDATER", "CLAUDE_CODE_DISABLE_ATTACHMENTS"} {
+				if process.Lookup(c.Env, v) != "1" {
+					t.Errorf("%s is %q, want 1", v, process.Lookup(c.Env, v))
+				}
+			}
+		})
+	}
+}
+
+// Where the tree is reached through a link, rules name both ways to it.
+func TestClaudeRulesFollowLinks(t *testing.T) {
+	b := newBench(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(b.dir, link); err != nil {
+		t.Fatal(err)
+	}
+	b.task.Dir, b.task.Access = link, pipelines.AccessTree
+	c, err := b.start("claude", pipelines.Agent{})
+	if args := strings.Join(c.Argv, " "); err != nil || !strings.Contains(args, `"Edit(/`+link+`/**)","Edit(/`+b.dir+`/**)"`) {
+		t.Errorf("error %v, arguments %s", err, args)
+	}
+}
+
+func TestClaudeTakesOnlySessionsItKnows(t *testing.T) {
+	b := newBench(t)
+	b.task.Session = "--dangerously-skip-permissions"
+	if _, err := b.start("claude", pipelines.Agent{}); err == nil || !strings.Contains(err.Error(), "takes only a UUID") {
+		t.Errorf("error %v, want the session refused", err)
+	}
+	b.task.Session, b.task.Schema = "", json.RawMessage(strings.Repeat(" ", 200<<10))
+	if _, err := b.start("claude", pipelines.Agent{}); err == nil || !strings.Contains(err.Error(), "204800 bytes") {
+		t.Errorf("error %v, want the schema refused", err)
+	}
+}
+
+func TestCodexArguments(t *testing.T) {
+	head := []string{"exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", "TREE"}
+	tail := []string{"-c", `web_search="disabled"`, "-c", `projects."TREE".trust_level="untrusted"`, "-c", `shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`}
+	artifacts := []string{"-c", `default_permissions="reprise"`, "-c", `permissions.reprise.filesystem={":root"="read",":tmpdir"="write","TREE/.reprise/issue-7/00_planning"="write"}`}
+	for _, tt := range []struct {
+		name      string
+		access    pipelines.Access
+		contained bool
+		set       func(*bench)
+		sandbox   []string
+		model     []string
+		more      []string
+	}{
+		{"none", pipelines.AccessNone, true, nil, []string{"--sandbox", "read-only", "--disable", "shell_tool"}, nil, []string{"-"}},
+		{"read", pipelines.AccessRead, false, nil, []string{"--sandbox", "read-only"}, nil, []string{"-"}},
+		{"artifacts", pipelines.AccessArtifacts, false, nil, artifacts, nil, []string{"-"}},
+		{"tree", pipelines.AccessTree, false, nil, []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}, nil, []string{"-"}},
+		{"tree, contained", pipelines.AccessTree, true, nil, []string{"--sandbox", "danger-full-access"}, nil, []string{"-"}},
+		{
+			"all options", pipelines.AccessRead, false, func(b *bench) {
+				b.opts.Environ = append(b.opts.Environ, `OPENAI_BASE_URL=http://x/"v1`)
+				b.task.Model, b.task.Resume, b.task.Schema = "gpt-5", true, json.RawMessage(`{"type":"object"}`)
+			},
+			[]string{"--sandbox", "read-only"},
+			[]string{"-m", "gpt-5"},
+			[]string{"-c", `openai_base_url="http://x/\"v1"`, "--output-schema", "TEMP/schema.json", "resume", "SESSION", "-"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.task.Access, b.opts.Contained = tt.access, tt.contained
+			if tt.set != nil {
+				tt.set(b)
+			}
+			c, err := b.start("codex", pipelines.Agent{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := append(append(append(append(append([]string{}, head...), tt.model...), tt.sandbox...), tail...), tt.more...)
+			if diff := cmp.Diff(want, b.shown(c.Argv[1:], c)); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Codex reads its key from CODEX_API_KEY when it runs without a person. A
+// login that is there is not overridden.
+func TestCodexKey(t *testing.T) {
+	b := newBench(t)
+	b.opts.Environ = append(b.opts.Environ, "OPENAI_API_KEY=sesame", "CODEX_HOME="+filepath.Join(b.dir, "codex"))
+	if c, err := b.start("codex", pipelines.Agent{}); err != nil || !strings.HasPrefix(process.Lookup(c.Env, "CODEX_API_KEY"), "reprise-") {
+		t.Errorf("error %v, key %q", err, process.Lookup(c.Env, "CODEX_API_KEY"))
+	}
+	b.write(filepath.Join(b.dir, "codex", "auth.json"), "{}")
+	if c, err := b.start("codex", pipelines.Agent{}); err != nil || process.Lookup(c.Env, "CODEX_API_KEY") != "" {
+		t.Errorf("error %v, key %q beside a login", err, process.Lookup(c.Env, "CODEX_API_KEY"))
+	}
+}
+
+func TestGeminiArguments(t *testing.T) {
+	for access, mode := range map[pipelines.Access]string{pipelines.AccessNone: "plan", pipelines.AccessRead: "plan", pipelines.AccessArtifacts: "auto_edit", pipelines.AccessTree: "yolo"} {
+		b := newBench(t)
+		b.task.Access, b.task.Model = access, "gemini-2.5-pro"
+		c, err := b.start("gemini", pipelines.Agent{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"--output-format", "stream-json", "--skip-trust", "--approval-mode", mode, "--model", "gemini-2.5-pro", "--session-id", "SESSION"}
+		if diff := cmp.Diff(want, b.shown(c.Argv[1:], c)); diff != "" {
+			t.Errorf("%s: arguments (-want +got):\n%s", access, diff)
+		}
+	}
+}
+
+// HOME is the user's, where the programs have their logins, or the one given.
+func TestHomeAndTemp(t *testing.T) {
+	b := newBench(t)
+	c, err := b.start("claude", pipelines.Agent{})
+	if err != nil || "HOME="+c.Home != b.opts.Environ[1] || process.Lookup(c.Env, "TMPDIR") != c.Temp || filepath.Dir(c.Temp) != b.opts.Temp {
+		t.Errorf("error %v, call %+v", err, c)
+	}
+	b.opts.Home = "/own"
+	if c, err = b.start("claude", pipelines.Agent{}); err != nil || process.Lookup(c.Env, "HOME") != "/own" {
+		t.Errorf("error %v, environment %q", err, c.Env)
+	}
+}
+
+func TestSandboxChangesTheCall(t *testing.T) {
+	b := newBench(t)
+	b.install("claude", "say nothing")
+	b.install("wrapped", "play", recording(t, "claude-write"), "0")
+	b.opts.Sandbox = func(c Call) (Call, error) {
+		c.Argv = append([]string{filepath.Join(b.bin, "wrapped")}, c.Argv...)
+		return c, nil
+	}
+	if r, fault := b.run("claude"); fault != nil || r.Text != "Done." {
+		t.Errorf("result %+v, error %v", r, fault)
+	}
+}
+
+func TestNoRoomForTemporaryFiles(t *testing.T) {
+	b := newBench(t)
+	b.install("claude", "say nothing")
+	b.opts.Temp = "/proc/self" // nothing can be made there
+	if _, err := b.agent("claude").Run(t.Context(), b.task); err == nil || !strings.Contains(err.Error(), "making a temporary folder") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNoWorkTree(t *testing.T) {
+	b := newBench(t)
+	b.install("claude", "say nothing")
+	b.task.Dir += "/gone"
+	if _, err := b.agent("claude").Run(t.Context(), b.task); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "the work tree") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A command that the program runs may be silent for almost as long as the
+// program itself.
+func TestClaudeCutsLongCommandsItself(t *testing.T) {
+	b := newBench(t)
+	b.task.Idle = 5 * time.Minute
+	if c, err := b.start("claude", pipelines.Agent{}); err != nil || process.Lookup(c.Env, "BASH_MAX_TIMEOUT_MS") != "270000" {
+		t.Errorf("error %v, limit %q", err, process.Lookup(c.Env, "BASH_MAX_TIMEOUT_MS"))
+	}
+}
+
+// A prompt is text, also where it looks like a command of the program.
+func TestClaudePromptIsText(t *testing.T) {
+	for prompt, want := range map[string]string{"/compact now": "\n/compact now", "# Task": "# Task", "": ""} {
+		got, err := claude{newCLI("claude", pipelines.Agent{}, Options{})}.prepare(&Call{Task: engine.Task{Prompt: prompt}})
+		if err != nil || got != want {
+			t.Errorf("%q: %q (%v), want %q", prompt, got, err, want)
+		}
+	}
+}
+
+func TestFor(t *testing.T) {
+	if _, err := For("cluade", pipelines.Agent{}, Options{}); err == nil || err.Error() != `there is no agent "cluade"; there are claude, codex, command, gemini, rehearsal` {
+		t.Errorf("error %v", err)
+	}
+	if _, err := For("command", pipelines.Agent{}, Options{}); err == nil || !strings.Contains(err.Error(), `needs command: ["program"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	b := newBench(t)
+	b.opts.Environ[0] = "PATH=" + b.bin
+	var fault *engine.AgentError
+	if err := Probe("codex", pipelines.Agent{}, "", b.opts); !errors.As(err, &fault) || fault.Class != metadata.Missing || fault.Hint != metadata.Because("hint_install", "command", "npm install -g @openai/codex") {
+		t.Errorf("error %+v", err)
+	}
+	b.install("codex", "crash")
+	for _, name := range []string{"codex", "rehearsal"} {
+		if err := Probe(name, pipelines.Agent{}, "", b.opts); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A path counts from the top of the work tree.
+	dir := t.TempDir()
+	own := pipelines.Agent{Command: []string{"./tools/own"}}
+	if err := Probe("command", own, dir, b.opts); !errors.As(err, &fault) || !strings.Contains(err.Error(), filepath.Join(dir, "tools/own")+"; a path counts from the top") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tools", "own"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Probe("command", own, dir, b.opts); err != nil {
+		t.Error(err)
+	}
+}

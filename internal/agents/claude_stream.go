@@ -1,0 +1,278 @@
+package agents
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// claudeStream reads the events of Claude Code.
+type claudeStream struct {
+	said
+	cli      cli
+	task     engine.Task
+	messages map[string]claudeUsage // the newest usage of each message, of the last ones
+	earlier  metadata.Usage         // of the messages before those
+	word     string                 // for the newest error, as the program names it
+	delay    time.Duration          // as the service asked
+}
+
+// claudeEvent is any line of the stream; each kind fills some of it.
+type claudeEvent struct {
+	Type, Subtype string
+	Session       string `json:"session_id"`
+	Model         string
+	Message       struct {
+		ID, Model string
+		Content   []claudeBlock
+		Usage     claudeUsage
+	}
+	Word json.RawMessage `json:"error"`
+
+	// Of api_retry.
+	Status  int     `json:"error_status"`
+	DelayMS float64 `json:"retry_delay_ms"`
+
+	// Of rate_limit_event.
+	Limit struct {
+		Status   string
+		ResetsAt int64 `json:"resetsAt"` // seconds since 1970
+	} `json:"rate_limit_info"`
+
+	// Of result.
+	IsError    bool `json:"is_error"`
+	APIStatus  int  `json:"api_error_status"`
+	Turns      int  `json:"num_turns"`
+	Result     string
+	USD        float64 `json:"total_cost_usd"`
+	Usage      claudeUsage
+	ModelUsage map[string]struct {
+		Input         int64 `json:"inputTokens"`
+		Output        int64 `json:"outputTokens"`
+		CacheRead     int64 `json:"cacheReadInputTokens"`
+		CacheCreation int64 `json:"cacheCreationInputTokens"`
+	}
+	Denials []struct {
+		Tool string `json:"tool_name"`
+	} `json:"permission_denials"`
+	Structured json.RawMessage `json:"structured_output"`
+	Errors     []string
+}
+
+type claudeBlock struct {
+	Type, Text, Name string
+	Input            map[string]any
+}
+
+type claudeUsage struct {
+	Input         int64 `json:"input_tokens"`
+	Output        int64 `json:"output_tokens"`
+	CacheRead     int64 `json:"cache_read_input_tokens"`
+	CacheCreation int64 `json:"cache_creation_input_tokens"`
+}
+
+// line takes one line of the stream. What is no event is left out.
+func (s *claudeStream) line(data []byte) process.Reaction {
+	var e claudeEvent
+	if !settle(data, &e) {
+		return process.GoOn
+	}
+	switch {
+	case e.Type == "system" && e.Subtype == "init":
+		s.result.Session, s.result.Model = sessionOf(e.Session, s.result.Session), wordFrom(e.Model)
+		s.notify("")
+	case e.Type == "system" && e.Subtype == "api_retry":
+		return s.retry(e)
+	case e.Type == "assistant":
+		s.assistant(e)
+	case e.Type == "rate_limit_event":
+		// untested: only a subscription sends these, and no recording has one.
+		if e.Limit.Status == "rejected" && e.Limit.ResetsAt > 0 {
+			s.delay = delayOf(time.Until(time.Unix(e.Limit.ResetsAt, 0)).Seconds())
+		}
+	case e.Type == "result":
+		return s.end(e)
+	}
+	return process.GoOn
+}
+
+// retry hears that the program tries again. It would do so for minutes with a
+// key that is wrong and stays wrong.
+func (s *claudeStream) retry(e claudeEvent) process.Reaction {
+	s.word = wordOf(e.Word)
+	class := passage.ClassOf(e.Status, s.word)
+	err := s.fault(class, fmt.Errorf("the model's service refused (%s)", describe(e.Status, s.word)))
+	if class == metadata.Auth {
+		s.failed = err
+		return process.GiveUp
+	}
+	if s.delay = delayOf(e.DelayMS / 1000); class == metadata.RateLimited {
+		err.RetryAfter = s.delay
+	}
+	s.trouble = err
+	if class == metadata.RateLimited && s.delay >= passage.Patience && len(s.messages) == 0 {
+		s.failed = err // nothing is lost yet, and somebody else may have room
+		return process.GiveUp
+	}
+	return process.GoOn
+}
+
+func (s *claudeStream) assistant(e claudeEvent) {
+	if s.word = wordOf(e.Word); s.word == "" {
+		s.trouble = nil // it got over it
+		s.count(wordFrom(e.Message.ID), e.Message.Usage)
+	}
+	s.result.Usage, _ = s.cli.priced(cmp.Or(wordFrom(e.Message.Model), s.result.Model), s.result.Usage)
+	for _, b := range e.Message.Content {
+		switch {
+		case b.Type == "text":
+			s.result.Text = b.Text
+			s.notify(b.Text)
+		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
+			s.result.ToolCalls++
+			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
+		}
+	}
+}
+
+// count takes the usage of a message, which comes with each part of it, and
+// adds up what is used so far.
+func (s *claudeStream) count(id string, u claudeUsage) {
+	if _, known := s.messages[id]; !known && len(s.messages) == maxMessages {
+		s.sum()
+		s.earlier = s.result.Usage
+		clear(s.messages)
+	}
+	s.messages[id] = u
+	s.sum()
+}
+
+func (s *claudeStream) sum() {
+	s.result.Usage = s.earlier
+	s.result.Usage.Turns += len(s.messages)
+	for _, u := range s.messages {
+		s.add(u)
+	}
+	s.result.Usage = sane(s.result.Usage)
+}
+
+func (s *claudeStream) add(u claudeUsage) {
+	s.result.Usage.InputTokens += tokens(u.Input) + tokens(u.CacheCreation)
+	s.result.Usage.CachedTokens += tokens(u.CacheRead)
+	s.result.Usage.OutputTokens += tokens(u.Output)
+}
+
+// end takes the result. Its subtype says "success" even where the service
+// refused: is_error has the last word.
+func (s *claudeStream) end(e claudeEvent) process.Reaction {
+	r := &s.result
+	r.Session, r.Text, r.Structured = sessionOf(e.Session, r.Session), e.Result, e.Structured
+	for _, d := range e.Denials {
+		s.deny(d.Tool)
+	}
+	s.settleUsage(e)
+	switch {
+	case e.Subtype == "success" && e.IsError:
+		class := passage.ClassOf(e.APIStatus, s.word)
+		s.failed = s.fault(class, errors.New(cmp.Or(process.OneLine(e.Result, 300), describe(e.APIStatus, s.word))))
+		if class == metadata.RateLimited {
+			s.failed.RetryAfter = s.delay
+		}
+		return process.Done
+	case e.Subtype == "success":
+	case e.Subtype == "error_max_turns":
+		r.Limit = "turns"
+	case e.Subtype == "error_max_budget_usd":
+		r.Limit = "budget"
+	case e.Subtype == "error_max_structured_output_retries":
+		r.Warnings = append(r.Warnings, "claude tried several times to give a structured answer, and could not")
+	case s.task.Resume && e.Turns == 0:
+		s.failed = s.fault(metadata.Crash, &SessionGone{s.task.Session})
+		return process.Done
+	default:
+		s.failed = s.fault(metadata.Crash, fmt.Errorf("it stopped with %s: %s", wordFrom(e.Subtype), process.OneLine(strings.Join(e.Errors, "; "), 300)))
+		return process.Done
+	}
+	s.done = true
+	return process.Done
+}
+
+// settleUsage takes the program's own figures. Where a limit ended it, the usage is
+// zero and only the figures by model are right.
+func (s *claudeStream) settleUsage(e claudeEvent) {
+	defer func() { s.result.Usage = sane(s.result.Usage) }()
+	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
+		s.result.Usage.Turns = e.Turns
+		return // nothing was billed, or nothing is told: what was seen counts
+	}
+	s.result.Usage = metadata.Usage{Turns: e.Turns, USD: e.USD}
+	if e.Usage != (claudeUsage{}) {
+		s.add(e.Usage)
+		return
+	}
+	for _, m := range e.ModelUsage {
+		s.add(claudeUsage(m))
+	}
+}
+
+func (s *claudeStream) notify(text string) {
+	if s.task.Notify != nil {
+		s.task.Notify(engine.Activity{Session: s.result.Session, Text: process.OneLine(text, 120), Usage: s.result.Usage})
+	}
+}
+
+func (s *claudeStream) fault(class metadata.Class, err error) *engine.AgentError {
+	f := s.cli.fail(class, err)
+	switch {
+	case s.word == "billing_error":
+		f.Hint = metadata.Because("hint_no_credit")
+	case class == metadata.Auth:
+		f.Hint = metadata.Because("hint_claude_login")
+	case s.word == "model_not_found":
+		f.Hint = metadata.Because("hint_model")
+	}
+	return f
+}
+
+// wordOf reads a word that may be missing, or an object.
+func wordOf(raw json.RawMessage) (word string) {
+	settle(raw, &word)
+	return wordFrom(word)
+}
+
+// describe names an answer of the service.
+func describe(status int, word string) string {
+	switch {
+	case status == 0 && (word == "" || word == "unknown"):
+		return "no answer"
+	case status == 0:
+		return word
+	case word == "":
+		return fmt.Sprintf("HTTP %d", status)
+	}
+	return fmt.Sprintf("HTTP %d, %s", status, word)
+}
+
+// target names what a tool is used on, with paths seen from dir.
+func target(input map[string]any, dir string) string {
+	for _, key := range []string{"file_path", "notebook_path", "path", "absolute_path", "dir_path", "pattern", "command", "url", "query", "description"} {
+		text, ok := input[key].(string)
+		if !ok || text == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(dir, text); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+		return text
+	}
+	return ""
+}

@@ -1,0 +1,192 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/gate"
+	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// cli is what all agents that are programs have in common.
+type cli struct {
+	name    string // which agent
+	program string // what to run: a name to be found in PATH, or a path
+	install string // how to get it
+	vars    []string
+	agent   pipelines.Agent
+	opts    Options
+}
+
+// run carries out a call: prepare completes the program's arguments and
+// environment and gives its standard input, and says reads what it prints.
+// Nothing is left of the call when run returns.
+func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*Call) (string, error), line func([]byte) process.Reaction) (engine.Result, error) {
+	t.Access = t.Access.AtMost(c.agent.Access)
+	if strings.HasPrefix(t.Model, "-") {
+		return engine.Result{}, fmt.Errorf("%s: model %q begins with a hyphen, as an option does; name a model", c.name, t.Model)
+	}
+	path, err := c.find(c.program, t.Dir)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	if _, err := os.Stat(t.Dir); err != nil {
+		return engine.Result{}, fmt.Errorf("%s: the work tree: %w", c.name, err)
+	}
+	temp, err := c.opts.makeTemp()
+	if err != nil {
+		return engine.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
+	}
+	defer func() { _ = folders.RemoveAll(temp) }()
+	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Network: closed(t.Network)}}
+	call.Home = process.Lookup(c.opts.Environ, "HOME")
+	if c.opts.Home != "" {
+		call.Home = c.opts.Home
+	}
+	call.User = call.Home
+	call.Env = c.environ(call)
+	leave, err := c.opts.moveIn(call, c.name)
+	if err != nil {
+		return engine.Result{}, c.fail(classOf(err), err)
+	}
+	full := false
+	defer func() { leave(full) }()
+	asks := wayOf(c, call)
+	if c.opts.Requests != nil {
+		keep := c.opts.Requests(t)
+		defer func() { _ = keep.Close() }() // for people; the call does not depend on it
+		asks.Transcript = keep
+	}
+	way, err := passage.Open(asks)
+	if err != nil {
+		return engine.Result{}, c.fail(classOf(err), err)
+	}
+	defer way.Close()
+	call.enter(way)
+	stdin, err := prepare(call)
+	if err != nil {
+		return engine.Result{}, c.fail(classOf(err), err)
+	}
+	if c.opts.Sandbox != nil {
+		changed, err := c.opts.Sandbox(*call)
+		if err != nil {
+			return engine.Result{}, fmt.Errorf("%s: sandbox: %w", c.name, err)
+		}
+		call = &changed
+	}
+	if keep, read := c.opts.Transcript, line; keep != nil {
+		line = func(l []byte) process.Reaction { keep(t, l); return read(l) }
+	}
+	e, err := process.Program{
+		Argv: call.Argv, Env: call.Env, Dir: call.Dir, Stdin: stdin, Line: line, Own: call.Own, Network: call.Apart, Files: call.Files,
+		Whole: t.Timeout, Idle: t.Idle, Grace: c.opts.Grace, Linger: c.opts.Linger, Watch: c.opts.watchDisk(call).Watch, Tell: way.Tell(),
+	}.Run(ctx)
+	if err != nil {
+		return engine.Result{}, c.notStarted(err)
+	}
+	full = e.Cause == process.Overfull
+	seen := way.Close()
+	says.hear(c, way.Trouble())
+	r, err := c.conclude(ctx, t, e, says)
+	if says.settle != nil {
+		says.settle(&r)
+	}
+	way.Settle(seen, &r)
+	r.Usage = sane(r.Usage)
+	if seen.Limit != gate.NoLimit && ctx.Err() == nil {
+		err = nil // what was written until then counts
+	}
+	return r, err
+}
+
+// environ gives what the program may see.
+func (c cli) environ(call *Call) []string {
+	allowed := slices.Concat(commonVars(), c.vars, c.agent.Env)
+	return environ(c.opts.Environ, allowed, map[string]string{
+		"HOME": call.Home, "TMPDIR": call.Temp, "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0",
+	})
+}
+
+// find gives the absolute path of a program. A path that is not absolute
+// counts from dir.
+func (c cli) find(program, dir string) (string, error) {
+	candidates, below := []string{program}, false
+	named := !strings.ContainsRune(program, filepath.Separator)
+	if named {
+		candidates = nil
+		for _, d := range filepath.SplitList(process.Lookup(c.opts.Environ, "PATH")) {
+			if filepath.IsAbs(d) {
+				candidates = append(candidates, filepath.Join(d, program))
+			}
+		}
+	} else if !filepath.IsAbs(program) {
+		candidates[0], below = filepath.Join(dir, program), true
+	}
+	why := fmt.Errorf("there is no program %q in PATH", program)
+	for _, path := range candidates {
+		found, err := exec.LookPath(path)
+		if err == nil {
+			return found, nil
+		}
+		_, unseen := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrPermission) && unseen == nil:
+			why = fmt.Errorf("%s is not executable", path)
+		case named: // the folder does not have it, or may not be entered
+		case errors.Is(unseen, fs.ErrPermission):
+			why = unseen
+		default:
+			why = fmt.Errorf("there is no program %s", path)
+		}
+	}
+	if below && dir != "" {
+		why = fmt.Errorf("%w; a path counts from the top of the repository, as it is committed", why)
+	}
+	return "", c.missing(why)
+}
+
+func (c cli) missing(why error) *engine.AgentError {
+	e := c.fail(metadata.Missing, why)
+	if c.install != "" {
+		e.Hint = metadata.Because("hint_install", "command", c.install)
+	}
+	return e
+}
+
+// notStarted names an error of starting a program.
+func (c cli) notStarted(err error) error {
+	for _, gone := range []error{fs.ErrNotExist, fs.ErrPermission, syscall.ENOEXEC} {
+		if errors.Is(err, gone) {
+			return c.missing(err)
+		}
+	}
+	return c.fail(classOf(err), err)
+}
+
+func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
+	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
+}
+
+// settle decodes JSON from a program into v, and says whether it was JSON. What
+// does not fit is left out: the programs grow new fields and kinds of events
+// all the time.
+func settle(data []byte, v any) bool {
+	err := json.Unmarshal(data, v)
+	var misfit *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &misfit)
+}

@@ -1,0 +1,140 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/strict"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// codex is OpenAI's Codex.
+type codex struct{ cli }
+
+func codexVars() []string {
+	return []string{"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_HOME"}
+}
+
+// Run carries out one task with Codex. Codex takes no limit on turns or money,
+// and names its sessions itself.
+func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	s := &codexStream{cli: a.cli, task: t}
+	s.result.Model = t.Model
+	s.over = func(code int) {
+		if code != 0 && t.Resume && s.thread == "" {
+			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
+		}
+	}
+	s.settle = s.settleUsage
+	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { return a.prepare(c, s) }, s.line)
+}
+
+func (a codex) prepare(c *Call, s *codexStream) (string, error) {
+	t := c.Task
+	s.home = codexHome(c)
+	if t.Resume {
+		s.before = readRollout(s.home, t.Session).usage
+	}
+	c.Argv = append(c.Argv, "exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", t.Dir)
+	if t.Model != "" {
+		c.Argv = append(c.Argv, "-m", t.Model)
+	}
+	c.Argv = append(c.Argv, codexSandbox(t, a.opts.Contained)...)
+	settings := []string{
+		`web_search="disabled"`,
+		// A repository's own .codex folder is a program somebody else wrote.
+		fmt.Sprintf(`projects.%s.trust_level="untrusted"`, tomlString(t.Dir)),
+		// What the model runs needs no key of the model.
+		`shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`,
+	}
+	if url := process.Lookup(c.Env, "OPENAI_BASE_URL"); url != "" { // the program itself ignores the variable
+		settings = append(settings, "openai_base_url="+tomlString(url))
+	}
+	for _, setting := range settings {
+		c.Argv = append(c.Argv, "-c", setting)
+	}
+	if key := process.Lookup(c.Env, "OPENAI_API_KEY"); key != "" && process.Lookup(c.Env, "CODEX_API_KEY") == "" && !exists(filepath.Join(s.home, "auth.json")) {
+		c.Env = process.SetVar(c.Env, "CODEX_API_KEY", key) // the one it reads when it runs without a person
+	}
+	if err := a.schema(c, s); err != nil {
+		return "", err
+	}
+	if t.Resume && t.Session != "" {
+		if !sessionForm().MatchString(t.Session) {
+			return "", fmt.Errorf("session %.100q can be none of Codex: %w", t.Session, &SessionGone{t.Session})
+		}
+		c.Argv = append(c.Argv, "resume", t.Session)
+	}
+	c.Argv = append(c.Argv, "-")
+	return t.Prompt, nil
+}
+
+// schema hands over the schema of the answer, in the strict form that the
+// service demands. What cannot be said in it is left to the prompt.
+func (a codex) schema(c *Call, s *codexStream) error {
+	if c.Task.Schema == nil {
+		return nil
+	}
+	schema, ok, err := strict.Schema(c.Task.Schema)
+	if err != nil {
+		return fmt.Errorf("the JSON Schema of the answer: %w", err)
+	}
+	if !ok {
+		return nil
+	}
+	s.schema = c.Task.Schema
+	file := filepath.Join(c.Temp, "schema.json")
+	if err := os.WriteFile(file, schema, 0o600); err != nil {
+		return err
+	}
+	c.Argv = append(c.Argv, "--output-schema", file)
+	return nil
+}
+
+// codexSandbox says what commands of the model may write, and that they may
+// not reach the network. It is left off where something stronger is around
+// reprise.
+func codexSandbox(t engine.Task, contained bool) []string {
+	switch {
+	case t.Access == pipelines.AccessNone:
+		return []string{"--sandbox", "read-only", "--disable", "shell_tool"}
+	case contained:
+		return []string{"--sandbox", "danger-full-access"}
+	case t.Access == pipelines.AccessTree:
+		return []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}
+	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
+		files := fmt.Sprintf(`permissions.reprise.filesystem={":root"="read",":tmpdir"="write",%s="write"}`, tomlString(filepath.Dir(t.Artifact)))
+		return []string{"-c", `default_permissions="reprise"`, "-c", files}
+	}
+	return []string{"--sandbox", "read-only"}
+}
+
+// codexHome is where the program keeps its login and its sessions.
+func codexHome(c *Call) string {
+	if home := process.Lookup(c.Env, "CODEX_HOME"); home != "" {
+		return home
+	}
+	return filepath.Join(c.Home, ".codex")
+}
+
+// tomlString quotes a string; what JSON escapes, TOML reads.
+func tomlString(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return strings.TrimSpace(b.String())
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}

@@ -1,0 +1,123 @@
+package agents
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Contain puts all that o starts into the sandbox. Where the system has none,
+// sandbox.BestEffort gives o as it is and a sentence for the user, and
+// sandbox.Required an error.
+func (o Options) Contain(how sandbox.Containment, s sandbox.Sandbox) (Options, string, error) {
+	box, note, err := s.Prepare(how, o.withDefaults().Environ)
+	if box != nil {
+		o = o.within(box)
+	}
+	return o, note, err
+}
+
+// within puts all that o starts into a sandbox.
+func (o Options) within(box *sandbox.Sandbox) Options {
+	o.box, o.Contained = box, true
+	o.Sandbox = func(c Call) (Call, error) {
+		held, err := box.Hold(c.Call)
+		c.Call = held
+		return c, err
+	}
+	return o
+}
+
+// Held says what the sandbox of o holds; without a sandbox, ok is false. To
+// find out, it may make a control group and remove it.
+func (o Options) Held() (held sandbox.Held, ok bool) {
+	if o.box == nil {
+		return sandbox.Held{}, false
+	}
+	return o.box.Held(), true
+}
+
+// Confinement says what o keeps programs in. As Held, it may make a control
+// group and remove it.
+func (o Options) Confinement() sandbox.Confinement { return o.box.Confinement() }
+
+// checkHome begins the name of the home of checks.
+const checkHome = "check"
+
+// moveIn gives a call a home and a control group of its own, if there is a
+// sandbox. The function it returns is called after the call, and clears the home
+// if the call has filled it.
+func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error) {
+	files := logins(agent, c.User, o.Environ)
+	if o.box == nil {
+		o.learn(agent, files)
+		return func(bool) { o.learn(agent, files) }, nil
+	}
+	home := sandbox.Home{Program: agent, Keep: sessions(agent)}
+	for _, f := range files {
+		home.Files = append(home.Files, f.File)
+	}
+	c.Env = slices.DeleteFunc(c.Env, func(kv string) bool { // its own home has them in their usual places
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains([]string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"}, name)
+	})
+	moveOut, err := o.box.MoveIn(&c.Call, home)
+	if err != nil {
+		return nil, err
+	}
+	o.learn(agent, files)
+	return func(full bool) {
+		moveOut(full)
+		o.learn(agent, files)
+	}, nil
+}
+
+// closed is what the sandbox leaves of the network to a call; nil: all of it.
+func closed(n pipelines.Network) *sandbox.Network {
+	if !n.Closed {
+		return nil
+	}
+	return &sandbox.Network{Listen: n.Listen}
+}
+
+// enter has a call take its way to the network.
+func (c *Call) enter(way *passage.Passage) {
+	c.Env = way.Env
+	if c.Network != nil {
+		c.Network.Port = way.Port()
+	}
+}
+
+// watchDisk begins to watch what a call does to the disk. Without a sandbox only
+// what must stay free counts.
+func (o Options) watchDisk(c *Call) *sandbox.DiskWatch {
+	if o.box == nil {
+		return sandbox.WatchSpace(c.Dir, c.Temp)
+	}
+	return o.box.WatchDisk(c.Call)
+}
+
+// learn tells what secrets are in logins and settings: as they were copied, or
+// as the user has them.
+func (o Options) learn(agent string, files []login) {
+	if o.Learn == nil {
+		return
+	}
+	var found []string
+	for _, f := range files {
+		for _, data := range [][]byte{f.Data, f.Fresh} {
+			found = append(found, secretsIn(f, data)...)
+		}
+		if f.Data == nil {
+			data, _ := os.ReadFile(f.From) // the user has none, or the program cannot read it either
+			found = append(found, secretsIn(f, data)...)
+		}
+	}
+	if len(found) > 0 {
+		o.Learn(agent, found)
+	}
+}

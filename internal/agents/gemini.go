@@ -1,0 +1,186 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// gemini is Google's Gemini CLI.
+type gemini struct{ cli }
+
+func geminiVars() []string {
+	return []string{
+		"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GEMINI_CLI_HOME",
+		"GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION",
+		"GOOGLE_APPLICATION_CREDENTIALS",
+	}
+}
+
+// Exit codes of the program.
+const (
+	geminiNoLogin   = 41
+	geminiNoSession = 42
+)
+
+// Run carries out one task with Gemini. It takes no limit on turns or money
+// and no schema: a structured answer can only come in its text. Access to the
+// artifacts alone cannot be told to it either: it may then edit all files, and
+// what it should not have written is taken back afterwards.
+func (a gemini) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	s := &geminiStream{cli: a.cli, task: t}
+	s.result.Session = t.Session
+	s.over = func(code int) {
+		switch {
+		case s.failed != nil:
+		case code == geminiNoLogin:
+			s.failed = a.fail(metadata.Auth, errors.New("it has no login and no key"))
+			s.failed.Hint = geminiLogin()
+		case code == geminiNoSession && t.Resume:
+			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
+		}
+	}
+	return a.run(ctx, t, &s.said, a.prepare, s.line)
+}
+
+func geminiLogin() metadata.Reason { return metadata.Because("hint_gemini_login") }
+
+func (a gemini) prepare(c *Call) (string, error) {
+	t := c.Task
+	// Without trust in the folder it does no work. What it then takes over from the
+	// tree, .env among it, phases.Instructs has brought back to the base before:
+	// its own --ignore-env is refused by its parser of arguments (0.61.0).
+	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
+	c.Argv = append(c.Argv, "--output-format", "stream-json", "--skip-trust", "--approval-mode", cmp.Or(mode, "plan"))
+	if t.Model != "" {
+		c.Argv = append(c.Argv, "--model", t.Model)
+	}
+	if t.Session != "" {
+		if err := uuid.Validate(t.Session); err != nil {
+			return "", fmt.Errorf("session %q: Gemini takes only a UUID: %w", t.Session, err)
+		}
+		option := "--session-id"
+		if t.Resume {
+			option = "--resume"
+		}
+		c.Argv = append(c.Argv, option, t.Session)
+	}
+	return t.Prompt, nil
+}
+
+// geminiStream reads the events of Gemini.
+type geminiStream struct {
+	said
+	cli  cli
+	task engine.Task
+	text words // what it said since the last tool
+}
+
+type geminiEvent struct {
+	Type, Role, Content, Status string
+	Session                     string `json:"session_id"`
+	Model                       string
+	Delta                       bool
+	Tool                        string         `json:"tool_name"`
+	ToolID                      string         `json:"tool_id"`
+	Parameters                  map[string]any `json:"parameters"`
+	Error                       struct{ Type, Message string }
+	Stats                       struct {
+		Input  int64 `json:"input_tokens"` // cached ones are among them
+		Output int64 `json:"output_tokens"`
+		Cached int64
+		Tools  int `json:"tool_calls"`
+	}
+}
+
+// line takes one line of the stream. What is no event is left out.
+func (s *geminiStream) line(data []byte) process.Reaction {
+	var e geminiEvent
+	if !settle(data, &e) {
+		return process.GoOn
+	}
+	switch {
+	case e.Type == "init":
+		s.result.Session, s.result.Model = sessionOf(e.Session, s.result.Session), wordFrom(e.Model)
+		s.notify("")
+	case e.Type == "message" && e.Role == "assistant":
+		if !e.Delta {
+			s.text.Reset()
+		}
+		s.text.add(e.Content)
+		s.result.Text = s.text.String()
+		s.notify(e.Content)
+	case e.Type == "tool_use":
+		s.result.ToolCalls++
+		s.text.Reset()
+		s.result.Text = "" // last words are those after the last tool
+		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))
+	case e.Type == "tool_result" && e.Status == "error" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
+		s.deny(toolOf(e.ToolID))
+	case e.Type == "result":
+		return s.end(e)
+	}
+	return process.GoOn
+}
+
+// toolOf finds the name of a tool in the id of its call.
+func toolOf(id string) string {
+	name, _, _ := strings.Cut(id, "__")
+	return name
+}
+
+func (s *geminiStream) end(e geminiEvent) process.Reaction {
+	u := metadata.Usage{InputTokens: max(0, tokens(e.Stats.Input)-tokens(e.Stats.Cached)), CachedTokens: e.Stats.Cached, OutputTokens: e.Stats.Output}
+	var warning []string
+	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
+	s.result.Warnings = append(s.result.Warnings, warning...)
+	s.result.ToolCalls = times(e.Stats.Tools)
+	if e.Status == "success" {
+		s.done = true
+		return process.Done
+	}
+	class, why := geminiFault(e.Error.Message)
+	s.failed = s.cli.fail(class, errors.New(process.OneLine(why, 300)))
+	if class == metadata.Auth {
+		s.failed.Hint = geminiLogin()
+	}
+	return process.Done
+}
+
+// geminiFault reads the service's answer out of an error's message, where the
+// program puts it as JSON.
+func geminiFault(message string) (metadata.Class, string) {
+	var answer struct {
+		Error struct {
+			Code            int
+			Message, Status string
+			Details         []struct{ Reason string }
+		}
+	}
+	start, end := strings.IndexByte(message, '{'), strings.LastIndexByte(message, '}')
+	if start < 0 || end < start || !settle([]byte(message[start:end+1]), &answer) {
+		return metadata.Crash, message
+	}
+	for _, d := range answer.Error.Details {
+		if d.Reason == "API_KEY_INVALID" {
+			answer.Error.Code = 401
+		}
+	}
+	return passage.ClassOf(answer.Error.Code, ""), fmt.Sprintf("%s: %s", answer.Error.Status, answer.Error.Message)
+}
+
+func (s *geminiStream) notify(text string) {
+	if s.task.Notify != nil {
+		s.task.Notify(engine.Activity{Session: s.result.Session, Text: process.OneLine(text, 120)})
+	}
+}

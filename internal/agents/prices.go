@@ -1,0 +1,87 @@
+package agents
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"sync"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// pricesFile has the list prices, where they are published, and when they were
+// written down. A pipeline's prices come before these.
+//
+//go:embed prices.json
+var pricesFile []byte
+
+// priceTables gives the list prices by agent and model, in US dollars for a
+// million tokens.
+var priceTables = sync.OnceValue(func() map[string]map[string]pipelines.Price {
+	var file struct {
+		Agents map[string]struct{ Models map[string]pipelines.Price }
+	}
+	if err := json.Unmarshal(pricesFile, &file); err != nil {
+		panic(err) // unreachable: it is embedded, and a test reads it
+	}
+	tables := map[string]map[string]pipelines.Price{}
+	for name, agent := range file.Agents {
+		tables[name] = agent.Models
+	}
+	return tables
+})
+
+// variant is what a model's name may end in without changing its price.
+var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|-latest|\[1m\])+$`) })
+
+// priced fills in what a usage costs, where the agent does not say so itself,
+// and gives a warning for people if that is a guess.
+func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warning []string) {
+	var known bool
+	u = sane(u)
+	u.USD, known = c.price(model, u)
+	u = sane(u)
+	u.Estimated = u.USD > 0
+	if !known && u.Estimated {
+		warning = []string{fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", model)}
+	}
+	return u, warning
+}
+
+// price finds the price of a usage. A model that is in no table costs as much as the dearest of its agent
+// (of all, for an agent without a table), and known is false.
+func (c cli) price(model string, u metadata.Usage) (usd float64, known bool) {
+	tables := priceTables()
+	table, ok := tables[c.name]
+	if !ok {
+		table = map[string]pipelines.Price{}
+		for _, t := range tables {
+			maps.Copy(table, t)
+		}
+	}
+	base := variant().ReplaceAllString(model, "")
+	var p pipelines.Price
+	for _, try := range []struct {
+		in   map[string]pipelines.Price
+		name string
+	}{{c.opts.Prices, model}, {c.opts.Prices, base}, {table, base}} {
+		if p, known = try.in[try.name]; known {
+			break
+		}
+	}
+	if !known {
+		p = dearest(table)
+	}
+	return (float64(u.InputTokens)*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6, known
+}
+
+// dearest gives the highest rate of each kind.
+func dearest(table map[string]pipelines.Price) (d pipelines.Price) {
+	for p := range maps.Values(table) {
+		d.Input, d.Cached, d.Output = max(d.Input, p.Input), max(d.Cached, p.Cached), max(d.Output, p.Output)
+	}
+	return d
+}

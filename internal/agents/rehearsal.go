@@ -1,0 +1,174 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// rehearsal is the agent that needs no key, no network and no model. It writes
+// an artifact from the task, passes every review but the very first, and shows
+// in what it writes that findings and the reason of a rollback arrived. The
+// same task and tree give the same result, in every process.
+//
+// The review that fails is the one of the phase named first, in its round 0,
+// while the artifact does not say yet that it was revised.
+type rehearsal struct {
+	first string
+	pace  time.Duration
+	stubs *Stubs
+	quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
+}
+
+// rehearsalFinding is the id of the one finding that a rehearsal has.
+const rehearsalFinding = "R1"
+
+// Run carries out one task.
+func (a rehearsal) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	if err := rest(ctx, a.pace); err != nil {
+		return engine.Result{}, err
+	}
+	r := engine.Result{Session: t.Session, Model: "rehearsal"}
+	if t.Notify != nil {
+		t.Notify(engine.Activity{Session: t.Session, Text: fmt.Sprintf("%s %s", t.Step, t.Phase)})
+	}
+	s, scripted := a.stubs.next(t)
+	if scripted && s.Sleep > 0 {
+		if err := rest(ctx, time.Duration(s.Sleep)); err != nil {
+			return r, err
+		}
+	}
+	if scripted && s.Error != nil {
+		return r, s.Error.err()
+	}
+	err := a.work(ctx, t, &r)
+	if err == nil && scripted {
+		err = s.apply(t, &r)
+	}
+	if err != nil {
+		return r, &engine.AgentError{Class: classOf(err), Agent: "rehearsal", Err: err}
+	}
+	if !scripted || s.Usage == nil {
+		r.Usage = pretend(t, r)
+	}
+	return r, nil
+}
+
+// rest waits, or says that there is no time left.
+func rest(ctx context.Context, d time.Duration) error {
+	if d == 0 && ctx.Err() == nil {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		class := metadata.Signal
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			class = metadata.StepTimeout
+		}
+		return &engine.AgentError{Class: class, Agent: "rehearsal", Err: context.Cause(ctx)}
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// work does what the step asks for.
+func (a rehearsal) work(ctx context.Context, t engine.Task, r *engine.Result) error {
+	r.ToolCalls = 1 // it read, or wrote, the artifact
+	words := wordsIn(t.Language)
+	if t.Step == engine.Diagnose {
+		return diagnose(t, words, r)
+	}
+	if t.Step == metadata.Review {
+		v := a.verdict(t, words)
+		r.Text = fmt.Sprintf(words.reviewed, t.Phase, v.Verdict)
+		var err error
+		r.Structured, err = json.Marshal(v)
+		return err
+	}
+	text := words.document(t)
+	r.Text = fmt.Sprintf(words.wrote, t.Phase)
+	if t.Access == pipelines.AccessNone || t.Access == pipelines.AccessRead {
+		r.Text = text // it cannot write: its last words are the document
+	} else if err := a.write(t, r, text); err != nil {
+		return err
+	}
+	if t.Schema != nil {
+		var err error
+		if r.Structured, err = pipelines.Instance(t.Schema); err == nil && a.quiet != nil {
+			r.Structured, err = a.quiet(ctx, t.Phase, r.Structured)
+		}
+		return err
+	}
+	return nil
+}
+
+func (a rehearsal) write(t engine.Task, r *engine.Result, text string) error {
+	if t.Artifact != "" {
+		if err := put(t.Artifact, text); err != nil {
+			return err
+		}
+	}
+	if t.Access != pipelines.AccessTree {
+		return nil
+	}
+	r.ToolCalls++
+	scratch := filepath.Join(t.Dir, "rehearsal", t.Phase+".txt")
+	return put(scratch, fmt.Sprintf("%s: %s, %d\n", t.Phase, t.Step, t.Attempt))
+}
+
+// put writes a file and the folders above it.
+func put(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// verdict judges: the gates hold, but for the review that is to fail.
+func (a rehearsal) verdict(t engine.Task, words rehearsalWords) metadata.Verdict {
+	artifact, _ := os.ReadFile(t.Artifact) // one that cannot be read was not revised
+	revised := strings.Contains(string(artifact), words.revised)
+	fails := a.first != "" && t.Phase == a.first && t.Round == 0 && !revised
+	v := metadata.Verdict{Verdict: metadata.Pass, Gates: []metadata.Gate{}, Findings: []metadata.Finding{}}
+	for i, g := range t.Gates {
+		gate := metadata.Gate{Gate: g, Pass: !fails || i > 0, Why: words.holds}
+		if !gate.Pass {
+			gate.Why = words.missing
+		}
+		v.Gates = append(v.Gates, gate)
+	}
+	f := metadata.Finding{
+		ID: rehearsalFinding, Severity: metadata.Blocker, Status: metadata.NewFinding,
+		Title: words.title, Problem: words.missing, Impact: words.impact, Solution: words.solution,
+	}
+	switch {
+	case fails:
+		v.Verdict = metadata.Fail
+	case t.Phase == a.first && t.Round > 0 && revised:
+		f.Status = metadata.Fixed
+	default:
+		return v
+	}
+	v.Findings = append(v.Findings, f)
+	return v
+}
+
+// pretend gives figures as a model would have them: four characters to a
+// token, 1 and 5 US dollars for a million. No money is spent.
+func pretend(t engine.Task, r engine.Result) metadata.Usage {
+	u := metadata.Usage{InputTokens: int64(len(t.Prompt)/4 + 1), OutputTokens: int64((len(r.Text)+len(r.Structured))/4 + 1), Turns: 1, Estimated: true}
+	if info, err := os.Stat(t.Artifact); err == nil && t.Step != metadata.Review && t.Step != engine.Diagnose {
+		u.OutputTokens += info.Size() / 4
+	}
+	u.USD = (float64(u.InputTokens) + 5*float64(u.OutputTokens)) / 1e6
+	return u
+}

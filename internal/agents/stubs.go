@@ -1,0 +1,155 @@
+package agents
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Stubs are scripted results that a rehearsal plays back. What its file may
+// say is in stubs.cue.
+type Stubs struct {
+	calls map[string]stub
+	mu    sync.Mutex
+	seen  map[string]int // by phase and step
+}
+
+//go:embed stubs.cue
+var stubsSchema string
+
+// stub is one entry.
+type stub struct {
+	Text     *string            `json:"text"`
+	Artifact *string            `json:"artifact"`
+	Files    map[string]string  `json:"files"`
+	Report   json.RawMessage    `json:"report"`
+	Verdict  json.RawMessage    `json:"verdict"`
+	Limit    string             `json:"limit"`
+	Sleep    pipelines.Duration `json:"sleep"`
+	Usage    *stubUsage         `json:"usage"`
+	Error    *stubError         `json:"error"`
+}
+
+type stubUsage struct {
+	Input  int64   `json:"input_tokens"`
+	Output int64   `json:"output_tokens"`
+	Cached int64   `json:"cached_tokens"`
+	USD    float64 `json:"cost_usd"`
+}
+
+type stubError struct {
+	Class      metadata.Class     `json:"class"`
+	Message    string             `json:"message"`
+	RetryAfter pipelines.Duration `json:"retry_after"`
+}
+
+// ReadStubs reads a file of scripted results. All mistakes in it come back
+// together, as pipelines.Errors.
+func ReadStubs(file string) (*Stubs, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading stubs: %w", err)
+	}
+	s := &Stubs{seen: map[string]int{}}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return s, nil // nothing is scripted
+	}
+	doc, err := pipelines.ReadDocument(file, data, stubsSchema, "#Stubs")
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(doc.JSON(), &s.calls); err != nil {
+		return nil, fmt.Errorf("reading stubs: %s: %w", file, err)
+	}
+	for key, c := range s.calls {
+		if c.Report != nil && c.Verdict != nil {
+			doc.Wrong([]any{key, "verdict"}, "a call has a report or a verdict, not both")
+		}
+		for name := range c.Files {
+			if !filepath.IsLocal(filepath.FromSlash(name)) {
+				doc.Wrong([]any{key, "files", name}, "not below the work tree")
+			}
+		}
+	}
+	return s, doc.Mistakes()
+}
+
+// next gives the entry for a call, if there is one. A nil *Stubs has none.
+func (s *Stubs) next(t engine.Task) (stub, bool) {
+	if s == nil {
+		return stub{}, false
+	}
+	key := t.Phase + "/" + string(t.Step)
+	s.mu.Lock()
+	s.seen[key]++
+	n := s.seen[key]
+	s.mu.Unlock()
+	if c, ok := s.calls[fmt.Sprintf("%s/%d", key, n)]; ok {
+		return c, true
+	}
+	c, ok := s.calls[key]
+	return c, ok
+}
+
+// apply lays an entry over what the rehearsal did.
+func (c stub) apply(t engine.Task, r *engine.Result) error {
+	if c.Text != nil {
+		r.Text = *c.Text
+	}
+	if c.Artifact != nil && t.Artifact != "" && t.Access != pipelines.AccessNone && t.Access != pipelines.AccessRead {
+		if err := put(t.Artifact, *c.Artifact); err != nil {
+			return err
+		}
+	}
+	for _, answer := range []json.RawMessage{c.Report, c.Verdict} {
+		if answer != nil {
+			r.Structured = answer
+		}
+	}
+	if c.Usage != nil {
+		r.Usage = metadata.Usage{InputTokens: c.Usage.Input, OutputTokens: c.Usage.Output, CachedTokens: c.Usage.Cached, USD: c.Usage.USD, Turns: 1}
+	}
+	r.Limit = c.Limit
+	return c.writeFiles(t.Dir)
+}
+
+// writeFiles never leaves the tree, whatever links are in it.
+func (c stub) writeFiles(dir string) error {
+	if len(c.Files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it
+	for name, text := range c.Files {
+		name = filepath.FromSlash(name)
+		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// err is the error an entry scripts.
+func (e *stubError) err() error {
+	message := e.Message
+	if message == "" {
+		message = "scripted"
+	}
+	return &engine.AgentError{Class: e.Class, Agent: "rehearsal", RetryAfter: time.Duration(e.RetryAfter), Err: errors.New(message)}
+}

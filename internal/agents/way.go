@@ -1,0 +1,53 @@
+package agents
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// wayOf is what a call's way to its models has to know of it.
+func wayOf(c cli, call *Call) passage.Call {
+	t := call.Task
+	way := passage.Call{
+		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network,
+	}
+	if t.Model != "" {
+		way.Models = append(slices.Collect(maps.Values(c.agent.Models)), t.Model)
+	}
+	for _, f := range logins(c.name, call.User, c.opts.Environ) {
+		data, err := os.ReadFile(f.From) // what we cannot read, the program cannot either
+		switch filepath.Base(f.From) {
+		case "settings.json", "config.toml":
+			way.Settings = data
+		case "auth.json":
+			way.Login = err == nil
+		}
+	}
+	return way
+}
+
+// hear adds to what a program said of itself what its service answered it.
+func (s *said) hear(c cli, t *passage.Trouble) {
+	if t == nil {
+		return
+	}
+	err := c.fail(passage.ClassOf(t.Status, ""), fmt.Errorf("the model's service refused (HTTP %d)", t.Status))
+	err.RetryAfter = t.RetryAfter
+	if err.Class == metadata.Auth {
+		err.Hint = map[string]metadata.Reason{
+			"claude": metadata.Because("hint_claude_login"), "codex": metadata.Because("hint_codex_login"), "gemini": metadata.Because("hint_gemini_login"),
+		}[c.name]
+	}
+	if s.trouble == nil {
+		s.trouble = err
+	}
+	if t.Ends && s.failed == nil && !s.done {
+		s.failed = err
+	}
+}

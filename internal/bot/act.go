@@ -1,0 +1,226 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/summary"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Act is a step of a workflow: it reads the event, does what that asks
+// for, and leaves outputs and a summary in any case.
+func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
+	env.SecretFinder = env.Finder()
+	j := job.New(env)
+	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
+	in, err := trigger.ReadInputs(j)
+	j.MaskAll(env.Secrets())
+	j.Stop()
+	var b *bot
+	t, end := trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}
+	if err == nil {
+		if in.Prefix != "" {
+			j.Env.Environ = append(j.Env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
+		}
+		b, t, end, err = wake(j, in, dry)
+	}
+	if why := env.TooShort(); why != "" {
+		j.Warning(why)
+	}
+	if b != nil {
+		end = b.act(ctx)
+		t = b.t
+	}
+	if err != nil {
+		end.err, end.Why = err, exit.Why(err)
+	}
+	return ending{end, j, in, b, t}.finish(ctx)
+}
+
+// wake reads the event. It gives the bot that acts on it or, if nothing is to
+// be done, how the job ends.
+func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, jobEnd, error) {
+	r := trigger.RunnerOf(j.Env)
+	payload, err := j.Payload()
+	if err != nil {
+		return nil, trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+	}
+	ev, err := github.ReadEvent(r.Event, payload)
+	if err != nil {
+		return nil, trigger.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
+	}
+	if ev.Comment != nil {
+		ev.Comment.Body = j.Log.Mask(ev.Comment.Body) // what people say is kept with the run
+	}
+	for name, value := range ev.Inputs {
+		ev.Inputs[name] = j.Log.Mask(value)
+	}
+	t, no := trigger.Of(ev, in, r)
+	if no != nil {
+		end := jobEnd{decision: denied, Denial: *no}
+		if no.Code == metadata.NoTrigger || no.Code == metadata.NotACommand {
+			end.decision = ignored // it is nobody's business
+		}
+		return nil, t, end, nil
+	}
+	b, err := newBot(j, in, t, dry)
+	return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+}
+
+// ending is a job that has nothing more to do but to say how it ended.
+type ending struct {
+	jobEnd
+	job *job.Job
+	in  trigger.Inputs
+	bot *bot // nil: nothing was begun
+	t   trigger.Trigger
+}
+
+// finish writes outputs and summary, and gives the exit code. An event that is
+// not for reprise, or that was refused, does not fail the job, because anybody
+// can write comments.
+func (e ending) finish(ctx context.Context) error {
+	err := errors.Join(e.setOutputs(), e.job.Summary(e.summaryPage()))
+	if err != nil {
+		e.job.Failure(err)
+	}
+	switch {
+	case e.err != nil:
+		e.job.Failure(e.err)
+	case e.unknown(), e.Why != "" && e.exitCode() == exit.Failed:
+		e.job.Failure(errors.New(e.said()))
+	case e.Why != "" && e.decision == denied:
+		e.job.Warning(e.said())
+	case e.Why != "":
+		e.job.Notice(e.said())
+	}
+	_, _ = fmt.Fprintf(e.job.Env.Stdout, "decision: %s, reason: %s\n", e.decision, e.Code)
+	switch {
+	case e.err != nil && errors.Is(context.Cause(ctx), engine.ErrInterrupted):
+		return exit.Code(exit.Cancelled)
+	case e.err != nil, err != nil:
+		return exit.Code(exit.Failed)
+	}
+	if code := e.exitCode(); code != exit.Done {
+		return exit.Code(code)
+	}
+	return nil
+}
+
+// said is why nothing was done, or why a run stopped, for the log.
+func (e ending) said() string {
+	return fmt.Sprintf("%s: %s", e.Code, text.JoinLines(e.Why.In(prompts.Words(e.language()))))
+}
+
+// exitCode is the exit code of a job: that of the run it worked on. A run that
+// waits for a person, as it should, is no failure.
+func (e ending) exitCode() int {
+	if e.unknown() {
+		return exit.Failed
+	}
+	if e.decision != toRun || !e.bot.hasRun() {
+		return exit.Done
+	}
+	if e.Code == metadata.AwaitingPerson {
+		return exit.Done
+	}
+	return progress.ExitCode(e.bot.w.Run)
+}
+
+// setOutputs sets every output that has a value.
+func (e ending) setOutputs() error {
+	b, j := e.bot, e.job
+	values := [][2]string{{"decision", string(e.decision)}, {"reason-code", string(e.Code)}}
+	set := func(name string, value any) { values = append(values, [2]string{name, fmt.Sprint(value)}) }
+	if e.t.Number > 0 {
+		set("issue", e.t.Number)
+	}
+	if b.hasRun() && e.decision == toRun {
+		run := b.w.Run
+		so := summary.Of(b.w.Plan, run, prompts.Words("en"))
+		so.Head = b.w.Repo.Tip()
+		if e.err != nil {
+			so.Error = j.Log.Mask(e.err.Error())
+		}
+		result, err := json.Marshal(so)
+		if err != nil {
+			return fmt.Errorf("write the result: %w", err)
+		}
+		set("result", string(result))
+		set("phase", so.Phase)
+		set("status", run.Status)
+		set("branch", run.BranchName)
+		set("head-sha", so.Head)
+		set("cost-usd", fmt.Sprintf("%.4f", run.Cost.USD))
+		if run.PRNumber > 0 {
+			set("pr-number", run.PRNumber)
+			set("pr-url", run.PRURL)
+		}
+		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
+			set("comment-id", id)
+		}
+		if dir, err := j.ResultsDir(); err != nil {
+			b.voice.warn(err)
+		} else if dir != "" {
+			if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(j.Known(string(result))+"\n"), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	var wrong []error
+	for _, v := range values {
+		wrong = append(wrong, j.Output(v[0], j.Known(v[1])))
+	}
+	return errors.Join(wrong...)
+}
+
+// language is the language of a job: that of its run, else that of the input.
+func (e ending) language() string {
+	if e.bot != nil {
+		return e.bot.voice.language()
+	}
+	return cmp.Or(e.in.Language, "en")
+}
+
+// summaryPage is the summary of the job.
+func (e ending) summaryPage() string {
+	b, t, language := e.bot, e.t, e.language()
+	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
+	if b.hasRun() && e.decision == toRun {
+		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: b.sandboxAsked(), Box: b.w.Box, Versions: versions}
+		if e.err != nil && !slices.Contains(f.Warnings, e.Words(b.voice.language())) {
+			f.Warnings = append(f.Warnings, e.Words(b.voice.language()))
+		}
+		return page.RunSummary(b.w.Plan, b.w.Run, f)
+	}
+	f := page.EventFacts{Event: t.Event, Denial: e.Denial, Versions: versions}
+	if t.Number > 0 {
+		f.Issue = fmt.Sprint(t.Number)
+	}
+	if b != nil {
+		f.Warnings = b.voice.warnings()
+	}
+	if e.err == nil && (e.decision == replied && e.Code == "" || e.decision == toRun && e.in.Command == workflow.GateOnly) {
+		f.Denial = page.Denial{By: t.By, What: t.Text}
+		return text.Join("\n\n", e.text, page.HandledSummary(language, e.decision == toRun, f))
+	}
+	return text.Join("\n\n", e.text, page.EventSummary(language, f))
+}

@@ -1,0 +1,108 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// replyTo answers a question or a mistake. An error has been told as a warning.
+func (v *voice) replyTo(ctx context.Context, c waiting) error {
+	err := v.reply(ctx, []int64{c.comment.ID}, func(marker string) string {
+		return v.answerText(ctx, c.asked, c.comment.Author.Login, marker)
+	})
+	if err != nil {
+		return err
+	}
+	sign := github.Rocket
+	if c.asked.Outcome == command.Mistaken {
+		sign = github.Confused
+	}
+	v.react(ctx, c.comment.ID, sign)
+	return nil
+}
+
+// answerText is the answer to a question.
+func (v *voice) answerText(ctx context.Context, asked command.Parsed, by, marker string) string {
+	plan, found, err := v.known(ctx)
+	v.speak(found.Language)
+	if text := asked.Reply(v.language()); text != "" {
+		return marker + "\n" + text
+	}
+	refusal := func(code metadata.Code, err error) string {
+		return page.RefusalReply(marker, v.language(), page.Denial{Code: code, By: by, What: "/" + asked.Command.Name, Why: exit.Why(err), Known: true})
+	}
+	if asked.Command.Name == "help" {
+		return marker + "\n" + command.Help(v.language(), asked.Command.Topic, nil)
+	}
+	switch none := errors.Is(err, fs.ErrNotExist); {
+	case err != nil && !none:
+		return refusal(exit.ForgeReason(err), err)
+	case asked.Command.Name == "config":
+		return v.configText(ctx, marker, plan)
+	case none:
+		return refusal(metadata.NoRun, errors.New(""))
+	case asked.Command.Name == "status":
+		return page.StatusReply(marker, plan, found, page.Notices{Links: v.linksTo(found, v.subject().tip)}, found.GitHubIntegration.ProgressCommentURL)
+	}
+	back, err := phases.PlanRollback(plan, found, command.Request{Command: asked.Command, By: by, At: v.env.Now()}.Rollback())
+	if err != nil {
+		return refusal(metadata.NotACommand, command.WithNearest(err))
+	}
+	return page.RollbackReply(marker, plan, back)
+}
+
+// known gives the run of the issue with its plan: as this job has it, or as it
+// is on the branch at the forge. The error is an fs.ErrNotExist if there is no
+// run.
+func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, error) {
+	if is := v.subject(); is.began {
+		return is.plan, is.run, nil
+	}
+	branch := v.env.Branch(v.id())
+	return workspace.ReadRecord(v.id(), branch, func(path string) ([]byte, error) { return v.gh.File(ctx, v.owner, v.name, branch, path) })
+}
+
+// configText gives the settings that a run of the issue has, or would have.
+func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.Pipeline) string {
+	f := page.ConfigFacts{Version: environ.VersionText(), Bots: v.in.Bots, Protects: v.in.Protect, Sandbox: v.in.Sandbox}
+	for _, s := range command.Table() {
+		f.Rights = append(f.Rights, page.Right{Command: "/" + s.Name, Role: string(s.Role)})
+	}
+	why := metadata.Because("began_with_it")
+	f.From = v.env.Branch(v.id())
+	if plan == nil {
+		var err error
+		if plan, why, err = v.choose(ctx); err != nil {
+			return page.RefusalReply(marker, v.language(), page.Denial{Code: metadata.ConfigInvalid, By: v.t.By, What: "/config", Why: exit.Why(err)})
+		}
+		f.From = v.t.Branch
+	}
+	f.Why = why.In(prompts.Words(v.language()))
+	return page.ConfigReply(marker, v.language(), plan, f)
+}
+
+// choose says which pipeline a new run would have.
+func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reason, error) {
+	is := pipelines.Issue{}
+	if v.t.Issue != nil {
+		is = pipelines.Issue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
+	}
+	plan, why, err := definition.ChooseOn(ctx, branchFiles{v.place}, is, definition.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
+	if plan != nil {
+		v.speak(plan.Language)
+	}
+	return plan, why, err
+}

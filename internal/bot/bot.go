@@ -1,0 +1,360 @@
+// Package bot does what people ask for on an issue: it reads the event that
+// started a job, looks at who asks, and carries commands out between the steps of
+// the run. Its door is Act.
+//
+// It has three parts: the inbox has the comments as commands, the voice says what
+// people are told, and the lease knows whose the run is. Each has a lock, because
+// comments are read and answered while an agent works. A bot is over them, and
+// belongs to one goroutine.
+package bot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/delivery"
+	"github.com/reprise-ci/reprise/internal/doctor"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// bot does what people ask for in the comments of one issue. One goroutine uses
+// it; what another one reaches while an agent works is in its parts.
+type bot struct {
+	*place
+	inbox     *inbox
+	voice     *voice
+	lease     *lease
+	delivery  *delivery.Delivery
+	preflight *doctor.Preflight
+	dryRun    DryRunner
+
+	w      *workspace.Workspace // nil: no run is open
+	engine *engine.Engine
+	acted  bool // this process did more with the run than refuse commands
+	obeyed int  // commands that this process took
+	// strangers is how many reviews by people without the right it has seen.
+	strangers int
+	// turnedDown is why what a form or a workflow asked for was refused. There
+	// is no comment to answer, so the job itself has to say it.
+	turnedDown *page.Denial
+}
+
+// jobEnd is how a job ended.
+type jobEnd struct {
+	decision    decision
+	page.Denial        // why nothing was done, or why a run stopped; zero if all went well
+	text        string // an answer that has no comment to stand in
+	err         error
+}
+
+// unknown reports whether nothing was done because the forge did not answer,
+// so that nobody knows whether it should have been.
+func (e jobEnd) unknown() bool {
+	return e.decision == denied && (e.Code == metadata.APIError || e.Code == metadata.CredentialsMissing)
+}
+
+// decision is what became of an event, for the steps that follow.
+type decision string
+
+// The decisions.
+const (
+	toRun   decision = "run"     // there is work to do, or it was done
+	replied decision = "replied" // it was answered, and that was all
+	ignored decision = "ignored" // it asks for nothing
+	denied  decision = "denied"  // whoever asks may not, or not so
+)
+
+// newBot prepares to act on a trigger.
+func newBot(j *job.Job, in trigger.Inputs, t trigger.Trigger, dry DryRunner) (*bot, error) {
+	p, err := newPlace(j, in, t)
+	if err != nil {
+		return nil, err
+	}
+	v := &voice{place: p, lease: &lease{place: p}}
+	v.inbox = newInbox(p, v.warn)
+	return &bot{
+		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
+		preflight: &doctor.Preflight{Env: p.env, GitHub: p.gh, Owner: p.owner, Name: p.name, Pull: p.in.Pull, Warn: v.warn},
+	}, nil
+}
+
+// newDelivery prepares what a run leaves on the forge besides comments.
+func newDelivery(p *place, v *voice) *delivery.Delivery {
+	return &delivery.Delivery{
+		GitHub: p.gh, Owner: p.owner, Name: p.name, Issue: p.t.Number, Branch: p.t.Branch, In: p.in, Folder: p.workFolder(),
+		Voice: delivery.Voice{Warn: v.warn, Facts: v.facts, Change: v.change}, Expired: v.lease.expired,
+	}
+}
+
+// act does what was asked for, if whoever asks may.
+func (b *bot) act(ctx context.Context) jobEnd {
+	if no := b.elsewhere(ctx); no != nil {
+		return jobEnd{decision: denied, Denial: *no}
+	}
+	asked := b.t.Requested
+	if b.t.Pull > 0 {
+		if end := b.turnToIssue(ctx); end != nil {
+			return *end
+		}
+	} else if asked.Outcome == command.Understood && asked.Command.Spec().Shared && b.isForeign(ctx) {
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("no_run_about")}}
+	}
+	if no := b.mayAsk(ctx); no != nil {
+		if no.Code == metadata.PermissionDenied {
+			b.react(ctx, github.Confused)
+		}
+		return jobEnd{decision: denied, Denial: *no}
+	}
+	fresh := b.react(ctx, github.Eyes)
+	switch {
+	case asked.Outcome == command.Mistaken, asked.Command.Now():
+		return b.replyNow(ctx, fresh)
+	case b.in.Command == workflow.GateOnly:
+		return jobEnd{decision: toRun}
+	}
+	return b.session(ctx)
+}
+
+// turnToIssue turns from the pull request that a command stands on to the issue
+// of its run. What it returns is how the job ends at once: on pull requests of
+// others strangers get no sign, and people with the right get one answer, unless
+// other programs know the command, too.
+func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
+	no := b.mayAsk(ctx)
+	if no != nil {
+		return &jobEnd{decision: denied, Denial: *no}
+	}
+	of, err := review.RunOf(ctx, b.gh, b.env, b.owner+"/"+b.name, b.t.Pull)
+	if err != nil {
+		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+	}
+	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
+	asked := b.t.Requested
+	switch {
+	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
+		return &jobEnd{decision: ignored, Denial: d}
+	case of == nil:
+		end := b.refuseAll(ctx, d)
+		return &end
+	case b.t.Review != nil && idle(of.Plan, of.Run, waiting{asked: asked, review: b.t.Review}):
+		d.Why = metadata.Because("nothing_to_approve", "status", of.Run.Status, "phase", of.Run.CurrentPhase)
+		return &jobEnd{decision: ignored, Denial: d}
+	}
+	b.t.Number = of.Issue
+	b.thread = b.gh.Thread(b.owner, b.name, of.Issue)
+	if b.t.Review == nil {
+		return nil
+	}
+	b.inbox.follow(b.t.Pull)
+	switch same, err := review.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
+	case err != nil:
+		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+	case !same:
+		d.Code, d.Why = metadata.ConfusedDeputy, metadata.Because("other_workflows", "branch", of.Run.BranchName)
+		end := b.refuseAll(ctx, d)
+		return &end
+	}
+	return nil
+}
+
+// elsewhere denies a workflow that runs on another branch than the default one.
+// It asks the forge which one that is if the event does not say so.
+func (b *bot) elsewhere(ctx context.Context) *page.Denial {
+	ref := trigger.RunnerOf(b.env).Ref
+	if b.t.Branch != "" || ref == "" {
+		return nil
+	}
+	no := &page.Denial{Code: metadata.ConfigInvalid, By: b.t.By, What: text.FirstLine(b.t.Text)}
+	repo, err := b.gh.Repository(ctx, b.owner, b.name)
+	switch {
+	case err != nil:
+		no.Code, no.Why = exit.ForgeReason(err), exit.Why(err)
+	case ref != "refs/heads/"+repo.DefaultBranch:
+		no.Why = trigger.OnOtherBranch(ref, repo.DefaultBranch)
+	default:
+		b.t.Branch = repo.DefaultBranch
+		return nil
+	}
+	return no
+}
+
+// isForeign reports whether a command whose name other programs share is likely
+// to be for one of them: there is no run it could be about.
+func (b *bot) isForeign(ctx context.Context) bool {
+	_, _, err := b.voice.known(ctx)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// takeLabel removes the label that asked for a run, so that people can add it
+// again.
+func (b *bot) takeLabel(ctx context.Context) {
+	if b.t.Label == "" || b.in.Dry {
+		return
+	}
+	if _, err := b.thread.RemoveLabel(ctx, b.t.Label); err != nil {
+		b.voice.warn(err)
+	}
+}
+
+// mayAsk says why somebody may not ask for this, or nothing.
+func (b *bot) mayAsk(ctx context.Context) *page.Denial {
+	need := b.t.Requested.Role()
+	askers := []string{b.t.By}
+	if again := trigger.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {
+		askers = append(askers, again) // started an old job again
+	}
+	for _, who := range askers {
+		if no := b.inbox.may(ctx, askerOf(who, b.t.Said(), b.t.Review), need); no != nil {
+			no.What = text.FirstLine(b.t.Text)
+			return no
+		}
+	}
+	return nil
+}
+
+// react puts a sign on the comment that asked, if one did; fresh says that it was
+// not there before, as far as is known.
+func (b *bot) react(ctx context.Context, r github.Reaction) (fresh bool) {
+	return b.t.Comment == nil || b.voice.react(ctx, b.t.Comment.ID, r)
+}
+
+// hasRun reports whether there is a run: one that has a commit, or is rehearsed.
+func (b *bot) hasRun() bool { return b != nil && b.w != nil && b.began(b.w) }
+
+// keep makes a record the current one of the run.
+func (b *bot) keep(run metadata.Run) {
+	b.w.Run = run
+	b.turnTo(b.w)
+}
+
+// turnTo makes a run that was opened the current one; nil: none is open.
+func (b *bot) turnTo(w *workspace.Workspace) {
+	b.w = w
+	b.voice.speakOf(w)
+	if w != nil {
+		b.inbox.follow(w.Run.PRNumber)
+	}
+}
+
+// replyNow answers what is answered at once: questions, and mistakes. It needs
+// no checkout, and does not wait for a job that works on the run.
+func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
+	end := jobEnd{decision: replied}
+	if b.t.Requested.Outcome == command.Mistaken {
+		end.decision, end.Denial = denied, page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Said(text.OneLine(b.t.Requested.Reply(b.voice.language())))}
+	}
+	if v := b.t.Review; v != nil {
+		b.tellReview(ctx, b.voice.answerText(ctx, b.t.Requested, b.t.By, page.ReviewMarker(v.ID)))
+		return end
+	}
+	if b.t.Comment == nil { // a form or a workflow asks; the page of the job is the answer
+		end.text = b.voice.answerText(ctx, b.t.Requested, b.t.By, "")
+		return end
+	}
+	if !fresh && !b.again {
+		return end // the job that works on the run has taken it
+	}
+	if end.err = b.voice.replyTo(ctx, waiting{comment: *b.t.Comment, asked: b.t.Requested, onPull: b.t.Pull > 0}); end.err != nil {
+		end.Code, end.Why = exit.ForgeReason(end.err), exit.Why(end.err)
+	}
+	return end
+}
+
+// failed tells people on the issue why what they asked for was not done.
+func (b *bot) failed(ctx context.Context, d page.Denial, sign github.Reaction) {
+	ctx, stop := lastWords(ctx)
+	defer stop()
+	if b.in.Dry {
+		return
+	}
+	b.react(ctx, sign)
+	if b.voice.isShown() {
+		b.voice.addWarning(d.Words(b.voice.language()))
+		b.voice.flush(b.w.Run)
+		return
+	}
+	b.refuseWhatAsked(ctx, d)
+}
+
+// refuseAll answers that what was asked for is not done.
+func (b *bot) refuseAll(ctx context.Context, d page.Denial) jobEnd {
+	b.react(ctx, github.Confused)
+	b.refuseWhatAsked(ctx, d)
+	return jobEnd{decision: denied, Denial: d}
+}
+
+// refuseWhatAsked answers the comment or review that this job is for.
+func (b *bot) refuseWhatAsked(ctx context.Context, d page.Denial) {
+	switch {
+	case b.t.Comment != nil:
+		b.voice.refuseTogether(ctx, []refusal{{b.t.Comment.ID, d}})
+	case b.t.Review != nil:
+		b.tellReview(ctx, page.RefusalReply(page.ReviewMarker(b.t.Review.ID), b.voice.language(), d))
+	}
+}
+
+// tellReview answers the review that this job is for, below the pull request.
+func (b *bot) tellReview(ctx context.Context, text string) {
+	if b.in.Dry || b.lease.expired() {
+		return
+	}
+	_, err := b.pull.Post(ctx, page.ReviewMarker(b.t.Review.ID), text, b.inbox.start())
+	b.voice.warnOf(err)
+}
+
+// broke ends a job with an error. The record is as it was last committed, so
+// starting again goes on from there.
+func (b *bot) broke(ctx context.Context, err error) jobEnd {
+	b.job.Group("")
+	end := jobEnd{decision: toRun, err: err, Denial: page.Denial{By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
+	var no *command.Refusal
+	switch {
+	case lostRace(err):
+		end.decision, end.Code, end.err = ignored, metadata.AlreadyRunning, nil
+		end.Why = metadata.Because("taken_before")
+		b.voice.outbox.clear()
+		return end // nothing is told in the name of a run that others work on
+	case errors.As(err, &no):
+		end.Code = no.Code
+	case errors.Is(context.Cause(ctx), engine.ErrTimeUp):
+		end.Code = metadata.TimedOut
+	case ctx.Err() != nil: // whatever was cut off by that looks like a mistake of its own
+		end.Code = metadata.RunCancelled
+	case errors.As(err, new(later)):
+		end.Code = metadata.APIError
+	default:
+		end.Code = exit.ReasonFor(err)
+	}
+	sign := github.ThumbsDown
+	if !b.hasRun() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
+		end.decision, sign = denied, github.Confused
+		if errors.As(err, new(*pipelines.UnknownError)) && b.t.Comment != nil && b.t.Requested.Command.Pipeline != "" {
+			end.err = nil // a mistake in a comment is answered, and no fault of the job
+		}
+	}
+	b.failed(ctx, end.Denial, sign)
+	if b.engine != nil && b.w.Run.Status == metadata.Failed && b.acted {
+		b.tellPeople(ctx)
+	}
+	if b.engine != nil && b.w.Run.Status != metadata.Running && !errors.As(err, new(*git.PushError)) {
+		if _, err := b.lease.release(ctx, b.w.Run); err != nil {
+			b.voice.warn(err) // it is free when this job is over
+		}
+	}
+	return end
+}

@@ -1,0 +1,35 @@
+package bot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// However often the inbox is looked at, each text is read once: reading takes
+// longer than all the rest, and anybody may write a hundred of the longest.
+func TestInboxReadsATextOnce(t *testing.T) {
+	in := newInbox(&place{}, nil)
+	in.list = []github.Comment{{ID: 1, Body: "Hello"}, {ID: 2, Body: "/pause"}}
+	names := func() string {
+		var all []string
+		for _, c := range in.pending(metadata.Run{}) {
+			all = append(all, c.asked.Command.Name)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := names(); got != "pause" {
+		t.Fatalf("waiting are %q", got)
+	}
+	in.heard[1] = heard{text: "Hello", asked: command.Parsed{Outcome: command.Understood, Command: command.Command{Name: "seen before"}}}
+	if got := names(); got != "seen before, pause" {
+		t.Errorf("then there are %q: what was read is read again", got)
+	}
+	in.list[0].Body = "/retry"
+	if got := names(); got != "retry, pause" {
+		t.Errorf("after the text has changed there are %q", got)
+	}
+}

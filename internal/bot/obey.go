@@ -1,0 +1,346 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/consult"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// obey carries out a command and commits what it does together with the note
+// that it was taken. A refused command is noted, too, so that it is not obeyed
+// later, when nobody expects it any more.
+func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
+	x, err := b.decide(ctx, run, o)
+	spent := run
+	if x.Since != nil {
+		run, spent, o.At = *x.Since, x.Run, b.env.Now()
+	}
+	var no *command.Refusal
+	if errors.As(err, &no) {
+		x = command.Effect{Run: spent, Phase: "", Why: command.Refused(exit.Why(err))}
+	} else if err != nil {
+		return run, err
+	}
+	x.Why = o.Without(x.Why)
+	if o.Review != nil {
+		o.Review.At = o.At
+		switch {
+		case no != nil:
+			o.Review.Refused, o.Review.Comments = no.Why(), nil
+		case x.Back != nil:
+			o.Review.Phase = x.Back.Entry.ToPhase
+		default:
+			o.Review.Comments, o.Review.Answered = nil, true // there is nothing to say in answer
+		}
+	}
+	next := phases.Take(run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Comment: o.Comment, OnPull: o.OnPull, Review: o.Review, Job: b.lease.jobFor(o), Phase: x.Phase, Why: x.Why, At: o.At})
+	if next.Execution.Attempt == run.Execution.Attempt && !b.lease.holding {
+		next.Execution.Attempt++ // a process of its own
+	}
+	if err := b.commit(ctx, next, x, o); err != nil {
+		return run, err
+	}
+	b.lease.holding = b.lease.holding || next.Status == metadata.Running
+	b.obeyed++
+	b.acted = b.acted || no == nil
+	b.keep(next)
+	b.answer(o, no)
+	b.voice.outbox.opinion(next.Decisions[len(next.Decisions)-1])
+	return next, nil
+}
+
+// decide computes the effect of a command on a run, and looks up or asks what
+// that takes.
+func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
+	if o.Review != nil && review.TooManyBots(run, o.By) {
+		return command.Effect{}, command.Refuse(metadata.BotDenied, metadata.Because("bots_in_a_row", "n", review.MostByBots))
+	}
+	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
+	switch {
+	case err != nil:
+	case o.Auto:
+		c := consult.Consultation{Env: b.env, Language: b.voice.language(), Warn: b.voice.warn, Open: b.w, Engine: b.engine, Agents: b.opening(nil), Keep: b.keep}
+		return c.Ask(ctx, run, o)
+	case o.Restore:
+		if _, missing := b.w.EndOf(ctx, o.Phase); missing != nil {
+			err = &command.Refusal{Code: metadata.NotACommand, Err: missing}
+		}
+	case o.Name == "approve":
+		err = b.mayApprove(ctx, run, o)
+	case x.Frozen:
+		x.Run, err = b.refresh(ctx, x.Run, o)
+	}
+	return x, err
+}
+
+// mayApprove says why an approval does not count: the person does not have the
+// right that the phase asks for, or has approved another state of it. Nil if it
+// counts.
+func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
+	_, role, _, _ := phases.Approval(b.w.Plan, run)
+	approver := asker{who: o.By, comment: o.Comment}
+	if o.Review != nil {
+		approver.review = o.Review.ID
+	}
+	if no := b.inbox.may(ctx, approver, github.Role(role)); no != nil {
+		return command.Refuse(no.Code, no.Why)
+	}
+	if err := b.w.Unchanged(ctx, o.Commit); err != nil {
+		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
+	}
+	return nil
+}
+
+// commit records a command.
+func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o command.Request) error {
+	switch {
+	case x.Back != nil:
+		x.Back.Run = next
+		var code engine.Staged
+		if o.Restore {
+			var err error
+			if code, err = b.w.Restore(ctx, x.Back); err != nil {
+				return err
+			}
+		}
+		return b.engine.Rollback(ctx, *x.Back, code)
+	case x.Frozen:
+		return b.engine.Refreeze(ctx, next, workspace.Refreshed(o.Refresh, o.RefreshIssue, b.w.Plan))
+	}
+	subject := "/" + o.Name
+	if o.By != "" {
+		subject += " by " + o.By
+	}
+	return b.engine.Amend(ctx, next, subject)
+}
+
+// refresh gives the record of a run that goes on with the issue as it reads now,
+// with its pipeline as it is defined now, or both, and wires the engine for that.
+func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
+	b.keep(run)
+	if o.RefreshIssue {
+		if no := b.takeIssue(o); no != nil {
+			return run, no
+		}
+	}
+	opening := b.opening(&o)
+	opening.Pipeline = o.Pipeline // else that of the run, whatever new runs take
+	if o.Refresh {
+		if err := b.w.Redefine(ctx, b.env, opening); err != nil {
+			return run, &command.Refusal{Code: metadata.ConfigInvalid, Err: err}
+		}
+		if b.w.Run.Status == metadata.Completed && !o.RefreshIssue {
+			return run, command.Refuse(metadata.Done, workspace.NothingNew(b.w.Plan))
+		}
+	}
+	err := b.wire(opening)
+	return b.w.Run, err
+}
+
+// takeIssue takes the issue as it read when the command was given: the event of
+// its comment has that, unless it is on the pull request. The issue is not read
+// anew, because somebody may have edited it since.
+func (b *bot) takeIssue(o command.Request) error {
+	if o.OnPull || o.Comment > 0 && (b.t.Comment == nil || b.t.Comment.ID != o.Comment) {
+		return command.Refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
+	}
+	if err := b.w.TakeIssue(b.env, b.w.Given, o.By); err != nil {
+		return &command.Refusal{Code: metadata.NotACommand, Err: err}
+	}
+	b.tellRemoved()
+	return nil
+}
+
+// answer puts what became of a command into the outbox.
+func (b *bot) answer(o command.Request, no *command.Refusal) {
+	switch {
+	case no != nil && o.Comment == 0 && o.Review == nil && no.Code != metadata.Done && no.Code != metadata.AlreadyRunning:
+		b.turnedDown = &page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why()}
+	case no != nil:
+		d := page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
+		b.voice.note(d)
+		if o.Comment > 0 {
+			b.voice.outbox.refuse(o.Comment, d)
+		}
+	case o.Comment > 0:
+		b.voice.obeyed(o.Name, o.Comment)
+	}
+}
+
+// Steer takes what people have asked for since, and brings what the record says
+// about the forge up to date. It is called between two steps, and when the run
+// has stopped.
+func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	b.keep(run)
+	b.inbox.look(ctx, true) // the next step costs more than asking
+	run, err := b.drain(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	b.keep(run)
+	b.voice.send(ctx)
+	if run, err = b.keepChildren(ctx, run); err != nil {
+		return run, err
+	}
+	if run.Status == metadata.Interrupted && ctx.Err() == nil {
+		// The step was ended for a command that then had no effect.
+		run = phases.TakeUp(run, phases.Start{At: b.env.Now()})
+	}
+	if changed := b.voice.keepComment(&run); b.delivery.KeepPull(ctx, b.w, &run) || changed {
+		run, err = b.note(ctx, run)
+	}
+	b.keep(run)
+	return run, err
+}
+
+// note commits what has changed in a record besides the run itself: together
+// with the next step or, if there is none, in a commit of its own.
+func (b *bot) note(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if run.Status == metadata.Running {
+		return run, nil
+	}
+	next := phases.Touch(run, b.env.Now())
+	return next, b.engine.Amend(ctx, next, "comment and pull request")
+}
+
+// later says why a command, and all commands after it, have to wait.
+type later struct{ error }
+
+// drain takes all commands that wait, in order, including those that are given
+// meanwhile. People are told later what became of them.
+func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for ctx.Err() == nil {
+		all := b.inbox.pending(run)
+		if len(all) == 0 {
+			b.inbox.look(ctx, false)
+			all = b.inbox.pending(run)
+		}
+		if len(all) == 0 {
+			break
+		}
+		next, err := b.take(ctx, run, all[0])
+		if wait := (later{}); errors.As(err, &wait) {
+			b.voice.warn(wait)
+			b.inbox.postpone(wait)
+			break
+		}
+		if err != nil {
+			return run, err
+		}
+		run = next
+	}
+	return run, nil
+}
+
+// take does what a comment asks for, or says why not.
+func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
+	if idle(b.w.Plan, run, c) || b.strangers >= mostStrangers && c.review.IsStranger() {
+		b.inbox.settleOf(c)
+		return run, nil
+	}
+	o := b.inbox.request(run, c)
+	no := b.inbox.mayNow(ctx, c)
+	if no == nil && c.comment.Edited() {
+		no = &page.Denial{Code: metadata.EditedComment, By: o.By, Why: metadata.Because("comment_edited")}
+	}
+	if no != nil && no.Code == metadata.APIError {
+		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
+	}
+	if no != nil {
+		if no.What = text.FirstLine(c.comment.Body); c.review != nil {
+			no.What = "/" + o.Name
+			b.strangers++
+		}
+		no.Kept = no.Code == metadata.PermissionDenied
+		if len(b.voice.denials()) < 50 {
+			b.voice.note(*no) // on the page of the job; the issue shows what those with the right say
+		}
+		b.inbox.settleOf(c)
+		if no.Code == metadata.EditedComment { // people without the right must not keep a run waiting with a hundred comments
+			b.voice.outbox.sign(c.comment.ID, github.Confused)
+		}
+		return run, nil
+	}
+	mine := b.t.Comment != nil && c.comment.ID == b.t.Comment.ID || c.review != nil
+	if c.asked.Outcome == command.Mistaken || o.Now() {
+		b.inbox.settleOf(c)
+		if !mine { // its own job answers it, unless that ended early
+			b.voice.outbox.answer(c)
+		}
+		return run, nil
+	}
+	if !mine && c.comment.Eyes == 0 {
+		b.voice.outbox.sign(c.comment.ID, github.Eyes)
+	}
+	next, err := b.obey(ctx, run, o)
+	if err == nil {
+		b.inbox.settleOf(c)
+	}
+	return next, err
+}
+
+// reconcile tells people what a job that ended early could not tell them any
+// more: the answers to questions, mistakes and refused commands, and the
+// reactions. A slow job may still do that itself, so it is done only after some
+// time, or once the job that had the run is known to be gone.
+func (b *bot) reconcile(ctx context.Context) {
+	run, now := b.w.Run, b.env.Now()
+	taken := map[int64]metadata.Decision{}
+	for _, d := range run.Decisions {
+		if b.lease.orphan || now.Sub(d.At) > lookBack {
+			taken[d.Comment] = d
+		}
+	}
+	for _, c := range b.inbox.past(run) {
+		id := c.comment.ID
+		d, known := taken[id]
+		why, refused := command.WhyRefused(d.Why)
+		question := c.asked.Outcome == command.Mistaken || c.asked.Outcome == command.Understood && c.asked.Command.Now()
+		if known && !b.inbox.isAnswered(id) {
+			b.voice.outbox.opinion(d)
+		}
+		switch answered := b.inbox.isAnswered(id); {
+		case refused && !answered:
+			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
+		case refused && b.lease.orphan && c.comment.Confused == 0:
+			b.voice.outbox.sign(id, github.Confused)
+		case refused:
+		case known && b.lease.orphan && c.comment.Rocket+c.comment.ThumbsDown == 0:
+			b.voice.obeyed(d.Step, id)
+		case !answered && question && b.inbox.overdue(c.comment) && c.comment.Eyes > 0 && !c.comment.Edited() && b.inbox.may(ctx, c.asker(), c.asked.Role()) == nil:
+			b.voice.outbox.answer(c)
+		}
+	}
+}
+
+// keepChildren opens the issues that a run asks for. Each is noted in a commit
+// before anything else happens, so that a rollback knows which of them are
+// open. One that cannot be opened is a warning; the next job tries again.
+func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for _, child := range phases.ToOpen(b.w.Plan, run) {
+		made := b.delivery.OpenChild(ctx, run, child)
+		if made == nil {
+			continue
+		}
+		next := phases.Opened(run, child.ID, made.Number, made.URL, b.env.Now())
+		if err := b.engine.Amend(ctx, next, fmt.Sprintf("issue %d is open", made.Number)); err != nil {
+			return run, err
+		}
+		run = next
+		b.keep(run)
+	}
+	return run, nil
+}

@@ -1,0 +1,239 @@
+package bot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/delivery"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// opening gives the options for opening the run, including those of the first
+// /run, or of o.
+func (b *bot) opening(o *command.Request) workspace.Options {
+	out := workspace.Options{
+		Query:  issue.Query{Id: b.id(), Online: true},
+		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Model: b.in.Model, Protect: b.in.Protect},
+		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true,
+	}
+	*out.Push = !b.in.Dry
+	if b.t.Issue != nil {
+		out.Given = &issue.Issue{
+			ID: b.id(), Title: text.OneLine(b.t.Issue.Title), Body: issue.TrimLines(b.t.Issue.Body), URL: b.t.Issue.URL,
+			Author: b.t.Issue.Author, Labels: delivery.OwnLabels(b.t.Issue.Labels), Type: b.t.Issue.Type,
+		}
+	}
+	if o == nil {
+		return out
+	}
+	out.Part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip}
+	if o.Pipeline != "" {
+		out.Pipeline = o.Pipeline
+	}
+	if o.Agent != "" {
+		out.Agent = o.Agent
+	}
+	out.More = o.More
+	out.More.USD = cmp.Or(o.More.USD, b.in.USD)
+	return out
+}
+
+// open opens the run. What it returns besides an error is how the job ends at
+// once: because there is no run, or because another job works on it.
+func (b *bot) open(ctx context.Context) (*jobEnd, error) {
+	first := b.firstRun(ctx)
+	w, err := workspace.Open(ctx, b.env, b.opening(first))
+	var none *workspace.NoRunError
+	if errors.As(err, &none) || err == nil && w.Fresh && first == nil {
+		if err == nil {
+			err = w.Close()
+		}
+		b.turnTo(nil)
+		end := b.refuseAll(ctx, page.Denial{Code: metadata.NoRun, By: b.t.By, What: text.FirstLine(b.t.Text)})
+		return &end, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.turnTo(w)
+	if no := b.lease.held(ctx, w.Run); no != nil {
+		return &jobEnd{decision: ignored, Denial: *no}, nil
+	}
+	if err := b.wire(b.opening(first)); err != nil {
+		return nil, err
+	}
+	b.lease.orphan = w.Run.Execution.Lease != nil
+	b.engine.StaleLease = b.lease.orphan
+	if !w.Fresh {
+		return nil, nil
+	}
+	return nil, b.start(ctx, *first)
+}
+
+// firstRun is the first waiting /run by somebody with the right. A new run
+// begins with its options.
+func (b *bot) firstRun(ctx context.Context) *command.Request {
+	if b.t.ByForm() && b.t.Requested.Command.Name == "run" {
+		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
+	}
+	for _, c := range b.inbox.pending(metadata.Run{}) {
+		if c.review != nil || c.asked.Outcome != command.Understood || c.asked.Command.Name != "run" || c.comment.Edited() {
+			continue
+		}
+		if who := c.comment.Author.Login; b.inbox.may(ctx, c.asker(), c.asked.Role()) == nil {
+			return &command.Request{Command: c.asked.Command, By: who, Comment: c.comment.ID, Url: c.comment.URL, At: b.env.Now()}
+		}
+	}
+	return nil
+}
+
+// closed says why no work is done on this issue, or nothing. That is asked now,
+// since the job may have waited long. The text of the issue, however, is that
+// of the event, which is what the author of the command has read.
+func (b *bot) closed(ctx context.Context) *page.Denial {
+	is, err := b.gh.Issue(ctx, b.owner, b.name, b.t.Number)
+	if err == nil && b.t.Issue == nil {
+		b.t.Issue = &is
+	}
+	b.delivery.Labelled = slices.Contains(is.Labels, delivery.WaitingLabel)
+	if code, why := issue.WhyNoWork(is, err); code != "" {
+		return &page.Denial{Code: code, By: b.t.By, What: text.FirstLine(b.t.Text), Why: why}
+	}
+	return nil
+}
+
+// wire makes an engine that is wired to the issue.
+func (b *bot) wire(o workspace.Options) error {
+	b.voice.speakOf(b.w)
+	e, err := b.w.Engine(b.env, o, b.voice.reporter())
+	if err != nil {
+		return err
+	}
+	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, definition.Longest(b.w.Plan)
+	b.engine = e
+	b.lease.use(e)
+	return nil
+}
+
+// start commits the first record of a run, in which its first command is taken.
+// The job that pushes first has the run. Commands from before that one had no
+// run: they are taken in the same commit, and refused.
+func (b *bot) start(ctx context.Context, o command.Request) error {
+	if err := b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), b.w.Run); err != nil {
+		return err
+	}
+	early, err := b.early(ctx, o)
+	if err != nil {
+		return err
+	}
+	no := command.Refuse(metadata.StaleEvent, metadata.Because("no_run_yet"))
+	next := b.w.Run
+	for _, c := range early {
+		next = phases.Take(next, next, phases.Command{Name: c.Name, By: c.By, Comment: c.Comment, Why: command.Refused(no.Why()), At: c.At})
+	}
+	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Job: b.lease.jobFor(o), Why: metadata.Because("run_begins"), At: o.At})
+	if o.Comment == 0 {
+		next.Cursor = b.inbox.newest() // what people wrote before is not about this run
+	}
+	if err := b.engine.Begin(ctx, next); err != nil {
+		return err
+	}
+	b.w.Fresh = false
+	b.keep(next)
+	b.lease.holding = true
+	b.inbox.settle(o.Comment)
+	if o.Comment > 0 {
+		b.voice.obeyed(o.Name, o.Comment)
+	}
+	for _, c := range early {
+		b.inbox.settle(c.Comment)
+		b.answer(c, no)
+	}
+	b.tellRemoved()
+	return nil
+}
+
+// tellRemoved says what was taken out of the issue.
+func (b *bot) tellRemoved() {
+	for _, r := range b.w.Removed {
+		b.job.Notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
+	}
+}
+
+// early gives the commands that somebody with the right gave before the one
+// that begins a run. Questions and mistakes from then that nobody has accepted
+// are answered.
+func (b *bot) early(ctx context.Context, first command.Request) ([]command.Request, error) {
+	var out []command.Request
+	for _, c := range b.inbox.pending(metadata.Run{}) {
+		if c.comment.ID >= first.Comment {
+			break
+		}
+		no := b.inbox.may(ctx, c.asker(), c.asked.Role())
+		switch {
+		case no != nil && no.Code == metadata.APIError:
+			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
+		case no != nil || c.comment.Edited():
+		case c.asked.Outcome == command.Mistaken || c.asked.Command.Now():
+			if c.comment.ID != b.t.Said() {
+				b.voice.outbox.answer(c)
+			}
+		default:
+			out = append(out, command.Request{Command: c.asked.Command, By: c.comment.Author.Login, Comment: c.comment.ID, Url: c.comment.URL, At: b.env.Now()})
+		}
+	}
+	return out, nil
+}
+
+// DryRun says how a pipeline is rehearsed in a job.
+type DryRun struct {
+	workspace.Options
+	Verbose bool   // what agents do is printed, too
+	Label   string // that starts a run
+}
+
+// DryRunner carries a run on in a scratch copy, prints what it would have left
+// behind, and gives how the run ended.
+type DryRunner func(ctx context.Context, env environ.Env, w *workspace.Workspace, d DryRun) (metadata.Run, error)
+
+// rehearse goes through the whole pipeline with the rehearsal agent on a
+// scratch copy. Nothing is written to the forge.
+func (b *bot) rehearse(ctx context.Context) (end jobEnd) {
+	if b.t.Requested.Command.Name != "run" {
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NotACommand, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("rehearses_run")}}
+	}
+	o := b.opening(&command.Request{Command: b.t.Requested.Command})
+	o.Scratch, o.Agent, o.Token = true, agents.Rehearsal, ""
+	w, err := workspace.Open(ctx, b.env, o)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	b.turnTo(w)
+	defer func() {
+		if err := w.Close(); err != nil {
+			end.err = errors.Join(end.err, err)
+		}
+	}()
+	run, err := b.dryRun(ctx, b.env, w, DryRun{Options: o, Verbose: b.in.Show, Label: b.in.Label})
+	b.keep(run)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	_, _ = fmt.Fprintln(b.env.Stdout, "Nothing was left behind.")
+	return jobEnd{decision: toRun, Denial: page.Denial{Code: metadata.Done}}
+}

@@ -1,0 +1,37 @@
+package bot
+
+import (
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+)
+
+// Answers are sent while an agent works: what is added while one is on its way is
+// kept, and what was cut off is sent again.
+func TestOutboxKeepsWhatIsAdded(t *testing.T) {
+	o := &outbox{}
+	o.refuse(1, page.Denial{What: "/pause"})
+	first := o.first()
+	if len(first.refused) != 1 || len(first.signs) != 0 {
+		t.Fatalf("first is %+v", first)
+	}
+	if again := o.first(); len(again.refused) != 1 || again.refused[0].comment != 1 {
+		t.Errorf("what was not sent is gone: %+v", again)
+	}
+	o.refuse(2, page.Denial{What: "/retry"})
+	o.sign(1, github.Confused) // it is there already
+	o.sent(first)
+	if next := o.first(); len(next.refused) != 1 || next.refused[0].comment != 2 {
+		t.Errorf("then comes %+v", next)
+	}
+	if n := o.reactions(); n != 2 {
+		t.Errorf("%d reactions", n)
+	}
+	sending := o.first()
+	o.clear()
+	o.sent(sending) // nothing is left of it
+	if !o.first().empty() {
+		t.Errorf("after it was cleared there is %+v", o.first())
+	}
+}

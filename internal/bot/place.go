@@ -1,0 +1,104 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/internal/workspace"
+)
+
+// place is where a job works: its environment and inputs, the event that started
+// it, and the issue on the forge. All parts of a bot read it; it does not change
+// once a run is open.
+type place struct {
+	job    *job.Job
+	env    environ.Env
+	in     trigger.Inputs
+	t      trigger.Trigger
+	gh     *github.Client
+	thread *github.Thread // of the issue
+	pull   *github.Thread // of the pull request that the event is about; nil: it is about the issue
+
+	owner, name string // of the repository
+	me          string // this process, in the lease on a run
+	again       bool   // the job was started again by hand
+}
+
+// newPlace finds the issue that a trigger is about. Nothing is sent yet.
+func newPlace(j *job.Job, in trigger.Inputs, t trigger.Trigger) (*place, error) {
+	owner, name, ok := strings.Cut(t.Repository, "/")
+	if !ok {
+		return nil, fmt.Errorf("the event does not say which repository it is about (GITHUB_REPOSITORY is %q)", j.Env.Getenv("GITHUB_REPOSITORY"))
+	}
+	p := &place{
+		job: j, env: j.Env, in: in, t: t, owner: owner, name: name,
+		me: job.OwnerOf(j.Env), again: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
+	}
+	f, err := issue.ForgeOf(j.Env)
+	if err != nil {
+		return nil, err
+	}
+	p.gh, err = issue.Client(j.Env, f, in.Token, j.Env.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	p.thread = p.gh.Thread(owner, name, t.Number)
+	if t.Pull > 0 {
+		p.pull = p.gh.Thread(owner, name, t.Pull)
+		p.thread = p.pull // as long as it is not known of which issue it is
+	}
+	if t.At.IsZero() {
+		p.t.At = j.Env.Now() // a form; what was written before is not for this job
+	}
+	return p, nil
+}
+
+// id is that of the issue, as runs spell it.
+func (p *place) id() string { return strconv.Itoa(p.t.Number) }
+
+// workFolder is the checkout.
+func (p *place) workFolder() string {
+	if dir := p.env.Getenv("GITHUB_WORKSPACE"); dir != "" {
+		return dir
+	}
+	return "."
+}
+
+// defaultBranch is the default branch as the event names it.
+func (p *place) defaultBranch() string {
+	if p.t.Branch != "" {
+		return p.t.Branch
+	}
+	return "HEAD"
+}
+
+// branchFiles are the files of the default branch on the forge.
+type branchFiles struct{ p *place }
+
+// Files lists a folder.
+func (f branchFiles) Files(ctx context.Context, folder string) ([]string, error) {
+	return f.p.gh.Files(ctx, f.p.owner, f.p.name, f.p.defaultBranch(), folder)
+}
+
+// File reads a file.
+func (f branchFiles) File(ctx context.Context, path string) ([]byte, error) {
+	return f.p.gh.File(ctx, f.p.owner, f.p.name, f.p.defaultBranch(), path)
+}
+
+// sandboxAsked says which sandbox the job was asked to run agents in.
+func (p *place) sandboxAsked() string {
+	if p.in.Sandbox == "" {
+		return "best-effort"
+	}
+	return p.in.Sandbox
+}
+
+// began reports whether a run is one: it has a commit, or is rehearsed.
+func (p *place) began(w *workspace.Workspace) bool { return p.in.Dry || !w.Fresh }

@@ -1,0 +1,108 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// readReviews reads the reviews of a pull request. A forge or token that does not
+// show them has none.
+func readReviews(ctx context.Context, p *review.Pull) ([]review.Review, error) {
+	list, err := p.Reviews(ctx)
+	var e *github.Error
+	if errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone, github.Forbidden}, e.Kind) {
+		return nil, nil
+	}
+	return list, err
+}
+
+// pendingReviews gives the reviews that ask for something and were not taken yet,
+// oldest first. Of the one of the event it is the text there that counts. The
+// caller holds mu.
+func (i *inbox) pendingReviews(run metadata.Run) []waiting {
+	list := slices.Clone(i.given)
+	if mine := i.t.Review; mine != nil {
+		at := slices.IndexFunc(list, func(r review.Review) bool { return r.ID == mine.ID })
+		switch {
+		case at < 0:
+			list = append(list, *mine) // lists lag behind
+		case mine.Body != "":
+			list[at].Body = mine.Body
+		}
+	}
+	taken := func(id int64) bool {
+		return slices.ContainsFunc(run.Reviews, func(v metadata.PullReview) bool { return v.ID == id })
+	}
+	var out []waiting
+	for _, r := range list {
+		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
+		if taken(r.ID) || i.reviewed[r.ID] || strings.Contains(r.Body, trigger.OurMarker) || i.foreign(c) {
+			continue
+		}
+		if asked := i.asks(r); asked.Outcome != command.Ignored {
+			out = append(out, waiting{comment: c, asked: asked, review: &r})
+		}
+	}
+	return out
+}
+
+// asks gives what a review asks for. As with comments, each is read once, however
+// often the queue is looked at. The caller holds mu.
+func (i *inbox) asks(r review.Review) command.Parsed {
+	text := fmt.Sprint(r.State, len(r.Comments), r.Body) // the list of what is said on lines may lag behind
+	was, ok := i.said[r.ID]
+	if !ok || was.text != text {
+		was = heard{text, r.Asks(i.env.Finder().Mask)}
+		i.said[r.ID] = was
+	}
+	return was.asked
+}
+
+// inOrder puts reviews between comments, by time. Comments keep the order of their
+// numbers, which reviews do not share.
+func inOrder(comments, reviews []waiting) []waiting {
+	var out []waiting
+	for _, c := range comments {
+		for len(reviews) > 0 && reviews[0].comment.CreatedAt.Before(c.comment.CreatedAt) {
+			out, reviews = append(out, reviews[0]), reviews[1:]
+		}
+		out = append(out, c)
+	}
+	return append(out, reviews...)
+}
+
+// request is what somebody asks for, as a command on a run.
+func (i *inbox) request(run metadata.Run, c waiting) command.Request {
+	o := command.Request{
+		Command: c.asked.Command, By: c.comment.Author.Login, Comment: c.comment.ID, OnPull: c.onPull, Url: c.comment.URL, At: i.env.Now(), Removed: c.asked.Removed,
+	}
+	if c.review != nil {
+		o.Comment, o.Review = 0, c.review.Record(run, i.env.Finder().Mask)
+	}
+	return o
+}
+
+// idle reports whether a review is an approval that nothing waits for. That is
+// for people, and is neither carried out nor refused.
+func idle(plan *pipelines.Pipeline, run metadata.Run, c waiting) bool {
+	if c.review == nil || c.review.State != review.Approved || c.asked.Command.Name != "approve" {
+		return false
+	}
+	_, _, _, waits := phases.Approval(plan, run)
+	return !waits
+}
+
+// mostStrangers is after how many reviews by people without the right GitHub is
+// only asked about those whom it calls somebody: anybody may write a hundred.
+const mostStrangers = 20

@@ -1,0 +1,377 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// session opens the run of the issue, takes the commands that wait, and works
+// until there is nothing more to do or a person is needed.
+func (b *bot) session(ctx context.Context) jobEnd {
+	if b.in.Timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, b.in.Timeout, engine.ErrTimeUp)
+		defer stop()
+	}
+	b.delivery = newDelivery(b.place, b.voice)
+	no := b.closed(ctx)
+	shut := no != nil
+	if shut && b.t.Requested.Command.Name != "cancel" {
+		return b.refuseAll(ctx, *no)
+	}
+	if b.in.Dry {
+		return b.rehearse(ctx)
+	}
+	if err := b.inbox.read(ctx, true); err != nil {
+		return b.broke(ctx, err) // what was asked before is done before
+	}
+	defer func() {
+		ctx, stop := lastWords(ctx)
+		defer stop()
+		b.voice.sendAll(ctx, nil)
+		if b.w != nil {
+			b.voice.warnOf(b.w.Close())
+		}
+	}()
+	for try := 1; ; try++ {
+		end, err := b.enter(ctx)
+		switch {
+		case errors.As(err, new(*git.Moved)) && lostRace(err) && try < mostRaces && (b.engine == nil || !b.engine.Holds()) && ctx.Err() == nil:
+			b.voice.warnOf(b.leave()) // another job was faster, and may have left this job's work undone
+			continue
+		case err != nil:
+			return b.broke(ctx, err)
+		case end != nil:
+			return *end
+		}
+		return b.runToStop(ctx, shut)
+	}
+}
+
+// mostRaces is how often a job begins anew because somebody else has pushed at
+// the same moment.
+const mostRaces = 5
+
+// enter opens the run and takes what waits. What it returns besides an error is
+// how the job ends at once.
+func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
+	end, err := b.open(ctx)
+	if err == nil && end == nil {
+		err = b.inbox.reach(ctx, b.w.Run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.takeLabel(ctx)
+	if end != nil {
+		return end, nil
+	}
+	b.reconcile(ctx)
+	return nil, b.begin(ctx)
+}
+
+// leave closes the run.
+func (b *bot) leave() error {
+	w := b.w
+	b.engine = nil
+	b.turnTo(nil)
+	b.lease.use(nil)
+	b.lease.holding, b.lease.orphan = false, false
+	b.voice.outbox.clear()
+	if w == nil {
+		return nil
+	}
+	return w.Close()
+}
+
+// begin takes what waits: the commands of people, in order, and then what a
+// label or a form asks for.
+func (b *bot) begin(ctx context.Context) error {
+	run, err := b.w.Run, error(nil)
+	if b.t.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
+		// A job that was killed may have opened some, and a rollback must know.
+		run, err = b.keepChildren(ctx, run)
+	}
+	if err == nil {
+		run, err = b.drain(ctx, run)
+	}
+	if err == nil && !b.lease.holding {
+		err = b.inbox.err()
+	}
+	if err != nil {
+		return err
+	}
+	if b.t.ByForm() && !b.lease.holding && !b.obeyedBefore(run) {
+		run, err = b.obey(ctx, run, command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()})
+	}
+	b.keep(run)
+	return err
+}
+
+// obeyedBefore reports whether this job was started again and has obeyed its
+// command the first time.
+func (b *bot) obeyedBefore(run metadata.Run) bool {
+	job := b.lease.jobFor(command.Request{})
+	return b.again && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
+}
+
+// runToStop runs the engine until it stops, and then does what follows from
+// that.
+func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
+	if err := b.takeOver(ctx, shut); err != nil {
+		return b.broke(ctx, err) // two may have been started
+	}
+	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() {
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
+	}
+	for {
+		if err := b.work(ctx); err != nil {
+			return b.broke(ctx, err)
+		}
+		end := b.finish(ctx)
+		more, err := b.takeRemaining(ctx)
+		if err != nil {
+			return b.broke(ctx, err)
+		}
+		if !more {
+			return end
+		}
+	}
+}
+
+// takeOver goes on with a run without a command: this job was started again for
+// that, or the job that had the run is gone.
+func (b *bot) takeOver(ctx context.Context, shut bool) error {
+	run, why := b.w.Run, ""
+	switch {
+	case b.lease.holding || shut:
+	case b.again && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
+		why = "the job was started again"
+	case b.lease.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
+		why = "the job that had the run is gone"
+	}
+	if why == "" {
+		return nil
+	}
+	next := phases.TakeUp(run, phases.Start{At: b.env.Now()})
+	if next.Status != metadata.Running {
+		return nil
+	}
+	if err := b.engine.Amend(ctx, next, why); err != nil {
+		return err
+	}
+	b.keep(next)
+	b.lease.holding = true
+	if c := b.t.Comment; c != nil && b.again {
+		b.voice.obeyed(b.t.Requested.Command.Name, c.ID)
+	}
+	return nil
+}
+
+// work runs the engine until it stops. Comments that could not be read on the
+// way are read once more at the end.
+func (b *bot) work(ctx context.Context) error {
+	run, err := b.w.Run, error(nil)
+	if run.Status == metadata.Running && b.lease.holding {
+		run, err = b.carryOn(ctx, run)
+	}
+	if err == nil && b.inbox.err() != nil && ctx.Err() == nil {
+		if run, err = b.Steer(ctx, run); err == nil && run.Status == metadata.Running {
+			run, err = b.carryOn(ctx, run)
+		}
+	}
+	if err == nil {
+		b.keep(run)
+	}
+	return err
+}
+
+// carryOn runs the engine, once everything is there that it needs.
+func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	run, err := b.engine.Renew(ctx, run)
+	if err != nil {
+		return run, err
+	}
+	err = b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), run)
+	var no *command.Refusal
+	if errors.As(err, &no) {
+		return run, errors.Join(err, b.halt(ctx, run, no))
+	}
+	if err != nil {
+		return run, err
+	}
+	b.voice.warnOf(process.Harden())
+	b.voice.show(run)
+	b.voice.keepComment(&run)
+	b.delivery.KeepLabel(ctx, run)
+	b.delivery.KeepDraft(ctx, b.w.Plan, run)
+	run, err = b.engine.Run(ctx, run)
+	b.job.Group("")
+	return run, err
+}
+
+// endTime is how long the last messages of a job may take once it was told to
+// stop. GitHub kills it ten seconds after that, and saving the state comes
+// first.
+const endTime = 4 * time.Second
+
+// lastWords gives a context for what is told at the end, also of a job that
+// was told to stop.
+func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	if ctx.Err() == nil {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), endTime)
+}
+
+// finish does everything that follows from how a run stopped, and gives the run
+// back.
+func (b *bot) finish(ctx context.Context) jobEnd {
+	ctx, stop := lastWords(ctx)
+	defer stop()
+	held := b.lease.holding
+	first := held || b.lease.orphan // nobody has seen to the end of the run yet
+	b.acted = b.acted || first || b.again || b.t.Requested.Command.Name == "run"
+	b.lease.orphan = false
+	run, err := b.engine.Renew(ctx, b.w.Run)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	b.keep(run)
+	// What an earlier job has left undone is done now; what people have done
+	// since stays.
+	if b.w.Run.Status == metadata.Completed && (first || b.again || b.t.Requested.Command.Name == "run") {
+		b.handOver(ctx)
+	}
+	if first && b.w.Run.Status != metadata.Completed {
+		b.delivery.KeepDraft(ctx, b.w.Plan, b.w.Run)
+	}
+	if first {
+		b.delivery.Checks(ctx, b.w.Run)
+	}
+	if first || b.obeyed > 0 || b.again {
+		b.tellPeople(ctx)
+	}
+	b.voice.ended(run.Status)
+	if b.acted && b.voice.outbox.reactions() > b.gh.Room() {
+		b.voice.flush(b.w.Run) // the state of the run is shown before all that
+	}
+	b.voice.sendAll(ctx, b.hasCommand(ctx))
+	if err := b.giveBack(ctx); err != nil {
+		return b.broke(ctx, err)
+	}
+	run = b.w.Run
+	end := jobEnd{decision: toRun}
+	if unknown := b.inbox.err(); unknown != nil {
+		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", unknown)
+	}
+	if run.Stop != nil {
+		end.Denial = page.Denial{Code: run.Stop.Code, By: b.t.By, What: text.FirstLine(b.t.Text), Why: run.Stop.Why}
+	} else if run.Status == metadata.Completed {
+		end.Code = metadata.Done
+	}
+	if b.turnedDown != nil && !held {
+		return jobEnd{decision: denied, Denial: *b.turnedDown, err: errors.New(b.turnedDown.Why.In(prompts.Words("en")))}
+	}
+	return end
+}
+
+// hasCommand gives a function that reports whether there is a command to take.
+func (b *bot) hasCommand(ctx context.Context) func() bool {
+	return func() bool {
+		b.inbox.look(ctx, false)
+		return len(b.inbox.pending(b.w.Run)) > 0
+	}
+}
+
+// handOver hands over the work of a completed run.
+func (b *bot) handOver(ctx context.Context) {
+	run := b.w.Run
+	if b.delivery.KeepPull(ctx, b.w, &run) {
+		next, err := b.note(ctx, run)
+		b.keep(next)
+		b.voice.warnOf(err)
+	}
+	b.delivery.HandOver(ctx, b.w, run)
+}
+
+// tellPeople tells people that the run has stopped, answers the reviews that were
+// taken, and notes both.
+func (b *bot) tellPeople(ctx context.Context) {
+	run := b.w.Run
+	b.delivery.KeepLabel(ctx, run)
+	answered := b.delivery.AnswerReviews(ctx, &run, b.w.Repo.Tip())
+	if b.delivery.TellStop(ctx, b.w.Plan, &run) || answered {
+		next, err := b.note(ctx, run)
+		b.keep(next)
+		b.voice.warnOf(err)
+	}
+}
+
+// halt records that a run cannot go on for a reason outside of it.
+func (b *bot) halt(ctx context.Context, run metadata.Run, no *command.Refusal) error {
+	next := phases.Halt(run, no.Code, no.Why(), b.env.Now())
+	if err := b.engine.Amend(ctx, next, "stopped: "+string(no.Code)); err != nil {
+		return err
+	}
+	b.keep(next)
+	return nil
+}
+
+// giveBack shows the final state of a run that has stopped, and releases the
+// run. No other job begins before that, so people never read messages of two
+// jobs.
+func (b *bot) giveBack(ctx context.Context) error {
+	if !b.acted && b.w.Run.GitHubIntegration.ProgressCommentID > 0 {
+		return b.letGo(ctx) // the comment says what it said before this job
+	}
+	shown := b.w.Run
+	if b.engine.Holds() || b.engine.StaleLease {
+		shown = phases.Touch(shown, b.env.Now())
+	}
+	b.voice.flush(shown)
+	return b.letGo(ctx)
+}
+
+// letGo lets go of the run.
+func (b *bot) letGo(ctx context.Context) error {
+	next, err := b.lease.release(ctx, b.w.Run)
+	if err != nil && !lostRace(err) {
+		b.voice.warn(err) // it is free when this job is over
+		err = nil
+	}
+	b.keep(next)
+	return err
+}
+
+// takeRemaining takes the commands that came while this job had the run and
+// that other jobs have left to it. It reports whether there were any.
+func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	b.inbox.look(ctx, true)
+	if len(b.inbox.pending(b.w.Run)) == 0 {
+		return false, nil
+	}
+	before := b.w.Run.Revision
+	run, err := b.drain(ctx, b.w.Run)
+	if lostRace(err) {
+		return false, nil // by another job, which does the rest as well
+	}
+	b.keep(run)
+	return run.Revision != before, err
+}

@@ -1,0 +1,62 @@
+package bot
+
+import (
+	"context"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// steering is how people reach the run while the engine works: Steer is called by
+// the goroutine of the bot, and Urgent by another one, so that it goes by parts
+// that have a lock.
+type steering struct {
+	steer func(ctx context.Context, run metadata.Run) (metadata.Run, error)
+	inbox *inbox
+	voice *voice
+}
+
+// Steer takes what people have asked for since, between two steps.
+func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	return s.steer(ctx, run)
+}
+
+// Urgent looks at the comments while an agent works, until one of them makes
+// that work pointless. Meanwhile it tells people what became of the commands
+// that were taken before.
+func (s steering) Urgent(ctx context.Context) bool {
+	about := s.voice.subject()
+	for {
+		if environ.Sleep(ctx, s.inbox.listen()) != nil {
+			return false
+		}
+		s.inbox.look(ctx, true)
+		for _, c := range s.inbox.pending(about.run) {
+			if s.stops(ctx, c, about) {
+				return true
+			}
+		}
+		s.voice.send(ctx)
+	}
+}
+
+// stops reports whether a command ends the step under way. A command that will
+// be refused does not, and neither does one whose effect is not known yet.
+func (s steering) stops(ctx context.Context, c waiting, about subject) bool {
+	cmd := c.asked.Command
+	if c.asked.Outcome != command.Understood || c.comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
+		return false
+	}
+	if c.review.IsStranger() { // it waits until the step is over
+		return false
+	}
+	if s.inbox.may(ctx, c.asker(), c.asked.Role()) != nil {
+		return false
+	}
+	if cmd.Name == "cancel" {
+		return true // this also holds for an agent that is only asked about the run
+	}
+	_, err := s.inbox.request(about.run, c).Apply(about.plan, about.run, true)
+	return err == nil
+}

@@ -1,0 +1,59 @@
+// Package cause is why something could not be done, and what a person can do
+// about it: in English for errors and as a code with values, from which the same
+// is said in another language.
+package cause
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Cause is a code with values. The zero value is none. The words of the
+// catalogues of reasons are by the same code; a test holds them together.
+type Cause struct {
+	Code   string
+	Values []any  // pairs of a name and a value: a Cause, or anything else by how it prints
+	text   string // in English, with values in braces
+}
+
+// Of gives a cause by its code and in English. The values follow in pairs of a
+// name and a value.
+func Of(code, text string, pairs ...any) Cause { return Cause{code, pairs, text} }
+
+// String says it in English.
+func (c Cause) String() string {
+	var pairs []string
+	for i := 0; i+1 < len(c.Values); i += 2 {
+		pairs = append(pairs, fmt.Sprintf("{%v}", c.Values[i]), fmt.Sprint(c.Values[i+1]))
+	}
+	return strings.NewReplacer(pairs...).Replace(c.text)
+}
+
+// Map gives the cause with every value that is a text changed.
+func (c Cause) Map(change func(string) string) Cause {
+	values := make([]any, len(c.Values))
+	for i, v := range c.Values {
+		switch v := v.(type) {
+		case Cause:
+			values[i] = v.Map(change)
+		case string:
+			values[i] = change(v)
+		default:
+			values[i] = v
+		}
+	}
+	c.Values = values
+	return c
+}
+
+// Error is an error with a cause.
+type Error struct {
+	Why Cause
+	Err error // what it comes from; nil if the cause is all
+}
+
+// Error says why in English.
+func (e *Error) Error() string { return e.Why.String() }
+
+// Unwrap returns what it comes from.
+func (e *Error) Unwrap() error { return e.Err }

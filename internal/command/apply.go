@@ -1,0 +1,295 @@
+package command
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// Request is a command as somebody gave it.
+type Request struct {
+	Command
+	By      string
+	Comment int64                // 0 if it came another way
+	OnPull  bool                 // the comment is on the pull request
+	Review  *metadata.PullReview // what it stands in, if that is a review; as the record will have it
+	Url     string               // of the comment or review
+	At      time.Time
+	Removed []clean.Removal // from its text, because people do not see it
+}
+
+// Line is a command on one line, with the first line of its text.
+func (c Command) Line() string {
+	body := text.OneLine(text.FirstLine(c.Text))
+	c.Text = ""
+	return text.Join(" ", c.String(), body)
+}
+
+// Without adds to what became of a command that parts of its text were left out.
+func (o Request) Without(why metadata.Reason) metadata.Reason {
+	if len(o.Removed) == 0 {
+		return why
+	}
+	var kinds []string
+	for _, r := range o.Removed {
+		kinds = append(kinds, string(r.Kind))
+	}
+	return metadata.Because("taken_without", "what", why, "kinds", kinds)
+}
+
+// Refusal says why a command is not carried out. It does not stop the run: it is
+// what became of the command.
+type Refusal struct {
+	Code metadata.Code
+	Err  error
+}
+
+// Error says why.
+func (r *Refusal) Error() string { return r.Err.Error() }
+
+// Unwrap returns why.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Why says why.
+func (r *Refusal) Why() metadata.Reason { return exit.Why(r.Err) }
+
+// Refuse makes a Refusal of its code and the reason that people are told.
+func Refuse(code metadata.Code, why metadata.Reason) *Refusal {
+	return &Refusal{code, exit.NotAllowed(why)}
+}
+
+// Effect is what a command makes of a run.
+type Effect struct {
+	Run    metadata.Run
+	Back   *phases.RollbackPlan // of a rollback
+	Phase  string
+	Why    metadata.Reason // what became of it
+	Frozen bool            // the definition goes with the commit
+	Since  *metadata.Run   // the record as committed, if that was done while it was found out; nil: the one that was given
+}
+
+// Apply computes what a command makes of a run, and changes nothing. Busy says
+// that this process works on the run. An error is a *Refusal.
+func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {
+	c := phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Phase: o.Phase, At: o.At}
+	var next metadata.Run
+	var err error
+	var why metadata.Reason
+	switch o.Name {
+	case "run", "resume":
+		return o.goOn(plan, run, busy)
+	case "rollback", "reject":
+		if o.Auto {
+			return o.consult(plan, run)
+		}
+		if o.Phase == "" {
+			if o.Phase = newestTree(plan, run); o.Phase == "" {
+				return Effect{}, Refuse(metadata.NotACommand, metadata.Because("no_code_to_revise"))
+			}
+		}
+		back, err := phases.PlanRollback(plan, run, o.Rollback())
+		if err != nil {
+			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
+		}
+		if o.Review != nil {
+			hold(back.Run.Phase(back.Entry.ToPhase), o.Review.Comments)
+		}
+		return Effect{Run: back.Run, Back: &back, Phase: o.Phase, Why: metadata.Because("went_back", "phase", back.Entry.ToPhase, "step", back.Entry.ToStep)}, nil
+	case "retry":
+		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.At, More: o.More})
+		why = metadata.Because("allowed_anew")
+	case "cancel":
+		why = o.noted(metadata.Because("cancelled"))
+		next, err = phases.Cancel(run, why, o.At)
+	case "pause":
+		why = o.noted(metadata.Because("paused"))
+		next, err = phases.Pause(run, why, o.At)
+	case "skip":
+		next, err = phases.Skip(plan, run, o.Phase, o.At)
+		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
+	case "approve":
+		phase, role, _, _ := phases.Approval(plan, run)
+		next, err = phases.Approve(plan, run, c)
+		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
+	case "answer":
+		next, err = phases.Answer(run, o.Question, o.Text, c)
+		why = metadata.Because("answered", "question", o.Question)
+		if o.Question == "" {
+			why = metadata.Because("answered_it")
+		}
+	default:
+		return Effect{}, Refuse(metadata.NotACommand, metadata.Because("command_unknown", "command", o.Name))
+	}
+	if err != nil {
+		return Effect{}, &Refusal{o.codeFor(run), WithNearest(err)}
+	}
+	if d := phases.Decide(plan, next); o.Name == "retry" && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		return Effect{}, Refuse(d.Code, d.Why)
+	}
+	phase := o.Phase
+	if phase == "" {
+		phase = next.CurrentPhase
+	}
+	return Effect{Run: next, Phase: phase, Why: why}, nil
+}
+
+// hold has what somebody said about lines stand against the work of a phase, until
+// a review finds it fixed. If there is no work yet, the reason alone tells of it.
+func hold(rec *metadata.Phase, comments []metadata.ReviewComment) {
+	if rec.Written == 0 || len(comments) == 0 {
+		return
+	}
+	v := metadata.Verdict{Gates: []metadata.Gate{}}
+	if rec.Verdict != nil {
+		v = *rec.Verdict
+	}
+	v.Verdict, v.Findings = metadata.Fail, slices.Clone(v.Findings)
+	for _, c := range comments {
+		v.Findings = append(v.Findings, c.Finding)
+	}
+	rec.Verdict = &v
+}
+
+// newestTree is the newest phase that may change the code and has begun: what a
+// review of a pull request is about.
+func newestTree(plan *pipelines.Pipeline, run metadata.Run) string {
+	for i := range slices.Backward(run.Phases) {
+		p := plan.Phase(run.Phases[i].Name)
+		if s := run.Phases[i].Status; p != nil && p.Access == pipelines.AccessTree && s != metadata.PhasePending && s != metadata.PhaseSkipped {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// WithNearest puts an error into words, and adds to one about a phase that is not there
+// which one was probably meant.
+func WithNearest(err error) error {
+	var unknown *phases.UnknownPhase
+	if errors.As(err, &unknown) {
+		if near := Nearest(unknown.Phase, unknown.Known); near != "" {
+			return exit.NotAllowed(metadata.Because("did_you_mean", "why", unknown.Why(), "near", near))
+		}
+	}
+	return exit.InEnglish{Err: err}
+}
+
+// noted says what was done, by whom, and why.
+func (o Request) noted(what metadata.Reason) metadata.Reason {
+	text := metadata.Said(markdown.Truncate(text.OneLine(o.Text), 300))
+	switch {
+	case o.By == "" && text == "":
+		return what
+	case o.By == "":
+		return metadata.Because("done_for", "what", what, "reason", text)
+	case text == "":
+		return metadata.Because("done_by", "what", what, "by", o.By)
+	}
+	return metadata.Because("done_by_for", "what", what, "by", o.By, "reason", text)
+}
+
+// codeFor gives the reason code for a command that a run as it stands does not
+// allow.
+func (o Request) codeFor(run metadata.Run) metadata.Code {
+	switch {
+	case o.Name == "approve" || o.Name == "answer" || o.Name == "skip":
+		return metadata.NotACommand
+	case run.Status == metadata.Running:
+		return metadata.AlreadyRunning
+	case run.Status == metadata.Completed:
+		return metadata.Done
+	case run.Status == metadata.Cancelled:
+		return metadata.RunCancelled
+	}
+	return metadata.NotACommand
+}
+
+// Rollback is the rollback that is asked for.
+func (o Request) Rollback() phases.Rollback {
+	step := o.Step
+	if step == "" {
+		step = metadata.Revise
+	}
+	return phases.Rollback{
+		To: o.Phase, Step: step, Reason: o.Text, Reviewed: engine.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
+	}
+}
+
+// WaitsFor reports whether a run has stopped already where it would wait for a
+// person if it went on. One that was paused elsewhere has not.
+func WaitsFor(run metadata.Run, d phases.Decision) bool {
+	return run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson &&
+		run.Stop.Code == d.Code && run.Stop.Phase == d.Phase
+}
+
+// goOn starts a run again that has stopped.
+func (o Request) goOn(plan *pipelines.Pipeline, run metadata.Run, busy bool) (Effect, error) {
+	anew := o.Refresh || o.RefreshIssue
+	switch {
+	case run.Status == metadata.Completed && !anew:
+		return Effect{}, Refuse(metadata.Done, metadata.Because("run_completed"))
+	case run.Status == metadata.Running && busy:
+		return Effect{}, Refuse(metadata.AlreadyRunning, metadata.Because("run_under_way"))
+	}
+	if err := o.keepsTo(plan); err != nil {
+		return Effect{}, err
+	}
+	next := phases.TakeUp(run, phases.Start{At: o.At, More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
+	if next.Status != metadata.Running && !anew {
+		return Effect{}, Refuse(next.Stop.Code, metadata.Because("run_stopped", "status", next.Status, "why", next.Stop.Why))
+	}
+	if d := phases.Decide(plan, next); next.Status == metadata.Running && WaitsFor(run, d) {
+		if !o.RefreshIssue {
+			return Effect{}, Refuse(d.Code, d.Why)
+		}
+		next = run // the new text is taken all the same
+	}
+	why := metadata.Because("goes_on")
+	switch {
+	case o.Refresh && o.RefreshIssue:
+		why = metadata.Because("goes_on_with_both")
+	case o.Refresh:
+		why = metadata.Because("goes_on_anew")
+	case o.RefreshIssue:
+		why = metadata.Because("goes_on_with_issue")
+	}
+	return Effect{Run: next, Phase: next.CurrentPhase, Why: why, Frozen: anew}, nil
+}
+
+// keepsTo refuses a pipeline or phases that a run which has begun would not
+// take: it would spend on others than those that were asked for.
+func (o Request) keepsTo(plan *pipelines.Pipeline) error {
+	switch {
+	case o.Refresh:
+	case o.Pipeline != "" && o.Pipeline != plan.FullName():
+		return Refuse(metadata.NotACommand, metadata.Because("keeps_pipeline", "pipeline", plan.FullName(), "other", o.Pipeline))
+	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0:
+		return Refuse(metadata.NotACommand, metadata.Because("keeps_phases"))
+	}
+	return nil
+}
+
+// Sentence says what became of a command, for a line of its own. People's own
+// words may be at its end, with or without a full stop.
+func (x Effect) Sentence(c prompts.Catalogue) string {
+	said := x.Why.In(c)
+	body := text.Capitalize(said)
+	if x.Phase != "" && strings.HasPrefix(said, x.Phase+" ") {
+		body = c.Shown("phase said", "said", said) // its name stays as it is
+	}
+	if !text.EndsItself(body) {
+		body += c.Stop()
+	}
+	return body
+}

@@ -1,0 +1,119 @@
+// Package command is what may be asked of a run: the grammar of commands in
+// comments, their help, and what each makes of the record of a run. It is pure: it
+// reads no clock, no file and no network.
+package command
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// Command is what a person asks for in a comment, or a workflow in the
+// input named command. Which fields a command may have is in Table. Names
+// in it are well formed; whether they exist is for others to say.
+type Command struct {
+	Name  string        // as in Table
+	Topic string        // help: the command that is asked about
+	Phase string        // rollback, retry, approve, reject, skip
+	Step  metadata.Step // rollback; empty: not told
+
+	Question string // answer: id of the question; empty: the only one
+	Commit   string // approve: what was looked at, at least 7 hexadecimal digits
+	Text     string // reason or answer, on any number of lines; nothing in it is hidden
+
+	Restore, DryRun bool     // rollback
+	Auto            bool     // rollback: an agent finds out where to, and why; Text is what somebody has seen, or empty
+	Pipeline        string   // run: NAME or NAME/PRESET, never a file
+	From, Until     string   // run: first and last phase
+	Only            string   // run: the one phase
+	Skip            []string // run: phases to leave out
+	Agent           string   // run
+	Refresh         bool     // run
+	RefreshIssue    bool     // run
+
+	More phases.Allowance // run, resume, retry
+}
+
+// Outcome says what to do about a text.
+type Outcome int
+
+const (
+	Ignored    Outcome = iota // it is not for us: say nothing
+	Understood                // it is a command
+	Mistaken                  // it was meant for us: give Reply, to people with the right
+)
+
+// Parsed is what a text turned out to be.
+type Parsed struct {
+	Outcome Outcome
+	Command Command         // if mistaken only its name, or that of the command that was probably meant, or nothing
+	Faults  []fault         // if mistaken: at least one, and the first few if there are many
+	Removed []clean.Removal // from the text, because people do not see it
+}
+
+// fault is one mistake in a command. What it names was typed by somebody:
+// it may be anything.
+type fault struct {
+	Kind faultKind
+	Args []string
+}
+
+// Parse reads the text of a comment. With bare it reads the input of a
+// workflow instead, where the slash may be left out and everything is for us.
+//
+// Only the first line is a command, and only if it begins with the slash, or
+// is all inline code that does. What follows is its text where it takes one.
+// Quotes, code blocks and HTML comments are no commands. The time is linear in
+// the length of the text.
+func Parse(text string, bare bool) Parsed {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	if !bare && indented(text) {
+		return Parsed{}
+	}
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, hidden := visible(uncoded(strings.TrimSpace(line)))
+	r := reader{line: line, rest: rest}
+	if !r.readName(bare) {
+		return Parsed{}
+	}
+	r.refuse(cmp.Or(hidden, firstControl(text)))
+	if len(r.faults) == 0 {
+		r.readFlags()
+		r.readArguments()
+		r.readFlags()
+		r.readText()
+		r.compare()
+	}
+	return r.parsed()
+}
+
+// indented reports whether a comment begins with a block of code, which
+// is what four columns of space make of a line.
+func indented(text string) bool {
+	columns := 0
+	for i := range len(text) {
+		switch text[i] {
+		case ' ':
+			columns++
+		case '\t':
+			columns += 4 - columns%4
+		case '\n':
+			columns = 0
+		default:
+			return columns >= 4
+		}
+	}
+	return false
+}
+
+// uncoded takes the backticks off a line that is all inline code.
+func uncoded(line string) string {
+	if n := len(line); n > 2 && line[0] == '`' && strings.IndexByte(line[1:], '`') == n-2 {
+		return strings.TrimSpace(line[1 : n-1])
+	}
+	return line
+}

@@ -1,0 +1,222 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// reader takes a command apart from left to right.
+type reader struct {
+	line string // what of the command line is not read yet
+	rest string // the lines below it
+
+	spec    Spec
+	command Command
+	seen    []string // flags
+	faults  []fault
+	removed []clean.Removal
+}
+
+// maxFaults is how many mistakes a reply names: longer lists help nobody.
+const maxFaults = 5
+
+func (r *reader) fault(kind faultKind, args ...string) {
+	if len(r.faults) < maxFaults {
+		r.faults = append(r.faults, fault{Kind: kind, Args: args})
+	}
+}
+
+func (r *reader) parsed() Parsed {
+	if len(r.faults) > 0 {
+		return Parsed{Outcome: Mistaken, Command: Command{Name: r.command.Name}, Faults: r.faults}
+	}
+	return Parsed{Outcome: Understood, Command: r.command, Removed: r.removed}
+}
+
+// peek gives the next word of the command line, or "".
+func (r *reader) peek() string {
+	r.line = strings.TrimLeftFunc(r.line, unicode.IsSpace)
+	if end := strings.IndexFunc(r.line, unicode.IsSpace); end >= 0 {
+		return r.line[:end]
+	}
+	return r.line
+}
+
+// take gives the next word and goes on behind it.
+func (r *reader) take() string {
+	word := r.peek()
+	r.line = r.line[len(word):]
+	return word
+}
+
+// readName finds out which command it is, and reports whether it is for us at
+// all. Only a name that is nearly one of ours is taken for a slip: other
+// programs have commands, too, and a path may begin a comment.
+func (r *reader) readName(bare bool) bool {
+	name, slash := strings.CutPrefix(r.take(), "/")
+	if !slash && !bare {
+		return false
+	}
+	ours := bare
+	if fold(name) == "reprise" {
+		ours, name = true, "help"
+		if next := r.take(); next != "" {
+			name = strings.TrimPrefix(next, "/")
+		}
+	}
+	if spec, ok := specOf(fold(name)); ok {
+		r.spec, r.command.Name = spec, spec.Name
+		return true
+	}
+	near := nearCommand(name)
+	switch {
+	case !ours && (near == "" || strings.Contains(name, "/")):
+		return false
+	case name == "":
+		r.fault(faultNoCommand)
+	case near == "":
+		r.fault(faultUnknown, "/"+name)
+	default:
+		r.command.Name = near
+		r.fault(faultUnknownNear, "/"+name, "/"+near)
+	}
+	return true
+}
+
+// nearCommand gives the command that a name was probably meant to be, or "".
+func nearCommand(name string) string {
+	var names []string
+	for _, s := range Table() {
+		if s.Shared {
+			continue // what is near to it may be meant for another program
+		}
+		names = append(names, s.Name)
+	}
+	return Nearest(name, names)
+}
+
+// refuse refuses a command line with an invisible character or an HTML comment.
+func (r *reader) refuse(hidden string) {
+	if hidden != "" {
+		r.fault(faultInvisible, hidden)
+	}
+	if comments(r.line) {
+		r.fault(faultCommented)
+	}
+}
+
+// readArguments reads what stands in a fixed order.
+func (r *reader) readArguments() {
+	if f, ok := r.spec.instead(); ok && slices.Contains(r.seen, "--"+f.Name) {
+		return
+	}
+	for i, arg := range r.spec.Args {
+		word := r.peek()
+		value := fold(word)
+		switch {
+		case word == "":
+			if !arg.Optional {
+				r.fault(faultMissing, arg.Kind.form())
+			}
+		case arg.Kind == kindPhaseStep:
+			r.readPhaseStep(r.take())
+		case arg.Kind == kindTopic:
+			r.readTopic(r.take())
+		case arg.Optional && r.fitsLater(i, value):
+		case arg.Kind.Fits(value):
+			r.take()
+			put(arg.field(&r.command), value)
+		case arg.Optional && r.spec.Text != noText: // it begins the text
+		default:
+			r.take()
+			r.fault(faultBad, word, arg.Kind.form())
+		}
+	}
+}
+
+// fitsLater reports whether a value also fits an argument behind the i-th,
+// which is then the one that is meant.
+func (r *reader) fitsLater(i int, value string) bool {
+	return slices.ContainsFunc(r.spec.Args[i+1:], func(a param) bool { return a.Kind.Fits(value) })
+}
+
+func (r *reader) readPhaseStep(word string) {
+	phase, step, stepped := strings.Cut(fold(word), ":")
+	if !KindPhase.Fits(phase) {
+		r.fault(faultBad, word, kindPhaseStep.form())
+		return
+	}
+	r.command.Phase = phase
+	steps := []string{string(metadata.Execute), string(metadata.Review), string(metadata.Revise)}
+	switch {
+	case !stepped:
+	case slices.Contains(steps, step):
+		r.command.Step = metadata.Step(step)
+	default:
+		r.fault(faultBadStep, word)
+	}
+}
+
+func (r *reader) readTopic(word string) {
+	name := strings.TrimPrefix(word, "/")
+	near := nearCommand(name)
+	if spec, ok := specOf(fold(name)); ok {
+		r.command.Topic = spec.Name
+	} else if near != "" {
+		r.fault(faultUnknownNear, "/"+name, "/"+near)
+	} else {
+		r.fault(faultUnknown, "/"+name)
+	}
+}
+
+// comments reports whether a comment begins in a line outside of code.
+func comments(line string) bool {
+	seen, _ := clean.Text(lead + line + "-->")
+	return strings.Count(seen, "<!--") < strings.Count(line, "<!--")
+}
+
+// lead stands for the command that a text begins behind.
+const lead = "/x "
+
+// readText reads the rest of the command line and the lines below. What is
+// hidden in it is left out, as an agent or a record would see it.
+func (r *reader) readText() {
+	if r.spec.Text == noText {
+		if word := r.peek(); word != "" {
+			r.fault(faultExtra, word)
+		}
+		return
+	}
+	for word := range strings.FieldsSeq(r.line) {
+		if name, _, _, ok := r.spec.asFlag(word); ok {
+			if _, known := r.spec.flag(name); known {
+				r.fault(faultLate, flagOf(word))
+			}
+		}
+	}
+	// The text begins behind a word, and GitHub reads it so: it begins no block.
+	text, removed := clean.Text(lead + strings.TrimSpace(r.line+"\n"+r.rest))
+	r.removed = removed
+	r.command.Text = strings.TrimSpace(strings.TrimPrefix(text, lead))
+	if n := utf8.RuneCountInString(r.command.Text); n > MaxReason {
+		r.fault(faultTooLong, strconv.Itoa(n), strconv.Itoa(MaxReason))
+	} else if n == 0 && r.spec.textFor(&r.command) == mustText {
+		r.fault(faultMissing, r.spec.textForm())
+	}
+}
+
+// compare finds flags that contradict each other.
+func (r *reader) compare() {
+	if c := r.command; c.Only != "" && (c.From != "" || c.Until != "" || len(c.Skip) > 0) {
+		r.fault(faultOnlyAlone)
+	}
+	if c := r.command; c.Auto && c.Phase != "" {
+		r.fault(faultAutoAlone)
+	}
+}

@@ -1,0 +1,199 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// standing is a run as it may stand when somebody gives a command.
+type standing struct {
+	name string
+	busy bool // this process works on it
+	run  metadata.Run
+}
+
+// standings are all the ways in which a run can stand. Its plan has a design
+// that a maintainer has to approve, and code after it.
+func standings(t *testing.T) (*pipelines.Pipeline, []standing) {
+	t.Helper()
+	plan := &pipelines.Pipeline{Name: "p", Language: "en", Agents: map[string]pipelines.Agent{"a": {Use: agents.Rehearsal}}}
+	step := pipelines.Step{Agent: "a"}
+	for i, name := range []string{"design", "code"} {
+		plan.Phases = append(plan.Phases, pipelines.Phase{
+			Name: name, Folder: fmt.Sprintf("%02d_%s", i, name), Writes: name + ".md", Revisions: 3, Execute: step, Review: step, Revise: step,
+			ReportSchema: []byte(`{"properties": {"questions": {}}}`),
+		})
+	}
+	plan.Phases[0].Approve, plan.Phases[1].Needs = "maintain", []string{"design"}
+	begun := phases.Fresh(plan, metadata.Run{
+		IssueNumber: "7", BranchName: "reprise/issue-7", BaseCommit: strings.Repeat("a", 40), Language: "en", WorkflowVersion: "1",
+		Pipeline:  metadata.Pipeline{Name: "p", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("1", 64), Source: "builtin:p"},
+		Execution: metadata.Execution{ID: "run-1"},
+	}, progresstest.Nine)
+	end := progresstest.Nine.Add(time.Minute)
+	did := func(phase string, s metadata.Step, code metadata.Code, status metadata.AttemptStatus) metadata.Attempt {
+		return metadata.Attempt{N: 1, Phase: phase, Step: s, Agent: "a", Status: status, Code: code, StartedAt: progresstest.Nine, EndedAt: &end}
+	}
+	change := func(from metadata.Run, change func(r *metadata.Run, design, code *metadata.Phase)) metadata.Run {
+		r := from.Clone()
+		change(&r, r.Phase("design"), r.Phase("code"))
+		if err := r.Check(); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	stop := func(r *metadata.Run, status metadata.Status, code metadata.Code, phase string) {
+		r.Status, r.Stop = status, &metadata.Stop{Code: code, Why: "it stopped", Phase: phase, At: end}
+	}
+	writing := change(begun, func(r *metadata.Run, design, _ *metadata.Phase) {
+		r.Attempts = []metadata.Attempt{did("design", metadata.Execute, "", metadata.Succeeded)}
+		design.Status, design.CurrentStep, design.StartedAt, design.Written, design.Digest = metadata.PhaseInProgress, metadata.Review, &progresstest.Nine, 1, "0a"
+	})
+	designed := change(writing, func(_ *metadata.Run, design, _ *metadata.Phase) {
+		design.Status, design.CurrentStep, design.CompletedAt = metadata.PhaseCompleted, "", &end
+	})
+	approved := change(designed, func(r *metadata.Run, _, code *metadata.Phase) {
+		r.Approvals = []metadata.Approval{{Phase: "design", Attempt: 1, Digest: "0a", By: "max", At: end}}
+		code.Status, code.CurrentStep, code.StartedAt = metadata.PhaseInProgress, metadata.Execute, &end
+		r.CurrentPhase = "code"
+	})
+	all := []standing{
+		{"running in this job", true, writing},
+		{"running, its job is gone", false, writing},
+		{"interrupted", false, change(writing, func(r *metadata.Run, _, _ *metadata.Phase) {
+			stop(r, metadata.Interrupted, metadata.RunCancelled, "design")
+		})},
+		{"paused", false, change(writing, func(r *metadata.Run, _, _ *metadata.Phase) {
+			stop(r, metadata.Waiting, metadata.AwaitingPerson, "design")
+		})},
+		{"waiting for approval", false, change(designed, func(r *metadata.Run, _, _ *metadata.Phase) {
+			stop(r, metadata.Waiting, metadata.AwaitingPerson, "design")
+		})},
+		{"waiting for an answer", false, change(writing, func(r *metadata.Run, _, _ *metadata.Phase) {
+			r.Questions = []metadata.Question{{ID: "q1", Phase: "design", Attempt: 1, Text: "REST?", AskedAt: end}}
+			stop(r, metadata.Waiting, metadata.AwaitingPerson, "design")
+		})},
+		{"stuck", false, change(approved, func(r *metadata.Run, _, _ *metadata.Phase) { stop(r, metadata.Waiting, metadata.Stuck, "code") })},
+		{"at its budget", false, change(approved, func(r *metadata.Run, _, _ *metadata.Phase) {
+			r.Budget.USD, r.Cost.USD = 1, 1
+			stop(r, metadata.Waiting, metadata.BudgetExceeded, "code")
+		})},
+		{"failed", false, change(approved, func(r *metadata.Run, _, code *metadata.Phase) {
+			code.Status, code.CurrentStep = metadata.PhaseFailed, ""
+			stop(r, metadata.Failed, metadata.ReviewFailed, "code")
+		})},
+		{"completed", false, change(approved, func(r *metadata.Run, _, code *metadata.Phase) {
+			code.Status, code.CurrentStep, code.CompletedAt = metadata.PhaseCompleted, "", &end
+			r.Status = metadata.Completed
+		})},
+		{"cancelled", false, change(approved, func(r *metadata.Run, _, _ *metadata.Phase) {
+			stop(r, metadata.Cancelled, metadata.RunCancelled, "code")
+		})},
+	}
+	return plan, all
+}
+
+// asking are the commands of the table, as somebody gives them.
+func asking() []string {
+	return []string{
+		"/run", "/resume", "/resume --budget-usd 5", "/rollback design because", "/rollback --auto", "/rollback --auto it is slow", "/retry", "/pause", "/cancel", "/approve", "/reject design because",
+		"/answer yes", "/skip code because",
+	}
+}
+
+// outcome says what a command does to a run, or why it does nothing.
+func outcome(t *testing.T, plan *pipelines.Pipeline, s standing, text string) string {
+	t.Helper()
+	asked := Parse(text, false)
+	if asked.Outcome != Understood {
+		t.Fatalf("%q is no command: %+v", text, asked)
+	}
+	o := Request{Command: asked.Command, By: "max", Comment: 12, At: progresstest.Nine.Add(time.Hour)}
+	x, err := o.Apply(plan, s.run, s.busy)
+	var no *Refusal
+	switch {
+	case errors.As(err, &no):
+		return fmt.Sprintf("no, `%s`: %s", no.Code, err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	next := phases.Take(s.run, x.Run, phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Phase: x.Phase, Why: x.Why, At: o.At})
+	if err := errors.Join(next.Check(), metadata.CheckNext(s.run, next)); err != nil {
+		t.Errorf("%s, %s: %v", s.name, text, err)
+	}
+	if !phases.Taken(next, 12) {
+		t.Errorf("%s, %s: it was not taken", s.name, text)
+	}
+	if next.Status == metadata.Running {
+		return x.Why.In(prompts.Words("en")) + "; next: " + decided(phases.Decide(plan, next))
+	}
+	return x.Why.In(prompts.Words("en")) + "; the run is " + string(next.Status)
+}
+
+// decided is a decision as one line of the page.
+func decided(d phases.Decision) string {
+	return text.Join(": ", text.Join(" ", string(d.Do), d.Phase), d.Why.In(prompts.Words("en")))
+}
+
+// TestStatesPage holds the page for users against what the program does: each
+// cell of its tables is what came of that command.
+func TestStatesPage(t *testing.T) {
+	const file = "../../docs/states.md"
+	plan, all := standings(t)
+	var b strings.Builder
+	b.WriteString("# What a command does\n\n" +
+		"Every way in which a run can stand, and what each [command](commands.md) does\nthen. The tables are made by giving each command to each run. Here a run has two\n" +
+		"phases: `design`, which a maintainer has to approve, and `code`, which needs it.\n" +
+		"\"No\" comes with a [reason code](reason-codes.md), changes nothing but the note\nthat the command was taken, and is told in a reply.\n\n" +
+		"`/status`, `/help`, `/config` and `/rollback --dry-run` are answered at any time.\n" +
+		"With `--auto`, `/rollback` waits its turn, also with `--dry-run`: an agent is asked,\nand the run goes back only if that agent is sure. Otherwise a reply has the command\nthat it proposes.\n" +
+		"Without a run only `/run` does something.\n\n" +
+		"While a step is at work, `/cancel` and `/rollback` end it, and what it had changed\nis kept as a patch; the other commands, `/pause` and `/rollback --auto` too, wait for\nits end. While an agent looks for the fault, `/cancel` and a `/rollback` that names\nthe phase end that.\n\n" +
+		"The commands of the local program do the same, with these differences:\n\n" +
+		"- Where `/run` is refused, `reprise run` tells how the run stands: for what it\n  waits, with exit code 3, or that it is completed, with 0.\n" +
+		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and what it had changed is kept as a patch.\n" +
+		"- The others that change a run are refused while another process works on it.\n" +
+		"- Nobody is asked for a role.\n")
+	for _, s := range all {
+		fmt.Fprintf(&b, "\n## %s\n\n| command | what happens |\n|---|---|\n", text.Capitalize(s.name))
+		for _, text := range asking() {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", text, strings.ReplaceAll(outcome(t, plan, s, text), "|", "\\|"))
+		}
+	}
+	if *progresstest.UpdateViews {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s is not what the program does (-page +program):\n%s", file, diff)
+	}
+}
+
+// Each command of the table that changes a run has a row in the page.
+func TestStatesPageHasEveryCommand(t *testing.T) {
+	shown := strings.Join(asking(), "\n") + "\n"
+	for _, s := range Table() {
+		if !s.Now && !strings.Contains(shown, "/"+s.Name+" ") && !strings.Contains(shown, "/"+s.Name+"\n") {
+			t.Errorf("/%s has no row", s.Name)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Spec describes a command.
+type Spec struct {
+	Name   string
+	Args   []param // in this order
+	Flags  []param // before or behind the arguments, and before the text
+	Text   textRule
+	Role   github.Role // least right that it takes, unless configured
+	Run    bool        // there has to be a run
+	Now    bool        // answered at once, also while a run is at work
+	Shared bool        // other programs know the name, too: without a run it is for them
+}
+
+// textRule says whether a command takes text.
+type textRule int
+
+const (
+	noText textRule = iota
+	mayText
+	mustText
+)
+
+// param is an argument or a flag.
+type param struct {
+	Name     string // of a flag, without hyphens
+	Kind     Kind
+	Optional bool // for arguments; flags always are
+	Instead  bool // of a switch: it stands for the arguments, and the text may be left out
+
+	// field gives where its value is kept: a *string, *bool, *float64, *int,
+	// *int64, *time.Duration or *[]string.
+	field func(*Command) any
+}
+
+// Table lists every command, in the order people see them.
+func Table() []Spec {
+	phase := param{Kind: KindPhase, field: func(c *Command) any { return &c.Phase }}
+	maybePhase := param{Kind: KindPhase, Optional: true, field: phase.field}
+	more := []param{
+		{Name: string(phases.LimitUSD), Kind: kindUSD, field: func(c *Command) any { return &c.More.USD }},
+		{Name: string(phases.LimitTokens), Kind: kindCount, field: func(c *Command) any { return &c.More.Tokens }},
+		{Name: string(phases.LimitTime), Kind: kindTime, field: func(c *Command) any { return &c.More.Time }},
+		{Name: string(phases.LimitAttempts), Kind: kindCount, field: func(c *Command) any { return &c.More.Attempts }},
+	}
+	return []Spec{
+		{Name: "run", Role: github.RoleWrite, Flags: slices.Concat([]param{
+			{Name: "pipeline", Kind: kindPipeline, field: func(c *Command) any { return &c.Pipeline }},
+			{Name: "from", Kind: KindPhase, field: func(c *Command) any { return &c.From }},
+			{Name: "until", Kind: KindPhase, field: func(c *Command) any { return &c.Until }},
+			{Name: "only", Kind: KindPhase, field: func(c *Command) any { return &c.Only }},
+			{Name: "skip", Kind: kindPhases, field: func(c *Command) any { return &c.Skip }},
+			{Name: "agent", Kind: kindAgent, field: func(c *Command) any { return &c.Agent }},
+			{Name: "refresh", Kind: kindSwitch, field: func(c *Command) any { return &c.Refresh }},
+			{Name: "refresh-issue", Kind: kindSwitch, field: func(c *Command) any { return &c.RefreshIssue }},
+		}, more)},
+		{
+			Name: "rollback", Role: github.RoleWrite, Run: true, Text: mustText,
+			Args: []param{{Kind: kindPhaseStep, field: phase.field}},
+			Flags: []param{
+				{Name: "restore", Kind: kindSwitch, field: func(c *Command) any { return &c.Restore }},
+				{Name: "dry-run", Kind: kindSwitch, field: func(c *Command) any { return &c.DryRun }},
+				{Name: "auto", Kind: kindSwitch, Instead: true, field: func(c *Command) any { return &c.Auto }},
+			},
+		},
+		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []param{maybePhase}, Flags: more},
+		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: more},
+		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: mayText},
+		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: mayText},
+		{Name: "approve", Role: github.RoleWrite, Run: true, Shared: true, Args: []param{
+			maybePhase,
+			{Kind: KindCommit, Optional: true, field: func(c *Command) any { return &c.Commit }},
+		}},
+		{Name: "reject", Role: github.RoleMaintain, Run: true, Shared: true, Args: []param{phase}, Text: mustText},
+		{Name: "answer", Role: github.RoleWrite, Run: true, Shared: true, Text: mustText, Args: []param{
+			{Kind: KindQuestion, Optional: true, field: func(c *Command) any { return &c.Question }},
+		}},
+		{Name: "skip", Role: github.RoleMaintain, Run: true, Shared: true, Args: []param{phase}, Text: mustText},
+		{Name: "status", Role: github.RoleTriage, Now: true},
+		{Name: "help", Role: github.RoleTriage, Now: true, Args: []param{
+			{Kind: kindTopic, Optional: true, field: func(c *Command) any { return &c.Topic }},
+		}},
+		{Name: "config", Role: github.RoleTriage, Now: true},
+	}
+}
+
+// specOf finds a command of the table by its name.
+func specOf(name string) (Spec, bool) {
+	for _, s := range Table() {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Spec{}, false
+}
+
+// Spec gives the row of a command. Every command that Parse gives has one.
+func (c Command) Spec() Spec {
+	s, _ := specOf(c.Name)
+	return s
+}
+
+// Now reports whether a command is answered at once, also while a run is at
+// work: it changes nothing. With --auto an agent is asked, which takes its time.
+func (c Command) Now() bool { return c.Spec().Now || c.DryRun && !c.Auto }
+
+// flag finds a flag by its name without hyphens.
+func (s Spec) flag(name string) (param, bool) {
+	for _, f := range s.Flags {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return param{}, false
+}
+
+// instead finds the switch that stands for the arguments of a command.
+func (s Spec) instead() (param, bool) {
+	for _, f := range s.Flags {
+		if f.Instead {
+			return f, true
+		}
+	}
+	return param{}, false
+}
+
+// textFor says whether a command takes text, as far as it was read.
+func (s Spec) textFor(c *Command) textRule {
+	if f, ok := s.instead(); ok && s.Text == mustText {
+		if _, given := got(f.field(c)); given {
+			return mayText
+		}
+	}
+	return s.Text
+}
+
+// usage are the lines that show how a command is written: one, and another where
+// a switch stands for the arguments.
+func (s Spec) usage() string {
+	f, ok := s.instead()
+	if !ok {
+		return s.usageLine()
+	}
+	usual, other := s, s
+	usual.Flags = slices.DeleteFunc(slices.Clone(s.Flags), func(p param) bool { return p.Instead })
+	other.Name, other.Args, other.Flags, other.Text = s.Name+" "+f.usage(), nil, usual.Flags, mayText
+	return usual.usageLine() + "\n" + other.usageLine()
+}
+
+func (s Spec) usageLine() string {
+	line := "/" + s.Name
+	for _, a := range s.Args {
+		if a.Optional {
+			line += " [" + a.Kind.form() + "]"
+		} else {
+			line += " " + a.Kind.form()
+		}
+	}
+	for _, f := range s.Flags {
+		line += " [" + f.usage() + "]"
+	}
+	switch s.Text {
+	case mayText:
+		line += " [" + s.textForm() + "]"
+	case mustText:
+		line += " " + s.textForm()
+	}
+	return line
+}
+
+func (s Spec) textForm() string {
+	if s.Name == "answer" {
+		return "TEXT"
+	}
+	return "REASON"
+}
+
+// usage is how a flag is written, with what stands for its value.
+func (f param) usage() string {
+	if f.Kind == kindSwitch {
+		return "--" + f.Name
+	}
+	return "--" + f.Name + " " + f.Kind.form()
+}

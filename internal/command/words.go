@@ -1,0 +1,63 @@
+package command
+
+import (
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// faultKind is a kind of mistake: a key of CommandWords.Faults in package
+// prompts. The comments say what its sentence names, in that order.
+type faultKind string
+
+const (
+	faultInvisible   faultKind = "invisible"   // character
+	faultCommented   faultKind = "commented"   // nothing
+	faultNoCommand   faultKind = "noCommand"   // nothing
+	faultUnknown     faultKind = "unknown"     // what was typed
+	faultUnknownNear faultKind = "unknownNear" // what was typed, what was probably meant
+	faultMissing     faultKind = "missing"     // form of what is missing
+	faultBad         faultKind = "bad"         // what was typed, form
+	faultBadFlag     faultKind = "badFlag"     // what was typed, form, flag
+	faultBadStep     faultKind = "badStep"     // what was typed
+	faultExtra       faultKind = "extra"       // what was typed
+	faultNoFlag      faultKind = "noFlag"      // what was typed
+	faultNoFlagNear  faultKind = "noFlagNear"  // what was typed, what was probably meant
+	faultTwice       faultKind = "twice"       // flag
+	faultNeedsValue  faultKind = "needsValue"  // flag, its usage
+	faultNoValue     faultKind = "noValue"     // flag
+	faultLate        faultKind = "late"        // flag
+	faultTooLong     faultKind = "tooLong"     // characters, limit
+	faultOnlyAlone   faultKind = "onlyAlone"   // nothing
+	faultAutoAlone   faultKind = "autoAlone"   // nothing
+)
+
+// words are what is said about commands, in one language.
+type words struct{ prompts.CommandWords }
+
+func wordsOf(language string) words { return words{prompts.Words(language).Command} }
+
+// fault says what is wrong. What was typed by somebody becomes short inline
+// code, which can do no harm.
+func (w words) fault(f fault) string {
+	var named []string
+	for i, a := range f.Args {
+		switch {
+		case f.Kind == faultTooLong:
+			named = append(named, a)
+		case f.Kind == faultMissing, i == 1 && (f.Kind == faultBad || f.Kind == faultBadFlag):
+			named = append(named, w.Values[a])
+		default:
+			named = append(named, coded(a))
+		}
+	}
+	return w.Fault(string(f.Kind), named)
+}
+
+// coded makes inline code of something typed. Of what nobody sees
+// something is left, as code without content is none.
+func coded(text string) string {
+	if c := markdown.Code(markdown.Truncate(text, 40)); c != "" {
+		return c
+	}
+	return "`?`"
+}

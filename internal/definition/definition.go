@@ -1,0 +1,347 @@
+// Package definition is what a run goes by: a pipeline and the prompts for it,
+// found in the repository or built in, adapted to the command line, frozen when the
+// run begins and thawed each time it goes on.
+package definition
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// promptsFile is the name of the file in the run's folder that has the frozen
+// prompts.
+const promptsFile = "prompts.json"
+
+// EvaluateCommand is the hidden command that evaluates CUE from a repository,
+// in a process of its own with limits.
+const EvaluateCommand = "evaluate-cue"
+
+// Definition is a pipeline with the prompts that go with it.
+type Definition struct {
+	Plan  *pipelines.Pipeline
+	Words *prompts.Set
+	Why   metadata.Reason // why this pipeline was chosen
+	// Defined is the digest of pipeline and prompts before the command line
+	// changed anything about them.
+	Defined string
+}
+
+// unwritten gives a mistake for each step whose template nobody has written.
+func (d *Definition) unwritten() (wrong pipelines.Errors) {
+	look := func(list string, of []pipelines.Phase) {
+		for i, p := range of {
+			steps := []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}}
+			for _, s := range steps {
+				if s.prompt == "" || d.Words.Has(s.prompt) {
+					continue
+				}
+				wrong = append(wrong, pipelines.Error{File: d.Plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
+					"%s of %s takes the prompt %q, which nobody has written: it would be .github/reprise/prompts/%s.md on the default branch", s.name, p.Name, s.prompt, s.prompt)})
+			}
+		}
+	}
+	look("phases", d.Plan.Phases)
+	look("spare", d.Plan.Spare)
+	return wrong
+}
+
+// sources says where pipelines come from: a file that was named, the default
+// branch's .github/reprise, then what is built in. The branch that agents
+// work on has no say.
+func sources(ctx context.Context, src *git.Source, pipeline string) (pipelines.Sources, string, error) {
+	eval, err := Evaluator()
+	if err != nil {
+		return pipelines.Sources{}, "", err
+	}
+	s := pipelines.Sources{Evaluator: eval}
+	if src != nil {
+		if s.Repo, err = src.FS(ctx, TrustedCommit(src), ".github/reprise"); err != nil {
+			return s, "", err
+		}
+	}
+	if IsPath(pipeline) {
+		s.Path, pipeline = pipeline, ""
+	}
+	return s, pipeline, nil
+}
+
+// TrustedCommit is the commit whose .github/reprise counts: that of the default
+// branch, or if the default branch is not known, what is checked out.
+func TrustedCommit(src *git.Source) string {
+	if src.DefaultBranch != "" {
+		return src.DefaultBranch
+	}
+	return src.Head
+}
+
+// IsPath tells a file from a name, or a name with a preset behind a slash.
+func IsPath(pipeline string) bool {
+	switch filepath.Ext(pipeline) {
+	case ".cue", ".yaml", ".yml", ".json", ".toml":
+		return true
+	}
+	return strings.HasPrefix(pipeline, ".") || filepath.IsAbs(pipeline)
+}
+
+// Evaluator gives what evaluates CUE from a repository: this program, started
+// again with EvaluateCommand. An error says why the program's file is not known.
+func Evaluator() (pipelines.Evaluator, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return pipelines.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
+	}
+	return pipelines.Evaluator{Argv: []string{self, EvaluateCommand}}, nil
+}
+
+// Choice is what the command line or an event says about the definition of a run.
+type Choice struct {
+	Pipeline string // name, name/preset or path; empty: chosen by the issue
+	Language string // en or ja; empty: the pipeline's
+	Agent    string // does the work of every agent of the pipeline
+	Model    string // for every step; empty: as the pipeline says
+	Part     pipelines.Part
+	Protect  []string // paths besides the pipeline's
+}
+
+// Define reads the pipeline and the prompts as they are now.
+func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Definition, error) {
+	s, name, err := sources(ctx, src, o.Pipeline)
+	if err != nil {
+		return Definition{}, err
+	}
+	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
+	if err != nil {
+		return Definition{}, exit.AsUsage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
+	}
+	if filepath.IsAbs(plan.Source) {
+		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
+	}
+	var overrides fs.FS
+	if s.Repo != nil {
+		if overrides, err = fs.Sub(s.Repo, "prompts"); err != nil {
+			return Definition{}, err
+		}
+	}
+	d := Definition{Plan: plan, Why: exit.WhyCause(why)}
+	if o.Language != "" {
+		plan.Language = o.Language
+	}
+	if err := plan.Speak(); err != nil {
+		return d, err
+	}
+	if d.Words, err = prompts.Load(overrides, plan.Language); err != nil {
+		return d, inRepository(err)
+	}
+	if wrong := d.unwritten(); len(wrong) > 0 {
+		return d, wrong
+	}
+	if _, d.Defined, err = d.Freeze(is); err != nil {
+		return d, err
+	}
+	err = d.adapt(o)
+	return d, err
+}
+
+// adapt changes a definition as the command line says, for this run alone.
+func (d *Definition) adapt(o Choice) error {
+	cut, err := pipelines.Cut(d.Plan, o.Part)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	d.Plan = cut
+	d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Protect...)
+	return d.Assign(o)
+}
+
+// Assign gives the work to the agent and the model that the command line names.
+func (d *Definition) Assign(o Choice) error {
+	if o.Agent != "" {
+		if err := ReplaceAgents(d.Plan, o.Agent); err != nil {
+			return err
+		}
+		d.Plan.Given.Agent = o.Agent
+	}
+	if strings.HasPrefix(o.Model, "-") {
+		return exit.Usagef("--model %s begins with a hyphen, as an option of an agent's program does: name a model", o.Model)
+	}
+	if o.Model != "" {
+		for _, s := range StepsOf(d.Plan) {
+			s.Model = o.Model
+		}
+		d.Plan.Given.Model = o.Model
+	}
+	return nil
+}
+
+// Longest is more than a step of this plan may take, so that a lease which
+// nobody renews is one that nobody holds.
+func Longest(plan *pipelines.Pipeline) time.Duration {
+	most := time.Duration(0)
+	for i := range plan.Phases {
+		p, checks := &plan.Phases[i], time.Duration(0)
+		for _, c := range p.Checks {
+			checks += time.Duration(c.Timeout)
+		}
+		for _, s := range []pipelines.Step{p.Execute, p.Review, p.Revise} {
+			most = max(most, time.Duration(s.Timeout), checks)
+		}
+		most = max(most, time.Duration(p.Retry.Cap))
+	}
+	return most + 5*time.Minute
+}
+
+// StepsOf gives the steps of all phases, to be changed.
+func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
+	var out []*pipelines.Step
+	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
+		for i := range list {
+			out = append(out, &list[i].Execute, &list[i].Review, &list[i].Revise)
+		}
+	}
+	return out
+}
+
+// inRepository gives mistakes in prompts the form of mistakes in pipelines, and
+// the path that people know the file by.
+func inRepository(err error) error {
+	var wrong prompts.Mistakes
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var out pipelines.Errors
+	for _, m := range wrong {
+		out = append(out, pipelines.Error{
+			File: path.Join(".github/reprise/prompts", m.File), Line: m.Line, Column: max(m.Column, 1), Message: m.Message,
+		})
+	}
+	return out
+}
+
+// ReplaceAgents makes one agent do all the work of a pipeline: one that it
+// names, or one that reprise knows.
+func ReplaceAgents(plan *pipelines.Pipeline, name string) error {
+	with, ok := plan.Agents[name]
+	if !ok {
+		with = pipelines.Agent{Use: name}
+		if _, err := agents.For(name, with, agents.Options{}); err != nil {
+			return exit.Usagef("--agent %s: %w; pipeline %s names %s", name, err, plan.Name, strings.Join(slices.Sorted(maps.Keys(plan.Agents)), ", "))
+		}
+	}
+	with.Fallback = ""
+	for _, s := range StepsOf(plan) {
+		s.Agent, s.Model = name, with.Models[s.Tier]
+	}
+	plan.Agents = map[string]pipelines.Agent{name: with}
+	return nil
+}
+
+// Freeze gives the files that fix what a run works on and by which rules, and
+// their digest.
+func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest string, err error) {
+	plan, err := pipelines.Format(d.Plan)
+	if err != nil {
+		return nil, "", err
+	}
+	words, err := json.MarshalIndent(d.Words.Files(), "", "  ")
+	if err != nil {
+		return nil, "", err
+	}
+	words = append(words, '\n')
+	folder := phases.Folder(is.ID)
+	return map[string][]byte{
+		path.Join(folder, phases.PipelineFile): plan,
+		path.Join(folder, promptsFile):         words,
+		path.Join(folder, phases.IssueFile):    is.Markdown(),
+	}, digestOf(plan, words), nil
+}
+
+// digestOf covers the frozen pipeline and prompts.
+func digestOf(plan, words []byte) string {
+	return pipelines.Digest(append(append([]byte{}, plan...), words...))
+}
+
+// Thaw reads back what Freeze made, and refuses it if it is not what the
+// record says.
+func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition, issue.Issue, error) {
+	var d Definition
+	is := issue.Issue{
+		ID: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Author: run.Issue.Author, Labels: run.Issue.Labels,
+	}
+	folder := phases.Folder(run.IssueNumber)
+	var files [3][]byte
+	for i, name := range []string{phases.PipelineFile, promptsFile, phases.IssueFile} {
+		data, err := read(path.Join(folder, name))
+		if err != nil {
+			return d, is, fmt.Errorf("the run's folder is not whole: %w", err)
+		}
+		files[i] = data
+	}
+	if got := digestOf(files[0], files[1]); got != run.Pipeline.Digest {
+		return d, is, fmt.Errorf("%s or %s was changed by hand on %s (the record says %s, the files give %s): restore them",
+			phases.PipelineFile, promptsFile, run.BranchName, run.Pipeline.Digest, got)
+	}
+	_, is.Body = issue.ParseKept(files[2])
+	if is.Digest() != run.Issue.Digest {
+		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
+	}
+	var err error
+	if d.Plan, err = pipelines.Parse(files[0]); err != nil {
+		return d, is, err
+	}
+	texts := map[string]string{}
+	if err := json.Unmarshal(files[1], &texts); err != nil {
+		return d, is, fmt.Errorf("read the frozen prompts: %w", err)
+	}
+	d.Words, err = prompts.FromFiles(d.Plan.Language, texts)
+	return d, is, err
+}
+
+// DefinedBy names the pipeline of a run the way --pipeline does.
+func DefinedBy(run metadata.Run, preset string) string {
+	if preset == "" {
+		return run.Pipeline.Name
+	}
+	return run.Pipeline.Name + "/" + preset
+}
+
+// IsFindable reports whether a pipeline comes from where its name finds it again.
+func IsFindable(source string) bool {
+	return strings.HasPrefix(source, "builtin:") || strings.HasPrefix(source, ".github/reprise/")
+}
+
+// ChangedSince says that the definition of a run reads otherwise now, or "".
+func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is issue.Issue, preset string) (string, error) {
+	if !IsFindable(run.Pipeline.Source) {
+		return "", nil // from a file that was named, and may be anywhere
+	}
+	now, err := Define(ctx, src, is, Choice{Pipeline: DefinedBy(run, preset), Language: run.Language})
+	var mistakes pipelines.Errors
+	switch {
+	case errors.As(err, &mistakes):
+		return "the pipeline has mistakes now; the run keeps the one it began with", nil
+	case err != nil:
+		return "", err
+	case now.Defined != run.Pipeline.Definition:
+		return "the pipeline or its prompts read otherwise now; the run keeps those it began with (--refresh takes the new ones)", nil
+	}
+	return "", nil
+}

@@ -1,0 +1,69 @@
+package definition
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Forge reads files of the default branch where there is no checkout.
+type Forge interface {
+	// Files lists the files of a folder by their paths.
+	Files(ctx context.Context, folder string) ([]string, error)
+	File(ctx context.Context, path string) ([]byte, error)
+}
+
+// ChooseOn says which pipeline a new run of an issue would have, and why, by what
+// the default branch on the forge has.
+func ChooseOn(ctx context.Context, f Forge, is pipelines.Issue, o Choice) (*pipelines.Pipeline, metadata.Reason, error) {
+	eval, err := Evaluator()
+	if err != nil {
+		return nil, "", err
+	}
+	dir, err := os.MkdirTemp("", "reprise-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder; the system removes what is left
+	if err := downloadPipelines(ctx, f, dir); err != nil {
+		return nil, "", err
+	}
+	if IsPath(o.Pipeline) {
+		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(o.Pipeline))
+	}
+	plan, why, err := pipelines.Choose(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
+	if err != nil {
+		return nil, "", err
+	}
+	plan.Language = cmp.Or(o.Language, plan.Language)
+	return plan, exit.WhyCause(why), plan.Speak()
+}
+
+// downloadPipelines copies the pipelines of the default branch into a folder.
+func downloadPipelines(ctx context.Context, f Forge, dir string) error {
+	names, err := f.Files(ctx, ".github/reprise/pipelines")
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o700); err != nil {
+		return err
+	}
+	for _, name := range names {
+		data, err := f.File(ctx, path.Join(".github/reprise/pipelines", name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "pipelines", filepath.Base(name)), data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

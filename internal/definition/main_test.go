@@ -1,0 +1,22 @@
+package definition
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// TestMain makes the test program evaluate CUE when Evaluator starts it again, as
+// the hidden command does for reprise.
+func TestMain(m *testing.M) {
+	if slices.Equal(os.Args[1:], []string{EvaluateCommand}) {
+		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+	}
+	remove := testenv.Neutral()
+	code := m.Run()
+	remove()
+	os.Exit(code)
+}

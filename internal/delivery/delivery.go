@@ -1,0 +1,213 @@
+// Package delivery is what a run leaves on GitHub besides what is said on its
+// issue: its pull request, the issues that it opens, and the workflows that it
+// starts.
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Delivery leaves on GitHub what comes out of the run of one issue. One
+// goroutine uses it. Nothing in it can fail a run: whatever goes wrong is a
+// warning.
+type Delivery struct {
+	GitHub      *github.Client
+	Owner, Name string // of the repository
+	Issue       int
+	Branch      string // the default branch, if it is known
+	In          trigger.Inputs
+	Folder      string // the checkout
+	Labelled    bool   // the issue has the label of a run that waits
+	Voice       Voice
+	Expired     func() bool // this process cannot know any more that the run is its own
+
+	triedPull bool
+	// triedChildren are the ids of the issues that this process has tried to open.
+	triedChildren []string
+}
+
+// Voice is how people are told of what is delivered.
+type Voice struct {
+	Warn   func(err error)
+	Facts  func(run metadata.Run) page.Notices // what people are told besides the record
+	Change func(what func(n *page.Notices))    // changes that
+}
+
+// warnOf tells of an error, if there is one.
+func (v Voice) warnOf(err error) {
+	if err != nil {
+		v.Warn(err)
+	}
+}
+
+// Base is the branch that pull requests go to.
+func (d *Delivery) Base(w *workspace.Workspace) string {
+	switch {
+	case d.In.Base != "":
+		return d.In.Base
+	case d.Branch != "":
+		return d.Branch
+	}
+	return w.Source.DefaultBranch
+}
+
+// hasCode reports whether a run has changed anything besides its own folder.
+func hasCode(run metadata.Run) bool {
+	return slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
+}
+
+// KeepPull opens the pull request of a run once there is code, and notes it in
+// the record. One that cannot be opened is a warning, and tried again at the
+// end.
+func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
+	last := run.Status == metadata.Completed
+	if d.Expired() || !d.In.Pull || run.PRNumber != 0 || !hasCode(*run) || d.triedPull && !last {
+		return false
+	}
+	d.triedPull = true
+	pull, err := d.GitHub.OpenPull(ctx, d.Owner, d.Name, github.Pull{
+		Head: run.BranchName, Base: d.Base(w), Title: page.PullTitle(*run), Body: page.DraftBody(w.Plan, *run, d.pullFacts(*run)), Draft: true,
+	})
+	if err != nil {
+		d.Voice.Warn(err)
+		return false
+	}
+	run.PRNumber, run.PRURL = pull.Number, pull.URL
+	return true
+}
+
+// KeepDraft has the pull request of a run that is not completed say whether the
+// run is at work.
+func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run) {
+	if run.PRNumber == 0 || d.Expired() {
+		return
+	}
+	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Title: page.PullTitle(run), Body: page.DraftBody(plan, run, d.pullFacts(run))}))
+}
+
+func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
+	f := page.PullFacts{Notices: d.Voice.Facts(run), Progress: run.GitHubIntegration.ProgressCommentURL}
+	f.Issue = d.Issue
+	if run.IssueURL != "" {
+		f.Images = []string{strings.TrimSuffix(run.IssueURL, fmt.Sprintf("issues/%d", d.Issue))}
+	}
+	return f
+}
+
+// HandOver brings the pull request of a completed run to its last form, marks
+// it ready, and opens an issue for what is left to do. All of it can be done
+// again: what is there is found, and what is missing is made.
+func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
+	if run.PRNumber > 0 {
+		title, body := page.PullTitle(run), page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
+		d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Title: title, Body: body}))
+		d.Voice.warnOf(d.readyPull(ctx, run.PRNumber))
+	}
+	d.Voice.warnOf(d.followUp(ctx, run))
+}
+
+// readyPull takes a pull request out of the drafts. One that somebody closed
+// stays closed: it is not for a program to open it again.
+func (d *Delivery) readyPull(ctx context.Context, n int) error {
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, n)
+	switch {
+	case err != nil:
+		return err
+	case pull.State == "closed":
+		return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", n)
+	case !pull.Draft:
+		return nil
+	}
+	return d.GitHub.ReadyPull(ctx, d.Owner, d.Name, pull)
+}
+
+// report is what the phase named so wrote, or else the last phase: the body of
+// the pull request.
+func (d *Delivery) report(ctx context.Context, repo workspace.Checkout, run metadata.Run) []byte {
+	rec := run.Phase("report")
+	if rec == nil && len(run.Phases) > 0 {
+		rec = &run.Phases[len(run.Phases)-1]
+	}
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(rec.OutputFiles) == 0 {
+		return nil
+	}
+	text, err := repo.ReadFile(ctx, repo.Tip(), rec.OutputFiles[0])
+	d.Voice.warnOf(err)
+	return text
+}
+
+// followUp opens the issue for the tasks that an evaluation left.
+func (d *Delivery) followUp(ctx context.Context, run metadata.Run) error {
+	next := page.NewFollowUp(run, run.Issue.Labels, d.In.Label)
+	if next == nil {
+		return nil
+	}
+	_, err := d.openIssue(ctx, *next)
+	return err
+}
+
+// Checks sees to the workflows that GitHub does not start for a push with the
+// token of a workflow: they are started where the workflow file names them and
+// the run is completed, and people are told in any case.
+func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
+	if !hasCode(run) || !pushesQuietly(ctx, d.GitHub) {
+		return
+	}
+	// A workflow that is named may have no push among its events.
+	none := workflow.HasChecks(d.Folder) || len(d.In.Dispatch) > 0
+	d.Voice.Change(func(n *page.Notices) { n.NoChecks = none })
+	if run.Status != metadata.Completed {
+		return
+	}
+	for _, file := range d.In.Dispatch {
+		if err := d.GitHub.Dispatch(ctx, d.Owner, d.Name, file, run.BranchName); err != nil {
+			d.Voice.Warn(err)
+			continue
+		}
+		d.Voice.Change(func(n *page.Notices) { n.Dispatched = append(n.Dispatched, file) })
+	}
+}
+
+// pushesQuietly reports whether pushes start no workflow, which is so for the
+// token that GitHub gives to a workflow.
+func pushesQuietly(ctx context.Context, gh *github.Client) bool {
+	who, err := gh.Self(ctx)
+	return err == nil && who.Login == "github-actions[bot]"
+}
+
+// openIssue opens an issue of our own, or finds it, and puts it below the one
+// that the run works on. There is an issue if it has a number, also with an
+// error: then only its place is missing.
+func (d *Delivery) openIssue(ctx context.Context, i page.ChildIssue) (github.Issue, error) {
+	made, err := d.GitHub.OpenIssue(ctx, d.Owner, d.Name, i.Marker, github.NewIssue{Title: i.Title, Body: i.Body, Labels: i.Labels})
+	if err != nil {
+		return github.Issue{}, err
+	}
+	return made, d.GitHub.AddSubIssue(ctx, d.Owner, d.Name, d.Issue, made.ID)
+}
+
+// OpenChild opens an issue that a run asks for, once in a job; nil if it is not
+// there. One that cannot be opened is a warning; the next job tries again.
+func (d *Delivery) OpenChild(ctx context.Context, run metadata.Run, child metadata.Child) *github.Issue {
+	if ctx.Err() != nil || slices.Contains(d.triedChildren, child.ID) {
+		return nil
+	}
+	d.triedChildren = append(d.triedChildren, child.ID)
+	made, err := d.openIssue(ctx, page.NewChildIssue(run, child, d.In.Label))
+	d.Voice.warnOf(err)
+	if made.Number == 0 {
+		return nil
+	}
+	return &made
+}

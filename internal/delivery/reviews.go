@@ -1,0 +1,69 @@
+package delivery
+
+import (
+	"context"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// AnswerReviews answers the reviews that a run has taken, once it is completed or
+// they were refused: in each conversation what became of what was said, and then
+// its author is asked for another review. It notes in the record which are
+// answered. One that could not be is a warning, and tried again by the next job;
+// what was said already is found then.
+func (d *Delivery) AnswerReviews(ctx context.Context, run *metadata.Run, commit string) (changed bool) {
+	if d.Expired() || run.PRNumber == 0 {
+		return false
+	}
+	next := run.Clone()
+	pull := &review.Pull{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Number: run.PRNumber}
+	for i := range next.Reviews {
+		v := &next.Reviews[i]
+		if v.Answered || v.Refused == "" && run.Status != metadata.Completed || ctx.Err() != nil {
+			continue
+		}
+		err := d.answerReview(ctx, pull, next, *v, commit)
+		d.Voice.warnOf(err)
+		if err == nil {
+			v.Answered, changed = true, true
+		}
+	}
+	if changed {
+		*run = next
+	}
+	return changed
+}
+
+// answerReview answers one review. Programs get no answer when they are refused:
+// they might answer that.
+func (d *Delivery) answerReview(ctx context.Context, pull *review.Pull, run metadata.Run, v metadata.PullReview, commit string) error {
+	bot, marker := strings.HasSuffix(v.By, "[bot]"), page.ReviewMarker(v.ID)
+	if v.Refused != "" {
+		if bot {
+			return nil
+		}
+		refusal := page.RefusalReply(marker, run.Language, page.Denial{Code: metadata.NotACommand, By: v.By, Why: v.Refused, Known: true})
+		_, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, refusal, v.At.Add(-page.ClockSkew))
+		return err
+	}
+	var threads []int64
+	said := map[int64][]metadata.ReviewComment{}
+	for _, c := range v.Comments {
+		if len(said[c.Thread]) == 0 {
+			threads = append(threads, c.Thread)
+		}
+		said[c.Thread] = append(said[c.Thread], c)
+	}
+	for _, id := range threads {
+		if err := pull.Reply(ctx, id, marker, page.ThreadReply(run.Language, commit, said[id])); err != nil {
+			return err
+		}
+	}
+	if bot || v.By == "" {
+		return nil
+	}
+	return pull.Request(ctx, v.By, v.ID)
+}

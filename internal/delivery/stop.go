@@ -1,0 +1,108 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// TellStop writes one new comment where a run has stopped for a person or is
+// completed, and folds the one before. It notes in the record for which stop that
+// was, so that no other job does it again; a comment that is there already is
+// found.
+func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
+	stop, ok := page.StopOf(*run)
+	who := d.told(*run)
+	if !ok || len(who) == 0 || stop.Key == run.GitHubIntegration.NoticeFor || d.Expired() {
+		return false
+	}
+	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.NoticeMarker(run.IssueNumber, stop)
+	c, err := thread.Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), stop.At.Add(-page.ClockSkew))
+	if err != nil {
+		d.Voice.Warn(err)
+		return false
+	}
+	if old := run.GitHubIntegration.NoticeCommentID; old != 0 && old != c.ID {
+		d.Voice.warnOf(d.fold(ctx, thread, old))
+	}
+	run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, stop.Key
+	return true
+}
+
+var loginForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
+
+// told are the people that are mentioned: of programs there is nobody to tell.
+func (d *Delivery) told(run metadata.Run) (who []string) {
+	for _, name := range d.In.Notify {
+		if name == trigger.Commander {
+			name = commander(run)
+		}
+		if loginForm.MatchString(name) && !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+	}
+	return who
+}
+
+// commander is the person who gave the newest command.
+func commander(run metadata.Run) string {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.By != "" && !strings.HasSuffix(d.By, "[bot]") {
+			return d.By
+		}
+	}
+	return ""
+}
+
+// fold folds a comment of our own away as outdated. One that somebody has deleted
+// needs no folding, and a forge that cannot do it leaves it.
+func (d *Delivery) fold(ctx context.Context, thread *github.Thread, id int64) error {
+	c, err := thread.Comment(ctx, id)
+	if err == nil && c.NodeID != "" {
+		const mutation = "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }"
+		err = d.GitHub.Mutate(ctx, fmt.Sprintf("fold comment %d away", id), "issues: write", mutation, map[string]any{"id": c.NodeID})
+	}
+	var e *github.Error
+	if errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone}, e.Kind) {
+		return nil
+	}
+	return err
+}
+
+// WaitingLabel is on an issue while its run waits for a person.
+const WaitingLabel = "reprise: waiting"
+
+// OwnLabels are the labels of an issue that people have given it.
+func OwnLabels(labels []string) []string {
+	return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == WaitingLabel })
+}
+
+// KeepLabel puts that label on the issue of a run that waits, and takes it off
+// once it does not.
+func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
+	waits := run.Status == metadata.Waiting
+	if d.Expired() || waits == d.Labelled {
+		return
+	}
+	d.Labelled = waits
+	if !waits {
+		_, err := d.GitHub.Thread(d.Owner, d.Name, d.Issue).RemoveLabel(ctx, WaitingLabel)
+		d.Voice.warnOf(err)
+		return
+	}
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+		What: fmt.Sprintf("put the label %q on issue %d", WaitingLabel, d.Issue), Needs: "issues: write", Method: http.MethodPost, Repeatable: true,
+		Path: fmt.Sprintf("/issues/%d/labels", d.Issue), Body: map[string]any{"labels": []string{WaitingLabel}},
+	}, nil)
+	d.Voice.warnOf(err)
+}

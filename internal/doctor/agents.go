@@ -1,0 +1,177 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// credentials are what lets an agent program in at its service.
+type credentials struct {
+	vars     []string // one of these variables is enough
+	home     string   // folder below the user's home
+	homeVar  string   // variable that names another one
+	login    string   // file in it that logging in leaves
+	settings string   // file in it that may name another way
+}
+
+// allCredentials gives them by the name of the agent.
+func allCredentials() map[string]credentials {
+	return map[string]credentials{
+		"claude": {
+			vars: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"},
+			home: ".claude", homeVar: "CLAUDE_CONFIG_DIR", login: ".credentials.json", settings: "settings.json",
+		},
+		"codex": {
+			vars: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
+			home: ".codex", homeVar: "CODEX_HOME", login: "auth.json", settings: "config.toml",
+		},
+		"gemini": {
+			vars: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"},
+			home: ".gemini", login: "oauth_creds.json", settings: "settings.json",
+		},
+	}
+}
+
+// programs are those of the agents, as a run in a folder finds them.
+type programs struct {
+	env environ.Env
+	dir string // top of the repository; "" without one
+}
+
+// check looks at every program that the pipeline gives work to. One that is
+// missing stops a run only if nobody takes over.
+func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) []Check {
+	found := map[string]Check{}
+	for name, a := range plan.Agents {
+		found[name] = p.agent(ctx, a)
+	}
+	var out []Check
+	seen := map[string]bool{}
+	for _, name := range workers(plan) {
+		c := found[name]
+		if c.Status == Missing {
+			if by := takesOver(plan, found, name); by != "" {
+				c.Status, c.Found = Hint, c.Found+"; "+found[by].Name+" takes over"
+			}
+		}
+		if !seen[c.Name+c.Found] {
+			seen[c.Name+c.Found] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// workers are the names of the agents that a pipeline gives work to, in the
+// order in which they come to it.
+func workers(plan *pipelines.Pipeline) []string {
+	var names []string
+	for _, s := range definition.StepsOf(plan) {
+		if _, ok := plan.Agents[s.Agent]; ok && !slices.Contains(names, s.Agent) {
+			names = append(names, s.Agent)
+		}
+	}
+	return names
+}
+
+// takesOver names the agent that does the work of one that is missing, or "".
+func takesOver(plan *pipelines.Pipeline, found map[string]Check, name string) string {
+	tried := map[string]bool{}
+	for next := plan.Agents[name].Fallback; next != "" && !tried[next]; next = plan.Agents[next].Fallback {
+		tried[next] = true
+		if c, ok := found[next]; ok && c.Status != Missing {
+			return next
+		}
+	}
+	return ""
+}
+
+// agent looks at one agent program, its version and its key.
+func (p programs) agent(ctx context.Context, a pipelines.Agent) Check {
+	name := a.Use
+	if name == "command" && len(a.Command) > 0 {
+		name = filepath.Base(a.Command[0])
+	}
+	if a.Use == agents.Rehearsal {
+		return well(name, "is built in, and asks no model")
+	}
+	if err := agents.Probe(a.Use, a, p.dir, agents.Options{Environ: p.env.Environ}); err != nil {
+		return notThere(name, err)
+	}
+	install, known := workflow.AgentInstalls()[a.Use]
+	if !known {
+		return well(name, "is there")
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return lacking(name, err.Error(), "")
+	}
+	v, err := saysVersion(ctx, p.env, path)
+	if err != nil {
+		return lacking(name, fmt.Sprintf("%s cannot be started: %v", path, err), fmt.Sprintf("install it again: npm install -g %s@%s", install.Package, install.Version))
+	}
+	return p.key(name, v, install)
+}
+
+// notThere says why a program cannot be used, and what its agent says to do.
+func notThere(name string, err error) Check {
+	var gone *engine.AgentError
+	if errors.As(err, &gone) {
+		return lacking(name, gone.Err.Error(), gone.Hint.In(prompts.Words("en")))
+	}
+	return lacking(name, err.Error(), "")
+}
+
+// key says where an agent program of a version has its key from: by the name of
+// the variable or file, never by what is in it.
+func (p programs) key(name, version string, install workflow.AgentInstall) Check {
+	c := allCredentials()[name]
+	found := "version " + version
+	var set []string
+	for _, v := range c.vars {
+		if p.env.Getenv(v) != "" {
+			set = append(set, v)
+		}
+	}
+	home := filepath.Join(p.env.Getenv("HOME"), c.home)
+	if other := p.env.Getenv(c.homeVar); other != "" {
+		home = other
+	}
+	login := "run " + name + " once and log in, or set " + install.Secret
+	switch {
+	case len(set) > 0:
+		found += ", key from " + strings.Join(set, ", ")
+	case isFile(filepath.Join(home, c.login)):
+		found += ", logged in"
+	case isFile(filepath.Join(home, c.settings)):
+		return hinted(name, found+", no key and no login that is known; "+filepath.Join(home, c.settings)+" may name another way", login)
+	case runtime.GOOS != "linux":
+		return hinted(name, found+", no key; a login in the keychain cannot be seen from here", login)
+	default:
+		return lacking(name, found+", but neither a key nor a login", login)
+	}
+	if series(version) != series(install.Version) {
+		return hinted(name, fmt.Sprintf("%s; tried is version %s", found, install.Version), fmt.Sprintf("if it makes trouble: npm install -g %s@%s", install.Package, install.Version))
+	}
+	return well(name, found)
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

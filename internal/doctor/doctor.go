@@ -1,0 +1,198 @@
+// Package doctor looks at all that a run needs, and says what it would lack. It
+// changes nothing.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Options is what the command line of doctor says.
+type Options struct {
+	// Any folder of the repository; the id of an issue; a pipeline as run takes it;
+	// and the agent for every step. All but the folder may be empty.
+	Repo, Id, Pipeline, Agent string
+	Json                      bool // print the checks as JSON
+}
+
+// examination is what is known of a run so far.
+type examination struct {
+	env  environ.Env
+	o    Options
+	src  *git.Source // nil: there is no repository
+	plan *pipelines.Pipeline
+	is   issue.Issue // that the run would be of; its ID is "none" without one
+	run  bool        // there is one of the issue
+}
+
+// Examine makes all checks, those first that others need. Errors are mistakes
+// in the command line, and why ctx was cancelled.
+func Examine(ctx context.Context, env environ.Env, o Options) ([]Check, error) {
+	x := &examination{env: env, o: o, is: issue.Issue{ID: "none"}}
+	if o.Id != "" {
+		if err := issue.CheckID(o.Id); err != nil {
+			return nil, err
+		}
+		x.is.ID = o.Id
+	}
+	var checks []Check
+	for _, look := range []func(context.Context) []Check{
+		func(ctx context.Context) []Check { return gitProgram(ctx, env) },
+		x.repository,
+		x.runs,
+		func(context.Context) []Check { return values(env) },
+		x.forge,
+		x.pipelines,
+		func(ctx context.Context) []Check { return triedSandbox(ctx, env, x.plan) },
+		x.agents,
+	} {
+		checks = append(checks, look(ctx)...)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	return checks, nil
+}
+
+// repository looks at the repository, and at the run of the issue in it.
+func (x *examination) repository(ctx context.Context) []Check {
+	src, err := git.Find(ctx, x.o.Repo)
+	if err != nil {
+		return []Check{lacking("repository", err.Error(), "go to a repository, or name one with --repo")}
+	}
+	x.src = src
+	return append(repository(ctx, src), x.began(ctx)...)
+}
+
+// runs looks at where runs live, and at what became of others there.
+func (x *examination) runs(ctx context.Context) []Check {
+	if x.src == nil {
+		return folder(x.env, &git.Source{Dir: "none"}, x.is.ID)
+	}
+	return slices.Concat(writable(x.src), folder(x.env, x.src, x.is.ID), lost(ctx, x.env, x.src))
+}
+
+// forge looks at the workflow and at GitHub, and takes the issue from there.
+func (x *examination) forge(ctx context.Context) []Check {
+	if x.src == nil {
+		return nil
+	}
+	number := x.o.Id
+	if x.run {
+		number = "" // the run has it
+	}
+	checks := workflowFiles(ctx, x.src)
+	if ctx.Err() != nil {
+		return checks
+	}
+	more, is := Forge(ctx, x.env, x.src, number)
+	if is != nil {
+		x.is = *is
+	}
+	return append(checks, more...)
+}
+
+// agents looks at the programs that the pipeline gives work to.
+func (x *examination) agents(ctx context.Context) []Check {
+	if x.plan == nil {
+		return nil
+	}
+	p := programs{env: x.env}
+	if x.src != nil {
+		p.dir = x.src.Dir
+	}
+	return p.check(ctx, x.plan)
+}
+
+// began says how the run of the issue is, if there is one, and takes its
+// pipeline.
+func (x *examination) began(ctx context.Context) []Check {
+	const name = "run"
+	if x.o.Id == "" {
+		return nil
+	}
+	r, err := workspace.Look(ctx, x.env, x.o.Repo, x.o.Id)
+	switch {
+	case errors.As(err, new(*workspace.NoRunError)):
+		return nil // it would be a new one
+	case err != nil:
+		return []Check{lacking(name, err.Error(), "")}
+	}
+	x.plan, x.is, x.run = r.Plan, r.Issue, true
+	return []Check{well(name, fmt.Sprintf("there is one on %s: %s", r.Run.BranchName, text.Words(r.Run.Status)))}
+}
+
+// pipelines checks the pipelines and prompts of the default branch, and finds
+// the one that the run takes.
+func (x *examination) pipelines(ctx context.Context) []Check {
+	var checks []Check
+	all, plans, err := definition.Vetted(ctx, x.src, nil)
+	switch {
+	case err != nil:
+		checks = append(checks, lacking("pipelines", err.Error(), ""))
+	case len(all) > 0:
+		checks = append(checks, lacking("pipelines", fmt.Sprintf("%s, the first is %v", text.Plural(len(all), "mistake"), all[0]), "reprise vet names all"))
+	default:
+		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(plans))))
+	}
+	if files := definition.NotInForce(ctx, x.src); len(files) > 0 {
+		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have it like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), definition.InForce(x.src)), "commit it there, or name the file with --pipeline"))
+	}
+	if x.plan == nil {
+		def, err := definition.Define(ctx, x.src, x.is, definition.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent})
+		if err != nil {
+			return append(checks, x.noPipeline(err)...)
+		}
+		x.plan = def.Plan
+		checks = append(checks, well("pipeline", def.Plan.Name+": "+def.Why.In(prompts.Words("en"))))
+	} else if x.o.Agent != "" {
+		if err := definition.ReplaceAgents(x.plan, x.o.Agent); err != nil {
+			return append(checks, lacking("pipeline", err.Error(), ""))
+		}
+	}
+	return append(checks, evidence(x.plan)...)
+}
+
+// evidence says what reprise itself runs in a pipeline: without that, all that is
+// known of the work is what agents say.
+func evidence(plan *pipelines.Pipeline) []Check {
+	var checks []Check
+	if n := len(plan.Setup); n > 0 {
+		checks = append(checks, well("setup", text.Plural(n, "command")+" before the first call of an agent"))
+	}
+	if phases.RunsNothing(plan) {
+		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init finds the checks of a repository"))
+	}
+	return checks
+}
+
+// noPipeline says why no pipeline could be taken, unless its mistakes are said
+// already.
+func (x *examination) noPipeline(err error) []Check {
+	var mistakes pipelines.Errors
+	if errors.As(err, &mistakes) && !definition.IsPath(x.o.Pipeline) {
+		return nil
+	}
+	return []Check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}
+}
+
+// IsNoRepository tells a folder without a repository, or with an empty one,
+// from other trouble.
+func IsNoRepository(err error) bool {
+	var none *git.NotARepository
+	var unborn *git.NoCommits
+	return errors.As(err, &none) || errors.As(err, &unborn)
+}

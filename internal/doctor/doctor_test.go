@@ -1,0 +1,211 @@
+package doctor
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// What init writes is well, but for what the token of a job cannot do; every
+// change that matters is named.
+func TestLintWorkflow(t *testing.T) {
+	good, err := workflow.Text(workflow.DefaultUses(), "claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const token = "hint: what it pushes starts no other workflow"
+	_, checkout, _ := strings.Cut(good, "actions/checkout@")
+	checkout, _, _ = strings.Cut(checkout, "\n")
+	for _, tt := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"as it is", "", "", []string{token}},
+		{"no pushing", "contents: write", "contents: read", []string{"missing: job run lacks contents: write, so nothing can be pushed", token}},
+		{"no pull requests", "      pull-requests: write # the draft", "      #", []string{"missing: job run lacks pull-requests: write, so no pull request can be opened", token}},
+		{"no pull requests wanted", "      pull-requests: write # the draft", "      #", []string{"missing: job run lacks pull-requests: write", token}},
+		{"no answers by the gate", "issues: write # replies", "issues: read #", []string{"hint: job gate lacks issues: write, so it cannot reply or react", token}},
+		{"no pull requests for the gate", "      pull-requests: write # the same", "      #", []string{"hint: job gate lacks pull-requests: write, so it takes no commands on pull requests", token}},
+		{"no look at other jobs", "      actions: read", "      #", []string{"hint: job run lacks actions: read", token}},
+		{"another token", "          agent: claude", "          agent: claude\n          github-token: ${{ steps.app.outputs.token }}", nil},
+		{"dispatch", "          agent: claude", "          agent: claude\n          dispatch: ci.yml", []string{"hint: job run lacks actions: write"}},
+		{"concurrency at the top", "permissions: {}", "permissions: {}\nconcurrency: reprise", []string{"hint: its concurrency is on the whole workflow", token}},
+		{"cancelled", "cancel-in-progress: false", "cancel-in-progress: true", []string{"hint: job run is ended by the next command", token}},
+		{"dangerous event", "  workflow_dispatch:", "  pull_request_target:\n  workflow_dispatch:", []string{"hint: pull_request_target starts it", token}},
+		{"no comments", "  issue_comment:\n    types: [created]\n", "", []string{"hint: comments do not start it", token}},
+		{"no gate", "          command: gate", "          command: run", []string{
+			"missing: job gate lacks contents: write", "hint: job gate lacks actions: read",
+			"hint: job gate has no concurrency", "hint: job gate has no key of an agent", token, token, "hint: it has no job with command: gate",
+		}},
+		{"a tag", "actions/checkout@" + checkout, "actions/checkout@v7", []string{"hint: job run uses actions/checkout@v7, which its owner can change", token}},
+		{"kept credentials", "          persist-credentials: false", "          fetch-depth: 1", []string{"hint: the checkout of job run leaves the token on the disk", token}},
+		{"no key", "          ANTHROPIC_API_KEY:", "          OTHER:", []string{"hint: job run has no key of an agent", token}},
+		{"the newest", "npm ci ", "npm install -g @anthropic-ai/claude-code@latest ", []string{"hint: job run installs whatever version of Claude Code is the newest", token}},
+		{"another version", "npm ci ", "npm install -g @anthropic-ai/claude-code@1.0.3 ", []string{"hint: job run installs Claude Code 1.0.3; tried is 2.1.197", token}},
+		{"injection", "          npm ci", "          echo ${{ github.event.comment.body }}\n          npm ci", []string{"hint: a script of job run has an expression with text from outside", token}},
+		{"everything", good, "on: [push, issue_comment]\npermissions: write-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, env: {OPENAI_API_KEY: k}}], concurrency: c}\n", []string{token, "hint: it has no job with command: gate"}},
+		{"too little", good, "on: issue_comment\npermissions: read-all\njobs:\n  a: {steps: [{uses: x/reprise@v1, with: {agent: rehearsal, create-pr: false}}], concurrency: c}\n", []string{
+			"missing: job a lacks contents: write", "missing: job a lacks issues: write", token, "hint: it has no job with command: gate",
+		}},
+		{"no permissions named", good, "on: issue_comment\njobs:\n  a: {steps: [{uses: x/reprise@v1, with: {agent: rehearsal}}], concurrency: c}\n", []string{
+			"hint: job a names no permissions", token, "hint: it has no job with command: gate",
+		}},
+		{"another workflow", good, "on: issue_comment\njobs:\n  a: {steps: [{run: make}]}\n", []string{"hint: no job of .github/workflows/reprise.yml is seen to call reprise"}},
+		{"no YAML", good, "a: [", []string{"missing: .github/workflows/reprise.yml: yaml: line 1"}},
+		{"another kind of YAML", good, "jobs: [a]", []string{"missing: .github/workflows/reprise.yml: yaml:"}},
+		{"empty", good, "", []string{"hint: comments do not start it", "hint: no job of"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := strings.Replace(good, tt.old, tt.new, 1)
+			if tt.old != "" && text == good {
+				t.Fatalf("the workflow has no %q", tt.old)
+			}
+			var got []string
+			for i, c := range lintWorkflow([]byte(text)) {
+				line := string(c.Status) + ": " + c.Found
+				if i < len(tt.want) && strings.HasPrefix(line, tt.want[i]) {
+					line = tt.want[i]
+				}
+				if c.Do == "" {
+					t.Errorf("%s: it does not say what to do", line)
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whichever agent and action init was told, its workflow is known again.
+func TestWritten(t *testing.T) {
+	for _, agent := range []string{"claude", "codex", "gemini"} {
+		for _, uses := range []string{workflow.DefaultUses(), workflow.LocalAction, "acme/reprise@v2"} {
+			text, err := workflow.Text(uses, agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := written(text); !ok || got != agent {
+				t.Errorf("%s by %s: %q, %v", agent, uses, got, ok)
+			}
+			if _, ok := written(text + "#"); ok {
+				t.Errorf("%s by %s: a change is not seen", agent, uses)
+			}
+		}
+	}
+}
+
+func TestSpace(t *testing.T) {
+	for _, tt := range []struct {
+		free uint64
+		want Condition
+	}{{0, Missing}, {leastSpace, Hint}, {goodSpace, Fine}} {
+		if got := space("folder", "there", tt.free); got.Status != tt.want || got.Status != Fine && got.Do == "" {
+			t.Errorf("%d bytes: %+v", tt.free, got)
+		}
+	}
+}
+
+func TestBehind(t *testing.T) {
+	for _, tt := range []struct {
+		v, least string
+		want     bool
+	}{{"2.30.9", "2.31", true}, {"2.31.0", "2.31", false}, {"2.9", "2.31", true}, {"3.0", "2.31", false}, {"1.99", "2.31", true}} {
+		if got := behind(tt.v, tt.least); got != tt.want {
+			t.Errorf("%s behind %s: %v", tt.v, tt.least, got)
+		}
+	}
+}
+
+// What an agent needs is its program, of a version that is tried, and a key or a
+// login. Whoever has another to take over is missed less.
+func TestDoctorAgents(t *testing.T) {
+	claude := workflow.AgentInstalls()["claude"].Version
+	plan := func(fallback string, names ...string) *pipelines.Pipeline {
+		p := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{}}
+		for _, n := range names {
+			p.Agents[n] = pipelines.Agent{Use: n, Fallback: fallback}
+			s := pipelines.Step{Agent: n}
+			p.Phases = append(p.Phases, pipelines.Phase{Execute: s, Review: s, Revise: s})
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		name     string
+		plan     *pipelines.Pipeline
+		programs map[string]string // what each says on --version; "" fails
+		files    []string          // below the home
+		env      string
+		want     []string
+	}{
+		{"all is well", plan("", "claude"), map[string]string{"claude": claude + " (Claude Code)"}, nil, "ANTHROPIC_API_KEY=canary", []string{"ok claude: version " + claude + ", key from ANTHROPIC_API_KEY"}},
+		{"logged in", plan("", "claude"), map[string]string{"claude": claude}, []string{".claude/.credentials.json"}, "", []string{"ok claude: version " + claude + ", logged in"}},
+		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in"}},
+		{"settings", plan("", "codex"), map[string]string{"codex": "0.169.0"}, []string{".codex/config.toml"}, "", []string{"hint codex: version 0.169.0, no key and no login that is known; HOME/.codex/config.toml may name another way"}},
+		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: version 0.169.0, but neither a key nor a login"}},
+		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + workflow.AgentInstalls()["gemini"].Version}},
+		{"not there", plan("", "codex"), nil, nil, "", []string{`missing codex: there is no program "codex" in PATH`}},
+		{"broken", plan("", "claude"), map[string]string{"claude": ""}, nil, "", []string{"missing claude: HOME/bin/claude cannot be started: exit status 1"}},
+		{"one takes over", plan("claude", "codex", "claude"), map[string]string{"claude": claude}, nil, "ANTHROPIC_API_KEY=canary", []string{
+			`hint codex: there is no program "codex" in PATH; claude takes over`, "ok claude: version " + claude + ", key from ANTHROPIC_API_KEY",
+		}},
+		{"nobody takes over", plan("claude", "codex", "claude"), nil, nil, "", []string{
+			`missing codex: there is no program "codex" in PATH`, `missing claude: there is no program "claude" in PATH`,
+		}},
+		{"rehearsal", plan("", "rehearsal"), nil, nil, "", []string{"ok rehearsal: is built in, and asks no model"}},
+		{"a command", &pipelines.Pipeline{
+			Agents: map[string]pipelines.Agent{"mine": {Use: "command", Command: []string{"my-agent", "--fast"}}},
+			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "mine"}}},
+		}, map[string]string{"my-agent": "1"}, nil, "", []string{"ok my-agent: is there"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			for _, name := range tt.files {
+				writeFile(t, filepath.Join(home, name), "canary", 0o600)
+			}
+			if err := os.Mkdir(filepath.Join(home, "bin"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range slices.Sorted(maps.Keys(tt.programs)) {
+				script := "#!/bin/sh\ntest -z \"$ANTHROPIC_API_KEY$GEMINI_API_KEY\" && echo '" + tt.programs[name] + "'\n"
+				if tt.programs[name] == "" {
+					script = "#!/bin/sh\nexit 1\n"
+				}
+				writeFile(t, filepath.Join(home, "bin", name), script, 0o755)
+			}
+			path := filepath.Join(home, "bin") + ":" + filepath.Join(home, "other")
+			t.Setenv("PATH", path)
+			p := programs{env: environ.Env{Environ: []string{"HOME=" + home, "PATH=" + path, strings.ReplaceAll(tt.env, "HOME/", home+"/")}}}
+			var got []string
+			for _, c := range p.check(t.Context(), tt.plan) {
+				got = append(got, strings.ReplaceAll(string(c.Status)+" "+c.Name+": "+c.Found, home, "HOME"))
+				if (c.Status == Fine) != (c.Do == "") || strings.Contains(c.Found+c.Do, "canary") {
+					t.Errorf("it says %+v", c)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("agents (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, name, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,221 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+)
+
+// AnswerTime is the longest that doctor waits for one answer of the forge.
+const AnswerTime = 4 * time.Second
+
+// forgeCheck looks at the forge that origin is at.
+type forgeCheck struct {
+	env         environ.Env
+	src         *git.Source
+	gh          *github.Client
+	forge       issue.Forge
+	owner, name string
+	repository  github.Repository
+	checks      []Check
+}
+
+// Forge looks at GitHub: what is there, what the token is, what it may do. It
+// reads the issue of a number, if that is one.
+func Forge(ctx context.Context, env environ.Env, src *git.Source, number string) ([]Check, *issue.Issue) {
+	const name = "github"
+	if src.GitHub == "" {
+		return nil, nil
+	}
+	f, err := issue.ForgeOf(env)
+	if err != nil {
+		return []Check{lacking(name, err.Error(), "")}, nil
+	}
+	if !f.Serves(src.RemoteURL) {
+		return []Check{hinted(name, "origin is not at "+f.Host+": issues are not read from there", "set GITHUB_API_URL if it is at another GitHub")}, nil
+	}
+	owner, repo, _ := strings.Cut(src.GitHub, "/")
+	c := &forgeCheck{env: env, src: src, forge: f, owner: owner, name: repo}
+	// One try: who waits in front of a terminal can ask again.
+	c.gh, err = github.New(github.Options{
+		Token: f.Token, APIURL: f.Api, UserAgent: "reprise/" + environ.Version, HTTP: &http.Client{Timeout: AnswerTime}, Patience: time.Millisecond, Now: env.Now,
+	})
+	if err != nil {
+		return []Check{lacking(name, err.Error(), "")}, nil
+	}
+	is := c.examine(ctx, number)
+	return c.checks, is
+}
+
+func (c *forgeCheck) add(more ...Check) { c.checks = append(c.checks, more...) }
+
+// examine asks one thing after the other, as long as an answer can be hoped
+// for.
+func (c *forgeCheck) examine(ctx context.Context, number string) *issue.Issue {
+	var err error
+	if c.repository, err = c.gh.Repository(ctx, c.owner, c.name); err != nil {
+		c.add(trouble("github", err))
+		return nil
+	}
+	c.add(c.reached()...)
+	if c.forge.Token == "" {
+		c.add(c.noToken())
+	} else if c.token(ctx) && !c.repository.Archived {
+		c.rights(ctx)
+	}
+	return c.issue(ctx, number)
+}
+
+// trouble makes a check of an error. That nothing was found out says nothing
+// against a run.
+func trouble(name string, err error) Check {
+	var e *github.Error
+	if !errors.As(err, &e) {
+		return lacking(name, err.Error(), "")
+	}
+	do := e.Do.String()
+	found := strings.TrimSuffix(e.Error(), ": "+do)
+	if slices.Contains([]github.Kind{github.Unavailable, github.Silent, github.RateLimited}, e.Kind) {
+		return hinted(name, "not checked: "+found, do)
+	}
+	return lacking(name, found, do)
+}
+
+// reached says what is known of the repository.
+func (c *forgeCheck) reached() []Check {
+	r := c.repository
+	found := r.FullName + " at " + c.forge.Host
+	var out []Check
+	if r.Archived {
+		out = append(out, lacking("github", found+" is archived: nothing can be written", "take it out of the archive: Settings, General"))
+	}
+	if !r.HasIssues {
+		out = append(out, lacking("github", "issues are switched off in "+found, "switch them on: Settings, General, Features"))
+	}
+	if !strings.EqualFold(r.FullName, c.owner+"/"+c.name) {
+		out = append(out, hinted("github", fmt.Sprintf("%s/%s has moved to %s", c.owner, c.name, r.FullName), "git remote set-url origin, to the new address"))
+	}
+	if b := c.src.DefaultBranch; b != "" && r.DefaultBranch != "" && r.DefaultBranch != b {
+		out = append(out, hinted("github", fmt.Sprintf("the default branch is %s there, and %s here", r.DefaultBranch, b), "git remote set-head origin --auto"))
+	}
+	if len(out) == 0 {
+		out = append(out, well("github", found))
+	}
+	return out
+}
+
+func (c *forgeCheck) noToken() Check {
+	if c.env.Getenv("GITHUB_ACTIONS") == "true" {
+		return lacking("token", "there is none in GITHUB_TOKEN or GH_TOKEN", "hand it over in env: of the step")
+	}
+	return hinted("token", "there is none in GITHUB_TOKEN or GH_TOKEN: what is public can be read, and what it may do cannot be checked", "export GITHUB_TOKEN=$(gh auth token)")
+}
+
+// token says whose it is and how long it lasts, and reports whether it is good.
+func (c *forgeCheck) token(ctx context.Context) bool {
+	const name = "token"
+	r, err := c.tokenFacts(ctx)
+	if err != nil {
+		c.add(trouble(name, err))
+		return false
+	}
+	var parts []string
+	if who, err := c.gh.Self(ctx); err == nil {
+		parts = append(parts, "of "+who.Login)
+	} else {
+		parts = append(parts, "of somebody whom "+c.forge.Host+" does not name")
+	}
+	if r.Classic {
+		parts = append(parts, "with the scopes "+cmp.Or(strings.Join(r.Scopes, ", "), "none"))
+	}
+	found := strings.Join(parts, ", ")
+	left := r.Expires.Sub(c.env.Now())
+	switch scope := neededScope(r, c.repository.Private); {
+	case scope != "":
+		c.add(lacking(name, found+": the scope "+scope+" is missing", "give it the scope "+scope))
+		return false
+	case !r.Expires.IsZero() && left < 7*24*time.Hour:
+		c.add(hinted(name, found+"; it expires on "+r.Expires.Format("2006-01-02"), "make a new one in time"))
+	case r.Limit > 0 && r.Left < r.Limit/10:
+		c.add(hinted(name, fmt.Sprintf("%s; only %d of %d requests an hour are left", found, r.Left, r.Limit), "wait, or stop what else uses it"))
+	default:
+		c.add(well(name, found))
+	}
+	return true
+}
+
+// neededScope names the scope that a classic token lacks, or nothing.
+func neededScope(r tokenFacts, private bool) string {
+	switch {
+	case !r.Classic || slices.Contains(r.Scopes, "repo"):
+		return ""
+	case private:
+		return "repo"
+	case !slices.Contains(r.Scopes, "public_repo"):
+		return "public_repo"
+	}
+	return ""
+}
+
+// rights asks what the token may do.
+func (c *forgeCheck) rights(ctx context.Context) {
+	const name = "rights"
+	if role := c.repository.Role; role != "" && !role.AtLeast(github.RoleWrite) {
+		c.add(lacking(name, fmt.Sprintf("the role of its account in the repository is %q", role), "ask for the role write, or take another token"))
+		return
+	}
+	all := issue.RightsOf(c.gh, c.owner, c.name, c.repository.DefaultBranch)
+	if c.repository.HasIssues {
+		all = append(all, issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return c.gh.MayWriteIssues(ctx, c.owner, c.name) }})
+	}
+	var has []string
+	for _, r := range all {
+		if err := r.Ask(ctx); err != nil {
+			c.add(trouble(name, err))
+			continue
+		}
+		has = append(has, r.Name)
+	}
+	if len(has) > 0 {
+		c.add(well(name, strings.Join(has, ", ")))
+	}
+	c.jobs(ctx)
+}
+
+// jobs says whether GitHub lets workflows open pull requests, which only
+// administrators are told.
+func (c *forgeCheck) jobs(ctx context.Context) {
+	if !c.repository.Role.AtLeast(github.RoleAdmin) {
+		return
+	}
+	if may, err := c.jobsMayOpenPulls(ctx); err == nil && !may {
+		c.add(hinted("rights", "workflows may not open pull requests with the token of the job", `Settings, Actions, General: "Allow GitHub Actions to create and approve pull requests"`))
+	}
+}
+
+// issue reads the issue that the run would begin with.
+func (c *forgeCheck) issue(ctx context.Context, number string) *issue.Issue {
+	const name = "issue"
+	n, err := strconv.Atoi(number)
+	if err != nil || !issue.Number.MatchString(number) {
+		return nil
+	}
+	is, err := issue.Reference{Owner: c.owner, Name: c.name, Number: n}.ReadFrom(ctx, c.gh)
+	if err != nil {
+		c.add(trouble(name, err))
+		return nil
+	}
+	c.add(well(name, fmt.Sprintf("#%d %s", n, is.Title)))
+	return &is
+}

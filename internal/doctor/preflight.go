@@ -1,0 +1,70 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Preflight finds out, in a job on GitHub, what is missing for the work ahead.
+type Preflight struct {
+	Env         environ.Env
+	GitHub      *github.Client
+	Owner, Name string          // of the repository
+	Pull        bool            // a pull request is to be opened
+	Warn        func(err error) // tells of what could not be found out
+
+	done bool // what the work takes is there
+}
+
+// Check says what is missing for the work ahead, before anything is spent: the
+// programs and keys of agents, and rights of the token. All of it is said at
+// once, and asked for once in a job.
+func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspace.Options, base string, run metadata.Run) error {
+	if f.done {
+		return nil
+	}
+	opts, err := workspace.AgentOptions(f.Env, w, o)
+	if err != nil {
+		return err
+	}
+	var missing []metadata.Reason
+	if err := w.Ready(opts); err != nil {
+		missing = append(missing, exit.Why(err))
+	}
+	if lacks := f.lacks(ctx, base, run); len(lacks) > 0 {
+		missing = append(missing, metadata.Because("lacks_rights", "rights", workspace.Lined(lacks)))
+	}
+	if len(missing) > 0 {
+		return command.Refuse(metadata.CredentialsMissing, workspace.Lined(missing))
+	}
+	w.SayLacking(f.Env)
+	f.done = true
+	return nil
+}
+
+// lacks lists what the token may not do and will have to.
+func (f *Preflight) lacks(ctx context.Context, base string, run metadata.Run) []metadata.Reason {
+	if !f.Pull || run.PRNumber > 0 {
+		base = "" // no pull request is opened
+	}
+	issues := issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return f.GitHub.MayWriteIssues(ctx, f.Owner, f.Name) }}
+	var lacks []metadata.Reason
+	for _, right := range append(issue.RightsOf(f.GitHub, f.Owner, f.Name, base), issues) {
+		var problem *github.Error
+		switch err := right.Ask(ctx); {
+		case errors.As(err, &problem) && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken):
+			lacks = append(lacks, metadata.Because("lacks_right", "right", right.Name, "why", exit.Why(err)))
+		case err != nil && ctx.Err() == nil:
+			f.Warn(err) // it may work when it is needed
+		}
+	}
+	return lacks
+}

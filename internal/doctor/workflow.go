@@ -1,0 +1,190 @@
+package doctor
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/workflow"
+)
+
+var pinned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^@]+@([0-9a-f]{40}|sha256:[0-9a-f]{64})$`) })
+
+// What somebody else wrote, put into a script before the shell reads it.
+var injected = regexp.MustCompile(`\$\{\{[^}]*(github\.event\.|github\.head_ref|inputs\.)`)
+
+const writeAnew = "take over what you want to keep, and write it anew: reprise init --force"
+
+// lintWorkflow names what a workflow has that keeps runs from working, or
+// working safely, as far as the file alone tells.
+func lintWorkflow(data []byte) []Check {
+	const name = "workflow"
+	var w workflow.YAML
+	if err := yaml.Unmarshal(data, &w); err != nil {
+		return []Check{lacking(name, workflow.File+": "+err.Error(), writeAnew)}
+	}
+	l := workflowLint{w: w}
+	l.triggers()
+	l.jobs()
+	return l.found
+}
+
+// workflowLint gathers what is found.
+type workflowLint struct {
+	w     workflow.YAML
+	found []Check
+}
+
+func (l *workflowLint) hint(do, format string, args ...any) {
+	l.found = append(l.found, hinted("workflow", fmt.Sprintf(format, args...), do))
+}
+
+func (l *workflowLint) triggers() {
+	on := namesIn(l.w.On)
+	if slices.Contains(on, "pull_request_target") {
+		l.hint("take it out", "pull_request_target starts it: with that, people without rights come close to its keys")
+	}
+	if !slices.Contains(on, "issue_comment") {
+		l.hint("add issue_comment with types: [created] to on:", "comments do not start it")
+	}
+	if !l.w.Concurrency.IsZero() {
+		l.hint("put concurrency on the job that works", "its concurrency is on the whole workflow: any comment can drop a job that waits, or end one that works")
+	}
+}
+
+// namesIn gives the names in a scalar, a list or the keys of a mapping.
+func namesIn(n yaml.Node) []string {
+	var out []string
+	switch n.Kind {
+	case yaml.ScalarNode:
+		out = append(out, n.Value)
+	case yaml.SequenceNode:
+		for _, c := range n.Content {
+			out = append(out, c.Value)
+		}
+	case yaml.MappingNode:
+		for i := 0; i < len(n.Content); i += 2 {
+			out = append(out, n.Content[i].Value)
+		}
+	}
+	return out
+}
+
+func (l *workflowLint) jobs() {
+	var gates, works int
+	for _, name := range slices.Sorted(maps.Keys(l.w.Jobs)) {
+		job := l.w.Jobs[name]
+		l.steps(name, job)
+		for _, s := range job.Steps {
+			switch {
+			case !s.Ours():
+			case s.Input("command") == workflow.GateOnly:
+				gates++
+				l.permissions(name, job, s, gateNeeds())
+			default:
+				works++
+				l.permissions(name, job, s, workNeeds(s))
+				l.work(name, job, s)
+			}
+		}
+	}
+	switch {
+	case works == 0:
+		l.hint(writeAnew, "no job of %s is seen to call reprise", workflow.File)
+	case gates == 0:
+		l.hint(writeAnew, "it has no job with command: gate: every comment starts the job that has the keys")
+	}
+}
+
+// steps looks at what every job should keep to.
+func (l *workflowLint) steps(name string, job workflow.Job) {
+	for _, s := range job.Steps {
+		if s.Uses != "" && !s.Ours() && !strings.HasPrefix(s.Uses, "./") && !pinned().MatchString(s.Uses) {
+			l.hint("name it by the hash of a commit", "job %s uses %s, which its owner can change", name, s.Uses)
+		}
+		if injected.MatchString(s.Run) {
+			l.hint("hand it over in env:, and use it in quotes", "a script of job %s has an expression with text from outside, which can run anything", name)
+		}
+		for _, agent := range workflow.AgentInstalls() {
+			l.version(name, agent, s.Run)
+		}
+	}
+}
+
+// version holds the version of an agent program that a script installs against
+// the one that is tried.
+func (l *workflowLint) version(job string, agent workflow.AgentInstall, script string) {
+	// Behind a slash it is the path of a package that is installed already.
+	m := regexp.MustCompile(`(?:^|[\s"'])` + regexp.QuoteMeta(agent.Package) + `(@([^\s"']+))?`).FindStringSubmatch(script)
+	switch {
+	case m == nil || l.said(agent.Title):
+	case !versionNumber.MatchString(m[2]):
+		l.hint(fmt.Sprintf("%s@%s", agent.Package, agent.Version), "job %s installs whatever version of %s is the newest", job, agent.Title)
+	case series(m[2]) != series(agent.Version):
+		l.hint(fmt.Sprintf("%s@%s", agent.Package, agent.Version), "job %s installs %s %s; tried is %s", job, agent.Title, m[2], agent.Version)
+	}
+}
+
+// said reports whether something is said of an agent already: its script may
+// name it twice.
+func (l *workflowLint) said(title string) bool {
+	return slices.ContainsFunc(l.found, func(c Check) bool { return strings.Contains(c.Found, title) })
+}
+
+// work looks at the job that has the keys.
+func (l *workflowLint) work(name string, job workflow.Job, ours workflow.Step) {
+	switch c := job.Concurrency; {
+	case c.IsZero():
+		l.hint("add concurrency with the issue in its group", "job %s has no concurrency: two jobs can start for one issue, and one of them in vain", name)
+	case c.Kind == yaml.MappingNode && valueOf(c, "cancel-in-progress") == "true":
+		l.hint("cancel-in-progress: false", "job %s is ended by the next command of the same issue", name)
+	}
+	for _, s := range job.Steps {
+		if strings.HasPrefix(s.Uses, "actions/checkout@") && s.Input("persist-credentials") != "false" {
+			l.hint("persist-credentials: false", "the checkout of job %s leaves the token on the disk", name)
+		}
+	}
+	if !l.hasKey(job, ours) {
+		l.hint("hand it over in env: of the step that calls reprise", "job %s has no key of an agent", name)
+	}
+	if ours.Input("github-token") == "" && ours.Input("dispatch") == "" {
+		l.found = append(l.found, defaultToken()...)
+	}
+}
+
+// hasKey reports whether the step gets the key of an agent, or needs none.
+func (l *workflowLint) hasKey(job workflow.Job, s workflow.Step) bool {
+	if s.Input("agent") == agents.Rehearsal {
+		return true
+	}
+	for _, env := range []map[string]yaml.Node{l.w.Env, job.Env, s.Env} {
+		for _, c := range allCredentials() {
+			if slices.ContainsFunc(c.vars, func(v string) bool { _, ok := env[v]; return ok }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// defaultToken says what the token of a job cannot do.
+func defaultToken() []Check {
+	return []Check{hinted("workflow", "what it pushes starts no other workflow, since it uses the token of the job: your CI does not run on the branch by itself",
+		"give the action the input dispatch, or the token of an app as github-token")}
+}
+
+// valueOf gives what a mapping has under a key, or "".
+func valueOf(n yaml.Node, key string) string {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1].Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// ways are the attempts to get out of a network that is closed. $WORLD and $WORLD6
+// are ports of servers on other addresses of this machine, which stand for the rest
+// of the world, and $LETTERS is one for datagrams. $GATE is the port of the gate.
+func ways() []attempt {
+	const (
+		network = "the sandbox: network"
+		gate    = "the gate"
+	)
+	perl := func(text string) string { return "perl -MSocket=:all -e '" + text + " or exit 1'" }
+	// A request to the gate, and the first line of an answer that would be success.
+	ask := func(request string) string {
+		return `perl -MSocket=:all -MMIME::Base64 -e '$k = $ENV{ANTHROPIC_API_KEY}; $b = encode_base64("reprise:$k", ""); $w = $ENV{WORLD}; ` +
+			`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{GATE}, inet_aton("127.0.0.1"))) or exit 1; ` +
+			`syswrite S, "` + request + `"; exit(<S> =~ m{^HTTP/1.. 200} ? 0 : 1)'`
+	}
+	return []attempt{
+		{"gate", "speak with its gate", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{GATE}, inet_aton("127.0.0.1")))`), "", "that is its way to the model", ""},
+		{"address", "connect with an address", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`), network, "", "all"},
+		{"address-6", "the same with IPv6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD6}, inet_pton(AF_INET6, "::1")))`), network, "", "all"},
+		{"mapped", "the same with an address of version 4 written as one of version 6", perl(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6($ENV{WORLD}, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`), network, "", "all"},
+		{"first-data", "connect by sending the first data at once", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN)), network, "", "all"},
+		{"multipath", "connect by multipath TCP", perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, %d) && connect(S, pack_sockaddr_in($ENV{WORLD}, inet_aton("127.0.0.2")))`, unix.IPPROTO_MPTCP)), network, "", "all"},
+		{"datagram", "send by UDP, as a question for a name is", perl(`socket(S, AF_INET, SOCK_DGRAM, 0) && defined send(S, "x", 0, pack_sockaddr_in($ENV{LETTERS}, inet_aton("127.0.0.1")))`), network, "", "all"},
+		{"raw", "send packets of its own making", perl(`socket(S, AF_INET, SOCK_RAW, 1) || socket(S, 17, SOCK_RAW, 768)`), network, "", ""},
+		{"host", "speak to the machine below a virtual one", perl(`socket(S, 40, SOCK_STREAM, 0)`), network, "", ""},
+		{"audit", "speak with the kernel about more than its own network", perl(fmt.Sprintf(`socket(S, 16, SOCK_RAW, %d)`, unix.NETLINK_AUDIT)), network, "", "all"},
+		{"server", "have a server, which the pipeline did not allow", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && bind(S, pack_sockaddr_in(0, INADDR_ANY)) && listen(S, 1)`), network, "", "all"},
+		{"tunnel", "have the gate connect elsewhere", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
+		{"tunnel-key", "the same with another key", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic YTpi\r\n\r\n`), gate, "", ""},
+		{"request", "have the gate pass on a request", ask(`GET http://127.0.0.2:$w/ HTTP/1.1\r\nHost: 127.0.0.2\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
+		{"model-key", "ask the model with another key", ask(`GET /anthropic/v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: other\r\n\r\n`), gate, "", ""},
+	}
+}
+
+// samePort is the one way that some machines leave open; TestNetwork of the
+// sandbox tries it.
+func samePort() attempt {
+	return attempt{name: "same-port", wish: "connect with a server elsewhere that has the port of the gate", stop: "the sandbox: network"}
+}
+
+// world opens servers that must not be reached, and gives their ports as variables.
+func (p *place) world() string {
+	p.t.Helper()
+	listen := func(network, address string) int {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.t.Cleanup(func() { _ = l.Close() })
+		return l.Addr().(*net.TCPAddr).Port
+	}
+	letters, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = letters.Close() })
+	return fmt.Sprintf("export WORLD=%d WORLD6=%d LETTERS=%d GATE=%s\n", listen("tcp", "127.0.0.2:0"), listen("tcp6", "[::1]:0"), letters.LocalAddr().(*net.UDPAddr).Port,
+		`$(echo "$REPRISE_MODEL_URL" | sed 's,^http://[^:]*:\([0-9]*\).*,\1,')`)
+}
+
+// flee makes the attempts to get out of a closed network, and gives those that worked.
+func (p *place) flee(tried []attempt, sandbox string) []string {
+	p.t.Helper()
+	p.shell("flee.sh", p.world()+p.attackScript(tried, p.victim()))
+	text := strings.Replace(p.read(filepath.Join(p.root, "attack.cue")), `env: ["ATTACKED"]`, `env: ["ATTACKED", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]`, 1)
+	p.write("attack.cue", text+"network: \"model\"\n")
+	p.want(0, p.under("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", sandbox))
+	return p.worked()
+}
+
+// Nothing leads out of a closed network but the gate.
+func TestWaysOut(t *testing.T) {
+	everyMachine(t, func(t *testing.T, user int, m machine) {
+		if diff := cmp.Diff([]string{"gate"}, besieged(t, user, m).flee(ways(), "required")); diff != "" {
+			t.Errorf("what worked (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Where there is no sandbox, the same ways are open.
+func TestWaysOutAreLive(t *testing.T) {
+	everyUser(t, func(t *testing.T, user int) {
+		var tried []attempt
+		var want []string
+		for _, a := range ways() {
+			if a.live == "all" {
+				tried, want = append(tried, a), append(want, a.name)
+			}
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, besieged(t, user, machine{}).flee(tried, "off")); diff != "" {
+			t.Errorf("what worked without a sandbox (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,130 @@
+package environ
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Secrets lists the values of this environment that must not be seen: those of
+// variables whose names say so, and the passwords of proxies.
+func (e Env) Secrets() []secrets.Secret {
+	var out []secrets.Secret
+	for _, kv := range e.Environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+			if at, err := url.Parse(value); err == nil && at.User != nil {
+				password, _ := at.User.Password() // "" is not looked for
+				out = append(out, secrets.Secret{Name: name, Value: password})
+			}
+		}
+		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PASS", "_PAT"} {
+			if strings.HasSuffix("_"+name, end) {
+				out = append(out, secrets.Secret{Name: name, Value: value})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Finder finds what must not be seen. It costs nothing before it is used.
+func (e Env) Finder() *secrets.Finder {
+	if e.SecretFinder != nil {
+		return e.SecretFinder
+	}
+	return secrets.New(e.Secrets()...)
+}
+
+// TooShort says which secrets are not looked for, and why; "" if all are.
+func (e Env) TooShort() string {
+	names := secrets.Short(e.Secrets())
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: shorter than %d characters, so nothing keeps the value out of files, comments and the log; give it another name if it is no secret", strings.Join(names, ", "), secrets.MinLength)
+}
+
+// Learn makes the finder look for the values of further variables that a pipeline
+// passes to its agents. It takes only long values: short ones and paths are likely to
+// occur anywhere.
+func (e Env) Learn(plan *pipelines.Pipeline) {
+	for _, a := range plan.Agents {
+		for _, kv := range e.Environ {
+			name, value, _ := strings.Cut(kv, "=")
+			if slices.Contains(a.Env, name) && len(value) >= 16 && !strings.ContainsAny(value, " \t\n") && !strings.HasPrefix(value, "/") {
+				e.Finder().Learn(secrets.Secret{Name: name, Value: value})
+			}
+		}
+	}
+}
+
+// MaskingWriter is a writer that masks what must not be seen, line by line. What has
+// no end of line yet waits for it, or for Close.
+type MaskingWriter struct {
+	mu   sync.Mutex
+	W    io.Writer
+	Mask func(string) string
+	line []byte
+}
+
+// maxLine is the longest line that is waited for, in bytes.
+const maxLine = 1 << 20
+
+// Write takes p, and writes the lines that are whole.
+func (m *MaskingWriter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.line = append(m.line, p...)
+	end := bytes.LastIndexByte(m.line, '\n') + 1
+	if end == 0 && len(m.line) > maxLine {
+		end = len(m.line)
+	}
+	if err := m.pass(end); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close writes what is left. It does not close the writer behind it.
+func (m *MaskingWriter) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pass(len(m.line))
+}
+
+// pass writes the first n bytes of what waits.
+func (m *MaskingWriter) pass(n int) error {
+	if n == 0 {
+		return nil
+	}
+	text := m.Mask(string(m.line[:n]))
+	m.line = append(m.line[:0], m.line[n:]...)
+	_, err := io.WriteString(m.W, text)
+	return err
+}
+
+// Masked gives an environment whose output is masked, and what writes the rest
+// of it. A terminal is left alone: what agents say is masked before, and a
+// picture that is kept up to date has no lines.
+func (e Env) Masked() (Env, func()) {
+	mask := e.Finder().Mask
+	out, err := &MaskingWriter{W: e.Stdout, Mask: mask}, &MaskingWriter{W: e.Stderr, Mask: mask}
+	if !IsTerminal(e.Stdout) {
+		e.Stdout = out
+	}
+	if !IsTerminal(e.Stderr) {
+		e.Stderr = err
+	}
+	return e, func() {
+		_ = out.Close() // as for every other line, nobody can be told
+		_ = err.Close()
+	}
+}

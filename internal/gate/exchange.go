@@ -1,0 +1,208 @@
+package gate
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"time"
+)
+
+// exchange is a request to a provider and its answer.
+type exchange struct {
+	gate     *Gate
+	provider *upstream
+	purpose  purpose
+	at       string // path below the base address
+	began    time.Time
+	status   int // of the answer; 0: there is none
+
+	entry   *entry // nil: no model is asked
+	meter   *meter // nil: nothing is counted
+	last    Tokens
+	answers excerpt
+	ended   sync.Once
+
+	// The request may still be on its way when the answer comes.
+	mu      sync.Mutex
+	asked   string // the model, as the request names it
+	sent    int64  // bytes of the request
+	arrived bool   // it has all been sent on
+	refusal *refusal
+	asks    excerpt
+}
+
+// refused gives why the request is not passed on, or nil.
+func (x *exchange) refused() *refusal {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.refusal
+}
+
+// request gives the length of the request so far, and whether all of it was sent on.
+func (x *exchange) request() (sent int64, arrived bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.sent, x.arrived
+}
+
+// wrote hears that the request was sent on.
+func (x *exchange) wrote(how httptrace.WroteRequestInfo) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.arrived = x.arrived || how.Err == nil
+}
+
+// refusal is why a request is not passed on.
+type refusal struct {
+	status  int
+	message string
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKey{}).(*exchange) }
+
+// refuse notes why the request is not passed on. The first reason counts. The lock
+// is held.
+func (x *exchange) refuse(status int, why string) {
+	if x.refusal == nil {
+		x.refusal = &refusal{status, "reprise: " + why}
+	}
+}
+
+func (x *exchange) refuseModel(model string) {
+	x.refuse(http.StatusBadRequest, fmt.Sprintf("the pipeline does not name the model %q for this agent; it can allow it with models", model))
+}
+
+// fail tells the client why its request is not passed on.
+func (x *exchange) fail(w http.ResponseWriter) {
+	x.gate.ledger.drop(x.entry)
+	why := x.refused()
+	x.status = why.status
+	x.answers.write([]byte(why.message))
+	x.provider.API.fail(w, why.status, "refused", why.message)
+	x.end(false)
+}
+
+// end counts what the answer used and writes the transcript. Only the first time counts.
+func (x *exchange) end(whole bool) {
+	x.ended.Do(func() {
+		m := x.meter
+		if m == nil { // no answer began; a provider that has the whole request may work on it
+			m = newMeter(x.provider.API, false)
+		}
+		sent, _ := x.request()
+		t, estimated := m.settle(sent, whole)
+		x.gate.ledger.settle(x.entry, x.model(), t, estimated)
+		if x.gate.transcript.to != nil {
+			x.gate.transcript.add(x.text())
+		}
+	})
+}
+
+// text is the exchange as people read it.
+func (x *exchange) text() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return fmt.Sprintf("== %s %s, model %q, status %d, %v\n-- asked (%d bytes)\n%s\n-- answered (%d bytes)\n%s\n\n",
+		x.provider.Name, x.at, x.asked, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, x.answers.text())
+}
+
+// model is the name of the model that answers, or else the one that was asked.
+func (x *exchange) model() string {
+	if x.meter != nil && x.meter.model != "" {
+		return x.meter.model
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.asked
+}
+
+// see takes a piece of the answer.
+func (x *exchange) see(p []byte) {
+	if x.gate.transcript.to != nil {
+		x.answers.write(p)
+	}
+	if x.meter == nil {
+		return
+	}
+	x.meter.write(p)
+	if t := x.meter.tokens(); t != x.last {
+		x.last = t
+		x.gate.ledger.update(x.entry, x.model(), t)
+	}
+}
+
+// watch gives the body of an answer so that what passes is seen.
+func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
+	if counted {
+		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"))
+	}
+	see, over := x.see, func() {}
+	if res.Header.Get("Content-Encoding") == "gzip" {
+		see, over = unzip(x.see)
+	}
+	return &tap{body: res.Body, see: see, over: func(whole bool) { over(); x.end(whole) }}
+}
+
+// tap shows what is read from a body.
+type tap struct {
+	body io.ReadCloser
+	see  func([]byte)
+	over func(whole bool)
+	once sync.Once
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.body.Read(p)
+	if n > 0 {
+		t.see(p[:n])
+	}
+	if err != nil {
+		t.once.Do(func() { t.over(err == io.EOF) })
+	}
+	return n, err
+}
+
+func (t *tap) Close() error {
+	t.once.Do(func() { t.over(false) })
+	return t.body.Close()
+}
+
+// maxUnzipped is how much of a compressed answer is read, in bytes.
+const maxUnzipped = 1 << 30
+
+// unzip gives functions that take compressed pieces, and their end, for one that
+// sees them as they were.
+func unzip(see func([]byte)) (write func([]byte), over func()) {
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		z, err := gzip.NewReader(r)
+		buffer := buffers.Get()
+		defer buffers.Put(buffer)
+		for total, n := 0, 0; err == nil && total < maxUnzipped; total += n {
+			if n, err = z.Read(buffer); n > 0 {
+				see(buffer[:n])
+			}
+		}
+		_ = r.CloseWithError(io.ErrClosedPipe) // what is still written goes nowhere
+	}()
+	return func(p []byte) { _, _ = w.Write(p) }, func() { _ = w.Close(); <-done }
+}
+
+// buffers are used again and again.
+var buffers = bufferPool{&sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
+
+type bufferPool struct{ pool *sync.Pool }
+
+// Get gives a buffer.
+func (p bufferPool) Get() []byte { return *p.pool.Get().(*[]byte) }
+
+// Put takes it back.
+func (p bufferPool) Put(b []byte) { p.pool.Put(&b) }

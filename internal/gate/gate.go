@@ -1,0 +1,259 @@
+package gate
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config says what a gate lets through. The zero value lets nothing through.
+type Config struct {
+	Providers []Provider
+	World     World
+	Limits    Limits
+
+	// Proxy gives the proxy that the user has for an address, or nil: what a
+	// transport of net/http takes. If Proxy is nil, there is none.
+	Proxy func(*url.URL) (*url.URL, error)
+	// Roots are the authorities that may vouch for providers; nil: the system's.
+	Roots *x509.CertPool
+	// Lookup resolves a name; nil stands for the system's resolver.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	// OnEvent, if not nil, is told what happens, from several goroutines.
+	OnEvent func(Event)
+	// Transcript, if not nil, is written what was asked and answered: one request
+	// after the other, head and tail of each, in one call of Write.
+	Transcript io.Writer
+}
+
+// Provider is a service with models.
+type Provider struct {
+	Name   string      // the first part of the path under which it is reached
+	API    API         // what it speaks
+	Base   *url.URL    // where it is, without what the API says comes below
+	Header http.Header // what it knows the user by, in place of the placeholder
+}
+
+// Gate is open for one call. It is safe for concurrent use.
+type Gate struct {
+	config      Config
+	address     string // host and port
+	placeholder string
+	ledger      *ledger
+	server      *http.Server
+	providers   map[string]*upstream
+	world       *world
+	transcript  transcript
+	done        chan struct{} // closed when the server has ended
+
+	stop  context.CancelFunc // ends all requests that are under way
+	under sync.WaitGroup     // those
+
+	mu      sync.Mutex
+	closed  bool
+	conns   int // that clients have open
+	tunnels map[net.Conn]struct{}
+}
+
+const (
+	maxConns  = 256      // of clients, at a time
+	maxHeader = 64 << 10 // bytes
+)
+
+// Open begins to listen on a free port of loopback.
+func Open(c Config) (*Gate, error) {
+	rules, err := c.World.rules()
+	if err != nil {
+		return nil, err
+	}
+	var random [16]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return nil, fmt.Errorf("making a placeholder: %w", err)
+	}
+	g := &Gate{
+		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
+		providers: map[string]*upstream{}, done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
+		transcript: transcript{to: c.Transcript},
+	}
+	models := &http.Transport{
+		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, DisableCompression: true, TLSHandshakeTimeout: 30 * time.Second,
+		IdleConnTimeout: time.Minute, ReadBufferSize: 32 << 10, TLSClientConfig: &tls.Config{RootCAs: c.Roots},
+	}
+	for _, p := range c.Providers {
+		if p.Base == nil || p.Base.Host == "" || p.Name == "" || strings.Contains(p.Name, "/") {
+			return nil, fmt.Errorf("provider %q has no address", p.Name)
+		}
+		g.providers[p.Name] = newUpstream(g, p, models)
+	}
+	g.world = newWorld(rules, c)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening on loopback: %w", err)
+	}
+	g.address = l.Addr().String()
+	running, stop := context.WithCancel(context.Background())
+	g.stop = stop
+	g.server = &http.Server{
+		BaseContext: func(net.Listener) context.Context { return running },
+		Handler:     g, ReadHeaderTimeout: 30 * time.Second, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(io.Discard, "", 0), ConnState: g.count,
+	}
+	go func() {
+		defer close(g.done)
+		_ = g.server.Serve(l) // it ends when it is closed
+		models.CloseIdleConnections()
+	}()
+	return g, nil
+}
+
+// Close ends everything that is under way, and gives what the gate has seen.
+func (g *Gate) Close() Report {
+	g.mu.Lock()
+	g.closed = true
+	open := g.tunnels
+	g.tunnels = nil
+	g.mu.Unlock()
+	_ = g.server.Close() // what it may complain of is gone with it
+	for c := range open {
+		_ = c.Close()
+	}
+	g.stop()
+	g.world.close()
+	<-g.done
+	g.under.Wait() // what a model was asked and has not said to its end counts as well
+	return g.Report()
+}
+
+// Report gives what the gate has seen so far.
+func (g *Gate) Report() Report { return g.ledger.report() }
+
+// Address is the host and port at which the gate listens.
+func (g *Gate) Address() string { return g.address }
+
+// Port is that port.
+func (g *Gate) Port() uint16 { return netip.MustParseAddrPort(g.address).Port() }
+
+// Placeholder is the key that clients have to show. It is good for this gate alone.
+func (g *Gate) Placeholder() string { return g.placeholder }
+
+// URL is the base address of a provider, for clients.
+func (g *Gate) URL(provider string) string { return "http://" + g.address + "/" + provider }
+
+// ProxyURL is the address of the gate as an HTTP proxy, with the placeholder in it.
+func (g *Gate) ProxyURL() string {
+	return (&url.URL{Scheme: "http", User: url.UserPassword("reprise", g.placeholder), Host: g.address}).String()
+}
+
+// ServeHTTP takes what clients ask for. A client that goes through the proxy even
+// to the gate itself gets the same as one that goes there directly.
+func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.begin() {
+		return
+	}
+	defer g.under.Done()
+	switch {
+	case r.Method == http.MethodConnect:
+		g.tunnel(w, r)
+	case r.URL.IsAbs() && r.URL.Host != g.address:
+		g.forward(w, r)
+	default:
+		g.model(w, r)
+	}
+}
+
+// count ends connections that are too many.
+func (g *Gate) count(c net.Conn, s http.ConnState) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch s {
+	case http.StateNew:
+		g.conns++
+		if g.conns > maxConns || g.closed {
+			_ = c.Close() // nothing was said yet
+		}
+	case http.StateClosed:
+		g.conns--
+	}
+}
+
+// isPlaceholder compares in a time that says nothing about the placeholder.
+func (g *Gate) isPlaceholder(s string) bool {
+	return subtle.ConstantTimeCompare([]byte(s), []byte(g.placeholder)) == 1
+}
+
+// knowsClient reports whether a request to a model shows the placeholder, in any of
+// the ways in which a key is shown.
+func (g *Gate) knowsClient(r *http.Request) bool {
+	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	shown := []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"), bearer}
+	return slices.ContainsFunc(shown, g.isPlaceholder)
+}
+
+// knowsProxyClient reports whether a request through the proxy shows it.
+func (g *Gate) knowsProxyClient(r *http.Request) bool {
+	encoded, ok := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	_, password, _ := strings.Cut(string(data), ":")
+	return ok && err == nil && g.isPlaceholder(password)
+}
+
+// begin notes a request that is under way. It reports whether the gate is still open.
+func (g *Gate) begin() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.under.Add(1)
+	return true
+}
+
+// hold keeps the connections of a tunnel until drop, so that Close can end them. It
+// reports whether the gate is still open.
+func (g *Gate) hold(conns ...net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	for _, c := range conns {
+		g.tunnels[c] = struct{}{}
+	}
+	return true
+}
+
+// drop lets go of the connections of a tunnel, of which one was a client's.
+func (g *Gate) drop(conns ...net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.conns--
+	for _, c := range conns {
+		delete(g.tunnels, c)
+	}
+}
+
+func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	if f == nil {
+		return nil
+	}
+	return func(r *http.Request) (*url.URL, error) { return f(r.URL) }
+}
+
+// errRefused is the error of a request that is not let through.
+var errRefused = errors.New("refused by the gate")

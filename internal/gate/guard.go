@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// What is read from a request.
+const (
+	asksFor    field = iota // a model
+	background              // the answer is fetched later, where nothing counts it
+	tool                    // the kind of a tool
+	connector               // a tool of the provider that reaches elsewhere
+	address                 // of something that the provider is to fetch
+)
+
+// requestFields says where requests name what is checked.
+var requestFields = map[API]fields{
+	Anthropic: {
+		"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
+		"messages.content.source.url": address, "messages.content.content.source.url": address,
+		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
+	},
+	OpenAI: {
+		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": connector, "tools.server_url": connector,
+		"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
+		"messages.content.image_url.url": address,
+	},
+	Gemini: inAnySpelling(fields{
+		"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
+		"tools.googleMaps": connector, "tools.mcpServers": connector,
+		"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
+		"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
+		"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
+	}),
+}
+
+// inAnySpelling adds the other spellings of paths: Google takes each name of one as
+// fileUri and as file_uri.
+func inAnySpelling(in fields) fields {
+	out := fields{}
+	for at, f := range in {
+		all := []string{""}
+		for _, name := range strings.Split(at, ".") {
+			var next []string
+			for _, before := range all {
+				for _, spelled := range []string{name, snake(name)} {
+					next = append(next, strings.TrimPrefix(before+"."+spelled, "."))
+				}
+			}
+			slices.Sort(next)
+			all = slices.Compact(next)
+		}
+		for _, at := range all {
+			out[at] = f
+		}
+	}
+	return out
+}
+
+// snake spells fileUri as file_uri.
+func snake(name string) string {
+	var out strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			out.WriteByte('_')
+		}
+		out.WriteRune(unicode.ToLower(r))
+	}
+	return out.String()
+}
+
+// outward are tools that the provider itself uses to reach other hosts, by how
+// their kinds begin.
+var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_search"}
+
+const maxRequest = 256 << 20 // bytes
+
+// guard reads the body of a request to a provider as it passes. A body that is
+// refused never comes to its end, so that the provider cannot act on it.
+type guard struct {
+	body io.ReadCloser
+	x    *exchange
+	scan scanner
+}
+
+func newGuard(body io.ReadCloser, x *exchange) *guard {
+	b := &guard{body: body, x: x}
+	b.scan = scanner{want: requestFields[x.provider.API], found: b.found}
+	return b
+}
+
+func (b *guard) Read(p []byte) (int, error) {
+	x := b.x
+	if x.refused() != nil {
+		return 0, errRefused
+	}
+	n, err := b.body.Read(p)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n > 0 {
+		x.sent += int64(n)
+		if x.gate.transcript.to != nil {
+			x.asks.write(p[:n])
+		}
+		b.scan.write(p[:n])
+		b.check(p[:n])
+	}
+	if x.refusal != nil {
+		return 0, errRefused
+	}
+	return n, err
+}
+
+// Close closes the body.
+func (b *guard) Close() error { return b.body.Close() }
+
+// check looks at what is known so far, and at what has just come.
+func (b *guard) check(p []byte) {
+	x := b.x
+	switch {
+	case bytes.IndexByte(p, 0) >= 0: // no JSON in UTF-8 has one
+		x.refuse(http.StatusBadRequest, "the request is no JSON in UTF-8")
+	case x.sent > maxRequest:
+		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxRequest>>20)+" MB")
+	case b.scan.closed && x.asked == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
+		x.refuse(http.StatusBadRequest, "the request names no model")
+	}
+}
+
+// found checks a value of the request.
+func (b *guard) found(f field, v value) {
+	x := b.x
+	said, _ := v.text()
+	switch f {
+	case asksFor:
+		if v.opens || said == "" || len(said) > maxModel {
+			x.refuse(http.StatusBadRequest, "the request names no model")
+			return
+		}
+		if x.asked = said; !x.gate.ledger.allows(x.provider.Name, said) {
+			x.refuseModel(said)
+		}
+	case background:
+		if string(v.raw) != "false" && string(v.raw) != "null" {
+			x.refuse(http.StatusBadRequest, "answers in the background cannot be counted")
+		}
+	case tool:
+		if !b.open() && slices.ContainsFunc(outward, func(kind string) bool { return strings.HasPrefix(said, kind) }) {
+			x.refuse(http.StatusBadRequest, "the tool "+strconv.Quote(said)+" reaches hosts that the pipeline does not allow")
+		}
+	case connector:
+		if !b.open() && string(v.raw) != "null" {
+			x.refuse(http.StatusBadRequest, "tools of the provider that reach other hosts are not allowed by the pipeline")
+		}
+	case address:
+		if !b.open() && !v.opens && !strings.HasPrefix(string(v.raw), "data:") && string(v.raw) != "null" {
+			x.refuse(http.StatusBadRequest, "the provider would fetch an address, and the pipeline does not allow that")
+		}
+	}
+}
+
+// open reports whether the agent may reach the whole network anyway.
+func (b *guard) open() bool { return b.x.gate.config.World.Open }
+
+// joined is what was read of a body, and the rest.
+type joined struct {
+	first []byte
+	err   error // after first
+	rest  io.ReadCloser
+	left  int64 // bytes that are still to come; less than 0: nobody knows
+}
+
+// Read reads on. It ends by itself after the last byte: the server may close the
+// body as soon as the provider begins to answer, and that would look like an error.
+func (j *joined) Read(p []byte) (n int, err error) {
+	switch {
+	case j.left == 0:
+		return 0, io.EOF
+	case len(j.first) > 0:
+		n = copy(p, j.first)
+		j.first = j.first[n:]
+	case j.err != nil:
+		return 0, j.err
+	default:
+		n, err = j.rest.Read(p)
+	}
+	if j.left > 0 {
+		j.left = max(0, j.left-int64(n))
+	}
+	return n, err
+}
+
+// Close closes the body.
+func (j *joined) Close() error { return j.rest.Close() }

@@ -1,0 +1,232 @@
+package gate
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTurnsAndBudgetEnd(t *testing.T) {
+	price := func(_ string, u Tokens) float64 { return float64(u.Output) / 1000 } // 4 cents an answer
+	for name, tt := range map[string]struct {
+		limits Limits
+		want   int
+		limit  Limit
+	}{
+		"turns":  {Limits{Turns: 3}, 3, TurnLimit},
+		"budget": {Limits{USD: 0.05, Price: price}, 2, BudgetLimit}, // one request past it
+		"none":   {Limits{}, 5, NoLimit},
+	} {
+		for api, text := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream} {
+			var seen events
+			g := before(t, api, Config{Limits: tt.limits, OnEvent: seen.add}, func(w http.ResponseWriter, _ *http.Request) { stream(w, text) })
+			good, last := 0, ""
+			for range 5 {
+				res := ask(t, g, api, `{"model":"m"}`)
+				if last = textOf(t, res); res.StatusCode == 200 {
+					good++
+				} else if res.StatusCode != 400 || res.Header.Get("X-Should-Retry") != "false" {
+					t.Errorf("%s: refused with %d %v", name, res.StatusCode, res.Header)
+				}
+			}
+			if r := g.Close(); good != tt.want || r.Turns != tt.want || r.Limit != tt.limit {
+				t.Errorf("%s: %d answers, report %+v", name, good, r)
+			}
+			if tt.limit != NoLimit && (!seen.has(Event{Kind: LimitEnded, Provider: string(api), Limit: tt.limit}) || !strings.Contains(last, "the step has used all of its")) {
+				t.Errorf("%s: events %+v, last answer %s", name, seen.all, last)
+			}
+		}
+	}
+}
+
+// What is being answered counts as far as its answer has said.
+func TestABudgetKnowsWhatIsUnderWay(t *testing.T) {
+	price := func(_ string, u Tokens) float64 { return float64(u.Input) }
+	begun, end := make(chan struct{}), make(chan struct{})
+	g := before(t, Anthropic, Config{Limits: Limits{USD: 5, Price: price}}, func(w http.ResponseWriter, _ *http.Request) {
+		stream(w, anthropicStream[:strings.Index(anthropicStream, "event: content")])
+		w.(http.Flusher).Flush()
+		<-end
+	})
+	go func() {
+		res := ask(t, g, Anthropic, `{"model":"m"}`)
+		io.ReadFull(res.Body, make([]byte, 100))
+		close(begun)
+		io.Copy(io.Discard, res.Body)
+	}()
+	<-begun
+	if res := ask(t, g, Anthropic, `{"model":"m"}`); res.StatusCode != 400 {
+		t.Errorf("status %d", res.StatusCode)
+	}
+	close(end)
+}
+
+func TestAskingAtOnceKeepsToTheTurns(t *testing.T) {
+	g := before(t, OpenAI, Config{Limits: Limits{Turns: 4}}, func(w http.ResponseWriter, _ *http.Request) { stream(w, responsesStream) })
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	for range 12 {
+		all.Go(func() {
+			res := ask(t, g, OpenAI, `{"model":"m"}`)
+			io.Copy(io.Discard, res.Body)
+			mu.Lock()
+			statuses[res.StatusCode]++
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if d := cmp.Diff(map[int]int{200: 4, 400: 8}, statuses); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestRequestsThatAreRefused(t *testing.T) {
+	one := Limits{Model: func(provider, model string) bool { return model == "good" && provider != "" }}
+	long := strings.Repeat("x", 200<<10)
+	for name, tt := range map[string]struct {
+		api    API
+		body   string
+		world  World
+		want   int
+		why    string
+		models []string
+	}{
+		"the model of the pipeline":      {Anthropic, `{"model":"good","tools":[{"type":"custom"},{"type":"bash_20250124"}]}`, World{}, 200, "", nil},
+		"another model":                  {Anthropic, `{"model":"dear"}`, World{}, 400, "dear", []string{"dear"}},
+		"another model, late":            {OpenAI, `{"input":"` + long + `","model":"dear"}`, World{}, 400, "dear", []string{"dear"}},
+		"another model, in disguise":     {OpenAI, `{"model":"good","m\u006fdel":"dear"}`, World{}, 400, "dear", []string{"dear"}},
+		"a model that is none":           {OpenAI, `{"model":["good"]}`, World{}, 400, "names no model", nil},
+		"no model":                       {OpenAI, `{"input":"` + long + `"}`, World{}, 400, "names no model", nil},
+		"a model in the path":            {Gemini, `{}`, World{}, 400, `\"m\"`, []string{"m"}},
+		"fetched later":                  {OpenAI, `{"model":"good","background":true}`, World{Open: true}, 400, "background", nil},
+		"not in the background":          {OpenAI, `{"model":"good","background":false}`, World{}, 200, "", nil},
+		"the web, by the provider":       {Anthropic, `{"model":"good","tools":[{"type":"web_fetch_20250910"}]}`, World{}, 400, "web_fetch", nil},
+		"the web, in an open world":      {Anthropic, `{"model":"good","tools":[{"type":"web_fetch_20250910"}]}`, World{Open: true}, 200, "", nil},
+		"a server, by the provider":      {Anthropic, `{"model":"good","mcp_servers":[{"type":"url","url":"https://evil.test"}]}`, World{}, 400, "other hosts", nil},
+		"no server":                      {Anthropic, `{"model":"good","mcp_servers":[]}`, World{}, 200, "", nil},
+		"an image that has an address":   {Anthropic, `{"model":"good","messages":[{"content":[{"source":{"type":"url","url":"https://evil.test/?q"}}]}]}`, World{}, 400, "fetch", nil},
+		"an image within a document":     {Anthropic, `{"model":"good","messages":[{"content":[{"source":{"type":"content","content":[{"source":{"url":"https://evil.test/?q"}}]}}]}]}`, World{}, 400, "fetch", nil},
+		"in another encoding":            {OpenAI, "{\x00\"\x00m\x00\"\x00:\x00\"\x00", World{}, 400, "UTF-8", nil},
+		"an image that has none":         {OpenAI, `{"model":"good","input":[{"content":[{"image_url":"data:image/png;base64,AA"}]}]}`, World{}, 200, "", nil},
+		"an image of a result":           {OpenAI, `{"model":"good","input":[{"output":[{"image_url":"https://evil.test"}]}]}`, World{}, 400, "fetch", nil},
+		"a search that is nothing's own": {OpenAI, `{"model":"good","tools":[{"type":"function","name":"web_search"}]}`, World{}, 200, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var came []string
+			g := before(t, tt.api, Config{Limits: one, World: tt.world}, func(w http.ResponseWriter, r *http.Request) {
+				if data, err := io.ReadAll(r.Body); err == nil {
+					came = append(came, string(data))
+				}
+			})
+			res := ask(t, g, tt.api, tt.body)
+			text := textOf(t, res)
+			report := g.Close()
+			if res.StatusCode != tt.want || !strings.Contains(text, tt.why) || (len(came) == 1) != (tt.want == 200) {
+				t.Errorf("status %d, %s; the provider got %d whole requests", res.StatusCode, text, len(came))
+			}
+			if d := cmp.Diff(tt.models, report.Models); d != "" {
+				t.Error(d)
+			}
+			if tt.want == 400 && (report.Turns != 0 || len(report.Usage) != 0) {
+				t.Errorf("%+v", report)
+			}
+		})
+	}
+}
+
+// What Google takes for the same is refused in each spelling.
+func TestRequestsThatGoogleReads(t *testing.T) {
+	for name, tt := range map[string]struct{ method, at, kind, body, why string }{
+		"a file":                  {"POST", "m:generateContent", "", `{"contents":[{"parts":[{"fileData":{"fileUri":"https://evil.test"}}]}]}`, "fetch"},
+		"a file, mixed":           {"POST", "m:generateContent", "", `{"contents":[{"parts":[{"fileData":{"file_uri":"https://evil.test"}}]}]}`, "fetch"},
+		"a file, mixed otherwise": {"POST", "m:generateContent", "", `{"contents":[{"parts":[{"file_data":{"fileUri":"https://evil.test"}}]}]}`, "fetch"},
+		"a file that is counted":  {"POST", "m:countTokens", "", `{"generate_content_request":{"contents":[{"parts":[{"fileData":{"file_uri":"https://evil.test"}}]}]}}`, "fetch"},
+		"a server":                {"POST", "m:generateContent", "", `{"tools":[{"mcpServers":[{"name":"x"}]}]}`, "other hosts"},
+		"another format":          {"POST", "m:generateContent", "application/x-protobuf", "\n\x01x", "application/json"},
+		"a question in a GET":     {"GET", "m:generateContent", "", "", "agents may ask models"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := before(t, Gemini, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("the provider was asked") })
+			r, _ := http.NewRequestWithContext(t.Context(), tt.method, g.URL("gemini")+"/v1beta/models/"+tt.at, strings.NewReader(tt.body))
+			r.Header.Set("X-Goog-Api-Key", g.Placeholder())
+			if tt.kind != "" {
+				r.Header.Set("Content-Type", tt.kind)
+			}
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if text := textOf(t, res); res.StatusCode < 400 || !strings.Contains(text, tt.why) {
+				t.Errorf("status %d, %s", res.StatusCode, text)
+			}
+		})
+	}
+}
+
+// Nothing has Google take a request for another one.
+func TestParametersThatArePassedOn(t *testing.T) {
+	g := before(t, Gemini, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.URL.RawQuery+r.Header.Get("X-Http-Method-Override"))
+	})
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", g.URL("gemini")+"/v1beta/models?pageSize=5&$alt=proto&alt=proto&$httpMethod=POST&access_token=x&key="+g.Placeholder(), nil)
+	r.Header.Set("X-Http-Method-Override", "POST")
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text := textOf(t, res); text != "pageSize=5" {
+		t.Errorf("it was asked with %q", text)
+	}
+}
+
+// An answer that is under way when the call ends counts.
+func TestWhatIsUnderWayAtTheEndCounts(t *testing.T) {
+	begun, end, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+		stream(w, anthropicStream[:strings.Index(anthropicStream, "event: content")])
+		w.(http.Flusher).Flush()
+		<-end
+	})
+	go func() {
+		defer close(done)
+		res := ask(t, g, Anthropic, `{"model":"claude-x"}`)
+		io.ReadFull(res.Body, make([]byte, 100))
+		close(begun)
+		io.Copy(io.Discard, res.Body)
+	}()
+	<-begun
+	report := g.Close()
+	close(end)
+	<-done
+	if u := report.Usage["claude-x"]; u.Requests != 1 || u.Tokens.Input != 10 || report.Turns != 1 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// Whoever leaves before there is an answer has had a turn; where the provider has
+// failed, nobody has.
+func TestLeavingIsATurn(t *testing.T) {
+	for _, tt := range []struct {
+		err     error
+		arrived bool
+		turns   int
+	}{{context.Canceled, true, 1}, {context.Canceled, false, 0}, {io.ErrUnexpectedEOF, true, 0}, {io.ErrUnexpectedEOF, false, 0}} {
+		g := before(t, OpenAI, Config{}, nil)
+		x := &exchange{gate: g, provider: g.providers["openai"], arrived: tt.arrived}
+		x.entry, _ = g.ledger.admit("openai")
+		g.unanswered(httptest.NewRecorder(), x, tt.err)
+		x.end(false)
+		if got := g.Report().Turns; got != tt.turns {
+			t.Errorf("%+v: %d turns", tt, got)
+		}
+	}
+}

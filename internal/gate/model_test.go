@@ -1,0 +1,306 @@
+package gate
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func stream(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	io.WriteString(w, text)
+}
+
+func TestUsageIsCounted(t *testing.T) {
+	for api, text := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream} {
+		g := before(t, api, Config{}, func(w http.ResponseWriter, _ *http.Request) { stream(w, text) })
+		for range 2 {
+			if got := textOf(t, ask(t, g, api, `{"model":"x"}`)); got != text {
+				t.Errorf("%s: the client got %q", api, got)
+			}
+		}
+		one := Tokens{40, 20, 0, 40}
+		model := map[API]string{Anthropic: "claude-x", OpenAI: "gpt-x", Gemini: "gemini-x"}[api]
+		if api == Anthropic {
+			one = Tokens{10, 20, 30, 40}
+		}
+		want := Report{Usage: map[string]Usage{model: {Requests: 2, Tokens: one.Add(one)}}, Turns: 2}
+		if d := cmp.Diff(want, g.Close()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", api, d)
+		}
+	}
+}
+
+// Each event is there before the provider writes the next one, also a compressed one.
+func TestEventsAreNotHeldBack(t *testing.T) {
+	for _, zipped := range []bool{false, true} {
+		next := make(chan struct{})
+		g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			var to io.Writer = w
+			flush := w.(http.Flusher).Flush
+			if zipped {
+				if r.Header.Get("Accept-Encoding") != "gzip" {
+					t.Errorf("asked with %q", r.Header)
+				}
+				w.Header().Set("Content-Encoding", "gzip")
+				z := gzip.NewWriter(w)
+				defer z.Close()
+				to, flush = z, func() { z.Flush(); w.(http.Flusher).Flush() }
+			}
+			for i := range 5 {
+				fmt.Fprintf(to, "data: {\"delta\":\"%d\"}\n\n", i)
+				flush()
+				<-next
+			}
+			io.WriteString(to, responsesStream)
+		})
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", g.URL("openai")+"/responses", strings.NewReader(`{"model":"m"}`))
+		r.Header.Set("X-Api-Key", g.Placeholder())
+		r.Header.Set("Accept-Encoding", "br, gzip, zstd")
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var from io.Reader = res.Body
+		if zipped {
+			if from, err = gzip.NewReader(res.Body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 5 {
+			want := fmt.Sprintf("data: {\"delta\":\"%d\"}\n\n", i)
+			got := make([]byte, len(want))
+			if _, err := io.ReadFull(from, got); err != nil || string(got) != want {
+				t.Fatalf("event %d: %q, %v", i, got, err)
+			}
+			next <- struct{}{}
+		}
+		if rest, err := io.ReadAll(from); string(rest) != responsesStream || err != nil {
+			t.Errorf("then %q, %v", rest, err)
+		}
+		res.Body.Close()
+		if got := g.Close().Usage["gpt-x"].Tokens; got != (Tokens{40, 20, 0, 40}) {
+			t.Errorf("compressed %v: %+v", zipped, got)
+		}
+	}
+}
+
+func TestOverHTTP2(t *testing.T) {
+	proto := ""
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		proto = r.Proto
+		stream(w, anthropicStream)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	g := opened(t, Config{Providers: []Provider{providerAt(t, Anthropic, s.URL)}, Roots: roots})
+	if got := textOf(t, ask(t, g, Anthropic, `{"model":"m"}`)); got != anthropicStream || proto != "HTTP/2.0" {
+		t.Errorf("%s: %q", proto, got)
+	}
+	if got := g.Close(); got.Usage["claude-x"].Tokens != (Tokens{10, 20, 30, 40}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// One event of any size passes, costs no memory, and what follows it is counted.
+func TestAHugeEvent(t *testing.T) {
+	const size = 24 << 20
+	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"`)
+		piece := strings.Repeat("x", 64<<10)
+		for range size / len(piece) {
+			io.WriteString(w, piece)
+		}
+		io.WriteString(w, "\"}}\n\n"+anthropicStream)
+	})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	res := ask(t, g, Anthropic, `{"model":"m"}`)
+	if n, err := io.Copy(io.Discard, res.Body); err != nil || n < size {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	runtime.ReadMemStats(&after)
+	// All that is taken from the heap on the way, client and provider included.
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
+		t.Errorf("%d bytes of memory were taken", took)
+	}
+	if got := g.Close().Usage["claude-x"].Tokens; got != (Tokens{10, 20, 30, 40}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What a provider did before it broke off is counted, and the client sees it break off.
+func TestAnswersThatBreakOff(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"half an answer": func(w http.ResponseWriter, _ *http.Request) {
+			stream(w, anthropicStream[:len(anthropicStream)*2/3])
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		"no answer": func(_ http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			panic(http.ErrAbortHandler)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := before(t, Anthropic, Config{}, h)
+			res := ask(t, g, Anthropic, `{"model":"asked","messages":"`+strings.Repeat("x", 300)+`"}`)
+			_, err := io.ReadAll(res.Body)
+			if err == nil && res.StatusCode == 200 {
+				t.Errorf("the client got a whole answer")
+			}
+			report := g.Close()
+			if len(report.Usage) != 1 {
+				t.Fatalf("%+v", report)
+			}
+			for model, u := range report.Usage {
+				if !u.Estimated || u.Tokens.Input < 10 || model == "" {
+					t.Errorf("%s: %+v", model, u)
+				}
+			}
+		})
+	}
+}
+
+// A provider that hangs is left as soon as the client leaves, and Close waits for neither.
+func TestAProviderThatHangs(t *testing.T) {
+	left := make(chan struct{})
+	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		stream(w, anthropicStream[:200])
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(left)
+	})
+	res := ask(t, g, Anthropic, `{"model":"m"}`)
+	if _, err := io.ReadFull(res.Body, make([]byte, 200)); err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	<-left
+	g.Close()
+}
+
+func TestCloseEndsWhatIsUnderWay(t *testing.T) {
+	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	res := ask(t, g, Anthropic, `{"model":"m"}`)
+	g.Close()
+	if _, err := io.ReadAll(res.Body); err == nil {
+		t.Error("the answer came to its end")
+	}
+}
+
+func TestTroubleIsToldAtOnce(t *testing.T) {
+	for status, want := range map[int]Event{
+		429: {Kind: Throttled, Provider: "anthropic", Status: 429, RetryAfter: 30 * time.Second},
+		529: {Kind: Throttled, Provider: "anthropic", Status: 529, RetryAfter: 30 * time.Second},
+		401: {Kind: Unknown, Provider: "anthropic", Status: 401},
+	} {
+		var seen events
+		g := before(t, Anthropic, Config{OnEvent: seen.add}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(status)
+			io.WriteString(w, "body of the provider")
+		})
+		res := ask(t, g, Anthropic, `{"model":"m"}`)
+		if !seen.has(want) { // before the client has the body
+			t.Errorf("%d: events %+v, want %+v", status, seen.all, want)
+		}
+		if textOf(t, res) != "body of the provider" || res.StatusCode != status || res.Header.Get("Retry-After") != "30" {
+			t.Errorf("%d: the client got %d %v", status, res.StatusCode, res.Header)
+		}
+		if r := g.Close(); r.Turns != 0 || len(r.Usage) != 0 || r.Denied != (status == 401) {
+			t.Errorf("%d: %+v", status, r)
+		}
+	}
+}
+
+func TestCompressedRequestsAreRefused(t *testing.T) {
+	g := before(t, OpenAI, Config{}, func(http.ResponseWriter, *http.Request) { t.Error("it reached the provider") })
+	r, _ := http.NewRequest("POST", g.URL("openai")+"/responses", strings.NewReader("..."))
+	r.Header.Set("Authorization", "Bearer "+g.Placeholder())
+	r.Header.Set("Content-Encoding", "zstd")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusUnsupportedMediaType || !strings.Contains(textOf(t, res), "zstd") {
+		t.Errorf("status %d", res.StatusCode)
+	}
+}
+
+func TestAProviderThatIsNotThere(t *testing.T) {
+	g := opened(t, Config{Providers: []Provider{providerAt(t, Anthropic, "http://127.0.0.1:1")}})
+	res := ask(t, g, Anthropic, `{"model":"m"}`)
+	if text := textOf(t, res); res.StatusCode != 502 || !strings.Contains(text, "127.0.0.1:1 gave no answer") {
+		t.Errorf("%d %s", res.StatusCode, text)
+	}
+	if r := g.Close(); r.Turns != 0 || len(r.Usage) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAClientThatLeavesBeforeTheAnswer(t *testing.T) {
+	came := make(chan struct{})
+	g := before(t, Anthropic, Config{}, func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		close(came)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	r, _ := http.NewRequestWithContext(ctx, "POST", g.URL("anthropic")+"/v1/messages", strings.NewReader(`{"model":"asked","messages":"`+strings.Repeat("x", 300)+`"}`))
+	r.Header.Set("X-Api-Key", g.Placeholder())
+	go func() { <-came; cancel() }()
+	if _, err := http.DefaultClient.Do(r); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	g.server.Shutdown(t.Context())
+	if u := g.Close().Usage["asked"]; u.Requests != 1 || !u.Estimated || u.Tokens.Input < 100 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// The provider may begin to answer while the last of the request is still being sent.
+func TestLongRequestsAndAnswersAreWhole(t *testing.T) {
+	text := strings.Repeat(": a comment\n", 20<<10) + responsesStream
+	body := `{"model":"m","input":"` + strings.Repeat("x", 64<<10) + `"}`
+	g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		if n, err := io.Copy(io.Discard, r.Body); n != int64(len(body)) || err != nil {
+			t.Errorf("the provider got %d bytes, %v", n, err)
+		}
+		stream(w, text)
+	})
+	for range 20 {
+		if got := textOf(t, ask(t, g, OpenAI, body)); got != text {
+			t.Fatalf("%d bytes of %d", len(got), len(text))
+		}
+	}
+}
+
+// Nor does it need to read all of a request that it does not want.
+func TestAnEarlyNo(t *testing.T) {
+	g := before(t, OpenAI, Config{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	for range 5 {
+		if res := ask(t, g, OpenAI, `{"model":"m","input":"`+strings.Repeat("x", 1<<20)+`"}`); res.StatusCode != http.StatusForbidden && res.StatusCode != http.StatusBadGateway {
+			t.Errorf("status %d", res.StatusCode)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// World says which hosts may be reached. The zero value is none.
+type World struct {
+	// Open allows every public address. Those of Allow come on top of them.
+	Open bool
+	// Allow lists hosts as host, host:port or with a leading "*." for all below a
+	// domain. Without a port, 80 and 443 are meant. A private address is reached
+	// only if its host is listed without "*."; one of this machine, of the local
+	// network segment or of a cloud's metadata only if the address itself, or
+	// localhost, is listed.
+	Allow []string
+}
+
+// rule is an entry of Allow.
+type rule struct {
+	host  string // in lower case; of a wildcard the domain
+	wild  bool
+	ports []uint16
+}
+
+func (w World) rules() (rules []rule, err error) {
+	for _, s := range w.Allow {
+		r, err := parseRule(s)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func parseRule(s string) (rule, error) {
+	host, port, hasPort := s, "", false
+	if bracketed, rest, ok := strings.Cut(strings.TrimPrefix(s, "["), "]"); ok && strings.HasPrefix(s, "[") {
+		host, port, hasPort = bracketed, strings.TrimPrefix(rest, ":"), strings.HasPrefix(rest, ":")
+	} else if at := strings.LastIndexByte(s, ':'); at >= 0 && strings.Count(s, ":") == 1 {
+		host, port, hasPort = s[:at], s[at+1:], true
+	}
+	r := rule{ports: []uint16{80, 443}}
+	if hasPort {
+		n, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || n == 0 {
+			return rule{}, fmt.Errorf("%q: %q is no port", s, port)
+		}
+		r.ports = []uint16{uint16(n)}
+	}
+	host, r.wild = strings.CutPrefix(host, "*.")
+	if r.host = plainHost(host); r.host == "" || strings.ContainsAny(r.host, "*/@ ?#%") {
+		return rule{}, fmt.Errorf("%q is no host: name one as in registry.npmjs.org, *.example.com or example.com:8443", s)
+	}
+	return r, nil
+}
+
+// plainHost is the one form of a host that is compared.
+func plainHost(host string) string {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().String()
+	}
+	return host
+}
+
+// matches reports whether the rule is about a host and port.
+func (r rule) matches(host string, port uint16) bool {
+	if !slices.Contains(r.ports, port) {
+		return false
+	}
+	if r.wild {
+		return strings.HasSuffix(host, "."+r.host)
+	}
+	return host == r.host
+}
+
+// reach is how far from the outside an address is.
+type reach int
+
+const (
+	public  reach = iota
+	private       // of the user's own networks
+	local         // of the machine, the network segment, or what gives out the machine's rights
+)
+
+// ranges that net/netip does not tell from public ones.
+var (
+	privateRanges = prefixes("100.64.0.0/10", "198.18.0.0/15", "fec0::/10")
+	localRanges   = prefixes("0.0.0.0/8", "192.0.0.0/24", "240.0.0.0/4", "100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32")
+	embedding     = prefixes("64:ff9b::/96") // the last four bytes are an address of version 4
+	tunnelling    = prefixes("2002::/16", "2001::/32", "64:ff9b:1::/48", "::/96")
+)
+
+func prefixes(all ...string) (out []netip.Prefix) {
+	for _, p := range all {
+		out = append(out, netip.MustParsePrefix(p))
+	}
+	return out
+}
+
+func within(a netip.Addr, ranges []netip.Prefix) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// reachOf tells how far an address is. What leads on to another address counts as
+// that one where it can be read, and else as local.
+func reachOf(a netip.Addr) reach {
+	a = a.WithZone("").Unmap()
+	if within(a, embedding) {
+		b := a.As16()
+		a = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	switch {
+	case a.IsLoopback(), a.IsUnspecified(), a.IsLinkLocalUnicast(), a.IsMulticast(), within(a, localRanges), within(a, tunnelling):
+		return local
+	case a.IsPrivate(), within(a, privateRanges):
+		return private
+	}
+	return public
+}
+
+// permit is what the rules say of a host and port: how near its address may be.
+type permit struct {
+	ok   bool
+	near reach
+}
+
+func permits(rules []rule, open bool, host string, port uint16) permit {
+	p := permit{ok: open}
+	for _, r := range rules {
+		if !r.matches(host, port) {
+			continue
+		}
+		p.ok = true
+		if _, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+			p.near = max(p.near, local)
+		} else if !r.wild {
+			p.near = max(p.near, private)
+		}
+	}
+	return p
+}

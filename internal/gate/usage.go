@@ -1,0 +1,135 @@
+package gate
+
+// Tokens are what requests used.
+type Tokens struct {
+	Input      int64 // neither read from a cache nor written to one
+	CacheRead  int64
+	CacheWrite int64
+	Output     int64
+}
+
+// Add gives the sum.
+func (t Tokens) Add(u Tokens) Tokens {
+	return Tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output}
+}
+
+// What is read from an answer.
+const (
+	ofModel field = iota
+	ofInput
+	ofInputTool // of Gemini, beside ofInput
+	ofRead
+	ofWrite
+	ofOutput
+	ofThoughts // of Gemini, beside ofOutput
+	ofWords    // what the model says
+)
+
+// answerFields says where answers have their usage: whole ones, and the events of
+// streamed ones. Where two stand for the same, the larger counts: events give it as
+// it was so far.
+var answerFields = map[API]fields{
+	Anthropic: {
+		"model": ofModel, "message.model": ofModel,
+		"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
+		"usage.cache_read_input_tokens": ofRead, "message.usage.cache_read_input_tokens": ofRead,
+		"usage.cache_creation_input_tokens": ofWrite, "message.usage.cache_creation_input_tokens": ofWrite,
+		"usage.output_tokens": ofOutput,
+		"delta.text":          ofWords, "delta.partial_json": ofWords, "delta.thinking": ofWords,
+	},
+	OpenAI: {
+		"model": ofModel, "response.model": ofModel,
+		"usage.input_tokens": ofInput, "response.usage.input_tokens": ofInput, "usage.prompt_tokens": ofInput,
+		"usage.input_tokens_details.cached_tokens": ofRead, "response.usage.input_tokens_details.cached_tokens": ofRead,
+		"usage.prompt_tokens_details.cached_tokens": ofRead,
+		"usage.output_tokens":                       ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
+		"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
+		"choices.message.content": ofWords,
+	},
+	Gemini: {
+		"modelVersion":                          ofModel,
+		"usageMetadata.promptTokenCount":        ofInput,
+		"usageMetadata.toolUsePromptTokenCount": ofInputTool,
+		"usageMetadata.cachedContentTokenCount": ofRead,
+		"usageMetadata.candidatesTokenCount":    ofOutput,
+		"usageMetadata.thoughtsTokenCount":      ofThoughts,
+		"candidates.content.parts.text":         ofWords,
+	},
+}
+
+// meter reads from an answer what it used, while it passes.
+type meter struct {
+	api    API
+	events eventReader
+	json   scanner
+	stream bool // the answer is a stream of events
+
+	model string
+	most  [ofWords + 1]int64
+	seen  [ofWords + 1]bool
+	words int64 // bytes that the model said, in a stream
+}
+
+func newMeter(api API, stream bool) *meter {
+	m := &meter{api: api, stream: stream}
+	m.json = scanner{want: answerFields[api], found: m.found}
+	m.events.data, m.events.end = m.json.write, func() { m.json.end(); m.json.reset() }
+	return m
+}
+
+// write takes the next piece of the answer.
+func (m *meter) write(p []byte) {
+	if m.stream {
+		m.events.write(p)
+	} else {
+		m.json.write(p)
+	}
+}
+
+func (m *meter) found(f field, v value) {
+	switch {
+	case v.opens:
+	case f == ofModel:
+		if name, ok := v.text(); ok && len(name) <= maxModel {
+			m.model = name
+		}
+	case f == ofWords:
+		if v.quoted {
+			m.words += int64(v.size)
+		}
+	case v.quoted || string(v.raw) == "null":
+	default:
+		m.most[f], m.seen[f] = max(m.most[f], v.count()), true
+	}
+}
+
+// maxModel is how long the name of a model may be, in bytes.
+const maxModel = 128
+
+// tokens gives what was used as far as the answer has said so.
+func (m *meter) tokens() Tokens {
+	t := Tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], Output: m.most[ofOutput] + m.most[ofThoughts]}
+	if m.api != Anthropic { // there, what was read from the cache is not among the input
+		t.Input = max(0, t.Input-t.CacheRead)
+	}
+	return t
+}
+
+// bytesPerToken is about how long a token is. A real one is rather longer, so
+// that what is worked out with it is rather too much.
+const bytesPerToken = 3
+
+// settle gives what was used by an answer that is over. What it did not say,
+// because it broke off or is silent about it, is worked out from the length of the
+// request and of the answer.
+func (m *meter) settle(request int64, whole bool) (t Tokens, estimated bool) {
+	m.json.end()
+	t = m.tokens()
+	if !m.seen[ofInput] {
+		t.Input, estimated = request/bytesPerToken, true
+	}
+	if said := m.words / bytesPerToken; !m.seen[ofOutput] || !whole && said > t.Output {
+		t.Output, estimated = max(t.Output, said), true
+	}
+	return t, estimated
+}

@@ -1,0 +1,96 @@
+package gate
+
+import (
+	"testing"
+)
+
+const (
+	anthropicStream = `event: message_start
+data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":10,"cache_read_input_tokens":20,"cache_creation_input_tokens":30,"output_tokens":1}}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"{\"usage\":{\"output_tokens\":9999}}"}}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":40}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`
+	anthropicWhole = `{"type":"message","model":"claude-x","content":[{"type":"text","text":"hi"}],
+		"usage":{"input_tokens":10,"cache_read_input_tokens":20,"cache_creation_input_tokens":30,"output_tokens":40}}`
+	responsesStream = `data: {"type":"response.created","response":{"model":"gpt-x","usage":null}}
+
+data: {"type":"response.output_text.delta","delta":"hello"}
+
+data: {"type":"response.completed","response":{"model":"gpt-x","usage":{"input_tokens":60,"input_tokens_details":{"cached_tokens":20},"output_tokens":40,"total_tokens":100}}}
+
+`
+	responsesWhole = `{"model":"gpt-x","usage":{"input_tokens":60,"input_tokens_details":{"cached_tokens":20},"output_tokens":40}}`
+	chatStream     = `data: {"model":"gpt-x","choices":[{"delta":{"content":"hello"}}],"usage":null}
+
+data: {"model":"gpt-x","choices":[],"usage":{"prompt_tokens":60,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":20}}}
+
+data: [DONE]
+
+`
+	chatWhole    = `{"model":"gpt-x","choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":60,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":20}}}`
+	geminiStream = `data: {"modelVersion":"gemini-x","candidates":[{"content":{"parts":[{"text":"he"}]}}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":3}}
+
+data: {"modelVersion":"gemini-x","usageMetadata":{"promptTokenCount":50,"toolUsePromptTokenCount":10,"cachedContentTokenCount":20,"candidatesTokenCount":30,"thoughtsTokenCount":10}}
+
+`
+	geminiWhole = `[{"modelVersion":"gemini-x","usageMetadata":{"promptTokenCount":50}},
+		{"modelVersion":"gemini-x","usageMetadata":{"promptTokenCount":50,"toolUsePromptTokenCount":10,"cachedContentTokenCount":20,"candidatesTokenCount":30,"thoughtsTokenCount":10}}]`
+	chatUnsaid = "data: {\"model\":\"gpt-x\",\"choices\":[{\"delta\":{\"content\":\"123456789012345678901234567890\"}}]}\n\ndata: [DONE]\n\n"
+)
+
+func TestMeter(t *testing.T) {
+	anthropic, others := Tokens{10, 20, 30, 40}, Tokens{40, 20, 0, 40}
+	for name, tt := range map[string]struct {
+		api       API
+		text      string
+		stream    bool
+		model     string
+		want      Tokens
+		estimated bool
+	}{
+		"anthropic":               {Anthropic, anthropicStream, true, "claude-x", anthropic, false},
+		"anthropic, whole":        {Anthropic, anthropicWhole, false, "claude-x", anthropic, false},
+		"responses":               {OpenAI, responsesStream, true, "gpt-x", others, false},
+		"responses, whole":        {OpenAI, responsesWhole, false, "gpt-x", others, false},
+		"chat":                    {OpenAI, chatStream, true, "gpt-x", others, false},
+		"chat, whole":             {OpenAI, chatWhole, false, "gpt-x", others, false},
+		"gemini":                  {Gemini, geminiStream, true, "gemini-x", others, false},
+		"gemini, whole":           {Gemini, geminiWhole, false, "gemini-x", others, false},
+		"silent about its usage":  {OpenAI, chatUnsaid, true, "gpt-x", Tokens{Input: 100, Output: 10}, true},
+		"no answer":               {Anthropic, "", true, "", Tokens{Input: 100}, true},
+		"no JSON":                 {Anthropic, "<html>", false, "", Tokens{Input: 100}, true},
+		"numbers that are none":   {Anthropic, `{"usage":{"input_tokens":-5,"output_tokens":"7","cache_read_input_tokens":1e300}}`, false, "", Tokens{}, true},
+		"a name that is too long": {Anthropic, `{"model":"` + string(make([]byte, 200)) + `","usage":{"input_tokens":1,"output_tokens":2}}`, false, "", Tokens{Input: 1, Output: 2}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{1, 7, 1 << 20} {
+				m := newMeter(tt.api, tt.stream)
+				for p := range bytesOf(tt.text, size) {
+					m.write(p)
+				}
+				got, estimated := m.settle(300, true)
+				if got != tt.want || estimated != tt.estimated || m.model != tt.model {
+					t.Errorf("in pieces of %d: %+v, estimated %v, of %q; want %+v, %v, %q", size, got, estimated, m.model, tt.want, tt.estimated, tt.model)
+				}
+			}
+		})
+	}
+}
+
+// What broke off has cost what it had begun with, and about what was said.
+func TestMeterOfHalfAnAnswer(t *testing.T) {
+	m := newMeter(Anthropic, true)
+	m.write([]byte(anthropicStream[:len(anthropicStream)*2/3]))
+	got, estimated := m.settle(300, false)
+	if want := (Tokens{10, 20, 30, m.words / bytesPerToken}); got != want || !estimated || m.words == 0 {
+		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
+	}
+}

@@ -1,0 +1,99 @@
+package generated
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/detect"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// PipelinesDir is where a repository has its pipelines.
+const PipelinesDir = ".github/reprise/pipelines/"
+
+// Pipelines gives those built-in pipelines that change code, with the setup and the
+// checks that a repository has. Without any check there are none.
+func Pipelines(ctx context.Context, found detect.Found, version string) ([]File, error) {
+	if len(found.Checks) == 0 {
+		return nil, nil
+	}
+	var files []File
+	for _, name := range pipelines.Builtin() {
+		p, err := pipelines.Load(ctx, pipelines.Sources{}, name)
+		if err != nil {
+			return nil, err
+		}
+		var phases []string
+		for _, ph := range p.Phases {
+			if ph.Access == pipelines.AccessTree {
+				phases = append(phases, ph.Name)
+			}
+		}
+		if len(phases) > 0 {
+			files = append(files, File{Name: PipelinesDir + name + ".cue", Text: Stamped(pipeline(name, phases, found), version)})
+		}
+	}
+	return files, nil
+}
+
+// pipeline gives the text of one.
+func pipeline(name string, phases []string, found detect.Found) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, `// The built-in pipeline %q, with what this repository is set up and checked by.
+// Written by: reprise init %s
+// Change it as you like: reprise init --upgrade keeps that.
+
+name:    %[1]q
+extends: %[1]q
+`, name, Mark)
+	if len(found.Setup) > 0 {
+		out.WriteString("\n// Makes a work tree ready, before the first call of an agent.\nsetup: [\n")
+		for _, c := range found.Setup {
+			writeCommand(&out, c)
+		}
+		out.WriteString("]\n")
+	}
+	out.WriteString(`
+// Reprise runs these itself, after each change: a phase passes only if they all do.
+_checks: [
+`)
+	for _, c := range found.Checks {
+		writeCommand(&out, c)
+	}
+	out.WriteString("]\n\n// What fails before anything is changed does not hold the work up; \"strict\": it does.\nchecks: \"baseline\"\n\nreplace: [\n")
+	for _, phase := range phases {
+		fmt.Fprintf(&out, "\t{name: %q, checks: _checks},\n", phase)
+	}
+	out.WriteString("]\n")
+	return out.String()
+}
+
+// writeCommand writes one entry of a list, with its reason above it.
+func writeCommand(out *strings.Builder, c detect.Command) {
+	fmt.Fprintf(out, "\t// From %s.\n\t{name: %s, run: %s", c.Why, quote(c.Name), quote(c.Run))
+	if c.Timeout != "" {
+		fmt.Fprintf(out, ", timeout: %s", quote(c.Timeout))
+	}
+	if len(c.Env) > 0 {
+		var env []string
+		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+			env = append(env, name+": "+quote(c.Env[name]))
+		}
+		fmt.Fprintf(out, ", env: {%s}", strings.Join(env, ", "))
+	}
+	out.WriteString("},\n")
+}
+
+// quote gives a text as CUE has it, which is as JSON does.
+func quote(s string) string {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string can always be encoded
+	return strings.TrimSuffix(out.String(), "\n")
+}

@@ -1,0 +1,148 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+)
+
+// changes are those that Changes returns, without Alias and LinkedFrom.
+func (t *tree) changes(ctx context.Context) ([]Change, error) {
+	t.unlock()
+	if t.dirty {
+		if err := t.syncIndex(ctx); err != nil {
+			return nil, fmt.Errorf("compare the work tree: %w", err)
+		}
+	}
+	found, err := t.codeChanges(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("compare the work tree: %w", err)
+	}
+	changes, err := t.stateChanges()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range found {
+		if !under(c.Path, t.opt.State) { // the index need not know about that
+			changes = append(changes, c)
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return changes, nil
+}
+
+// stateChanges compares the state folder with what tip has there, without git
+// and whatever is ignored.
+func (t *tree) stateChanges() ([]Change, error) {
+	var changes []Change
+	seen := map[string]bool{}
+	err := t.walkState(func(p string, info fs.FileInfo) error {
+		seen[p] = true
+		was, known := t.state[p]
+		c := Change{Path: p, Kind: Added, Type: typeOf(info), Size: info.Size()}
+		if path.Base(p) == ".git" {
+			c.Type = Repository
+		}
+		if known {
+			c.Was = typeOfMode(was.mode)
+			if t.sameState(p, info, was) {
+				return nil
+			}
+			c.Kind = changeKind(c.Was, c.Type)
+		}
+		changes = append(changes, c)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look through %s: %w", t.opt.State, err)
+	}
+	for p, was := range t.state {
+		if !seen[p] {
+			changes = append(changes, Change{Path: p, Kind: Deleted, Was: typeOfMode(was.mode)})
+		}
+	}
+	return changes, nil
+}
+
+// sameState says whether p is as in the commit. What cannot be read is not: the
+// attempt to commit it says why.
+func (t *tree) sameState(p string, info fs.FileInfo, was entry) bool {
+	if typeOf(info) != typeOfMode(was.mode) {
+		return false
+	}
+	data, err := t.readState(p)
+	return err == nil && t.blobID(data) == was.id
+}
+
+// codeChanges gives the changes outside of the state folder. Where something is
+// locked, the changes in it are not seen, so it is opened and looked at again.
+func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
+	changes, locked, err := t.compare(ctx)
+	if locked {
+		folders.Unlock(t.top, ".")
+		changes, _, err = t.compare(ctx)
+	}
+	return changes, err
+}
+
+// compare asks what became of known files, and what is new. It says whether
+// something could not be looked at because of its mode.
+func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
+	var said string
+	out, err := t.gitCall(ctx, call{
+		// "dirty" keeps git from running itself in repositories inside the tree.
+		args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"},
+		said: &said,
+	})
+	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
+	if err != nil {
+		return nil, locked, err
+	}
+	for _, record := range records(out) {
+		if name, ok := strings.CutPrefix(record, "? "); ok {
+			c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
+			c.Type, c.Size = t.look(c.Path)
+			changes = append(changes, c)
+			continue
+		}
+		f := strings.SplitN(record, " ", 9) // 1, how, submodule, modes and hashes, path
+		if len(f) != 9 || f[0] != "1" || len(f[1]) != 2 {
+			return nil, locked, fmt.Errorf("git status answered %q", record)
+		}
+		if f[1][1] == '.' {
+			continue // only the index is not as the newest commit
+		}
+		c := Change{Path: f[8], Kind: Deleted, Was: typeOfMode(f[4])}
+		if c.Type, c.Size = t.look(c.Path); c.Type != None {
+			c.Kind = changeKind(c.Was, c.Type)
+		}
+		if !t.untouched(c, f[7]) {
+			changes = append(changes, c)
+		}
+	}
+	return changes, locked || slices.ContainsFunc(changes, t.isLocked), nil
+}
+
+// untouched reports whether a file has the very bytes of a blob of the tip. Git
+// takes it for changed all the same where it would commit it with other line
+// ends, because .gitattributes came after it.
+func (t *tree) untouched(c Change, was string) bool {
+	if c.Type != c.Was || c.Type != File && c.Type != Executable {
+		return false
+	}
+	data, err := t.readState(c.Path)
+	return err == nil && t.blobID(data) == was
+}
+
+// isLocked reports whether what is at a changed path now cannot be read.
+func (t *tree) isLocked(c Change) bool {
+	info, err := t.top.Lstat(c.Path)
+	return errors.Is(err, fs.ErrPermission) || err == nil && folders.Locked(info)
+}

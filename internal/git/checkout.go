@@ -1,0 +1,98 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// checkoutBranch returns the commit of the run's branch in the user's repository.
+// A branch that makes the name impossible there is an error.
+func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", br.ref}
+	for _, p := range parents(br.opt.Branch) {
+		args = append(args, "refs/heads/"+p)
+	}
+	out, err := br.src.inspect(ctx, args...)
+	if err != nil {
+		return "", fmt.Errorf("look for branch %s: %w", br.opt.Branch, err)
+	}
+	commit := ""
+	for line := range strings.Lines(string(out)) {
+		id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ref == br.ref {
+			commit = id
+		} else if under(ref, br.ref) || under(br.ref, ref) {
+			return "", br.besides(strings.TrimPrefix(ref, "refs/heads/"), "")
+		}
+	}
+	return commit, nil
+}
+
+// updateCheckout moves the user's branch of the run along. It is a courtesy,
+// because only the ref of the run and the remote count. So it returns a failure
+// as a warning.
+func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
+	if br.checkoutTip == tip {
+		return ""
+	}
+	if where := br.checkedOut(); where != "" {
+		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository", br.opt.Branch, where)
+	}
+	old := br.checkoutTip
+	if old == "" {
+		old = br.zero()
+	}
+	br.sweepBranchLock()
+	_, err := br.src.inspect(ctx, "update-ref", "-m", "reprise", br.ref, tip, old)
+	if err == nil {
+		br.checkoutTip = tip
+		return ""
+	}
+	if ctx.Err() != nil {
+		return ""
+	}
+	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked", br.opt.Branch)
+}
+
+// checkedOut returns the work tree of the user that has the run's branch
+// checked out, or is rebasing it; "" if none.
+func (br *runBranch) checkedOut() string {
+	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(br.src.CommonDir), "worktrees", "*"))
+	for _, dir := range append([]string{br.src.CommonDir}, dirs...) {
+		for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err == nil && strings.TrimSpace(strings.TrimPrefix(string(text), "ref: ")) == br.ref {
+				return workTreeOf(dir)
+			}
+		}
+	}
+	return ""
+}
+
+// sweepBranchLock removes the lock that a killed process left on the run's
+// branch in the user's repository. A recent one stays, since somebody may be at
+// work.
+func (br *runBranch) sweepBranchLock() {
+	name := filepath.Join(br.src.CommonDir, br.ref+".lock")
+	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 10*time.Second {
+		_ = os.Remove(name) // if it stays, the update of the branch says so
+	}
+}
+
+func escapeGlob(p string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p)
+}
+
+// workTreeOf names a work tree by its git directory, for people.
+func workTreeOf(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	if errors.Is(err, os.ErrNotExist) {
+		return filepath.Dir(dir)
+	}
+	return filepath.Dir(strings.TrimSpace(string(text)))
+}

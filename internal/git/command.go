@@ -1,0 +1,148 @@
+package git
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+)
+
+// git runs a command on the run's own git directory. It also starts there, so
+// that a relative path never leads to a file of an agent.
+func (g *gitDir) git(ctx context.Context, args ...string) ([]byte, error) {
+	return g.gitCall(ctx, call{args: args})
+}
+
+func (g *gitDir) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return g.gitCall(ctx, call{args: args, stdin: reader(stdin)})
+}
+
+// gitCall adds directory and environment to c. Variables that c brings win.
+func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
+	defer releaseFromPipes(g.root)()
+	if len(g.src.promisors) == 0 {
+		return g.offline(ctx, c)
+	}
+	c, err := g.placed(nil, c)
+	if err != nil {
+		return nil, err
+	}
+	return g.line(g.src.promisors[0].remote).do(ctx, c) // any command may ask for an object that is missing
+}
+
+// offline is gitCall for a command that talks to nobody: in a partial clone it
+// finds only what is here.
+func (g *gitDir) offline(ctx context.Context, c call) ([]byte, error) {
+	c, err := g.placed(g.src.env.local(), c)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(ctx)
+}
+
+// placed gives c the run's own directory, and what it and env bring.
+func (g *gitDir) placed(env []string, c call) (call, error) {
+	c.dir, c.lock, c.env = g.dir, g.lock, append(g.place(env), c.env...)
+	return c, g.guard()
+}
+
+// place points git at the run's own directory.
+func (g *gitDir) place(env []string) []string {
+	return append(env, "GIT_DIR="+g.dir, "GIT_WORK_TREE="+g.treePath,
+		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quote(g.staged.dir))
+}
+
+// openStores sets up where the objects of the run are looked up. Those of the
+// user's repository are read there, so that one process serves both.
+func (g *gitDir) openStores() {
+	offline := func(context.Context) (call, error) { return g.placed(g.src.env.local(), call{}) }
+	switch {
+	case len(g.src.promisors) > 0:
+		g.here = &store{place: offline}
+		g.store = &store{place: func(ctx context.Context) (call, error) {
+			c, err := g.placed(nil, call{})
+			if err != nil {
+				return c, err
+			}
+			return g.line(g.src.promisors[0].remote).ready(ctx, c)
+		}}
+		return
+	case g.opt.DryRun:
+		g.here = &store{place: offline}
+	default:
+		g.here = g.src.store
+	}
+	g.store = g.here
+}
+
+// lookUp gives objects by name, also those of what is staged.
+func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) {
+	found, rest := make([]object, len(names)), []string(nil)
+	for i, name := range names {
+		var err error
+		if found[i], err = g.staged.get(name, unlimited); err != nil {
+			return nil, err
+		}
+		if found[i].kind == "" {
+			rest = append(rest, name)
+		}
+	}
+	if len(rest) == 0 {
+		return found, nil
+	}
+	others, err := g.lookUpCommitted(ctx, rest...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if found[i].kind == "" {
+			found[i], others = others[0], others[1:]
+		}
+	}
+	return found, nil
+}
+
+// lookUpCommitted gives objects of commits by name.
+func (g *gitDir) lookUpCommitted(ctx context.Context, names ...string) ([]object, error) {
+	if len(g.src.promisors) == 0 {
+		return g.store.ask(ctx, names...)
+	}
+	return g.line(g.src.promisors[0].remote).ask(ctx, g.store, names)
+}
+
+// ReadFile returns the file at path as it is in commit, a full hash. The error
+// wraps fs.ErrNotExist when there is no such commit or no such file in it.
+func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	if err := g.need(ctx, commit); err != nil {
+		return nil, err
+	}
+	return readFile(ctx, g.lookUp, []string{commit}, commit, path)
+}
+
+// contains says whether commit old is in the history of commit tip.
+func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
+	_, err := g.git(ctx, "merge-base", "--is-ancestor", old, tip)
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// between lists the paths in which two commits differ.
+func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error) {
+	out, err := g.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to)
+	return records(out), err
+}
+
+// blobID is the name git gives to a file with this content.
+func (g *gitDir) blobID(data []byte) string {
+	var h hash.Hash = sha1.New()
+	if g.src.sha256 {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,88 @@
+package git
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Commit is what goes into one commit: first what is staged, then Moves, then
+// Files.
+type Commit struct {
+	Message string            // with trailers, UTF-8
+	Files   map[string][]byte // files of the state folder and their content; written to the tree as well
+	Stage   *Stage            // of the tip; nil: nothing
+	Moves   map[string]string // files or folders of the state folder, from and to
+	Time    time.Time         // of author and committer, recorded in UTC
+
+	// Anew says that the state folder has Files and nothing else: what the tip
+	// has there is removed. It goes with neither Moves nor staged files of that
+	// folder.
+	Anew bool
+}
+
+// Stage is what a commit is to take from the work tree, as objects of git. What
+// is checked, counted and read is exactly what is committed, whatever happens
+// to the files meanwhile. It holds until the next commit.
+type Stage struct {
+	Paths []string // whose changes it has
+
+	tip      string // that it leads on from
+	ops      []op
+	pointers []pointer // of Git LFS, among ops
+}
+
+// changes are what it does to the tip; nothing if it is nil.
+func (s *Stage) changes() []op {
+	if s == nil {
+		return nil
+	}
+	return slices.Clone(s.ops)
+}
+
+// large are the pointers of Git LFS in it.
+func (s *Stage) large() []pointer {
+	if s == nil {
+		return nil
+	}
+	return s.pointers
+}
+
+// Staged is one path as it is about to be committed.
+type Staged struct {
+	Path string
+	Type Type // None if it is to be removed
+	Was  Type // what the tip has; None if it has nothing there
+	Data []byte
+}
+
+func stagedOf(path, mode, was string) Staged {
+	s := Staged{Path: path}
+	if mode != "" {
+		s.Type = typeOfMode(mode)
+	}
+	if strings.Trim(was, "0") != "" {
+		s.Was = typeOfMode(was)
+	}
+	return s
+}
+
+// maxState is the size of the largest file of the state folder, and maxJudged
+// that of the largest file that can be judged, in bytes.
+const (
+	maxState  = 64 << 20
+	maxJudged = maxState
+)
+
+func checkMessage(c Commit) error {
+	switch {
+	case strings.TrimSpace(c.Message) == "":
+		return errors.New("the message is empty")
+	case strings.Contains(c.Message, "\x00"):
+		return errors.New("the message holds a zero byte")
+	case c.Time.IsZero():
+		return errors.New("the time is missing")
+	}
+	return nil
+}

@@ -1,0 +1,473 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommitStateAndCode(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", ".gitignore": ".reprise/\nignored\n"})
+	start := sh(t, user, "rev-parse", "HEAD")
+	r := openRun(t, user)
+	if !r.New() || r.Tip() != start {
+		t.Fatalf("new %v, tip %s", r.New(), r.Tip())
+	}
+	write(t, r.Tree()+"/a.txt", "changed\n")
+	write(t, r.Tree()+"/new file.txt", "new\n")
+	write(t, r.Tree()+"/ignored", "x")
+	write(t, r.Tree()+"/"+state+"/01_plan/plan.md", "plan\n")
+	must(t, os.Remove(r.Tree()+"/b.txt"))
+	want := []string{"added .reprise/issue-7/01_plan/plan.md", "modified a.txt", "deleted b.txt", "added new file.txt"}
+	if diff := cmp.Diff(want, changed(t, r)); diff != "" {
+		t.Fatal(diff)
+	}
+
+	id := commit(t, r, "{1}", state+"/01_plan/plan.md", "a.txt", "b.txt")
+	if r.Tip() != id || r.New() || sh(t, user, "rev-parse", branch) != id {
+		t.Errorf("tip %s, branch %s, commit %s", r.Tip(), sh(t, user, "rev-parse", branch), id)
+	}
+	if diff := cmp.Diff([]string{"added new file.txt"}, changed(t, r)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(".gitignore\n.reprise/issue-7/01_plan/plan.md\n.reprise/issue-7/metadata.json\na.txt",
+		sh(t, user, "ls-tree", "-r", "--name-only", id)); diff != "" {
+		t.Error(diff)
+	}
+	if got := sh(t, user, "show", "-s", "--format=%an <%ae>|%cn|%cI|%P|%B", id); got != "Ada <ada@example.com>|Ada|2026-01-02T12:00:00+00:00|"+
+		start+"|step {1}\n\nReprise-Issue: 7\nReprise-Step: execute\n" {
+		t.Errorf("commit: %q", got)
+	}
+	data, err := r.ReadFile(t.Context(), id, record)
+	if err != nil || string(data) != "{1}" || read(t, r.Tree()+"/"+record) != "{1}" {
+		t.Errorf("record: %q, %v", data, err)
+	}
+	commit(t, r, "{2}", "new file.txt")
+	clean(t, r)
+}
+
+func TestStateCommitWithNothingInTheTree(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	commit(t, r, "{1}")
+	id, err := r.Commit(t.Context(), Commit{Message: "empty file", Files: map[string][]byte{state + "/empty": nil}, Time: noon})
+	must(t, err)
+	if data, err := r.ReadFile(t.Context(), id, state+"/empty"); err != nil || len(data) != 0 {
+		t.Errorf("%q, %v", data, err)
+	}
+	clean(t, r)
+}
+
+func TestMoves(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	write(t, r.Tree()+"/"+state+"/02_design/design.md", "one")
+	write(t, r.Tree()+"/"+state+"/02_design/notes with space.md", "two")
+	write(t, r.Tree()+"/"+state+"/single.md", "three")
+	commit(t, r, "{1}", allPaths(t, r)...)
+	id, err := r.Commit(t.Context(), Commit{
+		Message: "back", Time: noon,
+		Moves: map[string]string{
+			state + "/02_design": state + "/superseded/1/02_design",
+			state + "/single.md": state + "/superseded/1/single.md",
+		},
+		Files: map[string][]byte{state + "/02_design/ROLLBACK_REASON.md": []byte("because")},
+	})
+	must(t, err)
+	want := strings.Join([]string{
+		state + "/02_design/ROLLBACK_REASON.md", record, state + "/superseded/1/02_design/design.md",
+		state + "/superseded/1/02_design/notes with space.md", state + "/superseded/1/single.md",
+	}, "\n")
+	if diff := cmp.Diff(want, sh(t, r.src.Dir, "ls-tree", "-r", "--name-only", id)); diff != "" {
+		t.Error(diff)
+	}
+	if read(t, r.Tree()+"/"+state+"/superseded/1/02_design/design.md") != "one" {
+		t.Error("the tree did not follow")
+	}
+	clean(t, r)
+	r.Close()
+	clean(t, openRun(t, r.src.Dir))
+}
+
+func TestCommitRefuses(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	r := openRun(t, user)
+	first := commit(t, r, "{1}")
+	tree := r.Tree()
+	write(t, tree+"/good.txt", "good")
+	must(t, syscall.Mkfifo(tree+"/"+state+"/pipe", 0o644))
+	must(t, os.Symlink("/etc/passwd", tree+"/"+state+"/link"))
+	secret := filepath.Join(filepath.Dir(user), "secret")
+	write(t, secret, "secret")
+	must(t, os.Link(secret, tree+"/"+state+"/hard"))
+	must(t, os.Symlink(filepath.Dir(user), tree+"/"+state+"/out"))
+	sh(t, tree, "init", "-q", "nested")
+	write(t, tree+"/line\nbreak", "x")
+
+	ok := map[string][]byte{record: []byte("{2}")}
+	for _, tc := range []struct {
+		name string
+		c    Commit
+		want string
+
+		paths []string
+	}{
+		{"no message", Commit{Files: ok, Time: noon}, "message is empty", nil},
+		{"zero byte", Commit{Message: "a\x00b", Files: ok, Time: noon}, "zero byte", nil},
+		{"no time", Commit{Message: "m", Files: ok}, "time is missing", nil},
+		{"line break", Commit{Message: "m", Time: noon, Files: ok}, "control character", []string{"good.txt", "line\nbreak"}},
+		{"nested repository", Commit{Message: "m", Time: noon, Files: ok}, "repository of its own", []string{"good.txt", "nested"}},
+		{"in .git", Commit{Message: "m", Time: noon}, ".git folder", []string{".git/config"}},
+		{"in .GIT", Commit{Message: "m", Time: noon, Files: map[string][]byte{state + "/.GIT/config": nil}}, ".git folder", nil},
+		{"dotdot", Commit{Message: "m", Time: noon}, "clean path", []string{"../x"}},
+		{"absolute", Commit{Message: "m", Time: noon}, "clean path", []string{"/etc/passwd"}},
+		{"state elsewhere", Commit{Message: "m", Time: noon, Files: map[string][]byte{"a.txt": nil}}, "state folder", nil},
+		{"state of another", Commit{Message: "m", Time: noon, Files: map[string][]byte{state + "0/x": nil}}, "state folder", nil},
+		{"move of nothing", Commit{Message: "m", Time: noon, Moves: map[string]string{state + "/x": state + "/y"}}, "no such file", nil},
+		{"move onto", Commit{Message: "m", Time: noon, Moves: map[string]string{record: state}}, "state folder", nil},
+		{"pipe", Commit{Message: "m", Time: noon}, "no ordinary file", []string{state + "/pipe"}},
+		{"symlink", Commit{Message: "m", Time: noon}, "link", []string{state + "/link"}},
+		{"hard link", Commit{Message: "m", Time: noon}, "hard link", []string{state + "/hard"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			id, err := commitPaths(t.Context(), r, tc.c, tc.paths...)
+			if id != "" || err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("got %q, %v, want something with %q", id, err, tc.want)
+			}
+			if sh(t, user, "rev-parse", branch) != first || r.Tip() != first || read(t, tree+"/"+record) != "{1}" {
+				t.Error("something was done")
+			}
+		})
+	}
+	commit(t, r, "{3}", "good.txt")
+	// A path beyond a link is not there, so that naming it commits nothing of what it leads to.
+	id := commit(t, r, "{4}", state+"/out/secret")
+	if got := sh(t, user, "ls-tree", "-r", "--name-only", id, "--", state); got != record {
+		t.Errorf("committed %q", got)
+	}
+}
+
+// A failure of git itself, after the index was written, leaves no trace either.
+func TestCommitFailsWhole(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	r := openRun(t, user)
+	commit(t, r, "{1}")
+	write(t, r.Tree()+"/a.txt", "changed")
+	bad, wall := "", ""
+	for wall == "" || there(wall) { // other objects lie in a folder by chance
+		bad += "odd"
+		wall = filepath.Join(r.objects(), r.blobID([]byte(bad))[:2])
+	}
+	write(t, r.Tree()+"/bad.txt", bad)
+	before := changed(t, r)
+	write(t, wall, "a file where git wants a folder")
+	if id, err := commitPaths(t.Context(), r, Commit{
+		Message: "m", Time: noon, Files: map[string][]byte{record: []byte("{2}")},
+	}, "a.txt", "bad.txt"); err == nil || id != "" {
+		t.Fatalf("got %q, %v", id, err)
+	}
+	must(t, os.Remove(wall))
+	if diff := cmp.Diff(before, changed(t, r)); diff != "" {
+		t.Error(diff)
+	}
+	// The state commit that says what went wrong takes nothing else along.
+	id := commit(t, r, "{2}")
+	if got := sh(t, user, "show", "--format=", "--name-only", id); got != record {
+		t.Errorf("committed %q", got)
+	}
+	commit(t, r, "{3}", "a.txt")
+	must(t, r.RestoreAll(t.Context()))
+	clean(t, r)
+}
+
+// Nothing in a file is hidden by an encoding that git would undo.
+func TestEncodingsAreKept(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	commit(t, r, "{1}")
+	write(t, r.Tree()+"/.gitattributes", "*.txt working-tree-encoding=IBM037\n*.asc working-tree-encoding=UTF-16\n")
+	write(t, r.Tree()+"/a.txt", "\x92\x85\xa8%") // key, and an end of line
+	write(t, r.Tree()+"/b.asc", "odd")
+	id := commit(t, r, "{2}", ".gitattributes", "a.txt", "b.asc")
+	for name, want := range map[string]string{"a.txt": "\x92\x85\xa8%", "b.asc": "odd"} {
+		if data, err := r.ReadFile(t.Context(), id, name); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	clean(t, r)
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, nil)
+	for _, tc := range []struct {
+		name string
+		set  func(*Options)
+		want string
+	}{
+		{"given", func(o *Options) { o.Name, o.Email = "Bot <x>\n", "bot@example.com" }, "Bot x <bot@example.com>"},
+		{"configured", func(*Options) {}, "Ada <ada@example.com>"},
+		{"none", func(o *Options) { o.Source.UserEmail = "" }, "reprise <reprise@users.noreply.github.com>"},
+	} {
+		r := openRun(t, user, tc.set)
+		id := commit(t, r, tc.name)
+		if got := sh(t, user, "show", "-s", "--format=%an <%ae>", id); got != tc.want {
+			t.Errorf("%s: %q", tc.name, got)
+		}
+		r.Close()
+	}
+}
+
+// Everything in the user's repository stays as it was but for the objects and
+// the run's own branch.
+func TestUsersRepositoryIsUntouched(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a", "b.txt": "b"})
+	withRemote(t, user)
+	write(t, user+"/stashed", "x")
+	sh(t, user, "stash", "-u", "-q")
+	write(t, user+"/a.txt", "dirty")
+	write(t, user+"/b.txt", "staged")
+	sh(t, user, "add", "b.txt")
+	write(t, user+"/untracked", "x")
+	before := fingerprint(t, user)
+	r := openRun(t, user, pushing)
+	must(t, r.resetScratch(t.Context()))
+	write(t, r.Tree()+"/a.txt", "agent")
+	write(t, r.Tree()+"/new", "agent")
+	commit(t, r, "{1}", allPaths(t, r)...)
+	commit(t, r, "{2}")
+	if read(t, r.Tree()+"/b.txt") != "b" {
+		t.Error("what the user had staged came into the run")
+	}
+	r.Close()
+	openRun(t, user, pushing).Close()
+	if diff := cmp.Diff(before, fingerprint(t, user)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// fingerprint is the content of all files of a repository, objects and the
+// run's branch aside.
+func fingerprint(t testing.TB, user string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	must(t, filepath.Walk(user, func(name string, info os.FileInfo, err error) error {
+		rel, _ := filepath.Rel(user, name)
+		switch {
+		case err != nil:
+			return err
+		case rel == ".git/objects":
+			return filepath.SkipDir
+		case info.IsDir(), strings.HasSuffix(rel, "refs/heads/"+branch):
+			return nil
+		}
+		files[rel] = read(t, name)
+		return nil
+	}))
+	return files
+}
+
+func TestBranchCheckedOutByTheUserIsNotMoved(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, nil)
+	r := openRun(t, user)
+	first := commit(t, r, "{1}")
+	linked := filepath.Join(filepath.Dir(user), "linked")
+	sh(t, user, "worktree", "add", "-q", linked, branch)
+	second := commit(t, r, "{2}")
+	if got := sh(t, user, "rev-parse", branch); got != first {
+		t.Errorf("branch moved to %s", got)
+	}
+	if w := r.Warnings(); len(w) != 1 || !strings.Contains(w[0], linked) {
+		t.Errorf("warnings: %q", w)
+	}
+	commit(t, r, "{3}")
+	if w := r.Warnings(); len(w) != 1 {
+		t.Errorf("said more than once: %q", w)
+	}
+	sh(t, user, "worktree", "remove", linked)
+	r.Close()
+	r = openRun(t, user)
+	if r.Tip() == first || r.Tip() == second || sh(t, user, "rev-parse", branch) != r.Tip() {
+		t.Errorf("tip %s, branch %s", r.Tip(), sh(t, user, "rev-parse", branch))
+	}
+	clean(t, r)
+}
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, nil)
+	r := openRun(t, user)
+	start := r.Tip()
+	first := commit(t, r, "{1}")
+	second := commit(t, r, "{2}")
+	got, err := r.Log(t.Context(), start)
+	must(t, err)
+	entry := func(id, parent, n string) LogEntry {
+		return LogEntry{
+			Commit: id, Parents: []string{parent}, Time: noon, Name: "Ada", Email: "ada@example.com",
+			Subject: "step " + n, Body: "Reprise-Issue: 7\nReprise-Step: execute",
+			Trailers: []Trailer{{"Reprise-Issue", "7"}, {"Reprise-Step", "execute"}},
+		}
+	}
+	if diff := cmp.Diff([]LogEntry{entry(second, first, "{2}"), entry(first, start, "{1}")}, got); diff != "" {
+		t.Error(diff)
+	}
+	if none, err := r.Log(t.Context(), r.Tip()); err != nil || none != nil {
+		t.Errorf("%v, %v", none, err)
+	}
+	if all, err := r.Log(t.Context(), ""); err != nil || len(all) != 3 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := r.Log(t.Context(), "--all"); err == nil {
+		t.Error("an option was taken for a commit")
+	}
+}
+
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, nil)
+	r := openRun(t, user)
+	_, err := tryOpen(t, user)
+	var locked *Locked
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
+		t.Errorf("got %v", err)
+	}
+	r.Close()
+	openRun(t, user)
+}
+
+// Between taking the lock and writing its number a process is not yet known,
+// but it soon will be.
+func TestLockedJustNow(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	f, err := os.Create(filepath.Join(root, "lock"))
+	must(t, err)
+	defer f.Close()
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	written := make(chan error)
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		_, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+		written <- err
+	}()
+	_, err = TakeLock(t.Context(), root)
+	var locked *Locked
+	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
+		t.Errorf("got %v", err)
+	}
+	must(t, <-written)
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	bare := withRemote(t, user)
+	before := snapshotOf(t, filepath.Dir(user), user, bare)
+	r := openRun(t, user, pushing, func(o *Options) { o.DryRun = true })
+	write(t, r.Tree()+"/a.txt", "changed")
+	id := commit(t, r, "{1}", "a.txt")
+	if text, stat, err := diffOf(t, r, sh(t, user, "rev-parse", "main")); err != nil || stat.Files != 1 || !strings.Contains(text, "+changed") {
+		t.Errorf("%v, %v\n%s", stat, err, text)
+	}
+	must(t, r.resetScratch(t.Context()))
+	if got := sh(t, r.Tree(), "rev-parse", "HEAD"); got != id {
+		t.Errorf("the agent sees %s", got)
+	}
+	clean(t, r)
+	if diff := cmp.Diff(before, snapshotOf(t, filepath.Dir(user), user, bare)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// snapshotOf is the content of every file below dirs.
+func snapshotOf(t testing.TB, base string, dirs ...string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, dir := range dirs {
+		must(t, filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
+			if err == nil && !info.IsDir() {
+				files[strings.TrimPrefix(name, base)] = read(t, name)
+			}
+			return err
+		}))
+	}
+	return files
+}
+
+func TestScratchShowsWhatChanged(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	r := openRun(t, user)
+	id := commit(t, r, "{1}")
+	must(t, r.resetScratch(t.Context()))
+	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
+		t.Errorf("status of a clean tree: %q", got)
+	}
+	write(t, r.Tree()+"/a.txt", "b\n")
+	if got := sh(t, r.Tree(), "status", "--porcelain", "-b"); got != "## "+branch+"\n M a.txt" {
+		t.Errorf("status: %q", got)
+	}
+	if got := sh(t, r.Tree(), "log", "-1", "--format=%H"); got != id {
+		t.Errorf("HEAD is %s", got)
+	}
+	sh(t, r.Tree(), "diff", "main...")
+	// What the agent commits there stays there.
+	sh(t, r.Tree(), "commit", "-qam", "agent")
+	if sh(t, user, "rev-parse", branch) != id {
+		t.Error("the agent's commit got out")
+	}
+	commit(t, r, "{2}", "a.txt")
+	must(t, r.resetScratch(t.Context()))
+	if got := sh(t, r.Tree(), "status", "--porcelain"); got != "" {
+		t.Errorf("status after a reset: %q", got)
+	}
+}
+
+func TestLargeFile(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, nil))
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20) // 16 MB
+	must(t, os.WriteFile(r.Tree()+"/big.bin", big, 0o644))
+	id := commit(t, r, "{1}", "big.bin")
+	data, err := r.ReadFile(t.Context(), id, "big.bin")
+	if err != nil || !bytes.Equal(data, big) {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	clean(t, r)
+}
+
+// A commit that begins the state folder anew leaves nothing there of what the
+// branch started from, and everything else as it was.
+func TestCommitBeginsTheStateFolderAnew(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{
+		"a.txt": "a\n", record: "{old}", state + "/01_plan/plan.md": "old plan\n", ".reprise/issue-8/metadata.json": "{8}",
+	})
+	r := openRun(t, user)
+	id, err := r.Commit(t.Context(), Commit{Message: "start", Time: noon, Anew: true, Files: map[string][]byte{record: []byte("{1}")}})
+	must(t, err)
+	want := ".reprise/issue-7/metadata.json\n.reprise/issue-8/metadata.json\na.txt"
+	if diff := cmp.Diff(want, sh(t, user, "ls-tree", "-r", "--name-only", id)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(r.Tree() + "/" + state + "/01_plan"); !os.IsNotExist(err) || read(t, r.Tree()+"/"+record) != "{1}" {
+		t.Errorf("the tree did not follow: %v", err)
+	}
+	clean(t, r)
+	r.Close()
+	clean(t, openRun(t, user))
+}

@@ -1,0 +1,142 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Commit makes one commit on the tip, moves the branch to it here, at the
+// remote and in the user's repository, and returns its hash. What is not staged
+// stays uncommitted.
+//
+// When the branch at the remote went on and what came touches neither the
+// state folder nor a path of this run, the commit is made again on top of that
+// and the tree brought up to date; the hash is then that of the new one.
+//
+// An error with an empty hash left branch and tree as they were. An error with
+// a hash comes after the commit was made here: a *PushError (it is pushed with
+// the next commit), a *Moved (it stays here; see Options.TakeOther), or a work tree that
+// could not be written to.
+func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
+	rev, err := r.plan(c)
+	if err == nil {
+		err = r.large.keep(c.Stage.large())
+	}
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	if err := r.staged.release(blobsOf(rev.ops)); err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	id, err := r.commitRevision(ctx, rev)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !under(o.path, r.opt.State) }) {
+		r.dirty = r.indexed != c.Stage // else the index has what the tip has
+	}
+	if err := r.writeState(c); err != nil {
+		return id, fmt.Errorf("commit %s was made, but: %w", short(id), err)
+	}
+	if r.opt.DryRun {
+		return id, nil
+	}
+	if r.remote != nil {
+		r.upstream.unpushed = append(r.upstream.unpushed, rev)
+	}
+	err = r.upstream.publish(ctx)
+	return r.tip, err
+}
+
+// blobsOf are the objects that ops set and that are not sent with them.
+func blobsOf(ops []op) []string {
+	var ids []string
+	for _, o := range ops {
+		if o.kind == 'M' && !o.inline {
+			ids = append(ids, o.id)
+		}
+	}
+	return ids
+}
+
+// commitRevision makes the commit and takes it as the tip.
+func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
+	id, err := r.fastImport(ctx, r.tip, []revision{rev}, false)
+	if err != nil {
+		// A command that was cut off may have come as far as moving the ref.
+		made, e := r.readLocal()
+		if e != nil || made == r.localTip {
+			return "", errors.Join(err, e, r.sweep())
+		}
+		id = made
+	}
+	r.takeAlong(rev.ops, id)
+	r.tip, r.localTip, r.isNew = id, id, false
+	r.apply(rev.ops)
+	return id, nil
+}
+
+// takeAlong updates what is known about the tip for a commit that adds ops to
+// it.
+func (r *Repo) takeAlong(ops []op, commit string) {
+	if r.listed.tip == r.tip {
+		r.listed.apply(ops, r.opt.State, commit)
+	}
+	if d := r.instructions.differ; d != nil && d.tip == r.tip {
+		d.follow(ops, commit)
+	}
+	if c := r.comparer.compared; c != nil && c.tip == r.tip {
+		c.follow(ops, commit)
+	}
+}
+
+// plan checks everything that can be wrong with c, and gives the revision that
+// it makes.
+func (r *Repo) plan(c Commit) (revision, error) {
+	if err := checkMessage(c); err != nil {
+		return revision{}, err
+	}
+	if c.Stage != nil && c.Stage.tip != r.tip {
+		return revision{}, fmt.Errorf("what is staged leads on from %s, but the tip is %s: stage it anew", short(c.Stage.tip), short(r.tip))
+	}
+	ops, err := r.stateOps(c)
+	if err != nil {
+		return revision{}, err
+	}
+	return revision{message: c.Message, time: c.Time, ops: append(c.Stage.changes(), ops...)}, nil
+}
+
+// Stage takes changed paths as they are now; one that is gone will be removed
+// from the branch. An error leaves nothing staged.
+func (r *Repo) Stage(ctx context.Context, paths []string) (*Stage, error) {
+	s, err := r.stage(ctx, paths)
+	if err == nil {
+		s.pointers, err = r.large.staged(ctx, s.ops)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stage the changes: %w", err)
+	}
+	return s, nil
+}
+
+// EachStaged gives every path of a stage to f, as it is about to be committed,
+// and for a new pointer of Git LFS also what it stands for: that is what is
+// uploaded. The first error ends it. Data is read as f asks for the next, so that
+// not all of it is in memory at once.
+func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) error {
+	for _, o := range s.changes() {
+		one := stagedOf(o.path, o.mode, o.was)
+		if o.kind == 'M' {
+			var err error
+			if one.Data, err = r.dataOf(ctx, o); err != nil {
+				return err
+			}
+		}
+		if err := f(one); err != nil {
+			return err
+		}
+	}
+	return r.large.each(s.large(), f)
+}

@@ -1,0 +1,171 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// DiffStat is the size of a difference. Binary files count as files only.
+type DiffStat struct {
+	Files   int
+	Added   int // lines
+	Deleted int // lines
+}
+
+// maxDiff is how much text of a difference is returned, in bytes.
+const maxDiff = 8 << 20
+
+// comparer compares commits, what is staged, and the work tree.
+type comparer struct {
+	*tree
+	compared *comparison // of the newest tip with another commit, once it was asked for
+}
+
+// Diff returns how the commit of a stage will differ from another commit; with
+// nil, how the tip does. The state folder is left out, and so are paths that are
+// or lie under exclude. The text is cut at 8 MB, and says so; the counts are
+// always whole. Nothing is read from the work tree, which somebody may change
+// meanwhile.
+func (c *comparer) Diff(ctx context.Context, from string, s *Stage, exclude ...string) (string, DiffStat, error) {
+	text, stat, err := c.diff(ctx, from, s, append(slices.Clip(exclude), c.opt.State))
+	if err != nil {
+		return "", DiffStat{}, fmt.Errorf("compare with %s: %w", short(from), err)
+	}
+	return text, stat, nil
+}
+
+func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []string) (string, DiffStat, error) {
+	if err := c.need(ctx, from); err != nil {
+		return "", DiffStat{}, err
+	}
+	if slices.ContainsFunc(s.changes(), func(o op) bool { return !underAny(o.path, exclude) }) {
+		if err := c.hold(ctx, s); err != nil {
+			return "", DiffStat{}, err
+		}
+		return c.diffFrom(ctx, from, "--cached", exclude)
+	}
+	if d := c.compared; d == nil || d.tip != c.tip || d.from != from || !slices.Equal(d.exclude, exclude) {
+		text, stat, err := c.diffFrom(ctx, from, c.tip, exclude)
+		if err != nil {
+			return "", DiffStat{}, err
+		}
+		c.compared = &comparison{from: from, tip: c.tip, exclude: slices.Clone(exclude), text: text, stat: stat}
+	}
+	return c.compared.text, c.compared.stat, nil
+}
+
+// comparison is how the tip differs from another commit.
+type comparison struct {
+	from, tip string
+	exclude   []string
+	text      string
+	stat      DiffStat
+}
+
+// follow keeps the comparison valid for a commit on its tip, if the ops of that
+// commit are all about what it leaves out.
+func (c *comparison) follow(ops []op, tip string) {
+	if !slices.ContainsFunc(ops, func(o op) bool {
+		return !underAny(o.path, c.exclude) || o.to != "" && !underAny(o.to, c.exclude)
+	}) {
+		c.tip = tip
+	}
+}
+
+// diffFrom compares a commit with another one, or with the index.
+func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
+	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
+	for _, p := range exclude {
+		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
+	}
+	out, err := c.gitCall(ctx, call{args: args, limit: maxDiff + 1})
+	if err != nil {
+		return "", DiffStat{}, err
+	}
+	stat, patch := splitStat(out)
+	text := string(patch)
+	if len(out) > maxDiff {
+		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
+	}
+	return text, stat, nil
+}
+
+// splitStat takes the counts that --numstat puts before the patch.
+func splitStat(out []byte) (DiffStat, []byte) {
+	var stat DiffStat
+	for len(out) > 0 && out[0] != '\n' {
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		f := strings.SplitN(string(line), "\t", 3)
+		if len(f) < 3 {
+			break
+		}
+		added, _ := strconv.Atoi(f[0]) // "-" for a binary file
+		deleted, _ := strconv.Atoi(f[1])
+		stat = DiffStat{stat.Files + 1, stat.Added + added, stat.Deleted + deleted}
+		out = rest
+	}
+	return stat, bytes.TrimPrefix(out, []byte("\n"))
+}
+
+// ErrTooLarge is returned when a patch does not fit.
+var ErrTooLarge = errors.New("the patch is too large")
+
+// Patch returns everything uncommitted, new and binary files included, in a
+// form that git apply takes, of at most limit bytes. The largest files are left
+// out, and named at the top, if they would not fit; if what is left is still
+// too large the error is ErrTooLarge. Nothing uncommitted gives no bytes.
+func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
+	changes, err := c.changes(ctx)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	keep, left := fit(changes, limit)
+	snap, err := c.snapshot(ctx, keep, unconverted()) // what Git LFS would keep is kept nowhere else
+	if err != nil {
+		return nil, fmt.Errorf("make a patch: %w", err)
+	}
+	defer snap.remove()
+	var b bytes.Buffer
+	for _, c := range left {
+		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
+	}
+	out, err := c.gitCall(ctx, call{
+		env: snap.env, limit: limit + 1,
+		args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a patch: %w", err)
+	}
+	b.Write(out)
+	if int64(b.Len()) > limit {
+		return nil, ErrTooLarge
+	}
+	return b.Bytes(), nil
+}
+
+// fit leaves out what cannot be in a patch, and the largest files until the
+// rest together has at most limit bytes.
+func fit(changes []Change, limit int64) (keep, left []Change) {
+	var size int64
+	for _, c := range changes {
+		if c.Type == Repository || c.Type == Other {
+			left = append(left, c)
+		} else {
+			keep = append(keep, c)
+			size += c.Size
+		}
+	}
+	slices.SortStableFunc(keep, func(a, b Change) int { return cmp.Compare(a.Size, b.Size) })
+	for size > limit && len(keep) > 0 {
+		last := keep[len(keep)-1]
+		keep, left = keep[:len(keep)-1], append(left, last)
+		size -= last.Size
+	}
+	return keep, left
+}

@@ -1,0 +1,184 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Error is a git command that failed. It holds no credentials.
+type Error struct {
+	Args   []string // the subcommand and what follows it
+	Stderr string   // the tail, at most 64 kB
+	Err    error
+}
+
+// Error names the subcommand and the last message of git.
+func (e *Error) Error() string {
+	name := "git"
+	if len(e.Args) > 0 {
+		name += " " + e.Args[0]
+	}
+	if last := e.Last(); last != "" {
+		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", name, e.Err)
+}
+
+// Last is the last message of git; empty if there is none.
+func (e *Error) Last() string { return lastLine(e.Stderr) }
+
+// Unwrap returns what the operating system said.
+func (e *Error) Unwrap() error { return e.Err }
+
+// lastLine prefers git's own "fatal:" or "error:" line to whatever follows it.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		for _, p := range []string{"fatal: ", "error: "} {
+			if rest, ok := strings.CutPrefix(line, p); ok {
+				return rest
+			}
+		}
+	}
+	return lines[len(lines)-1]
+}
+
+// fixedSettings are the settings of every git command. They win over all
+// configuration files, including the user's own, which an agent without a
+// sandbox could have changed.
+func fixedSettings() []string {
+	return []string{
+		"-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false",
+		"-c", "core.attributesFile=/dev/null",
+		"-c", "core.excludesFile=/dev/null",
+		"-c", "core.quotePath=false",
+		"-c", "diff.ignoreSubmodules=all",
+		"-c", "submodule.recurse=false",
+		"-c", "protocol.ext.allow=never",
+		"-c", "safe.bareRepository=explicit",
+		"-c", "gc.auto=0",
+		"-c", "maintenance.auto=false",
+	}
+}
+
+// call is one git command.
+type call struct {
+	dir     string
+	env     []string // complete
+	how     []string // arguments that go before args, such as -c
+	args    []string // without fixedSettings()
+	stdin   io.Reader
+	limit   int64    // bytes of output to keep; 0 means all
+	said    *string  // gets what a command that succeeded printed for people; may be nil
+	secrets []string // never to appear in an error
+	lock    *os.File // held open by the command as well; may be nil
+	private string   // settings that no environment shows, see privately; may be ""
+}
+
+// all are the arguments of git.
+func (c call) all() []string { return slices.Concat(fixedSettings(), c.how, c.args) }
+
+// do runs the command and returns its standard output. The process group ends
+// with ctx: asked first, so that git removes its lock files, then killed.
+func (c call) do(ctx context.Context) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", c.all()...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
+	out, stderr := &head{limit: c.limit}, &tail{limit: 64 << 10}
+	cmd.Stdout, cmd.Stderr = out, stderr
+	done, err := c.files(cmd)
+	if err != nil {
+		return nil, &Error{Args: c.args, Err: err}
+	}
+	defer done()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		// A helper that stays, such as a cache of credentials, may hold the pipes.
+		if c.said != nil {
+			*c.said = string(stderr.data)
+		}
+		return out.Bytes(), nil
+	}
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // helpers that outlived git
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	text := string(stderr.data)
+	for _, s := range c.secrets {
+		text = strings.ReplaceAll(text, s, "***")
+	}
+	return out.Bytes(), &Error{Args: c.args, Stderr: text, Err: err}
+}
+
+func reader(b []byte) io.Reader {
+	if b == nil {
+		return nil
+	}
+	return bytes.NewReader(b)
+}
+
+// exitCode returns the exit status of a git command, or -1.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
+// stderrOf returns what the git command behind err said.
+func stderrOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Stderr
+	}
+	return ""
+}
+
+// head keeps the first bytes written to it.
+type head struct {
+	bytes.Buffer
+	limit int64
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	keep := p
+	if room := h.limit - int64(h.Len()); h.limit > 0 && int64(len(p)) > room {
+		keep = p[:max(room, 0)]
+	}
+	h.Buffer.Write(keep)
+	return len(p), nil
+}
+
+// ReadFrom hides the buffer's own, which knows no limit.
+func (h *head) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{h}, r)
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	data  []byte
+	limit int
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if extra := len(t.data) - t.limit; extra > 0 {
+		t.data = append(t.data[:0], t.data[extra:]...)
+	}
+	return len(p), nil
+}

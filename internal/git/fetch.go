@@ -1,0 +1,45 @@
+package git
+
+import (
+	"context"
+	"fmt"
+)
+
+// line returns the way to talk with a remote for this run.
+func (g *gitDir) line(to *remote) line {
+	return line{src: g.src, remote: to, token: g.opt.Token, patience: g.opt.Patience}
+}
+
+// talk runs a command that reaches the remote.
+func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
+	if err := g.guard(); err != nil {
+		return nil, err
+	}
+	return g.line(g.remote).do(ctx, call{dir: g.dir, env: g.place(nil), args: args})
+}
+
+// need makes sure that a commit is here. In a shallow clone an older commit of
+// the run may not be; it is fetched alone.
+func (g *gitDir) need(ctx context.Context, commit string) error {
+	if !isHash(commit) {
+		return fmt.Errorf("%q is not the full hash of a commit", commit)
+	}
+	if !g.src.Shallow || g.remote == nil {
+		return nil
+	}
+	here, err := g.has(ctx, commit)
+	if err != nil || here {
+		return err
+	}
+	args := append(fetchArgs(), "--depth=1", "--end-of-options", g.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
+	if _, err = g.talk(ctx, args...); err != nil {
+		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
+	}
+	return nil
+}
+
+// has says whether a commit is here, without asking any remote for it.
+func (g *gitDir) has(ctx context.Context, commit string) (bool, error) {
+	found, err := g.here.ask(ctx, commit)
+	return err == nil && found[0].kind == "commit", err
+}

@@ -1,0 +1,108 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// LogEntry is one commit.
+type LogEntry struct {
+	Commit   string // full hash
+	Parents  []string
+	Time     time.Time // of the committer, UTC
+	Name     string    // of the author
+	Email    string    // of the author
+	Subject  string
+	Body     string    // with the trailers
+	Trailers []Trailer // in their order
+}
+
+// Trailer is a line such as "Reprise-Phase: design" at the end of a message.
+type Trailer struct{ Key, Value string }
+
+// Log lists the commits of the branch that the commit from has not, newest
+// first; with "" all of them.
+func (br *runBranch) Log(ctx context.Context, from string) ([]LogEntry, error) {
+	span := br.tip
+	if from != "" {
+		if err := br.need(ctx, from); err != nil {
+			return nil, err
+		}
+		span = from + ".." + br.tip
+	}
+	out, err := br.git(ctx, "log", "-z", "--no-color", "--no-show-signature", "--no-decorate",
+		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--")
+	if err != nil {
+		return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
+	}
+	fields := strings.Split(string(out), "\x00")
+	var entries []LogEntry
+	for ; len(fields) >= 8; fields = fields[8:] {
+		at, err := time.Parse(time.RFC3339, fields[2])
+		if err != nil {
+			return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
+		}
+		entries = append(entries, LogEntry{
+			Commit: fields[0], Parents: strings.Fields(fields[1]), Time: at.UTC(),
+			Name: fields[3], Email: fields[4], Subject: fields[5], Body: strings.TrimSpace(fields[6]),
+			Trailers: parseTrailers(fields[7]),
+		})
+	}
+	return entries, nil
+}
+
+func parseTrailers(text string) []Trailer {
+	var out []Trailer
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			out = append(out, Trailer{Key: key, Value: strings.TrimSpace(value)})
+		}
+	}
+	return out
+}
+
+// Holds reports whether any file of the last commit has a text. Both ways to
+// end a line are the same.
+func (br *runBranch) Holds(ctx context.Context, text string) (bool, error) {
+	found, err := br.holds(ctx, unixLines([]byte(text)))
+	if err != nil {
+		return false, fmt.Errorf("look for a text in the last commit: %w", err)
+	}
+	return found, nil
+}
+
+func (br *runBranch) holds(ctx context.Context, text []byte) (bool, error) {
+	lines := strings.FieldsFunc(string(text), func(c rune) bool { return c == '\n' })
+	if len(lines) == 0 || bytes.IndexByte(text, 0) >= 0 {
+		return false, errors.New("it is empty, or has a zero byte")
+	}
+	show := "--files-with-matches"
+	if len(lines) == 1 {
+		show = "--quiet" // one is enough
+	}
+	// On standard input, so that no list of processes shows the text.
+	asked := []byte(strings.Join(lines, "\n") + "\n")
+	out, err := br.gitStdin(ctx, asked, "grep", show, "-z", "--text", "--fixed-strings", "--all-match", "--no-recurse-submodules", "-f", "-", br.tip, "--")
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	if err != nil || len(lines) == 1 {
+		return err == nil, err
+	}
+	for _, name := range records(out) { // which have all the lines, in whatever order
+		data, err := br.ReadFile(ctx, br.tip, strings.TrimPrefix(name, br.tip+":"))
+		if err != nil {
+			return false, err
+		}
+		if bytes.Contains(unixLines(data), text) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }

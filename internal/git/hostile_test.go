@@ -1,0 +1,383 @@
+package git
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// trap writes programs that note their name in a file when they are run.
+type trap struct {
+	dir string
+	log string
+	bin string // how the paths of the programs begin
+}
+
+func newTrap(t testing.TB) trap {
+	dir := realTemp(t)
+	bin, err := os.MkdirTemp(filepath.Join(testHome, "bin"), "trap")
+	must(t, err)
+	return trap{dir: dir, log: filepath.Join(dir, "sprung"), bin: bin}
+}
+
+// program returns the name of a program that notes name, and in a filter hands
+// on what it is given, so that git goes on to the next trap. It is found by
+// PATH, since git takes no path with a space in some settings.
+func (p trap) program(t testing.TB, name string) string {
+	t.Helper()
+	file := p.bin + "-" + strings.ReplaceAll(name, "/", "-")
+	write(t, file, fmt.Sprintf("#!/bin/sh\necho %s >> %q\ncase $0 in *-clean|*-smudge) cat;; esac\n", name, p.log))
+	must(t, os.Chmod(file, 0o755))
+	return filepath.Base(file)
+}
+
+// sprung returns the names noted since the last call.
+func (p trap) sprung(t testing.TB) []string {
+	t.Helper()
+	text, err := os.ReadFile(p.log)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	must(t, err)
+	must(t, os.Remove(p.log))
+	names := strings.Fields(string(text))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+var hookNames = []string{
+	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-applypatch", "post-checkout", "post-commit", "post-index-change",
+	"post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch", "pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push",
+	"pre-rebase", "pre-receive", "prepare-commit-msg", "proc-receive", "push-to-checkout", "reference-transaction", "sendemail-validate", "update",
+}
+
+// hooks fills a folder with every hook git knows.
+func (p trap) hooks(t testing.TB, dir string) {
+	t.Helper()
+	for _, name := range hookNames {
+		file := filepath.Join(dir, name)
+		write(t, file, fmt.Sprintf("#!/bin/sh\nexec %s\n", p.program(t, filepath.Base(filepath.Dir(dir))+"/hooks/"+name)))
+		must(t, os.Chmod(file, 0o755))
+	}
+}
+
+// config returns a configuration that names a program wherever git lets one.
+func (p trap) config(t testing.TB, where string) string {
+	t.Helper()
+	run := func(key string) string { return p.program(t, where+"/"+key) }
+	hooks := filepath.Join(p.dir, where+"-hookspath", "hooks")
+	p.hooks(t, hooks)
+	write(t, filepath.Join(p.dir, where+"-included"), "[core]\n\tfsmonitor = "+run("include")+"\n")
+	return fmt.Sprintf(`[core]
+	repositoryformatversion = 0
+	bare = false
+	fsmonitor = %s
+	hooksPath = %s
+	sshCommand = %s
+	gitProxy = %s
+	askPass = %s
+	pager = %s
+	editor = %s
+	alternateRefsCommand = %s
+	attributesFile = %s
+[sequence]
+	editor = %[7]s
+[gpg]
+	program = %[10]s
+[commit]
+	gpgSign = true
+[push]
+	gpgSign = if-asked
+	recurseSubmodules = on-demand
+[fetch]
+	recurseSubmodules = true
+[submodule]
+	recurse = true
+[submodule "sub"]
+	update = "!%[11]s"
+	url = "ext::%[12]s"
+[diff]
+	external = %[13]s
+	ignoreSubmodules = none
+[diff "evil"]
+	command = %[14]s
+	textconv = %[15]s
+[merge "evil"]
+	driver = %[16]s
+[filter "evil"]
+	clean = %[17]s
+	smudge = %[18]s
+	required = true
+[filter "lfs"]
+	process = %[19]s
+[alias]
+	ls-files = "!%[20]s"
+	fast-import = "!%[20]s"
+	update-index = "!%[20]s"
+	read-tree = "!%[20]s"
+	status = "!%[20]s"
+[interactive]
+	diffFilter = %[21]s
+[credential]
+	helper = "!%[22]s"
+[uploadpack]
+	packObjectsHook = %[23]s
+[url "ext::%[24]s "]
+	insteadOf = /
+	pushInsteadOf = /
+[remote "origin"]
+	url = "ext::%[25]s"
+	fetch = +refs/heads/*:refs/remotes/origin/*
+	receivepack = %[26]s
+	uploadpack = %[27]s
+	vcs = ext
+[protocol "ext"]
+	allow = always
+[trailer "Reprise-Issue"]
+	command = %[28]s
+	cmd = %[28]s
+[gc]
+	auto = 1
+	recentObjectsHook = %[29]s
+[log]
+	showSignature = true
+[include]
+	path = %[30]s
+[includeIf "gitdir:/**"]
+	path = %[30]s
+`, run("fsmonitor"), hooks, run("sshCommand"), run("gitProxy"), run("askPass"), run("pager"), run("editor"), run("alternateRefs"),
+		filepath.Join(p.dir, where+"-attributes"), run("gpg"), run("submodule"), run("submoduleURL"), run("diffExternal"), run("diffCommand"),
+		run("textconv"), run("mergeDriver"), run("clean"), run("smudge"), run("process"), run("alias"), run("diffFilter"), run("credential"),
+		run("packObjects"), run("insteadOf"), run("remoteURL"), run("receivepack"), run("uploadpack"), run("trailer"), run("recentObjects"),
+		filepath.Join(p.dir, where+"-included"))
+}
+
+const evilAttributes = "* filter=evil diff=evil merge=evil\n*.bin filter=lfs\n"
+
+// repository fills a folder with a repository that is a trap.
+func (p trap) repository(t testing.TB, dir, where string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Join(dir, "objects"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755))
+	write(t, filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
+	write(t, filepath.Join(dir, "config"), p.config(t, where))
+	write(t, filepath.Join(dir, "info", "attributes"), evilAttributes)
+	p.hooks(t, filepath.Join(dir, "hooks"))
+}
+
+const usersOwn = "the user's own configuration"
+
+// plants are what an agent may leave behind. Each works on a run whose tree has
+// a submodule "sub", a folder "dir" and a fresh .git.
+var plants = map[string]func(t *testing.T, p trap, r *Repo){
+	".git of the tree": func(t *testing.T, p trap, r *Repo) {
+		dir := r.Tree() + "/.git"
+		write(t, dir+"/config", p.config(t, "own"))
+		write(t, dir+"/info/attributes", evilAttributes)
+		p.hooks(t, dir+"/hooks")
+		write(t, r.Tree()+"/.gitattributes", evilAttributes)
+		write(t, r.Tree()+"/.gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ext::"+p.program(t, "gitmodules/url")+"\n\tupdate = !"+p.program(t, "gitmodules/update")+"\n")
+		write(t, r.Tree()+"/x.bin", "x")
+	},
+	".git is a file": func(t *testing.T, p trap, r *Repo) {
+		elsewhere := filepath.Join(p.dir, "elsewhere")
+		p.repository(t, elsewhere, "gitfile")
+		must(t, os.RemoveAll(r.Tree()+"/.git"))
+		write(t, r.Tree()+"/.git", "gitdir: "+elsewhere+"\n")
+		write(t, r.Tree()+"/.gitattributes", evilAttributes)
+	},
+	".git is a link": func(t *testing.T, p trap, r *Repo) {
+		elsewhere := filepath.Join(p.dir, "elsewhere")
+		p.repository(t, elsewhere, "gitlink")
+		must(t, os.RemoveAll(r.Tree()+"/.git"))
+		must(t, os.Symlink(elsewhere, r.Tree()+"/.git"))
+	},
+	"repositories in the tree": func(t *testing.T, p trap, r *Repo) {
+		p.repository(t, r.Tree()+"/nested/.git", "nested")
+		write(t, r.Tree()+"/nested/file", "x")
+		p.repository(t, r.Tree()+"/dir/.git", "dir")
+		write(t, r.Tree()+"/dir/one.txt", "changed")
+		p.repository(t, r.Tree()+"/sub/.git", "sub")
+		write(t, r.Tree()+"/sub/file", "x")
+		p.repository(t, r.Tree()+"/"+state+"/deep/.git", "state")
+		p.repository(t, r.Tree()+"/barerepo", "barerepo")
+	},
+	"the tree is a bare repository": func(t *testing.T, p trap, r *Repo) {
+		must(t, os.RemoveAll(r.Tree()+"/.git"))
+		p.repository(t, r.Tree(), "bare")
+		write(t, r.Tree()+"/commondir", filepath.Join(p.dir, "elsewhere")+"\n")
+		p.repository(t, filepath.Join(p.dir, "elsewhere"), "commondir")
+	},
+	// What follows takes an agent that is not contained.
+	"the run's own git directory": func(t *testing.T, p trap, r *Repo) {
+		p.repository(t, filepath.Join(p.dir, "elsewhere"), "commondir")
+		write(t, r.home("config"), p.config(t, "home")+"[extensions]\n\tpartialClone = origin\n")
+		write(t, r.home("config.worktree"), p.config(t, "worktreeconfig"))
+		write(t, r.home("commondir"), filepath.Join(p.dir, "elsewhere")+"\n")
+		p.hooks(t, r.home("hooks"))
+		write(t, r.Tree()+"/.gitattributes", evilAttributes)
+		write(t, r.Tree()+"/x.bin", "x")
+	},
+	"the user's git directory": func(t *testing.T, p trap, r *Repo) {
+		write(t, r.src.CommonDir+"/config", p.config(t, "user")+"[extensions]\n\tpartialClone = origin\n")
+		write(t, r.src.CommonDir+"/info/attributes", evilAttributes)
+		p.hooks(t, r.src.CommonDir+"/hooks")
+		write(t, r.Tree()+"/.gitattributes", evilAttributes)
+	},
+	usersOwn: func(t *testing.T, p trap, r *Repo) {
+		write(t, os.Getenv("GIT_CONFIG_GLOBAL"), p.config(t, "global"))
+		write(t, filepath.Join(os.Getenv("HOME"), ".config/git/attributes"), evilAttributes)
+		write(t, r.Tree()+"/.gitattributes", evilAttributes)
+	},
+}
+
+// everything calls all that the engine can call, with changes to work on.
+func everything(t *testing.T, r *Repo, base string) {
+	t.Helper()
+	ctx := t.Context()
+	write(t, r.Tree()+"/a.txt", "changed")
+	write(t, r.Tree()+"/dir/two.txt", "changed")
+	write(t, r.Tree()+"/new.txt", "new")
+	changes, err := r.Changes(ctx)
+	must(t, err)
+	var paths, rest []string
+	for _, c := range changes {
+		if c.Type == Repository || c.Type == Other || checkPath(c.Path) != nil {
+			rest = append(rest, c.Path)
+		} else {
+			paths = append(paths, c.Path)
+		}
+	}
+	_, err = r.Patch(ctx, 1<<20)
+	must(t, err)
+	must(t, r.Restore(ctx, rest))
+	stage, err := r.Stage(ctx, paths)
+	must(t, err)
+	must(t, r.EachStaged(ctx, stage, func(Staged) error { return nil }))
+	_, _, err = r.Diff(ctx, base, stage)
+	must(t, err)
+	id := commitStage(t, r, "{planted}", stage)
+	write(t, r.Tree()+"/a.txt", "changed again")
+	must(t, r.Restore(ctx, []string{"a.txt"}))
+	restored, err := r.RestoreTree(ctx, base, state)
+	must(t, err)
+	commitStage(t, r, "{restored}", restored)
+	write(t, r.Tree()+"/a.txt", "changed once more")
+	must(t, r.RestoreAll(ctx))
+	clean(t, r)
+	_, err = r.Log(ctx, base)
+	must(t, err)
+	_, err = r.ReadFile(ctx, id, "a.txt")
+	must(t, err)
+	_, err = r.src.ReadFile(ctx, branch, "a.txt")
+	must(t, err)
+	_, err = r.src.Branches(ctx, "reprise")
+	must(t, err)
+}
+
+// pushElsewhere pushes to the run's branch with a configuration of its own.
+func pushElsewhere(t *testing.T, dir string) {
+	t.Helper()
+	poisoned := os.Getenv("GIT_CONFIG_GLOBAL")
+	write(t, poisoned+".good", "[user]\n\tname = Bob\n\temail = bob@example.com\n")
+	os.Setenv("GIT_CONFIG_GLOBAL", poisoned+".good")
+	defer os.Setenv("GIT_CONFIG_GLOBAL", poisoned)
+	pushFile(t, dir, "theirs.txt", "theirs")
+}
+
+func TestAgentCannotRunCodeInEngine(t *testing.T) {
+	for name, plant := range plants {
+		t.Run(name, func(t *testing.T) {
+			if name == usersOwn {
+				home := realTemp(t)
+				t.Setenv("HOME", home)
+				write(t, home+"/.gitconfig", read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
+				t.Setenv("GIT_CONFIG_GLOBAL", home+"/.gitconfig")
+			} else {
+				t.Parallel()
+			}
+			user := oddTree(t)
+			bare := withRemote(t, user)
+			r := openRun(t, user, pushing)
+			base := commit(t, r, "{1}")
+			must(t, r.resetScratch(t.Context()))
+			theirs := other(t, bare)
+			p := newTrap(t)
+			plant(t, p, r)
+
+			everything(t, r, base)
+			if got := p.sprung(t); got != nil {
+				t.Errorf("the engine ran %q", got)
+			}
+			// Somebody else pushes, so that the trees have to be joined.
+			if name == usersOwn {
+				pushElsewhere(t, theirs)
+			} else {
+				pushFile(t, theirs, "theirs.txt", "theirs")
+			}
+			commit(t, r, "{joined}")
+			plant(t, p, r)
+			// A new process finds it all, and the user's configuration too.
+			write(t, r.Tree()+"/a.txt", "left over")
+			source := r.src
+			r.Close()
+			o := r.opt
+			o.Source = source
+			r, err := Open(t.Context(), o)
+			must(t, err)
+			defer r.Close()
+			must(t, r.resetScratch(t.Context()))
+			_, _ = Find(t.Context(), user) // may refuse a configuration like this
+			if got := p.sprung(t); got != nil {
+				t.Errorf("the engine ran %q", got)
+			}
+		})
+	}
+}
+
+// The traps work: git as people run it springs them.
+func TestTrapsAreLive(t *testing.T) {
+	t.Parallel()
+	live := map[string]bool{}
+	for _, name := range []string{".git of the tree", ".git is a file", ".git is a link", "repositories in the tree", "the tree is a bare repository"} {
+		user := oddTree(t)
+		r := openRun(t, user)
+		commit(t, r, "{1}")
+		must(t, r.resetScratch(t.Context()))
+		p := newTrap(t)
+		plants[name](t, p, r)
+		write(t, r.Tree()+"/dir/one.txt", "changed")
+		write(t, r.Tree()+"/a.txt", "changed")
+		for _, args := range [][]string{
+			{"status"},
+			{"diff"},
+			{"diff", "--no-ext-diff"},
+			{"add", "a.txt"},
+			{"add", "-A"},
+			{"commit", "-m", "x"},
+			{"commit", "--no-verify", "--no-gpg-sign", "-m", "x"},
+			{"push", "origin", "HEAD"},
+			{"fetch", "origin"},
+			{"checkout", "-f", "HEAD"},
+			{"ls-files"},
+			{"fast-import"},
+			{"-C", "dir", "status"},
+			{"-C", "nested", "status"},
+			{"-C", "sub", "status"},
+			{"-C", "barerepo", "branch", "x"},
+		} {
+			call := call{dir: r.Tree(), env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), args: args}
+			_ = plain(t, call)
+		}
+		for _, s := range p.sprung(t) {
+			live[s] = true
+		}
+	}
+	t.Logf("%d traps work: %v", len(live), live)
+	if len(live) < 30 {
+		t.Errorf("only %d traps work: %v", len(live), live)
+	}
+}

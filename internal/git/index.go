@@ -1,0 +1,258 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"strings"
+)
+
+// index is git's index, and what is known of the tip without asking git again.
+// Commits of the state folder leave git's index alone, since writing it takes
+// time in a large tree.
+type index struct {
+	*runBranch
+	state  map[string]entry    // what tip has in the state folder
+	stale  map[string]struct{} // paths of the state folder that the index does not show as in tip
+	dirty  bool                // the index may hold what no commit does
+	listed listing             // of the tip, once it was asked for
+
+	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
+}
+
+// loadState reads what commit has in the state folder.
+func (x *index) loadState(ctx context.Context, commit string) error {
+	files, err := below(ctx, x.lookUp, commit, x.opt.State)
+	if err == nil {
+		x.state = files
+	}
+	return err
+}
+
+// syncIndex brings the state folder in the index up to tip. Commits of state
+// leave the index alone, since writing it takes time in a large tree.
+func (x *index) syncIndex(ctx context.Context) error {
+	if x.dirty {
+		if err := x.sweep(); err != nil {
+			return err
+		}
+		if _, err := x.git(ctx, "read-tree", "--reset", x.tip); err != nil {
+			return err
+		}
+		x.dirty = false
+		clear(x.stale)
+		return nil
+	}
+	if len(x.stale) == 0 {
+		return nil
+	}
+	var info bytes.Buffer
+	for p := range x.stale {
+		if e, ok := x.state[p]; ok {
+			fmt.Fprintf(&info, "%s %s\t%s\x00", e.mode, e.id, p)
+		} else {
+			fmt.Fprintf(&info, "0 %s\t%s\x00", x.zero(), p)
+		}
+	}
+	if _, err := x.gitStdin(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+		return err
+	}
+	clear(x.stale)
+	return nil
+}
+
+// code is a list of paths outside the state folder, sorted by what the index
+// has to do with them.
+type code struct {
+	take []string // files and links that are there, or are simply gone
+	drop []string // gone in a way that git would mistake: a folder or a link is in the way
+}
+
+// stageCode puts the paths into the index and returns how it then differs from
+// the tip. Git hashes the files, so that built-in conversions such as line ends are
+// done, and that of Git LFS; no configuration names another driver.
+func (x *index) stageCode(ctx context.Context, c code) ([]op, error) {
+	if len(c.take)+len(c.drop) == 0 {
+		return nil, nil
+	}
+	ops, err := x.stageAll(ctx, c)
+	x.dirty, x.indexed = true, nil // until the commit is made
+	if err == nil {
+		return ops, nil
+	}
+	if e := x.syncIndex(context.WithoutCancel(ctx)); e != nil {
+		return nil, errors.Join(err, e)
+	}
+	return nil, err
+}
+
+func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
+	if x.dirty {
+		if err := x.syncIndex(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.staged.empty(); err != nil {
+		return nil, err
+	}
+	if err := x.updateIndex(ctx, x.staged.environ(), nil, c); err != nil {
+		return nil, err
+	}
+	out, err := x.git(ctx, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev",
+		"--ignore-submodules=none", x.tip, "--", ".", ":(top,exclude,literal)"+x.opt.State)
+	if err != nil {
+		return nil, err
+	}
+	return parseRaw(records(out))
+}
+
+// hold has git's index hold what is staged outside of the state folder.
+func (x *index) hold(ctx context.Context, s *Stage) error {
+	if x.dirty && x.indexed == s {
+		return nil
+	}
+	if err := x.syncIndex(ctx); err != nil {
+		return err
+	}
+	var info bytes.Buffer
+	for _, o := range s.ops {
+		switch {
+		case under(o.path, x.opt.State):
+		case o.kind == 'D':
+			fmt.Fprintf(&info, "0 %s\t%s\x00", x.zero(), o.path)
+		default:
+			fmt.Fprintf(&info, "%s %s\t%s\x00", o.mode, o.id, o.path)
+		}
+	}
+	x.dirty, x.indexed = true, nil // until all of it is there
+	if _, err := x.gitStdin(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+		return err
+	}
+	x.indexed = s
+	return nil
+}
+
+// dataOf reads the object that an op sets.
+func (x *index) dataOf(ctx context.Context, o op) ([]byte, error) {
+	if o.inline {
+		return o.data, nil
+	}
+	return x.blob(ctx, o.path, o.id)
+}
+
+// blob reads the object of a file that can be judged.
+func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
+	found, err := x.staged.get(id, maxJudged)
+	if err == nil && found.kind == "" {
+		found, err = x.store.one(ctx, id, maxJudged)
+	}
+	if err == nil && found.kind == "" { // what is too large for a file of its own is in a pack
+		return nil, fmt.Errorf("%s is too large to be looked through: at most %d bytes are", path, maxJudged)
+	}
+	if large := (*tooLarge)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", path, large.size, maxJudged)
+	}
+	return found.data, err
+}
+
+// ReadStaged returns a file of the state folder as the commit of a stage will have
+// it: what is staged, else what the tip has. The error wraps fs.ErrNotExist where
+// there will be no file.
+func (x *index) ReadStaged(ctx context.Context, s *Stage, path string) ([]byte, error) {
+	e, there := x.state[path]
+	for _, o := range s.changes() {
+		switch {
+		case o.path != path:
+		case o.inline:
+			return o.data, nil
+		default:
+			there = false
+		}
+	}
+	if t := typeOfMode(e.mode); !there || t != File && t != Executable {
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
+	return x.blob(ctx, path, e.id)
+}
+
+// updateIndex puts paths into the index, which env may name; how are arguments
+// for git.
+func (x *index) updateIndex(ctx context.Context, env, how []string, c code) error {
+	for _, u := range []struct {
+		paths []string
+		args  []string
+	}{
+		{c.drop, []string{"update-index", "--force-remove", "-z", "--stdin"}},
+		{c.take, []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}},
+	} {
+		if len(u.paths) == 0 {
+			continue
+		}
+		list := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
+		if _, err := x.gitCall(ctx, call{how: how, args: u.args, env: env, stdin: list}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply brings what is known about the state folder up to a commit.
+func (x *index) apply(ops []op) {
+	for _, o := range ops {
+		switch {
+		case !under(o.path, x.opt.State):
+		case o.kind == 'M':
+			x.state[o.path] = entry{o.mode, o.id}
+			x.stale[o.path] = struct{}{}
+		case o.kind == 'D':
+			delete(x.state, o.path)
+			x.stale[o.path] = struct{}{}
+		case o.kind == 'R':
+			x.applyMove(o.path, o.to)
+		}
+	}
+}
+
+func (x *index) applyMove(from, to string) {
+	for p, e := range maps.Clone(x.state) {
+		if under(p, from) {
+			moved := to + strings.TrimPrefix(p, from)
+			delete(x.state, p)
+			x.state[moved] = e
+			x.stale[p], x.stale[moved] = struct{}{}, struct{}{}
+		}
+	}
+}
+
+func (x *index) checkState(p string) error {
+	if err := checkPath(p); err != nil {
+		return err
+	}
+	if !under(p, x.opt.State) || p == x.opt.State {
+		return fmt.Errorf("%s does not lie in the state folder %s", p, x.opt.State)
+	}
+	return nil
+}
+
+// stateWith reports whether the state folder has a file or folder, once s is
+// committed.
+func (x *index) stateWith(s *Stage) func(p string) bool {
+	names := map[string]bool{}
+	for p := range x.state {
+		names[p] = true
+	}
+	for _, o := range s.changes() {
+		names[o.path] = o.kind == 'M'
+	}
+	return func(p string) bool {
+		for name, there := range names {
+			if there && under(name, p) {
+				return true
+			}
+		}
+		return false
+	}
+}

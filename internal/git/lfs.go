@@ -1,0 +1,66 @@
+package git
+
+import (
+	"cmp"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// lfsSetup is how the user has set up Git LFS.
+type lfsSetup struct {
+	program  string    // path of git-lfs; "": it is not there, or not to be used
+	storage  string    // the user's folder of what Git LFS keeps
+	skips    bool      // the user has pointers left as they are
+	settings []setting // as they were when the Source was found
+}
+
+// findLFS looks for git-lfs. Of what the configuration names only whether it
+// names something counts: what is run is git-lfs itself.
+func findLFS(c config, env environ, commonDir string) lfsSetup {
+	found := lfsSetup{storage: cmp.Or(c.get("lfs.storage"), "lfs"), skips: skipsContent(c, env), settings: aboutLFS(c)}
+	if !filepath.IsAbs(found.storage) {
+		found.storage = filepath.Join(commonDir, found.storage)
+	}
+	if c.get("filter.lfs.process") == "" && c.get("filter.lfs.clean") == "" {
+		return found
+	}
+	for _, dir := range filepath.SplitList(env.path()) {
+		if program, err := exec.LookPath(filepath.Join(dir, "git-lfs")); err == nil {
+			found.program = program
+			return found
+		}
+	}
+	return found
+}
+
+// skipsContent says whether the user has pointers left as they are.
+func skipsContent(c config, env environ) bool {
+	skip := strings.Contains(c.get("filter.lfs.process")+c.get("filter.lfs.smudge"), "--skip")
+	for _, pair := range env.pick("GIT_LFS_SKIP_SMUDGE") {
+		_, value, _ := strings.Cut(pair, "=")
+		skip = skip || !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
+	}
+	return skip
+}
+
+// aboutLFS are the settings of Git LFS in a configuration.
+func aboutLFS(all config) []setting {
+	var out []setting
+	for _, c := range all {
+		if strings.HasPrefix(c.key, "lfs.") && c.key != "lfs.storage" ||
+			strings.HasPrefix(c.key, "remote.") && (strings.HasSuffix(c.key, ".lfsurl") || strings.HasSuffix(c.key, ".lfspushurl")) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// shared are the settings that git-lfs takes from .lfsconfig, which is a file of
+// the repository. None of them names a program.
+func shared(key string) bool {
+	return slices.Contains([]string{"lfs.url", "lfs.pushurl", "lfs.fetchinclude", "lfs.fetchexclude", "lfs.gitprotocol"}, key) ||
+		strings.HasPrefix(key, "lfs.") && strings.HasSuffix(key, ".access") ||
+		strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".lfsurl")
+}

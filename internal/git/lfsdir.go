@@ -1,0 +1,155 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/cause"
+)
+
+// learnLFS reads which settings git-lfs works with.
+func (g *gitDir) learnLFS(ctx context.Context) error {
+	if g.src.lfs.program == "" {
+		return nil
+	}
+	repository, err := g.lfsConfig(ctx)
+	if err != nil {
+		return err
+	}
+	g.lfs = []setting{}
+	for _, c := range append(repository, g.src.lfs.settings...) { // what comes later wins
+		if strings.HasSuffix(c.key, "url") {
+			address, secret := splitCredentials(c.value)
+			c.value = address
+			g.lfs = append(g.lfs, secret...)
+		}
+		g.lfs = append(g.lfs, c)
+	}
+	return nil
+}
+
+// lfsConfig reads the .lfsconfig of the default branch. That of the run's
+// branch or tree does not count, since an agent could name another server
+// there.
+func (g *gitDir) lfsConfig(ctx context.Context) ([]setting, error) {
+	text, err := g.src.ReadFile(ctx, cmp.Or(g.src.defaultHead, g.src.Head), ".lfsconfig")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var list []byte
+	if err == nil {
+		read := g.src.inspection("config", "--file", "-", "--list", "-z", "--no-includes")
+		read.stdin = reader(text)
+		list, err = read.do(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read .lfsconfig: %w", err)
+	}
+	return slices.DeleteFunc(parseConfig(list), func(c setting) bool { return !shared(c.key) }), nil
+}
+
+// lfsDir joins names to the path of the git directory that git-lfs is given. It
+// has no remote, no work tree and nothing checked out, so that git-lfs finds
+// no .lfsconfig.
+func (g *gitDir) lfsDir(names ...string) string {
+	return g.home(append([]string{"lfs"}, names...)...)
+}
+
+// prepareLFS makes that directory. What files are converted to is kept in its
+// folder store until it is committed, and what the user's repository has is
+// found through the folder users.
+func (g *gitDir) prepareLFS() error {
+	if g.src.lfs.program == "" {
+		return nil
+	}
+	if err := os.RemoveAll(g.lfsDir("store")); err != nil {
+		return err
+	}
+	for _, dir := range []string{g.lfsDir("refs"), g.lfsDir("users", "objects")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	link := g.lfsDir("users", "lfs")
+	if to, err := os.Readlink(link); err != nil || to != g.src.lfs.storage {
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(g.src.lfs.storage, link)); err != nil {
+			return err
+		}
+	}
+	return g.guardLFS()
+}
+
+// guardLFS is guard for that directory. Where the user's repository keeps its
+// files is said in its configuration, not in variables: a remote that is a folder
+// must not take it for its own.
+func (g *gitDir) guardLFS() error {
+	if g.src.lfs.program == "" {
+		return nil
+	}
+	if err := os.Remove(g.lfsDir("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(
+		putFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
+		putFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+configQuoted(g.src.lfs.storage)+"\n")),
+		putFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
+	)
+}
+
+// converting is the part of the run's configuration that has git convert files
+// with git-lfs. The program starts in a folder of ours, with an environment of
+// its own and without an address to fetch from: what is not here stays a pointer.
+func (g *gitDir) converting() string {
+	if g.src.lfs.program == "" {
+		return ""
+	}
+	settings := []setting{{"lfs.storage", g.lfsDir("store")}}
+	for _, c := range slices.Concat(g.lfs, g.src.lfs.settings) {
+		if strings.HasPrefix(c.key, "lfs.extension.") || c.key == "lfs.fetchinclude" || c.key == "lfs.fetchexclude" {
+			settings = append(settings, c)
+		}
+	}
+	words := slices.Concat([]string{"env", "-i"}, g.src.env.pick("HOME", "TMPDIR"),
+		[]string{"PATH=" + g.src.env.path(), "LC_ALL=C", "GIT_DIR=" + g.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
+		ofConfig(settings), []string{g.src.lfs.program, "filter-process"})
+	if g.src.lfs.skips {
+		words = append(words, "--skip")
+	}
+	command := "cd " + shellQuoted(g.lfsDir()) + " && exec"
+	for _, word := range words {
+		command += " " + shellQuoted(word)
+	}
+	return "[filter \"lfs\"]\n\tprocess = " + configQuoted(command) + "\n\trequired = true\n"
+}
+
+// unconverted are the arguments by which git takes files as they are.
+func unconverted() []string {
+	return []string{"-c", "filter.lfs.process=", "-c", "filter.lfs.required=false"}
+}
+
+// blameLFS names git-lfs in an error if files could not be converted because it
+// does not work: git itself says only that the filter has ended.
+func (g *gitDir) blameLFS(ctx context.Context, err error) error {
+	if g.src.lfs.program == "" || ctx.Err() != nil {
+		return err
+	}
+	if _, broken := g.offline(ctx, call{args: []string{"lfs", "version"}}); broken != nil {
+		return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.program, "broken", broken, "error", err)}
+	}
+	return err
+}
+
+// inObjects is where a folder of Git LFS has an object.
+func inObjects(storage, oid string) string {
+	return filepath.Join(storage, "objects", oid[:2], oid[2:4], oid)
+}
+
+// shellQuoted makes one word of a shell's command line.
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

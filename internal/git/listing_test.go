@@ -1,0 +1,132 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a commit of ours changes is known without asking git again, and is what
+// git would say.
+func TestListingFollows(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a", "b/c.txt": "c", "b/d.txt": "d", "z": "z"})
+	r := openRun(t, user)
+	commit(t, r, "{1}")
+	for i, do := range []func(tree string){
+		func(tree string) { write(t, tree+"/new/e.txt", "e"); write(t, tree+"/A.txt", "a") },
+		func(tree string) { write(t, tree+"/a.txt", "b"); must(t, os.Chmod(tree+"/z", 0o755)) },
+		func(tree string) { must(t, os.RemoveAll(tree+"/b")); write(t, tree+"/b", "a file") },
+		func(tree string) { must(t, os.Remove(tree+"/b")); write(t, tree+"/b/deep/c.txt", "c") },
+		func(tree string) { must(t, os.Remove(tree+"/z")); must(t, os.Symlink("a.txt", tree+"/z")) },
+		func(string) {},
+	} {
+		do(r.Tree())
+		commit(t, r, fmt.Sprint(i), allPaths(t, r)...)
+		if r.listed.tip != r.tip {
+			t.Errorf("step %d: the listing has to be asked for again", i)
+		}
+		var want, got []string
+		for line := range strings.SplitSeq(sh(t, user, "ls-tree", "-r", r.tip), "\n") {
+			if !strings.Contains(line, state) {
+				want = append(want, line)
+			}
+		}
+		for _, f := range r.listed.files {
+			got = append(got, fmt.Sprintf("%s blob %s\t%s", f.mode, f.id, f.path))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("step %d (-git +ours):\n%s", i, diff)
+		}
+	}
+}
+
+// A folder is read from its trees as git lists it, whatever they hold.
+func TestBelow(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"d/a": "a", "d/sub/b": "b", "d/sub/deep/\xff ü": "c", "d0": "no", "e/a": "no"})
+	must(t, os.Symlink("a", user+"/d/link"))
+	must(t, os.Chmod(user+"/d/a", 0o755))
+	sh(t, user, "add", "-A")
+	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
+	sh(t, user, "commit", "-q", "-m", "m")
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	want := map[string]entry{}
+	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
+		info, name, _ := strings.Cut(record, "\t")
+		f := strings.Fields(info)
+		want[name] = entry{f[0], f[2]}
+	}
+	got, err := below(t.Context(), source.lookUp, source.Head, "d")
+	must(t, err)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(entry{})); diff != "" || len(want) != 5 {
+		t.Errorf("(-git +ours):\n%s", diff)
+	}
+	for _, none := range []string{"nothing", "d0", "d/link"} {
+		if got, err := below(t.Context(), source.lookUp, source.Head, none); err != nil || len(got) > 0 {
+			t.Errorf("below %s: %v, %v", none, got, err)
+		}
+	}
+	for mode, want := range map[string]string{"100664": "100644", "100755": "100755", "100700": "100755", "120000": "120000"} {
+		if got := plainMode(mode); got != want {
+			t.Errorf("mode %s is %s, want %s", mode, got, want)
+		}
+	}
+	broken := func(context.Context, ...string) ([]object, error) {
+		return []object{{kind: "tree", data: []byte("100644 a\x00short")}}, nil
+	}
+	if got, err := below(t.Context(), broken, source.Head, "d"); err == nil {
+		t.Errorf("a broken tree has %v", got)
+	}
+}
+
+// What a comparison or the instructions of the base were is not taken for what
+// they are after a commit that changed them.
+func TestKnownIsForgotten(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "CLAUDE.md": "base\n"})
+	r := openRun(t, user)
+	base := r.Tip()
+	commit(t, r, "{1}")
+	guard := Guard{Base: base, Instruct: instructs}
+	prepare := func() string {
+		t.Helper()
+		_, err := r.Prepare(t.Context(), guard)
+		must(t, err)
+		return read(t, r.Tree()+"/CLAUDE.md")
+	}
+	added := func() int {
+		t.Helper()
+		_, stat, err := diffOf(t, r, base, ".reprise/")
+		must(t, err)
+		return stat.Added
+	}
+	for i := range 3 {
+		if got, n := prepare(), added(); got != "base\n" || n != i {
+			t.Errorf("step %d: the instructions are %q, and %d lines were added", i, got, n)
+		}
+		write(t, r.Tree()+"/"+state+"/review.md", fmt.Sprint(i))
+		if n := added(); n != i {
+			t.Errorf("step %d: with a review %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("review ", i), allPaths(t, r)...)
+		if n := added(); n != i {
+			t.Errorf("step %d: after the review %d lines were added", i, n)
+		}
+		write(t, r.Tree()+"/a.txt", "a\n"+strings.Repeat("b\n", i+1))
+		if n := added(); n != i+1 {
+			t.Errorf("step %d: before the commit %d lines were added", i, n)
+		}
+		commit(t, r, fmt.Sprint("work ", i), "a.txt")
+	}
+	write(t, r.Tree()+"/CLAUDE.md", "changed\n")
+	commit(t, r, "instructions", "CLAUDE.md")
+	if got := prepare(); got != "base\n" {
+		t.Errorf("after they were changed, the instructions are %q", got)
+	}
+}

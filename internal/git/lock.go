@@ -1,0 +1,79 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Locked says who holds the folder of a run.
+type Locked struct {
+	Root string
+	PID  int // 0 if unknown
+}
+
+// Error names the process.
+func (e *Locked) Error() string {
+	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
+}
+
+// TakeLock takes the folder for this process, until the file is closed or the
+// process ends. Git commands that write to the run's own directory inherit the
+// lock, so TakeLock waits for one that has outlived its process.
+func TakeLock(ctx context.Context, root string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for wait := 0; ; wait++ {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		text, _ := os.ReadFile(f.Name())
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		tries := 0 // for one that is at work
+		switch {
+		case pid == 0:
+			tries = numberTries
+		case syscall.Kill(pid, 0) == syscall.ESRCH:
+			tries = lockTries
+		}
+		if wait >= tries || ctx.Err() != nil {
+			f.Close()
+			return nil, &Locked{Root: root, PID: pid}
+		}
+		time.Sleep(lockPause)
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", root, err)
+	}
+	return f, nil
+}
+
+// freeLock releases the folder at once, even if a child that is just being
+// started has a copy of the file.
+func freeLock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
+// How long a command of a dead process may go on: ten seconds. And how long one
+// that has just taken the lock may take to write its number: one second.
+const (
+	lockTries   = 500
+	numberTries = 50
+	lockPause   = 20 * time.Millisecond
+)

@@ -1,0 +1,248 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+// TestMain keeps the configuration of whoever runs the tests out of them, and
+// lets the test binary be the process that other tests kill.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "git-lfs" {
+		standInForLFS(os.Args[1:])
+		os.Exit(0)
+	}
+	if os.Getenv("REPRISE_TEST_COMMITTER") != "" {
+		if err := commitForever(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(testMain(m))
+}
+
+// testHome is the home directory of all tests; it goes when they end.
+var testHome string
+
+func testMain(m *testing.M) int {
+	realLFS := os.Getenv("REPRISE_TEST_GIT_LFS")
+	testenv.InMemory()
+	defer testenv.Neutral()()
+	home, err := os.MkdirTemp("", "home")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	if err := os.Mkdir(filepath.Join(home, "bin"), 0o755); err != nil {
+		panic(err)
+	}
+	testHome = home
+	if err := os.Symlink(cmp.Or(realLFS, os.Args[0]), filepath.Join(home, "bin", "git-lfs")); err != nil {
+		panic(err)
+	}
+	os.Setenv("HOME", home)
+	os.Setenv("PATH", filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	os.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
+	return m.Run()
+}
+
+const (
+	branch = "reprise/issue-7"
+	state  = ".reprise/issue-7"
+	record = state + "/metadata.json"
+)
+
+// noon is the time of the first commit in tests.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// sh runs git the way a user would, and returns what it printed.
+func sh(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s in %s: %v\n%s", strings.Join(args, " "), dir, err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+func write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newUser makes a repository with the given files in one commit.
+func newUser(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(realTemp(t), "user")
+	must(t, os.Mkdir(dir, 0o755))
+	sh(t, dir, "init", "-q")
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	sh(t, dir, "add", "-A")
+	sh(t, dir, "commit", "-q", "--allow-empty", "-m", "start")
+	return dir
+}
+
+// withRemote makes a bare repository that is the user's origin.
+func withRemote(t testing.TB, user string) string {
+	t.Helper()
+	bare := filepath.Join(filepath.Dir(user), "origin.git")
+	sh(t, user, "clone", "-q", "--bare", "--config=receive.autogc=false", user, bare) // a process for each push, which finds nothing to do
+	sh(t, user, "remote", "add", "origin", bare)
+	sh(t, user, "fetch", "-q", "origin")
+	return bare
+}
+
+func realTemp(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return dir
+}
+
+// openRun opens the run of issue 7 on a user's repository.
+func openRun(t testing.TB, user string, change ...func(*Options)) *Repo {
+	t.Helper()
+	r, err := tryOpen(t, user, change...)
+	must(t, err)
+	return r
+}
+
+func tryOpen(t testing.TB, user string, change ...func(*Options)) (*Repo, error) {
+	t.Helper()
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	o := Options{Source: source, Root: filepath.Join(filepath.Dir(user), "run"), Branch: branch, State: state}
+	for _, f := range change {
+		f(&o)
+	}
+	r, err := Open(t.Context(), o)
+	if err == nil {
+		t.Cleanup(func() { r.Close() })
+	}
+	return r, err
+}
+
+func pushing(o *Options) { o.Remote = "origin" }
+
+func inRoot(root string) func(*Options) { return func(o *Options) { o.Root = root } }
+
+// commit commits the state file with text, and the paths.
+func commit(t testing.TB, r *Repo, text string, paths ...string) string {
+	t.Helper()
+	id, err := commitPaths(t.Context(), r, Commit{
+		Message: "step " + text + "\n\nReprise-Issue: 7\nReprise-Step: execute\n",
+		Files:   map[string][]byte{record: []byte(text)}, Time: noon,
+	}, paths...)
+	must(t, err)
+	return id
+}
+
+// commitPaths stages the paths and makes the commit.
+func commitPaths(ctx context.Context, r *Repo, c Commit, paths ...string) (string, error) {
+	s, err := r.Stage(ctx, paths)
+	if err != nil {
+		return "", err
+	}
+	c.Stage = s
+	return r.Commit(ctx, c)
+}
+
+// commitStage commits the state file with text, and what is staged.
+func commitStage(t testing.TB, r *Repo, text string, s *Stage) string {
+	t.Helper()
+	id, err := r.Commit(t.Context(), Commit{Message: "step " + text, Files: map[string][]byte{record: []byte(text)}, Stage: s, Time: noon})
+	must(t, err)
+	return id
+}
+
+// diffOf says how the tree differs from a commit.
+func diffOf(t testing.TB, r *Repo, from string, exclude ...string) (string, DiffStat, error) {
+	t.Helper()
+	s, err := r.Stage(t.Context(), allPaths(t, r))
+	must(t, err)
+	return r.Diff(t.Context(), from, s, exclude...)
+}
+
+// changed lists the changes as "kind path" lines.
+func changed(t testing.TB, r *Repo) []string {
+	t.Helper()
+	changes, err := r.Changes(t.Context())
+	must(t, err)
+	var out []string
+	for _, c := range changes {
+		out = append(out, string(c.Kind)+" "+c.Path)
+	}
+	return out
+}
+
+// allPaths are the paths of all changes.
+func allPaths(t testing.TB, r *Repo) []string {
+	t.Helper()
+	changes, err := r.Changes(t.Context())
+	must(t, err)
+	var out []string
+	for _, c := range changes {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+// clean fails if tree, index and tip are not the same, seen by plain git.
+func clean(t testing.TB, r *Repo) {
+	t.Helper()
+	if got := changed(t, r); got != nil {
+		t.Errorf("the work tree is not as the tip: %q", got)
+	}
+	must(t, r.syncIndex(t.Context()))
+	out, err := r.git(t.Context(), "diff-index", "--cached", "--name-status", r.Tip())
+	must(t, err)
+	if len(out) > 0 {
+		t.Errorf("the index is not as the tip:\n%s", out)
+	}
+	if out, err := r.git(t.Context(), "fsck", "--no-dangling", "--connectivity-only"); err != nil {
+		t.Errorf("fsck: %v\n%s", err, out)
+	}
+}
+
+// plain runs git without any of the settings that make it safe.
+func plain(t testing.TB, c call) error {
+	t.Helper()
+	cmd := exec.Command("git", c.args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	return cmd.Run()
+}

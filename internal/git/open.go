@@ -1,0 +1,305 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+)
+
+// Open takes the run's folder for this process, finds the newest commit of the
+// branch and brings the work tree to it. The newest is the furthest of what
+// this folder, the user's repository and the remote have; if none of them
+// contains the others, the error is a *Moved. A folder that another process
+// holds is a *Locked. Commits that the remote does not have yet are pushed.
+//
+// What a killed process left uncommitted is kept as a patch, see Leftover. No
+// ref is made before the first commit.
+func Open(ctx context.Context, o Options) (*Repo, error) {
+	r := newRepo(o)
+	if err := r.check(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.makeRoot(); err != nil {
+		return nil, err
+	}
+	lock, err := TakeLock(ctx, r.opt.Root)
+	if err != nil {
+		return nil, err
+	}
+	r.lock = lock
+	r.openStores()
+	if o.Locked != nil {
+		r.warnOf(o.Locked(r.treePath))
+	}
+	if err := r.open(ctx); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// newRepo puts together the parts of a run.
+func newRepo(o Options) *Repo {
+	br := &runBranch{gitDir: &gitDir{opt: o, src: o.Source, ref: "refs/heads/" + o.Branch}}
+	t := &tree{index: &index{runBranch: br, stale: map[string]struct{}{}}}
+	large := &largeFiles{tree: t}
+	return &Repo{
+		tree: t, large: large,
+		instructions: &instructions{tree: t},
+		comparer:     &comparer{tree: t},
+		upstream:     &upstream{tree: t, large: large},
+	}
+}
+
+// makeRoot makes the run's folder, or opens it for its owner.
+func (r *Repo) makeRoot() error {
+	if err := os.MkdirAll(r.opt.Root, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(r.opt.Root)
+	if err == nil && folders.Locked(info) {
+		err = os.Chmod(r.opt.Root, info.Mode()|0o700)
+	}
+	return err
+}
+
+func (r *Repo) open(ctx context.Context) error {
+	root, err := os.OpenRoot(r.opt.Root)
+	if err != nil {
+		return err
+	}
+	r.root = root
+	r.unlockRun()
+	if err := r.prepare(); err != nil {
+		return fmt.Errorf("prepare %s: %w", r.opt.Root, err)
+	}
+	top, err := os.OpenRoot(r.treePath)
+	if err != nil {
+		return err
+	}
+	r.top = top
+	if err := r.findTip(ctx); err != nil {
+		return err
+	}
+	if err := r.checkStateFolder(ctx); err != nil {
+		return err
+	}
+	if r.opt.Fit != nil && !r.isNew {
+		if err := r.opt.Fit(func(path string) ([]byte, error) { return r.ReadFile(ctx, r.tip, path) }); err != nil {
+			return err
+		}
+	}
+	if err := r.bringUp(ctx); err != nil {
+		return fmt.Errorf("bring the work tree to %s: %w", short(r.tip), err)
+	}
+	if r.localTip == "" || r.opt.DryRun {
+		return nil
+	}
+	return r.upstream.publish(ctx)
+}
+
+// check refuses options that cannot work, before anything is made.
+func (r *Repo) check(ctx context.Context) error {
+	o := &r.opt
+	if o.Source == nil || o.Root == "" {
+		return errors.New("open a run: source and root are needed")
+	}
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(strings.Split(root, string(filepath.Separator)), ".git") {
+		return fmt.Errorf("%s lies in a .git folder, where many tools refuse to work: choose another", root)
+	}
+	if strings.ContainsAny(root, "\n\x00") {
+		return fmt.Errorf("%q holds a line break: choose another folder", root)
+	}
+	if inside(root, o.Source.Dir) || inside(root, o.Source.CommonDir) {
+		return fmt.Errorf("%s lies in the repository %s: choose a folder outside", root, o.Source.Dir)
+	}
+	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
+	r.staged = quarantine{dir: r.home("staged"), into: r.objects()}
+	if err := checkPath(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
+		return fmt.Errorf("%q cannot be the state folder: %w", o.State, errors.Join(err, errors.New("name a folder without special characters")))
+	}
+	if err := r.checkBranch(ctx); err != nil {
+		return err
+	}
+	if o.Remote == "" {
+		return nil
+	}
+	if r.remote, err = o.Source.remote(ctx, o.Remote); err == nil && r.remote == nil {
+		err = fmt.Errorf("there is no remote %q: git remote add %[1]s URL, or work without pushing", o.Remote)
+	}
+	return err
+}
+
+// plainBranch is a name that every version of git takes.
+var plainBranch = regexp.MustCompile(`^[A-Za-z0-9]+([_/-][A-Za-z0-9]+)*$`)
+
+// checkBranch asks git about any name that is not plain, since git knows the
+// rules. "--branch" takes the next argument as it is, and refuses a leading dash.
+func (r *Repo) checkBranch(ctx context.Context) error {
+	if plainBranch.MatchString(r.opt.Branch) && r.opt.Branch != "HEAD" {
+		return nil
+	}
+	out, err := r.src.inspect(ctx, "check-ref-format", "--branch", r.opt.Branch)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || strings.TrimSuffix(string(out), "\n") != r.opt.Branch || r.opt.Branch == "HEAD" {
+		return fmt.Errorf("%q is not a name for a branch", r.opt.Branch)
+	}
+	return nil
+}
+
+// inside says whether p is dir or lies in it, symbolic links aside.
+func inside(p, dir string) bool {
+	for ; ; p = filepath.Dir(p) {
+		if real, err := filepath.EvalSymlinks(p); err == nil {
+			if d, err := filepath.EvalSymlinks(dir); err == nil {
+				dir = d
+			}
+			rel, err := filepath.Rel(dir, real)
+			return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+		}
+		if p == filepath.Dir(p) {
+			return false
+		}
+	}
+}
+
+// checkStateFolder refuses a new branch whose base has a file, a link or a
+// submodule where the folders above the state folder have to be: it would be lost.
+func (r *Repo) checkStateFolder(ctx context.Context) error {
+	if !r.isNew {
+		return nil
+	}
+	for _, dir := range parents(r.opt.State) {
+		found, err := r.lookUp(ctx, r.tip+":"+dir)
+		if err != nil {
+			return err
+		}
+		if kind := found[0].kind; kind != "tree" && kind != "" {
+			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", dir)
+		}
+	}
+	return nil
+}
+
+// bringUp brings the work tree from wherever a process before left it to the
+// tip. Uncommitted changes are kept as a patch first.
+func (r *Repo) bringUp(ctx context.Context) error {
+	clean := false
+	var err error
+	if err := r.learnLFS(ctx); err != nil {
+		return err
+	}
+	if r.localTip != "" {
+		clean, err = r.matchesLocal(ctx)
+	} else {
+		err = r.empty()
+	}
+	if err != nil {
+		return err
+	}
+	if !clean || r.localTip != r.tip {
+		if err := r.reset(ctx); err != nil {
+			return r.blameLFS(ctx, err)
+		}
+	}
+	if err := r.findLacks(ctx); err != nil {
+		return err
+	}
+	return r.setLocal(ctx)
+}
+
+// matchesLocal brings the index to the run's own commit and says whether the
+// work tree equals it. Differences are kept as a patch.
+func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
+	if _, err := os.Stat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // nothing was checked out here yet
+	}
+	if _, err := r.git(ctx, "read-tree", "--reset", r.localTip); err != nil {
+		// A damaged index holds nothing that the commit does not.
+		if e := os.Remove(r.home("index")); e != nil {
+			return false, err
+		}
+		if _, err := r.git(ctx, "read-tree", r.localTip); err != nil {
+			return false, err
+		}
+	}
+	tip := r.tip
+	r.tip = r.localTip
+	defer func() { r.tip = tip }()
+	if err := r.loadState(ctx, r.localTip); err != nil {
+		return false, err
+	}
+	changes, err := r.changes(ctx)
+	if err != nil || len(changes) == 0 {
+		return err == nil, err
+	}
+	if len(changes) == 1 && changes[0].Path == r.opt.Scrap {
+		return false, nil
+	}
+	return false, r.keepLeftover(ctx)
+}
+
+// maxLeftover is the size of the largest patch of leftovers, in bytes.
+const maxLeftover = 32 << 20
+
+// keepLeftover saves what a killed process had not committed. A failure does
+// not stop the run.
+func (r *Repo) keepLeftover(ctx context.Context) error {
+	patch, err := r.comparer.Patch(ctx, maxLeftover)
+	if err != nil {
+		r.warn("changes that an earlier run had not committed could not be kept: %v", err)
+		return ctx.Err()
+	}
+	f, err := os.CreateTemp(r.opt.Root, "leftover-*.patch")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.Write(patch); err != nil {
+		return err
+	}
+	r.leftover = f.Name()
+	return nil
+}
+
+// findLacks looks for what Lacks says, with the work tree as the tip.
+func (r *Repo) findLacks(ctx context.Context) error {
+	r.lacks = nil
+	files, err := r.files(ctx)
+	if err != nil {
+		return fmt.Errorf("look for submodules: %w", err)
+	}
+	var modules []string
+	for _, f := range files.files {
+		if f.mode == "160000" {
+			modules = append(modules, f.path)
+		}
+	}
+	if len(modules) > 0 {
+		r.lacks = append(r.lacks, fmt.Sprintf("%s in the tree of agents and checks, because submodules are not filled: what builds with them cannot pass", named(modules, "is empty", "are empty")))
+	}
+	if r.large.used, err = r.large.usesLFS(ctx, files); err != nil {
+		return fmt.Errorf("look for Git LFS: %w", err)
+	}
+	if err := r.large.fill(ctx); err != nil {
+		return err
+	}
+	if lack := r.large.lacks(); lack != "" {
+		r.lacks = append(r.lacks, lack)
+	}
+	return nil
+}

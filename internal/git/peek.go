@@ -1,0 +1,98 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Peek is a branch of origin that was fetched to be looked at.
+type Peek struct {
+	src    *Source
+	dir    string
+	commit string
+	store  *store
+	remove func()
+}
+
+// Peek fetches the newest commit of a branch of origin, with the user's own
+// credentials, and leaves no trace of it in the user's repository. The error
+// wraps fs.ErrNotExist if there is no origin or no such branch. The result has
+// to be closed.
+func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
+	if s.origin == nil {
+		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return nil, err
+	}
+	p := &Peek{src: s, dir: dir, remove: remove}
+	p.store = &store{place: func(context.Context) (call, error) {
+		return call{dir: dir, env: append(s.env.local(), "GIT_DIR="+dir)}, nil
+	}}
+	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
+		remove()
+		return nil, fmt.Errorf("fetch %s from origin: %w", branch, err)
+	}
+	return p, nil
+}
+
+func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
+	const into = "refs/reprise/remote"
+	args := append(fetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
+	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, call{dir: p.dir, env: []string{"GIT_DIR=" + p.dir}, args: args})
+	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+		return "", fs.ErrNotExist
+	}
+	if err != nil {
+		return "", err
+	}
+	commit, err := os.ReadFile(filepath.Join(p.dir, into))
+	return strings.TrimSpace(string(commit)), err
+}
+
+// ReadFile returns the file at path, from the top of the repository, as it is on
+// the branch. The error wraps fs.ErrNotExist when there is no such file.
+func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	return readFile(ctx, p.store.ask, []string{p.commit}, "origin", path)
+}
+
+// Close removes what was fetched.
+func (p *Peek) Close() {
+	p.store.close()
+	p.remove()
+}
+
+// apart makes a git directory for a while, with nothing in it but where the
+// user's history is cut and what is checked out. What runs there reads no
+// configuration of the user's repository.
+func (s *Source) apart() (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp("", "reprise-git-"); err != nil {
+		return "", nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) } // a temporary folder; the system removes what is left
+	files := map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
+		"objects/info/alternates": s.objects() + "\n",
+	}
+	cuts, err := os.ReadFile(filepath.Join(s.CommonDir, "shallow"))
+	if err == nil {
+		files["shallow"] = string(cuts)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, name)
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644))
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dir, remove, nil
+}

@@ -1,0 +1,96 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Prepare makes the work tree ready for an agent. It makes the scratch .git
+// anew, see resetScratch. It removes instructions to agents that the tip does
+// not have, even if a .gitignore hides them, because an agent could have
+// written that, too. Other hidden files stay, such as what a build has
+// installed. It removes pipes, sockets and devices, which git does not see and
+// on which the next program may wait for ever. And it replaces the tip's
+// instructions by those of the base, until the next call of Changes. The state
+// folder is left alone. It returns what was removed.
+func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
+	r.unlock()
+	if err := (aside{r.tree}).putBack(); err != nil {
+		return nil, err
+	}
+	r.removeEmpty()
+	if err := errors.Join(r.large.refill(ctx), r.resetScratch(ctx)); err != nil {
+		return nil, fmt.Errorf("make the work tree ready: %w", err)
+	}
+	var removed []string
+	known, err := r.files(ctx)
+	if err == nil {
+		removed, err = r.instructions.removeStrays(known, g.Instruct)
+	}
+	if err == nil {
+		err = r.instructions.instruct(ctx, g)
+	}
+	if err != nil {
+		return removed, fmt.Errorf("make the work tree ready: %w", err)
+	}
+	return removed, nil
+}
+
+// resetScratch makes the scratch .git anew.
+func (r *Repo) resetScratch(ctx context.Context) error {
+	return scratch{r.tree}.reset(ctx, r.large.inLFS())
+}
+
+// RestoreTree makes the work tree equal to a commit, but for paths that are or
+// lie under exclude, and stages what then differs from the tip: the very objects
+// of that commit. What is uncommitted outside exclude is gone first.
+// Submodules stay as they are, with a warning. Errors leave the work tree at
+// the tip or between the two; RestoreAll helps.
+func (r *Repo) RestoreTree(ctx context.Context, commit string, exclude ...string) (*Stage, error) {
+	s, err := r.restoreTree(ctx, commit, exclude)
+	if err != nil {
+		return nil, fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
+	}
+	return s, nil
+}
+
+func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string) (*Stage, error) {
+	if err := r.need(ctx, commit); err != nil {
+		return nil, err
+	}
+	left := func(p string) bool { return underAny(p, exclude) }
+	changes, err := r.changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c Change) bool { return left(c.Path) })
+	if err := r.restore(ctx, changes); err != nil {
+		return nil, err
+	}
+	out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", r.tip, commit)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := parseRaw(records(out))
+	if err != nil {
+		return nil, err
+	}
+	ops = slices.DeleteFunc(ops, func(o op) bool { return left(o.path) || r.isSubmodule(o) })
+	if r.large.inLFS() {
+		r.large.fetch(ctx, commit)
+	}
+	s := &Stage{tip: r.tip, ops: ops}
+	for _, o := range ops {
+		if err := checkPath(o.path); err != nil {
+			return nil, err
+		}
+		s.Paths = append(s.Paths, o.path)
+	}
+	if err := r.writeOut(ctx, ops); err != nil {
+		return nil, err
+	}
+	s.pointers, err = r.large.staged(ctx, ops)
+	return s, err
+}

@@ -1,0 +1,25 @@
+package git
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// nameless says that the system has files in memory without a name, which can be
+// opened several times by their descriptor.
+const nameless = true
+
+// namelessFile makes one with a text in it.
+func namelessFile(text string) (*os.File, error) {
+	fd, err := unix.MemfdCreate("git", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	file := os.NewFile(uintptr(fd), "memory")
+	if _, err := file.WriteString(text); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}

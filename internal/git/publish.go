@@ -1,0 +1,184 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// PushError says that the remote did not take the branch. The commit stays and
+// is pushed with the next one.
+type PushError struct {
+	Branch string
+	Remote string // name of the remote
+	Rule   string // what the remote printed, or "" if it said nothing
+	Err    error
+}
+
+// Error gives the remote's own words.
+func (e *PushError) Error() string {
+	text := fmt.Sprintf("push %s to %s: %v", e.Branch, e.Remote, e.Err)
+	if e.Rule != "" {
+		text += ": " + e.Rule
+	}
+	return text
+}
+
+// Unwrap returns what git said.
+func (e *PushError) Unwrap() error { return e.Err }
+
+// pushTries bounds how often a push is tried when others push as well,
+// unclearTries bounds it when the remote says nothing about the branch.
+const (
+	pushTries    = 8
+	unclearTries = 3
+)
+
+// upstream is where the branch is published: the remote, and the user's
+// repository.
+type upstream struct {
+	*tree
+	large    *largeFiles
+	unpushed []revision // commits of this process that the remote has not
+}
+
+// publish brings the tip to the remote and, at the same time, to the user's
+// branch, which does not wait for the remote to agree.
+func (u *upstream) publish(ctx context.Context) error {
+	var err error
+	if u.remote != nil && u.remoteTip != u.tip {
+		tip, note := u.tip, make(chan string, 1)
+		go func() { note <- u.updateCheckout(ctx, tip) }()
+		err = u.push(ctx)
+		u.warnOf(<-note)
+	}
+	u.warnOf(u.updateCheckout(ctx, u.tip)) // again, if what others pushed moved the tip
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if u.checkoutTip == "" && u.remoteTip == "" {
+		return nil
+	}
+	return u.markPublished()
+}
+
+// push never forces: the remote takes the branch only if nothing came between.
+func (u *upstream) push(ctx context.Context) error {
+	var last error
+	unclear := 0
+	for try := range pushTries {
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
+		answer, err := u.pushOnce(ctx)
+		if err == nil {
+			u.remoteTip, u.unpushed = u.tip, nil
+			return nil
+		}
+		last = &PushError{Branch: u.opt.Branch, Remote: u.opt.Remote, Rule: answer.rule, Err: err}
+		if answer.unclear {
+			unclear++
+		}
+		if ctx.Err() != nil || answer.final || unclear == unclearTries {
+			return last
+		}
+		// Either somebody was faster, or the answer was lost.
+		if e := u.fetchBranch(ctx, false); e != nil {
+			return &PushError{Branch: u.opt.Branch, Remote: u.opt.Remote, Rule: answer.rule, Err: errors.Join(err, e)}
+		}
+		done, err := u.join(ctx)
+		if err != nil {
+			return err
+		}
+		if done {
+			u.unpushed = nil
+			return nil
+		}
+	}
+	return last
+}
+
+// pause waits for a random time, up to twice as long with each try: the branch
+// may be held by the git of a killed process that is about to end.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Duration(rand.IntN(30<<try)) * time.Millisecond):
+		return nil
+	}
+}
+
+// answer is what a remote that did not take a push said.
+type answer struct {
+	rule    string // in its own words
+	final   bool   // it will say the same again, or took too long to be asked again
+	unclear bool   // nothing about the branch
+}
+
+// pushOnce pushes the tip, and before it what Git LFS keeps of it.
+func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
+	if err := u.large.upload(ctx); err != nil {
+		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
+	}
+	out, err := u.talk(ctx, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed",
+		"--end-of-options", u.remote.push, u.tip+":"+u.ref)
+	if err == nil {
+		return answer{}, nil
+	}
+	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
+		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
+	}
+	said := remoteLines(stderrOf(err))
+	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		a.unclear = false
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
+			a.final = true
+			said = append(said, strings.TrimSpace(why))
+		}
+	}
+	a.rule = strings.Join(said, " ")
+	return a, err
+}
+
+// inTheWay is how git names a branch that keeps another from being made.
+var inTheWay = regexp.MustCompile(`'refs/heads/([^']+)' exists; cannot create`)
+
+// raced says whether the remote refused because somebody else was at the same
+// branch at the same moment.
+func raced(why string) bool {
+	for _, text := range []string{
+		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
+		"fetch first", "non-fast-forward", "stale info",
+	} {
+		if strings.Contains(why, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// remoteLines returns what the remote printed for people.
+func remoteLines(stderr string) []string {
+	var said []string
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "remote:"); ok && strings.TrimSpace(text) != "" {
+			said = append(said, strings.TrimSpace(text))
+		}
+	}
+	return said
+}

@@ -1,0 +1,132 @@
+package git
+
+import (
+	"bufio"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/google/renameio/v2"
+)
+
+// quarantine is a folder with the objects of what is staged, and nothing else.
+// Only a commit moves its objects to those of the run. So what was refused,
+// such as a secret, is never among them, not even as an object that no commit
+// has.
+type quarantine struct {
+	dir  string
+	into string // the folder where the objects of the run are
+}
+
+// environ are the variables of a command whose objects go to the quarantine.
+func (q quarantine) environ() []string {
+	return []string{"GIT_OBJECT_DIRECTORY=" + q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quote(q.into)}
+}
+
+// empty throws away what was staged before.
+func (q quarantine) empty() error {
+	if err := os.RemoveAll(q.dir); err != nil {
+		return err
+	}
+	return os.MkdirAll(q.dir, 0o755)
+}
+
+// looseObject is the path of an object below a folder of objects.
+func looseObject(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }
+
+// get gives an object of what is staged; one without a kind if it is not there. One of more than limit bytes is a *tooLarge. Its file is read here, since
+// another process for a few files would take longer than all the rest; the
+// format is that of "Git Internals - Git Objects" in Pro Git.
+func (q quarantine) get(id string, limit int64) (object, error) {
+	if !isHash(id) {
+		return object{}, nil
+	}
+	f, err := os.Open(looseObject(q.dir, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return object{}, nil
+	}
+	if err != nil {
+		return object{}, err
+	}
+	defer f.Close()
+	o, err := readLoose(f, limit)
+	if large := (*tooLarge)(nil); err != nil && !errors.As(err, &large) {
+		err = fmt.Errorf("read object %s of what is staged: %w", short(id), err)
+	}
+	o.id = id
+	return o, err
+}
+
+// readLoose reads an object from a file of its own.
+func readLoose(f io.Reader, limit int64) (object, error) {
+	inflated, err := zlib.NewReader(f)
+	if err != nil {
+		return object{}, err
+	}
+	r := bufio.NewReader(inflated)
+	head, err := r.ReadString(0)
+	if err != nil {
+		return object{}, err
+	}
+	kind, length, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
+	size, err := strconv.ParseInt(length, 10, 64)
+	switch {
+	case err != nil || size < 0:
+		return object{}, fmt.Errorf("it begins with %q", head)
+	case limit != unlimited && size > limit:
+		return object{}, &tooLarge{size}
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return object{}, err
+	}
+	return object{kind: kind, data: data}, nil
+}
+
+// release moves the objects of a commit that is about to be made.
+func (q quarantine) release(ids []string) error {
+	for _, id := range ids {
+		err := takeOver(looseObject(q.into, id), looseObject(q.dir, id))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
+			return err
+		}
+	}
+	return nil
+}
+
+// takeOver moves a file that never changes to a place where it may exist
+// already. Between two file systems it copies.
+func takeOver(to, from string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	if _, err := os.Lstat(from); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if os.Rename(from, to) == nil {
+		return nil
+	}
+	data, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	part, err := renameio.NewPendingFile(to, renameio.WithTempDir(filepath.Dir(to)), renameio.WithStaticPermissions(0o444))
+	if err != nil {
+		return err
+	}
+	defer part.Cleanup()
+	if _, err := io.Copy(part, data); err != nil {
+		return err
+	}
+	return part.CloseAtomicallyReplace()
+}

@@ -1,0 +1,222 @@
+package git
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+)
+
+// ReadFile returns the file at path, from the top of the repository, as it is
+// in a commit. The commit is given by its full hash, by a full ref, or by the
+// name of a branch here or, if there is none here, on origin. The error wraps
+// fs.ErrNotExist when there is no such commit or no such file in it.
+func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error) {
+	names := candidates(ref)
+	if len(s.promisors) > 0 { // where objects are fetched there are no refs
+		commit, err := s.resolve(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		names = []string{commit}
+	}
+	return readFile(ctx, s.lookUp, names, ref, path)
+}
+
+// Versions gives the texts that a file had in those of its last hundred commits that
+// have it, newest first.
+func (s *Source) Versions(ctx context.Context, path string) (texts [][]byte, err error) {
+	out, err := s.inspect(ctx, "rev-list", "--max-count=100", s.Head, "--", path)
+	for commit := range strings.FieldsSeq(string(out)) {
+		if data, err := s.ReadFile(ctx, commit, path); err == nil {
+			texts = append(texts, data)
+		}
+	}
+	return texts, err
+}
+
+// Branch is a branch and the commit that it is at, a full hash.
+type Branch struct{ Name, Commit string }
+
+// Branches lists the user's branches that are named prefix or lie under it, in
+// the order of their names: "reprise" lists reprise/issue-1, "reprise/issue-1"
+// does not list reprise/issue-10.
+func (s *Source) Branches(ctx context.Context, prefix string) (names []string, err error) {
+	all, err := s.BranchesIn(ctx, "refs/heads/", prefix)
+	for _, b := range all {
+		names = append(names, b.Name)
+	}
+	return names, err
+}
+
+// BranchesIn is Branches below another folder of refs, such as
+// "refs/remotes/origin/": what origin had when it was fetched last.
+func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Branch, err error) {
+	prefix = strings.TrimSuffix(prefix, "/")
+	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
+		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
+	}
+	out, err := s.inspect(ctx, "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder+prefix, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		all = append(all, Branch{strings.TrimPrefix(name, folder), commit})
+	}
+	return all, nil
+}
+
+// resolve returns the commit that ref stands for, in the sense of ReadFile.
+func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
+	for _, c := range candidates(ref) {
+		found, err := s.store.ask(ctx, c+"^{commit}")
+		if err != nil {
+			return "", fmt.Errorf("find %s: %w", ref, err)
+		}
+		if found[0].kind != "" {
+			return found[0].id, nil
+		}
+	}
+	return "", fmt.Errorf("%s: no such branch or commit in this repository: %w", ref, fs.ErrNotExist)
+}
+
+// candidates are the full names that ref may stand for, best first. Names reach
+// git on standard input, where none can pass for an option.
+func candidates(ref string) []string {
+	if isHash(ref) || strings.HasPrefix(ref, "refs/") {
+		return []string{ref}
+	}
+	return []string{"refs/heads/" + ref, "refs/remotes/origin/" + ref}
+}
+
+// FS returns a folder as it is in a commit, which is given as in ReadFile.
+// Only regular files are in it: a symbolic link of a repository leads nowhere.
+// It is nil where the commit has no such folder.
+func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
+	commit, err := s.resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	files, err := below(ctx, s.lookUp, commit, dir)
+	if err != nil {
+		return nil, fmt.Errorf("list %s in %s: %w", dir, ref, err)
+	}
+	var names, blobs []string
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasPrefix(files[p].mode, "100") {
+			names, blobs = append(names, strings.TrimPrefix(p, dir+"/")), append(blobs, files[p].id)
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	objects, err := s.lookUp(ctx, blobs...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s in %s: %w", dir, ref, err)
+	}
+	var data [][]byte
+	for _, o := range objects {
+		data = append(data, o.data)
+	}
+	return folders.InMemory(names, data)
+}
+
+// Patches gives what those commits changed that are in ref and not in the commit
+// from, and have a trailer with the key; the oldest first. Ref is given as in
+// ReadFile. Files and folders that are named in exclude are left out. What comes
+// after 32 MB is missing. The error wraps fs.ErrNotExist where a commit is not here.
+func (s *Source) Patches(ctx context.Context, from, ref, key string, exclude ...string) ([]CommitPatch, error) {
+	mark := rand.Text() // no file can have it, so none can pass for a commit
+	out, err := s.compare(ctx, from, ref, []string{
+		"log", "--reverse", "--diff-merges=off", "--no-show-signature", "--no-decorate", "--full-history", "--patch",
+		"--format=" + mark + "%H %(trailers:key=" + key + ",valueonly,separator=%x20)",
+	}, exclude)
+	if err != nil {
+		return nil, fmt.Errorf("list what the commits of %s changed: %w", ref, err)
+	}
+	return patchesIn(out, mark), nil
+}
+
+// Difference gives how ref differs from the commit from, as Patches gives what
+// commits changed.
+func (s *Source) Difference(ctx context.Context, from, ref string, exclude ...string) (CommitPatch, error) {
+	out, err := s.compare(ctx, from, ref, []string{"diff", "--patch"}, exclude)
+	if err != nil {
+		return CommitPatch{}, fmt.Errorf("compare %s with where it began: %w", ref, err)
+	}
+	return CommitPatch{Text: string(out[:min(len(out), maxPatches)]), Cut: len(out) > maxPatches}, nil
+}
+
+// compare has git print patches of what is in ref and not in the commit from.
+func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []string) ([]byte, error) {
+	commits := []string{from, ref}
+	for i, name := range commits {
+		var err error
+		if commits[i], err = s.resolve(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	args = slices.Concat(args[:1], diffArgs()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
+	for _, p := range exclude {
+		args = append(args, ":(top,exclude,literal)"+p)
+	}
+	return s.readUpTo(ctx, maxPatches+1, args...)
+}
+
+// Submodules lists the paths at which the commit that is checked out has
+// submodules.
+func (s *Source) Submodules(ctx context.Context) ([]string, error) {
+	out, err := s.read(ctx, "ls-tree", "-r", "-z", "--full-tree", s.Head)
+	if err != nil {
+		return nil, fmt.Errorf("look for submodules: %w", err)
+	}
+	var paths []string
+	for _, record := range records(out) {
+		if info, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(info, "160000 ") {
+			paths = append(paths, name)
+		}
+	}
+	return paths, nil
+}
+
+// UsesLFS says whether the commit that is checked out gives files to Git LFS.
+func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
+	_, err := s.read(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for Git LFS: %w", err)
+	}
+	return true, nil
+}
+
+// Sparse says whether only a part of the files is checked out.
+func (s *Source) Sparse() bool { return s.config.get("core.sparsecheckout") == "true" }
+
+// Lost reads which commit the run of a branch in the folder root had got to, if
+// that commit is not in this repository any more; else it gives "".
+func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "git", "refs", "heads", filepath.FromSlash(branch)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	commit := strings.TrimSpace(string(text))
+	if err != nil || !isHash(commit) {
+		return "", err
+	}
+	found, err := s.store.ask(ctx, commit)
+	if err != nil || found[0].kind == "commit" {
+		return "", err
+	}
+	return commit, nil
+}

@@ -1,0 +1,69 @@
+package git
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/address"
+	"github.com/reprise-ci/reprise/internal/cause"
+)
+
+// remote is where the branch is pushed to, and with what.
+type remote struct {
+	name     string
+	fetch    string // URL without credentials
+	push     string // URL without credentials
+	settings []setting
+}
+
+// withToken returns the settings for one call with a token: it is sent to the
+// remote's own host and nowhere else. Credentials and headers of the user are
+// left out, since two of them make servers refuse the call.
+func (r *remote) withToken(token string) ([]setting, error) {
+	var out []setting
+	for _, s := range r.settings {
+		if strings.HasPrefix(s.key, "http.") && !strings.HasSuffix(s.key, ".extraheader") ||
+			strings.HasPrefix(s.key, "safe.") {
+			out = append(out, s)
+		}
+	}
+	out = append(out, setting{"http.followRedirects", "false"}) // else the header goes along
+	hosts := map[string]bool{}
+	for _, to := range []string{r.fetch, r.push} {
+		u, err := url.Parse(to)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+			continue // a path or ssh: the token is of no use there
+		}
+		if u.Scheme == "http" && !address.Loopback(u.Hostname()) {
+			return nil, &cause.Error{Why: cause.Of("git_unencrypted", "{address} is not encrypted: the token is not sent there, use https", "address", to)}
+		}
+		host := u.Scheme + "://" + u.Host + "/"
+		if !hosts[host] {
+			hosts[host] = true
+			out = append(out, setting{"http." + host + ".extraheader", "Authorization: Basic " + basic("x-access-token", token)})
+		}
+	}
+	return out, nil
+}
+
+func basic(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+}
+
+// splitCredentials takes user name and password out of an address, so that
+// they show in no argument and no message, and returns them as settings.
+func splitCredentials(address string) (string, []setting) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
+		return address, nil
+	}
+	user := u.User.Username()
+	password, has := u.User.Password()
+	u.User = nil
+	host := u.Scheme + "://" + u.Host + "/"
+	if has {
+		return u.String(), []setting{{"http." + host + ".extraheader", "Authorization: Basic " + basic(user, password)}}
+	}
+	return u.String(), []setting{{"credential." + strings.TrimSuffix(host, "/") + ".username", user}}
+}

@@ -1,0 +1,95 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+)
+
+// Repo is one run's branch and work tree. Its methods are not for concurrent
+// use; only one Repo in all processes can be open on one root.
+type Repo struct {
+	*tree
+	*comparer
+	large        *largeFiles
+	instructions *instructions
+	upstream     *upstream
+
+	lacks    []string // see Lacks
+	leftover string
+}
+
+// Leftover returns the path of a patch of what a killed process had not
+// committed, or "" if there was nothing. It lies in the root and stays there.
+func (r *Repo) Leftover() string { return r.leftover }
+
+// Warnings returns what a person should know although nothing stopped for it,
+// each once.
+func (r *Repo) Warnings() []string { return slices.Clone(r.texts) }
+
+// Lacks says what the work tree lacks compared with a clone that a person
+// makes, and what follows from that. A person should know it before anything is
+// spent.
+func (r *Repo) Lacks() []string { return slices.Clone(r.lacks) }
+
+// Changes compares the work tree with the tip, in the order of the paths. New
+// files that .gitignore hides are not listed, except in the state folder.
+// Folders count only by their files. Instructions that Prepare has put there
+// are removed first.
+func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
+	changes, err := r.changes(ctx)
+	if err == nil && len(r.instructions.overlaid) > 0 {
+		changes, err = r.instructions.revert(ctx, changes)
+	}
+	if err == nil {
+		err = r.caseCollisions(ctx, changes)
+	}
+	if err == nil {
+		err = r.large.mark(ctx, changes)
+	}
+	return changes, err
+}
+
+// Hidden lists what is ignored in the work tree and was written since a time,
+// in the order of the paths. The state folder is left out: there nothing is
+// ignored.
+func (r *Repo) Hidden(ctx context.Context, since time.Time) ([]Hidden, error) {
+	return ignored{r.tree}.list(ctx, since)
+}
+
+// Held returns the beginning of the file that the tip has at path, at most n
+// bytes: of one that Git LFS keeps, what it holds, if that is here.
+func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
+	return r.large.held(ctx, path, n)
+}
+
+// SetAside takes out of the work tree what the tip does not have, including
+// ignored files, so that a program finds what a fresh clone of the commit has.
+// What keep names stays. The state folder is left alone. The function it
+// returns puts everything back, in place of what was written there meanwhile;
+// after an interruption Prepare does so.
+func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error) {
+	return aside{r.tree}.take(ctx, keep)
+}
+
+// Close releases the root for other processes. What is in it stays, except what
+// was staged and not committed.
+func (r *Repo) Close() error {
+	for _, s := range []*store{r.store, r.here} {
+		s.close()
+	}
+	kept := os.RemoveAll(r.staged.dir)
+	for _, root := range []*os.Root{r.top, r.root} {
+		if root != nil {
+			root.Close()
+		}
+	}
+	if r.lock == nil {
+		return kept
+	}
+	lock := r.lock
+	r.lock = nil
+	return errors.Join(kept, freeLock(lock))
+}

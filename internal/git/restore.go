@@ -1,0 +1,224 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+)
+
+// Restore brings paths, and everything below them, back to the tip: what was
+// changed or deleted is as it was, what is new is gone. Paths that have not
+// changed are left alone.
+func (t *tree) Restore(ctx context.Context, paths []string) error {
+	changes, err := t.changes(ctx)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	wanted := map[string]bool{} // there can be very many of both
+	for _, p := range paths {
+		wanted[strings.TrimSuffix(p, "/")] = true
+	}
+	mine := slices.DeleteFunc(changes, func(c Change) bool {
+		return !wanted[c.Path] && !slices.ContainsFunc(parents(c.Path), func(dir string) bool { return wanted[dir] })
+	})
+	if err := t.restore(ctx, mine); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+// RestoreAll brings everything back to the tip, but for files that .gitignore
+// hides outside the state folder.
+func (t *tree) RestoreAll(ctx context.Context) error {
+	changes, err := t.changes(ctx)
+	if err == nil {
+		err = t.restore(ctx, changes)
+	}
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+func (t *tree) restore(ctx context.Context, changes []Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		if c.Kind == Added {
+			if err := removeNew(t.top, c.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return t.checkOut(ctx, changes)
+}
+
+// reset makes index and work tree equal to the tip. Files that .gitignore
+// hides stay, as they may be costly to make again.
+func (t *tree) reset(ctx context.Context) error {
+	folders.Unlock(t.top, ".") // git removes nothing from a closed folder
+	if err := t.freeWay(ctx); err != nil {
+		return err
+	}
+	if _, err := t.git(ctx, "read-tree", "--reset", "-u", t.tip); err != nil {
+		return err
+	}
+	t.dirty = false
+	clear(t.stale)
+	if err := t.loadState(ctx, t.tip); err != nil {
+		return err
+	}
+	changes, err := t.changes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Kind == Added {
+			if err := removeNew(t.top, c.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return t.checkOut(ctx, changes)
+}
+
+// freeWay removes repositories that stand where the tip has a file, since git
+// would leave them there.
+func (t *tree) freeWay(ctx context.Context) error {
+	if _, err := os.Stat(t.home("index")); err != nil {
+		return nil
+	}
+	if t.state == nil {
+		if err := t.loadState(ctx, t.tip); err != nil {
+			return err
+		}
+	}
+	changes, err := t.changes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.Type == Repository && c.Was != Repository {
+			if err := removeNew(t.top, c.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkOut writes what the tip has at the changed paths.
+func (t *tree) checkOut(ctx context.Context, changes []Change) error {
+	var first, rest []string
+	for _, c := range changes {
+		if c.Kind == Added {
+			continue
+		}
+		if c.Was == Repository {
+			if err := t.emptySubmodule(c); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.clearWay(c.Path); err != nil {
+			return err
+		}
+		// The rules for line ends must be right before files are written by them.
+		if path.Base(c.Path) == ".gitattributes" {
+			first = append(first, c.Path)
+		} else {
+			rest = append(rest, c.Path)
+		}
+	}
+	if len(first)+len(rest) == 0 {
+		return nil
+	}
+	if err := t.syncIndex(ctx); err != nil {
+		return err
+	}
+	if err := t.checkOutPaths(ctx, first); err != nil {
+		return err
+	}
+	return t.checkOutPaths(ctx, rest)
+}
+
+// checkOutPaths writes what the index has to paths where nothing is yet.
+func (t *tree) checkOutPaths(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := t.gitStdin(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "checkout-index", "-f", "-u", "-q", "-z", "--stdin")
+	return err
+}
+
+// emptySubmodule puts back the empty folder that stands for a submodule.
+func (t *tree) emptySubmodule(c Change) error {
+	if err := t.clearWay(c.Path); err != nil {
+		return err
+	}
+	return t.top.Mkdir(c.Path, 0o755)
+}
+
+// isSubmodule says whether o is about a submodule, and warns.
+func (t *tree) isSubmodule(o op) bool {
+	info, err := t.top.Lstat(o.path)
+	if o.mode != "160000" && (err != nil || !info.IsDir() || o.kind != 'D') {
+		return false
+	}
+	t.warn("submodule %s is left as it is", o.path)
+	return true
+}
+
+// writeOut does the ops in the work tree, through an index that has nothing
+// else in it. .gitattributes comes first, because it has the rules for line
+// ends.
+func (t *tree) writeOut(ctx context.Context, ops []op) error {
+	var rules, rest bytes.Buffer
+	for _, o := range ops {
+		if o.kind == 'D' {
+			if err := removeNew(t.top, o.path); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := t.clearWay(o.path); err != nil {
+			return err
+		}
+		to := &rest
+		if filepath.Base(o.path) == ".gitattributes" {
+			to = &rules
+		}
+		fmt.Fprintf(to, "%s %s\t%s\x00", o.mode, o.id, o.path)
+	}
+	for _, entries := range []*bytes.Buffer{&rules, &rest} {
+		if entries.Len() == 0 {
+			continue
+		}
+		if err := t.checkOutEntries(ctx, entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tree) checkOutEntries(ctx context.Context, entries *bytes.Buffer) error {
+	dir, err := os.MkdirTemp(t.dir, "snapshot-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	if _, err := t.gitCall(ctx, call{env: env, stdin: entries, args: []string{"update-index", "--add", "-z", "--index-info"}}); err != nil {
+		return err
+	}
+	_, err = t.gitCall(ctx, call{env: env, args: []string{"checkout-index", "-f", "-q", "-a"}})
+	return err
+}

@@ -1,0 +1,267 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/address"
+)
+
+// Source is the user's repository as it was when it was found. Its methods
+// only read. It holds no credentials that a caller can see.
+type Source struct {
+	Dir           string // top of the work tree, absolute
+	CommonDir     string // git directory that all its work trees share, absolute
+	Head          string // commit that is checked out
+	Branch        string // "" when HEAD is detached
+	DefaultBranch string // as the remote says, else main or master if there is one, else ""
+	RemoteURL     string // of origin, without credentials; "" without an origin
+	GitHub        string // owner/name from RemoteURL, whatever the host; "" if it has not that form
+	Shallow       bool
+	UserName      string // as git names an author; "" if it is said nowhere
+	UserEmail     string // likewise
+
+	env         environ
+	store       *store // offline
+	config      config
+	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
+	defaultHead string // commit of DefaultBranch
+	origin      *remote
+	promisors   []promisor // none: the repository has all its objects
+	sha256      bool
+	lfs         lfsSetup
+}
+
+// NotARepository says that a folder cannot be worked on as a git repository.
+type NotARepository struct {
+	Dir string
+	Why string // what is wrong and what to do about it
+	Err error
+}
+
+// Error says which folder, why, and what to do.
+func (e *NotARepository) Error() string { return fmt.Sprintf("%s: %s", e.Dir, e.Why) }
+
+// Unwrap returns what git said.
+func (e *NotARepository) Unwrap() error { return e.Err }
+
+// NoCommits says that there is nothing yet that a branch could start from.
+type NoCommits struct{ Dir string }
+
+// Error says what to do.
+func (e *NoCommits) Error() string {
+	return fmt.Sprintf("%s: what is checked out has no commit yet: commit something first, "+
+		"for example git commit --allow-empty -m start", e.Dir)
+}
+
+// Find reads the repository whose work tree is dir or a folder above it. The
+// error is a *NotARepository or a *NoCommits if that is the problem. Call it
+// before any agent runs: what the user's configuration says about the network
+// is read here, and never again.
+func Find(ctx context.Context, dir string) (*Source, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, &NotARepository{Dir: dir, Why: "no such folder", Err: err}
+	} else if !info.IsDir() {
+		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
+	}
+	s := &Source{Dir: dir, env: takeEnviron()}
+	s.store = &store{place: func(context.Context) (call, error) { return s.inspection(), nil }}
+	if err := s.locate(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.readConfig(ctx); err != nil {
+		return nil, err
+	}
+	s.lfs = findLFS(s.config, s.env, s.CommonDir)
+	if err := s.findDefault(ctx); err != nil {
+		return nil, err
+	}
+	origin, err := s.remote(ctx, "origin")
+	if err != nil {
+		return nil, err
+	}
+	if s.origin = origin; origin != nil {
+		s.RemoteURL, s.GitHub = origin.push, address.OwnerAndName(origin.push)
+	}
+	if err := s.findPromisors(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// originHead is where git keeps which branch a clone began with.
+const originHead = "refs/remotes/origin/HEAD"
+
+// LFS returns the path of the program git-lfs, if it is in PATH and the user's
+// configuration has it convert files, as git lfs install sets it up; else "".
+func (s *Source) LFS() string { return s.lfs.program }
+
+// locate asks git where the repository is. Git prints one line per question,
+// and stops at the first that it cannot answer.
+func (s *Source) locate(ctx context.Context) error {
+	out, err := s.discover(ctx, "rev-parse", "--path-format=absolute",
+		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
+		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead)
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	said := stderrOf(err)
+	switch {
+	case err == nil && len(lines) == 8:
+		s.remoteHead = lines[7]
+	case len(lines) >= 7: // there is no such branch of a remote
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case strings.Contains(said, "dubious ownership"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "belongs to another user, so git does not read it: " +
+			"git config --global --add safe.directory " + s.Dir}
+	case strings.Contains(said, "safe.bareRepository"), strings.Contains(said, "must be run in a work tree"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "is a bare repository, or the inside of .git: name a folder where its files are checked out"}
+	case len(lines) >= 5:
+		return &NoCommits{Dir: lines[4]}
+	case strings.Contains(said, "not a git repository"):
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one, or make one with git init"}
+	default:
+		return &NotARepository{Dir: s.Dir, Err: err, Why: fmt.Sprintf("git cannot read it: %v", err)}
+	}
+	s.CommonDir, s.Dir, s.Head = lines[1], lines[4], lines[5]
+	s.Shallow, s.sha256 = lines[2] == "true", lines[3] == "sha256"
+	s.Branch, _ = strings.CutPrefix(lines[6], "refs/heads/")
+	if lines[6] == "HEAD" {
+		s.Branch = ""
+	}
+	return nil
+}
+
+func (s *Source) readConfig(ctx context.Context) error {
+	out, err := s.discover(ctx, "config", "--list", "-z", "--includes")
+	if err != nil {
+		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
+	}
+	s.config = parseConfig(out)
+	s.UserName, s.UserEmail = s.config.author(s.env, "NAME"), s.config.author(s.env, "EMAIL")
+	return nil
+}
+
+func (s *Source) findDefault(ctx context.Context) error {
+	names, ref := []string{"main", "master"}, ""
+	if name, ok := strings.CutPrefix(s.remoteHead, "refs/remotes/origin/"); ok && s.remoteHead != originHead {
+		names, ref = []string{name}, s.remoteHead
+	}
+	for _, name := range names {
+		commit, err := s.resolve(ctx, cmp.Or(ref, name))
+		if err == nil {
+			s.DefaultBranch, s.defaultHead = name, commit
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("look for the default branch of %s: %w", s.Dir, err)
+		}
+	}
+	return nil
+}
+
+// remote returns the remote of that name, or nil if there is none. Rewriting
+// rules (url.*.insteadOf) of the user are applied now and never again.
+func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
+	if name == "origin" && s.origin != nil {
+		return s.origin, nil
+	}
+	if s.config.get("remote."+name+".url") == "" {
+		return nil, nil
+	}
+	fetch, push, err := s.addresses(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("find the address of %s: %w", name, err)
+	}
+	r := &remote{name: name, settings: s.config.network()}
+	for _, u := range []struct {
+		to      *string
+		address string
+	}{{&r.fetch, fetch}, {&r.push, push}} {
+		plain, secret := splitCredentials(u.address)
+		*u.to = address.Absolute(s.Dir, plain)
+		r.settings = append(r.settings, secret...)
+	}
+	return r, nil
+}
+
+// addresses gives where a remote is fetched from and pushed to. Git is asked
+// only if there is more to it than what the configuration names.
+func (s *Source) addresses(ctx context.Context, name string) (fetch, push string, err error) {
+	plain := true
+	for _, c := range s.config {
+		switch {
+		case c.key == "remote."+name+".url":
+			plain, fetch = plain && fetch == "" && c.value != "", c.value
+		case c.key == "remote."+name+".pushurl":
+			plain, push = plain && push == "" && c.value != "", c.value
+		case strings.HasPrefix(c.key, "url."): // insteadOf, pushInsteadOf
+			plain = false
+		}
+	}
+	if plain {
+		return fetch, cmp.Or(push, fetch), nil
+	}
+	for _, u := range []struct {
+		to   *string
+		args []string
+	}{
+		{&fetch, []string{"remote", "get-url", "--", name}},
+		{&push, []string{"remote", "get-url", "--push", "--", name}},
+	} {
+		out, err := s.discover(ctx, u.args...)
+		if err != nil {
+			return "", "", err
+		}
+		*u.to, _, _ = strings.Cut(string(out), "\n")
+	}
+	return fetch, push, nil
+}
+
+// discover runs git in the user's folder, with the user's own configuration.
+func (s *Source) discover(ctx context.Context, args ...string) ([]byte, error) {
+	return call{dir: s.Dir, env: s.env.discovery(), args: args}.do(ctx)
+}
+
+// inspect runs git on the user's git directory. It may only run commands that
+// look at refs and objects, or move the run's own branch: none of them runs
+// anything that a configuration file can name.
+func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
+	return s.inspection(args...).do(ctx)
+}
+
+func (s *Source) inspection(args ...string) call {
+	return call{dir: s.CommonDir, env: append(s.env.local(), "GIT_DIR="+s.CommonDir), args: args}
+}
+
+// basics are the settings of a git directory that this package makes. Only what
+// the user's repository says about its file system is copied.
+func (s *Source) basics() string {
+	var b strings.Builder
+	version := "0"
+	if s.sha256 {
+		version = "1"
+	}
+	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
+	for _, key := range []string{"filemode", "symlinks", "ignorecase", "precomposeunicode"} {
+		if v := s.config.get("core." + key); v == "true" || v == "false" {
+			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
+		}
+	}
+	if s.sha256 {
+		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
+	}
+	return b.String()
+}
+
+// objects is the user's object store.
+func (s *Source) objects() string { return filepath.Join(s.CommonDir, "objects") }

@@ -1,0 +1,157 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+)
+
+// stage takes changed paths as they are now.
+func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
+	s := &Stage{Paths: paths, tip: t.tip}
+	for _, p := range paths {
+		if !under(p, t.opt.State) {
+			continue
+		}
+		o, err := t.statePath(p)
+		if err != nil {
+			return nil, err
+		}
+		s.ops = append(s.ops, o)
+	}
+	code, err := t.sortPaths(paths)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := t.stageCode(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	s.ops = append(s.ops, ops...)
+	if len(ops) > 0 {
+		t.indexed = s
+	}
+	return s, nil
+}
+
+// sortPaths refuses what is not committed: other repositories, pipes, devices.
+func (t *tree) sortPaths(paths []string) (code, error) {
+	var c code
+	for _, p := range paths {
+		if err := checkPath(p); err != nil {
+			return code{}, err
+		}
+		if under(p, t.opt.State) {
+			continue
+		}
+		info, err := t.top.Lstat(p)
+		switch {
+		case beyond(t.top, p):
+			c.drop = append(c.drop, p)
+		case errors.Is(err, fs.ErrNotExist):
+			c.take = append(c.take, p)
+		case err != nil:
+			return code{}, err
+		case info.IsDir():
+			if is, _ := t.look(p); is == Repository {
+				return code{}, fmt.Errorf("%s is a repository of its own (a submodule, or made by git init): reprise does not commit it", p)
+			}
+			c.drop = append(c.drop, p)
+		case typeOf(info) == Other:
+			return code{}, fmt.Errorf("%s is a pipe, a socket or a device: it cannot be committed", p)
+		default:
+			c.take = append(c.take, p)
+		}
+	}
+	return c, nil
+}
+
+// stateOps are the changes of the state folder that c makes besides what is
+// staged.
+func (t *tree) stateOps(c Commit) ([]op, error) {
+	var ops []op
+	if c.Anew {
+		for _, p := range slices.Sorted(maps.Keys(t.state)) {
+			ops = append(ops, op{kind: 'D', path: p})
+		}
+	}
+	has := t.stateWith(c.Stage)
+	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
+		to := c.Moves[from]
+		if err := errors.Join(t.checkState(from), t.checkState(to)); err != nil {
+			return nil, err
+		}
+		switch {
+		case !has(from):
+			return nil, fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
+		case has(to):
+			return nil, fmt.Errorf("move %s to %s: the newest commit has a file there already", from, to)
+		case under(to, from) || under(from, to):
+			return nil, fmt.Errorf("move %s to %s: one lies in the other", from, to)
+		}
+		ops = append(ops, op{kind: 'R', path: from, to: to})
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
+		if err := t.checkState(p); err != nil {
+			return nil, err
+		}
+		ops = append(ops, op{kind: 'M', path: p, mode: "100644", inline: true, data: c.Files[p], id: t.blobID(c.Files[p])})
+	}
+	return ops, nil
+}
+
+// statePath takes a file of the state folder as the tree has it.
+func (t *tree) statePath(p string) (op, error) {
+	if err := t.checkState(p); err != nil {
+		return op{}, err
+	}
+	if beyond(t.top, p) {
+		return op{kind: 'D', path: p, was: t.state[p].mode}, nil
+	}
+	info, err := t.top.Lstat(p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return op{kind: 'D', path: p, was: t.state[p].mode}, nil
+	}
+	if err != nil {
+		return op{}, err
+	}
+	data, err := t.readState(p)
+	if err != nil {
+		return op{}, fmt.Errorf("take %s along: %w", p, err)
+	}
+	mode := "100644"
+	if typeOf(info) == Executable {
+		mode = "100755"
+	}
+	return op{kind: 'M', path: p, mode: mode, was: t.state[p].mode, inline: true, data: data, id: t.blobID(data)}, nil
+}
+
+// writeState does in the tree what the commit did to the state folder.
+func (t *tree) writeState(c Commit) error {
+	if c.Anew {
+		if err := removeAll(t.top, t.opt.State); err != nil {
+			return err
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
+		to := c.Moves[from]
+		if beyond(t.top, from) {
+			continue // gone from the tree, which shows as a change
+		}
+		if err := makeParents(t.top, to); err != nil {
+			return err
+		}
+		if err := t.top.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("move %s to %s: %w", from, to, err)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
+		if err := writeFile(t.top, p, c.Files[p], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// object is what git holds under a name; kind is "" if it holds nothing.
+type object struct {
+	id   string
+	kind string
+	data []byte
+}
+
+// store reads the objects of a git directory. One git process answers all
+// requests, since starting one takes longer than most answers. It finds objects
+// that are written while it runs, and ends after a few seconds without a
+// request. It also ends with this process, in whatever way, because its
+// standard input is closed then.
+type store struct {
+	place func(context.Context) (call, error) // directory and environment of the process
+
+	mu   sync.Mutex
+	now  *answerer // nil: none runs
+	idle *time.Timer
+}
+
+// idleTime is how long the process waits for the next question.
+const idleTime = 5 * time.Second
+
+// unlimited is the limit for objects of any size.
+const unlimited = -1
+
+// ask gives the objects of the names, one for each.
+func (s *store) ask(ctx context.Context, names ...string) ([]object, error) {
+	objects := make([]object, len(names))
+	for i, name := range names {
+		o, err := s.one(ctx, name, unlimited)
+		if err != nil {
+			return nil, err
+		}
+		objects[i] = o
+	}
+	return objects, nil
+}
+
+// one gives the object of a name. One of more than limit bytes is a *tooLarge.
+func (s *store) one(ctx context.Context, name string, limit int64) (object, error) {
+	if err := oneLine(name); err != nil {
+		return object{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.start(ctx)
+	if err != nil {
+		return object{}, err
+	}
+	o, err := s.now.ask(ctx, name, limit)
+	s.idle.Reset(idleTime)
+	if err == nil {
+		return o, nil
+	}
+	s.now.end()
+	s.now = nil
+	if large := (*tooLarge)(nil); errors.As(err, &large) {
+		return object{}, err
+	}
+	// It had ended since the last question, or the question ended it. A process
+	// of its own answers, or says what is wrong.
+	c.stdin = strings.NewReader(name + "\n")
+	out, err := c.do(ctx)
+	if err != nil {
+		return object{}, err
+	}
+	return readObject(bufio.NewReader(bytes.NewReader(out)), name, limit)
+}
+
+// start starts a process unless one is running, and gives its command.
+func (s *store) start(ctx context.Context) (call, error) {
+	if s.now != nil {
+		return s.now.call, nil
+	}
+	c, err := s.place(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.args = []string{"cat-file", "--batch"}
+	now, err := c.answer()
+	if err != nil {
+		return c, &Error{Args: c.args, Err: err}
+	}
+	s.now = now
+	if s.idle == nil {
+		s.idle = time.AfterFunc(idleTime, s.close)
+	}
+	return c, nil
+}
+
+// close ends the process. The next question starts another.
+func (s *store) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now != nil {
+		s.now.end()
+		s.now = nil
+	}
+}
+
+// answerer is a git process that reads names and writes objects. Between two
+// questions nothing in this process waits for it.
+type answerer struct {
+	call call
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func (c call) answer() (*answerer, error) {
+	a := &answerer{call: c, cmd: exec.Command("git", c.all()...)}
+	a.cmd.Dir, a.cmd.Env = c.dir, c.env
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if a.in, err = a.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	a.out = bufio.NewReader(out)
+	c.lock = nil // it outlives what the lock is for
+	done, err := c.files(a.cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return a, a.cmd.Start()
+}
+
+func (a *answerer) ask(ctx context.Context, name string, limit int64) (object, error) {
+	stopped := make(chan struct{})
+	calm := context.AfterFunc(ctx, func() {
+		_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGTERM) // it is not waited for before stopped
+		close(stopped)
+	})
+	o, err := object{}, error(nil)
+	if _, err = io.WriteString(a.in, name+"\n"); err == nil {
+		o, err = readObject(a.out, name, limit)
+	}
+	if !calm() {
+		<-stopped
+		return object{}, ctx.Err()
+	}
+	return o, err
+}
+
+// end ends the process, also in the middle of an answer.
+func (a *answerer) end() {
+	_ = a.in.Close()
+	_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGTERM) // it may have ended
+	_ = a.cmd.Wait()                                      // why it ended is of no interest
+}
+
+// tooLarge says that an object is larger than it may be.
+type tooLarge struct{ size int64 }
+
+func (e *tooLarge) Error() string { return fmt.Sprintf("it has %d bytes", e.size) }
+
+// readObject reads the answer to a name: a line "hash kind size", and the data.
+func readObject(r *bufio.Reader, name string, limit int64) (object, error) {
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return object{}, err
+	}
+	line = strings.TrimSuffix(line, "\n")
+	if line == name+" missing" || line == name+" ambiguous" {
+		return object{}, nil
+	}
+	f := strings.Fields(line)
+	if len(f) == 2 && isHash(f[0]) && f[1] == "submodule" { // newer versions say so; its commit is elsewhere
+		return object{}, nil
+	}
+	if len(f) != 3 || !isHash(f[0]) {
+		return object{}, fmt.Errorf("git cat-file answered %q", line)
+	}
+	size, err := strconv.ParseInt(f[2], 10, 64)
+	if err != nil || size < 0 {
+		return object{}, fmt.Errorf("git cat-file answered %q", line)
+	}
+	if limit != unlimited && size > limit {
+		return object{}, &tooLarge{size}
+	}
+	data := make([]byte, size+1) // with the line break behind it
+	if _, err := io.ReadFull(r, data); err != nil {
+		return object{}, err
+	}
+	return object{id: f[0], kind: f[1], data: data[:size:size]}, nil
+}

@@ -1,0 +1,197 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// counting has every git command noted that this program starts, and returns what
+// gives those that began since it was asked before, without their settings.
+func counting(t *testing.T) func() []string {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	must(t, err)
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	write(t, dir+"/git", fmt.Sprintf("#!/bin/sh\nIFS=' '\necho \"$*\" >>'%s'\nexec '%s' \"$@\"\n", log, git))
+	must(t, os.Chmod(dir+"/git", 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	settings := strings.Join(fixedSettings(), " ") + " "
+	return func() []string {
+		t.Helper()
+		var commands []string
+		for line := range strings.Lines(read(t, log)) {
+			f := strings.Fields(strings.TrimPrefix(line, settings))
+			commands = append(commands, strings.Join(f[:min(2, len(f))], " "))
+		}
+		write(t, log, "")
+		return commands
+	}
+}
+
+// To start a process takes longer than most questions, so what has been asked
+// is not asked again.
+func TestFewProcesses(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a", "link": "x", ".gitattributes": "*.png binary\n", ".github/reprise/one/a": "a", ".github/reprise/b": "b"})
+	withRemote(t, user)
+	since := counting(t)
+
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	for _, name := range []string{"a.txt", ".gitattributes"} {
+		_, err := source.ReadFile(t.Context(), "main", name)
+		must(t, err)
+	}
+	_, err = source.FS(t.Context(), "main", ".github/reprise")
+	must(t, err)
+	if diff := cmp.Diff([]string{"rev-parse --path-format=absolute", "config --list", "cat-file --batch"}, since()); diff != "" {
+		t.Errorf("a repository is found (-want +got):\n%s", diff)
+	}
+
+	r, err := Open(t.Context(), Options{Source: source, Root: filepath.Join(filepath.Dir(user), "run"), Branch: branch, State: state})
+	must(t, err)
+	defer r.Close()
+	commit(t, r, "{1}")
+	since()
+	base := r.Tip()
+	for i := range 2 {
+		_, err := r.Prepare(t.Context(), Guard{Base: base, Instruct: instructs})
+		must(t, err)
+		write(t, r.Tree()+"/a.txt", fmt.Sprint("b", i))
+		if got := changed(t, r); len(got) != 1 {
+			t.Errorf("changes %q", got)
+		}
+		stage, err := r.Stage(t.Context(), []string{"a.txt"})
+		must(t, err)
+		must(t, r.EachStaged(t.Context(), stage, func(Staged) error { return nil }))
+		_, stat, err := r.Diff(t.Context(), base, stage)
+		if err != nil || stat.Files != 1 {
+			t.Errorf("%+v, %v", stat, err)
+		}
+		_, err = r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: fmt.Append(nil, i)}, Stage: stage, Time: noon})
+		must(t, err)
+		want := []string{
+			"update-index -z", "status --porcelain=v2", // the tree
+			"update-index --add", "diff-index --cached", "diff --no-ext-diff", "fast-import --quiet", "update-ref -m", // the commit
+		}
+		if i == 1 {
+			want = append(want, "diff-tree -r") // from the commit that the run began with
+		}
+		got := since()
+		slices.Sort(want)
+		slices.Sort(got) // some run side by side
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("step %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// What the process that answers knows is what is there now, also after all was
+// packed anew, and it may end between two questions in whatever way.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "one"})
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	s := source.store
+	ends := map[string]func(){
+		"nothing":    func() {},
+		"packing":    func() { sh(t, user, "gc", "-q", "--prune=now") },
+		"SIGKILL":    func() { must(t, s.now.cmd.Process.Kill()) },
+		"long pause": func() { s.idle.Reset(0) },
+	}
+	n := 0
+	for name, end := range ends {
+		for range 3 {
+			n++
+			text := strings.Repeat(fmt.Sprint(n), 100_000)
+			write(t, user+"/a.txt", text)
+			sh(t, user, "commit", "-q", "-a", "-m", "m")
+			for _, ref := range []string{"main", sh(t, user, "rev-parse", "HEAD")} {
+				if got, err := source.ReadFile(t.Context(), ref, "a.txt"); err != nil || string(got) != text {
+					t.Errorf("after %s: read %d bytes, %v", name, len(got), err)
+				}
+			}
+			end()
+		}
+	}
+	must(t, os.RemoveAll(user+"/.git"))
+	s.close()
+	if _, err := source.ReadFile(t.Context(), "main", "a.txt"); err == nil || !strings.Contains(err.Error(), "cat-file") {
+		t.Errorf("a repository that is gone: %v", err)
+	}
+}
+
+// Nothing waits for the process between two questions, so that in a test whose
+// clock only moves when nobody is at work the clock moves.
+func TestStoreInABubble(t *testing.T) {
+	source, err := Find(t.Context(), newUser(t, map[string]string{"a": "a"}))
+	must(t, err)
+	source.store.close()
+	ask := func(t *testing.T) {
+		t.Helper()
+		_, err := source.ReadFile(t.Context(), "main", "a")
+		must(t, err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ask(t)
+		time.Sleep(time.Hour)
+	})
+	ask(t)
+	source.store.close()
+}
+
+func TestStoreIsIdle(t *testing.T) {
+	t.Parallel()
+	source, err := Find(t.Context(), newUser(t, nil))
+	must(t, err)
+	pid := source.store.now.cmd.Process.Pid
+	source.store.idle.Reset(0)
+	for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nobody asks, and the process is still there")
+		}
+	}
+}
+
+// A question that is given up, or whose answer is too large, does not leave half
+// an answer for the next one.
+func TestStoreGivesUp(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"large": strings.Repeat("large ", 1<<20), "small": "small"})
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	small := func(after string) {
+		t.Helper()
+		if got, err := source.ReadFile(t.Context(), "main", "small"); err != nil || string(got) != "small" {
+			t.Errorf("after %s: %q, %v", after, got, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := source.ReadFile(ctx, "main", "large"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	small("a question that was given up")
+	var large *tooLarge
+	if _, err := source.store.one(t.Context(), "main:large", 1000); !errors.As(err, &large) || large.size != 6<<20 {
+		t.Errorf("got %v", err)
+	}
+	small("an answer that was too large")
+	if _, err := source.ReadFile(t.Context(), "main", "large\nmain:small"); err == nil {
+		t.Error("a name of two lines was asked for")
+	}
+	small("a name of two lines")
+}

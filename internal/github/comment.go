@@ -1,0 +1,75 @@
+package github
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Comment is a comment on an issue or a pull request.
+type Comment struct {
+	ID                   int64
+	NodeID               string // of the GraphQL API; empty if there is none
+	Body                 string // Markdown; line ends may be \r\n
+	Author               User
+	URL                  string    // for people; empty if the forge gave none that is safe to keep
+	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
+
+	// How many have reacted so; 0 also if the forge did not say.
+	Eyes, Confused, Rocket, ThumbsDown int
+}
+
+// Edited reports whether a comment may not read any more as it did when it was
+// written. It may not if one of the two times is unknown.
+func (c Comment) Edited() bool {
+	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
+}
+
+// wireComment is what is read of a comment.
+type wireComment struct {
+	ID        int64       `json:"id"`
+	NodeID    string      `json:"node_id"`
+	Body      string      `json:"body"`
+	User      wireAccount `json:"user"`
+	URL       string      `json:"html_url"`
+	IssueURL  string      `json:"issue_url"`
+	CreatedAt moment      `json:"created_at"`
+	UpdatedAt moment      `json:"updated_at"`
+
+	Reactions json.RawMessage `json:"reactions"` // other forges have lists there, or nothing
+}
+
+func (w wireComment) comment() Comment {
+	type reactions struct {
+		Eyes, Confused, Rocket int
+		ThumbsDown             int `json:"-1"`
+	}
+	var reacted reactions
+	if json.Unmarshal(w.Reactions, &reacted) != nil {
+		reacted = reactions{}
+	}
+	c := Comment{
+		Eyes: reacted.Eyes, Confused: reacted.Confused, Rocket: reacted.Rocket, ThumbsDown: reacted.ThumbsDown,
+		ID: w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.user(), URL: commentURL(w.URL),
+		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
+	}
+	if c.Author.Login == "" {
+		c.Author.Login = "ghost" // as GitHub shows those who have left
+	}
+	return c
+}
+
+var fragmentForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
+
+// commentURL is safeURL with the fragment that leads to one comment.
+func commentURL(address string) string {
+	out := safeURL(address)
+	u, err := url.Parse(strings.TrimSpace(address))
+	if out == "" || err != nil || !fragmentForm().MatchString(u.Fragment) {
+		return out
+	}
+	return out + "#" + u.Fragment
+}

@@ -1,0 +1,38 @@
+package github
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// Client talks to one GitHub. It may be used by several goroutines.
+//
+// It writes at a pace that GitHub bears: reactions, comments and their edits,
+// issues, pull requests and started workflows, ten at once after a rest, and one
+// every ten seconds on average. One more waits, by Options.Slow; if that would
+// be longer than Options.Patience, it fails as RateLimited and was not sent.
+type Client struct{ *api }
+
+// New makes a client. It sends nothing. It refuses an address that is none,
+// and one that a token would reach unencrypted.
+func New(o Options) (*Client, error) {
+	base, err := apiURL(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	token := strings.TrimSpace(o.Token)
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the GitHub token has spaces or characters that no token has: copy it again")
+	}
+	if token != "" && base.Scheme == "http" && !loopback(base.Hostname()) {
+		return nil, fmt.Errorf("%s is not encrypted, and the token is not sent there: use https", base.Redacted())
+	}
+	retry := newRetryPolicy(o, base, token)
+	lib := github.NewClient(retry.client(o.HTTP))
+	lib.BaseURL, lib.UserAgent = base, cmp.Or(o.UserAgent, userAgent)
+	return &Client{&api{newRequest: lib.NewRequest, send: lib.BareDo, token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}}, nil
+}

@@ -1,0 +1,193 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Comment is a comment on an issue or a pull request.
+type Comment struct {
+	ID      int64  // given by the server
+	Author  string // empty: octocat
+	Body    string
+	Created time.Time // zero: now
+	// Minimized is as what it was folded away, such as OUTDATED; empty: it was not.
+	Minimized string
+	Updated   time.Time // zero: when it was created
+}
+
+type comment struct {
+	Comment
+	issue int // its number
+}
+
+// AddComment adds a comment as somebody, whoever that is, and returns its id.
+func (s *Server) AddComment(repo string, number int, c Comment) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := s.thread(repo, number)
+	if c.Author == "" {
+		c.Author = "octocat"
+	}
+	return s.addComment(s.repository(repo), is, c).ID
+}
+
+func (s *Server) addComment(r *repository, is *Issue, c Comment) *comment {
+	now := s.tick()
+	if c.Created.IsZero() {
+		c.Created = now
+	}
+	if c.Updated.IsZero() {
+		c.Updated = c.Created
+	}
+	c.ID, is.Updated = s.id(), now
+	added := &comment{Comment: c, issue: is.Number}
+	r.comments = append(r.comments, added)
+	return added
+}
+
+// Comments are the comments of an issue, oldest first.
+func (s *Server) Comments(repo string, number int) []Comment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Comment
+	for _, c := range s.repository(repo).comments {
+		if c.issue == number {
+			out = append(out, c.Comment)
+		}
+	}
+	return out
+}
+
+// EditComment changes the text of a comment.
+func (s *Server) EditComment(repo string, id int64, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.commentNamed(repo, id); c != nil {
+		c.Body, c.Updated = body, s.tick()
+	}
+}
+
+// DeleteComment deletes a comment.
+func (s *Server) DeleteComment(repo string, id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.commentNamed(repo, id) != nil {
+		s.repository(repo).deleteComment(id)
+	}
+}
+
+func (s *Server) commentNamed(repo string, id int64) *comment {
+	c := s.repository(repo).comment(id)
+	if c == nil {
+		s.host.Helper()
+		s.host.Errorf("githubtest: there is no comment %d in %s", id, repo)
+	}
+	return c
+}
+
+func (r *repository) comment(id int64) *comment {
+	for _, c := range r.comments {
+		if c.ID == id {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *repository) deleteComment(id int64) {
+	r.comments = slices.DeleteFunc(r.comments, func(c *comment) bool { return c.ID == id })
+	delete(r.reactions, subject{comment: id})
+}
+
+// commentObject is a comment as GitHub sends it.
+func (s *Server) commentObject(r *repository, c *comment) object {
+	self, place := at(s.apiOf(r), "issues/comments", c.ID), "issues"
+	if is := r.issues[c.issue]; is != nil && is.Pull {
+		place = "pull"
+	}
+	return object{
+		"id": c.ID, "node_id": node("IC", c.ID), "url": self, "html_url": at(s.webOf(r), place, c.issue) + "#issuecomment-" + text(c.ID),
+		"issue_url": at(s.apiOf(r), "issues", c.issue), "user": s.user(c.Author), "body": c.Body, "author_association": r.association(c.Author),
+		"created_at": stamp(c.Created), "updated_at": stamp(c.Updated), "reactions": r.rollup(self, subject{comment: c.ID}),
+		"performed_via_github_app": s.via(c.Author),
+	}
+}
+
+func (v *visit) getComment() result { return ok(v.commentObject(v.repo, v.comment)) }
+
+func (v *visit) listComments() result {
+	var found []*comment
+	for _, c := range v.repo.comments {
+		if c.issue == v.issue.Number && v.since(c.Updated) {
+			found = append(found, c)
+		}
+	}
+	return page(v, found, func(c *comment) any { return v.commentObject(v.repo, c) })
+}
+
+func (v *visit) createComment() result {
+	if no := v.locked("comment"); no != nil {
+		return *no
+	}
+	body, no := v.commentBody()
+	if no != nil {
+		return *no
+	}
+	return created(v.commentObject(v.repo, v.addComment(v.repo, v.issue, Comment{Author: v.login(), Body: body})))
+}
+
+// commentBody reads the text of a comment. GitHub takes none that is blank.
+func (v *visit) commentBody() (string, *result) {
+	body, _ := field[string](v, "body")
+	if strings.TrimSpace(body) == "" {
+		no := invalid(object{"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "Body cannot be blank"})
+		return "", &no
+	}
+	if len([]rune(body)) > mostBody {
+		no := invalid(object{"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "Body is too long (maximum is 65536 characters)"})
+		return "", &no
+	}
+	return body, nil
+}
+
+// locked refuses what only people with a right to write may add. An app is
+// none of them.
+func (v *visit) locked(what string) *result {
+	if !v.issue.Locked || !v.token.installation && v.has("write") {
+		return nil
+	}
+	no := refuse(http.StatusForbidden, "Unable to create "+what+" because issue is locked.")
+	return &no
+}
+
+// mayChange refuses to change a comment of somebody else.
+func (v *visit) mayChange() *result {
+	if v.has("write") || strings.EqualFold(v.comment.Author, v.login()) {
+		return nil
+	}
+	no := refuse(http.StatusForbidden, "Must have admin rights to Repository.")
+	return &no
+}
+
+func (v *visit) editComment() result {
+	if no := v.mayChange(); no != nil {
+		return *no
+	}
+	body, no := v.commentBody()
+	if no != nil {
+		return *no
+	}
+	v.comment.Body, v.comment.Updated = body, v.tick()
+	return ok(v.commentObject(v.repo, v.comment))
+}
+
+func (v *visit) deleteComment() result {
+	if no := v.mayChange(); no != nil {
+		return *no
+	}
+	v.repo.deleteComment(v.comment.ID)
+	return nothing()
+}

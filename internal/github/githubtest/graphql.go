@@ -1,0 +1,129 @@
+package githubtest
+
+import "strings"
+
+// GitHub's description of the REST API says nothing of GraphQL. A query is
+// read and answered with the fields that it asks for, so one that names a
+// field which is not there is refused as GitHub refuses it.
+
+func isMutation(input any) bool {
+	o, _ := input.(object)
+	query, _ := o["query"].(string)
+	return strings.HasPrefix(strings.TrimSpace(query), "mutation")
+}
+
+func (v *visit) graphQL() result {
+	query, _ := field[string](v, "query")
+	if strings.TrimSpace(query) == "" {
+		return ok(object{"errors": []any{object{"message": "A query attribute must be specified and must be a string."}}})
+	}
+	variables, _ := field[object](v, "variables")
+	fields, err := readQuery(query, variables)
+	if err != nil {
+		return ok(object{"errors": []any{object{"message": "Parse error: " + err.Error()}}})
+	}
+	data, wrong := object{}, []any{}
+	for _, f := range fields {
+		value, problem := v.resolveField(f)
+		if problem == nil {
+			value, problem = f.pick(value)
+		}
+		if problem != nil {
+			value = nil
+			problem["path"] = []any{f.name}
+			wrong = append(wrong, problem)
+		}
+		data[f.name] = value
+	}
+	out := object{"data": data}
+	if len(wrong) > 0 {
+		out["errors"] = wrong
+	}
+	return ok(out)
+}
+
+// resolveField is a field at the top of a query.
+func (v *visit) resolveField(f selection) (any, object) {
+	switch f.name {
+	case "viewer":
+		return object{"login": v.login(), "databaseId": UserID(v.login()), "id": node("U", UserID(v.login()))}, nil
+	case "markPullRequestReadyForReview":
+		return v.markReady(f)
+	case "minimizeComment":
+		return v.minimize(f)
+	}
+	return nil, unknownField(f.name)
+}
+
+func (v *visit) markReady(f selection) (any, object) {
+	input, _ := f.arguments["input"].(object)
+	id, _ := input["pullRequestId"].(string)
+	for _, repo := range v.repos {
+		for _, p := range repo.pulls {
+			if p.NodeID() != id || repo.private && !v.sees(repo) {
+				continue
+			}
+			v.repo = repo
+			switch {
+			case !v.token.grants(repo, pullsWrite, true), !v.has("write") && repo.issues[p.Number].Author != v.login():
+				return nil, object{"type": "FORBIDDEN", "message": v.notAccessible(), "extensions": object{"saml_failure": false}}
+			case repo.issues[p.Number].State != "open":
+				return nil, object{"type": "UNPROCESSABLE", "message": "Pull request is closed"}
+			}
+			p.Draft, repo.issues[p.Number].Updated = false, v.tick()
+			return object{"clientMutationId": input["clientMutationId"], "pullRequest": object{
+				"id": id, "number": p.Number, "isDraft": false, "state": "OPEN", "url": at(v.webOf(repo), "pull", p.Number), "title": repo.issues[p.Number].Title,
+			}}, nil
+		}
+	}
+	return nil, object{"type": "NOT_FOUND", "message": "Could not resolve to a node with the global id of '" + id + "'"}
+}
+
+func (v *visit) minimize(f selection) (any, object) {
+	input, _ := f.arguments["input"].(object)
+	for _, repo := range v.repos {
+		for _, c := range repo.comments {
+			if node("IC", c.ID) == input["subjectId"] && v.token.grants(repo, issuesWrite, repo.issues[c.issue].Pull) {
+				c.Minimized, _ = input["classifier"].(string)
+				return object{"minimizedComment": object{"isMinimized": true}}, nil
+			}
+		}
+	}
+	return nil, object{"type": "NOT_FOUND", "message": "Could not resolve to a node"}
+}
+
+func unknownField(name string) object {
+	return object{
+		"message":    "Field '" + name + "' doesn't exist",
+		"extensions": object{"code": "undefinedField", "fieldName": name},
+	}
+}
+
+// pick takes the fields that were asked for.
+func (f selection) pick(value any) (any, object) {
+	o, isObject := value.(object)
+	switch {
+	case !isObject && len(f.fields) > 0:
+		return nil, object{"message": "Selections can't be made on scalars (field '" + f.name + "')"}
+	case !isObject:
+		return value, nil
+	case len(f.fields) == 0:
+		return nil, object{"message": "Field must have selections (field '" + f.name + "')"}
+	}
+	out := object{}
+	for _, sub := range f.fields {
+		if sub.name == "__typename" {
+			continue
+		}
+		inner, known := o[sub.name]
+		if !known {
+			return nil, unknownField(sub.name)
+		}
+		picked, problem := sub.pick(inner)
+		if problem != nil {
+			return nil, problem
+		}
+		out[sub.name] = picked
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+package githubtest
+
+import (
+	"net/url"
+	"strings"
+)
+
+// route is one operation of the API.
+type route struct {
+	method string
+	path   string // as GitHub writes it, such as /repos/{owner}/{repo}
+	// needs are the permissions that let a limited token in, as GitHub lists
+	// them in a header; one of them is enough. Empty: none can be granted.
+	needs string
+	role  string // the least that a person needs; "": to see it; "anybody": to be somebody
+	// content marks what GitHub counts as creating content.
+	content bool
+	do      func(*visit) result
+}
+
+// Permissions as GitHub lists them.
+const (
+	metadataRead = "metadata=read"
+	issuesRead   = "issues=read; pull_requests=read"
+	issuesWrite  = "issues=write; pull_requests=write"
+	pullsRead    = "pull_requests=read"
+	pullsWrite   = "pull_requests=write"
+	contentsRead = "contents=read"
+)
+
+const inRepo = "/repos/{owner}/{repo}"
+
+// routes are all operations that there are. Those with more fixed words come
+// first where two fit.
+func routes() []route {
+	return []route{
+		{"GET", "/user", "", "anybody", false, (*visit).getUser},
+		{"POST", "/graphql", metadataRead, "anybody", false, (*visit).graphQL},
+		{"GET", inRepo, metadataRead, "", false, (*visit).getRepository},
+		{"GET", inRepo + "/collaborators/{username}/permission", metadataRead, "anybody", false, (*visit).getPermission},
+
+		{"GET", inRepo + "/issues", issuesRead, "", false, (*visit).listIssues},
+		{"POST", inRepo + "/issues", "issues=write", "anybody", true, (*visit).createIssue},
+		{"GET", inRepo + "/issues/comments/{comment_id}", issuesRead, "", false, (*visit).getComment},
+		{"PATCH", inRepo + "/issues/comments/{comment_id}", issuesWrite, "anybody", true, (*visit).editComment},
+		{"DELETE", inRepo + "/issues/comments/{comment_id}", issuesWrite, "anybody", false, (*visit).deleteComment},
+		{"GET", inRepo + "/issues/comments/{comment_id}/reactions", issuesRead, "", false, (*visit).listReactions},
+		{"POST", inRepo + "/issues/comments/{comment_id}/reactions", issuesWrite, "anybody", true, (*visit).createReaction},
+		{"DELETE", inRepo + "/issues/comments/{comment_id}/reactions/{reaction_id}", issuesWrite, "anybody", false, (*visit).deleteReaction},
+		{"GET", inRepo + "/issues/{issue_number}", issuesRead, "", false, (*visit).getIssue},
+		{"PATCH", inRepo + "/issues/{issue_number}", issuesWrite, "anybody", true, (*visit).editIssue},
+		{"GET", inRepo + "/issues/{issue_number}/comments", issuesRead, "", false, (*visit).listComments},
+		{"POST", inRepo + "/issues/{issue_number}/comments", issuesWrite, "anybody", true, (*visit).createComment},
+		{"GET", inRepo + "/issues/{issue_number}/labels", issuesRead, "", false, (*visit).listLabels},
+		{"POST", inRepo + "/issues/{issue_number}/labels", issuesWrite, "triage", true, (*visit).addLabels},
+		{"DELETE", inRepo + "/issues/{issue_number}/labels/{name}", issuesWrite, "triage", false, (*visit).removeLabel},
+		{"GET", inRepo + "/issues/{issue_number}/reactions", issuesRead, "", false, (*visit).listReactions},
+		{"POST", inRepo + "/issues/{issue_number}/reactions", issuesWrite, "anybody", true, (*visit).createReaction},
+		{"DELETE", inRepo + "/issues/{issue_number}/reactions/{reaction_id}", issuesWrite, "anybody", false, (*visit).deleteReaction},
+		{"GET", inRepo + "/issues/{issue_number}/sub_issues", "issues=read", "", false, (*visit).listSubIssues},
+		{"POST", inRepo + "/issues/{issue_number}/sub_issues", "issues=write", "triage", true, (*visit).addSubIssue},
+
+		{"GET", inRepo + "/pulls", pullsRead, "", false, (*visit).listPulls},
+		{"POST", inRepo + "/pulls", pullsWrite, "anybody", true, (*visit).createPull},
+		{"GET", inRepo + "/pulls/{pull_number}", pullsRead, "", false, (*visit).getPull},
+		{"PATCH", inRepo + "/pulls/{pull_number}", pullsWrite, "anybody", true, (*visit).editPull},
+		{"GET", inRepo + "/pulls/{pull_number}/reviews", pullsRead, "", false, (*visit).elsewhere},
+		{"GET", inRepo + "/pulls/{pull_number}/comments", pullsRead, "", false, (*visit).elsewhere},
+		{"POST", inRepo + "/pulls/{pull_number}/comments/{comment_id}/replies", pullsWrite, "anybody", true, (*visit).elsewhere},
+		{"POST", inRepo + "/pulls/{pull_number}/requested_reviewers", pullsWrite, "anybody", false, (*visit).elsewhere},
+
+		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
+		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
+		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
+		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},
+		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},
+
+		{"GET", inRepo + "/actions/permissions/workflow", "administration=read", "admin", false, (*visit).getJobRights},
+		{"GET", inRepo + "/actions/runs/{run_id}", "actions=read", "", false, (*visit).getRun},
+		{"GET", inRepo + "/actions/runs/{run_id}/attempts/{attempt_number}/jobs", "actions=read", "", false, (*visit).listJobs},
+		{"POST", inRepo + "/actions/workflows/{workflow_id}/dispatches", "actions=write", "write", false, (*visit).dispatchWorkflow},
+		{"POST", inRepo + "/dispatches", "contents=write", "write", false, (*visit).dispatchEvent},
+	}
+}
+
+// writes reports whether an operation changes something.
+func (r *route) writes() bool { return r.method != "GET" && r.path != "/graphql" }
+
+// find finds the route of a path, and what stands in its places.
+func find(all []route, method, path string) (*route, map[string]string) {
+	for i, r := range all {
+		if r.method != method {
+			continue
+		}
+		if params, ok := match(r.path, path); ok {
+			return &all[i], params
+		}
+	}
+	return nil, nil
+}
+
+// match fits a path into a pattern. A branch, another ref or a file may have slashes:
+// it is the rest.
+func match(pattern, path string) (map[string]string, bool) {
+	params := map[string]string{}
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	for i, part := range want {
+		if i >= len(got) {
+			return nil, false
+		}
+		name, isParam := strings.CutPrefix(part, "{")
+		name = strings.TrimSuffix(name, "}")
+		value := got[i]
+		if i == len(want)-1 {
+			if name == "ref" || name == "branch" || name == "path" {
+				value = strings.Join(got[i:], "/")
+			} else if len(got) != len(want) {
+				return nil, false
+			}
+		}
+		value, err := url.PathUnescape(value)
+		if err != nil || value == "" && isParam || !isParam && value != part {
+			return nil, false
+		}
+		if isParam {
+			params[name] = value
+		}
+	}
+	return params, true
+}

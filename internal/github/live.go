@@ -1,0 +1,155 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Live is the one comment of a thread that shows how things stand now. It is
+// edited instead of followed by more. It may be used by several goroutines,
+// and has none of its own.
+type Live struct {
+	t      *Thread
+	marker string
+
+	mu       sync.Mutex
+	comment  Comment   // its ID is 0 as long as there is none
+	checked  bool      // that it is the right one
+	shown    string    // what it reads
+	waiting  string    // what it should read; empty if that is shown
+	next     time.Time // no edit before
+	renewals int       // how often it was made again after somebody deleted it
+}
+
+const liveEvery = 10 * time.Second
+
+// Live is the comment that begins with marker and was written by the account
+// of the token: the one with this id, or the oldest if id is 0 or is not such a
+// comment. It sends nothing; the first Show finds or creates it. A comment by
+// anybody else is never touched, whatever it begins with.
+//
+// Marker is an HTML comment on one line.
+func (t *Thread) Live(marker string, id int64) *Live {
+	return &Live{t: t, marker: marker, comment: Comment{ID: id}}
+}
+
+// Show makes the comment read body, which is given without the marker or with
+// it, and is cut where it is longer than a comment may be. There is at most one
+// edit every ten seconds: a newer body waits for the next Show or for Flush, and
+// what reads like this already is not sent.
+//
+// A comment that was deleted is made again, once. Errors are an *Error, or why
+// ctx was cancelled; the body waits then, too, so that a caller can warn and go
+// on.
+func (l *Live) Show(ctx context.Context, body string) error {
+	text, err := marked(l.marker, body)
+	if err != nil {
+		return fmt.Errorf("comment on %s: %w", l.t, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = text
+	if text == l.shown {
+		l.waiting = ""
+	}
+	if l.t.c.retry.now().Before(l.next) {
+		return nil
+	}
+	return l.send(ctx)
+}
+
+// Flush sends what waits, without waiting any longer. It is for the end.
+func (l *Live) Flush(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.send(ctx)
+}
+
+// Comment says which comment it is: 0 and nothing before there is one.
+func (l *Live) Comment() (id int64, url string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.comment.ID, l.comment.URL
+}
+
+// send makes the comment read what waits. The caller holds the lock.
+func (l *Live) send(ctx context.Context) error {
+	if l.waiting == "" {
+		return nil
+	}
+	err := l.put(ctx, l.waiting)
+	l.next = l.t.c.retry.now().Add(liveEvery) // after a failure, too
+	if err == nil {
+		l.shown, l.waiting = l.waiting, ""
+	}
+	return err
+}
+
+func (l *Live) put(ctx context.Context, text string) error {
+	if err := l.locate(ctx); err != nil {
+		return err
+	}
+	if l.comment.ID != 0 && l.shown == text { // by an earlier process
+		return nil
+	}
+	if l.comment.ID != 0 {
+		err := l.edit(ctx, text)
+		if !isKind(err, NotFound, Gone) || l.renewals > 0 {
+			return err
+		}
+		l.renewals++
+		l.comment = Comment{}
+	}
+	c, err := l.t.Post(ctx, l.marker, text, time.Time{})
+	if err != nil {
+		return err
+	}
+	l.comment = c
+	if c.Body == text {
+		return nil
+	}
+	return l.edit(ctx, text) // it was found instead of made
+}
+
+// locate finds the comment. One that somebody only says is ours is not it.
+func (l *Live) locate(ctx context.Context) error {
+	if l.checked {
+		return nil
+	}
+	if id := l.comment.ID; id != 0 {
+		c, err := l.t.Comment(ctx, id)
+		if err != nil && !isKind(err, NotFound, Gone) {
+			return err
+		}
+		me, known, err := l.t.c.whoami(ctx)
+		switch {
+		case err != nil:
+			return err
+		case known && c.ID == id && me.is(c.Author) && firstLine(c.Body) == l.marker:
+			l.comment, l.shown = c, c.Body
+		default:
+			l.comment = Comment{}
+		}
+	}
+	l.checked = true
+	return nil
+}
+
+func (l *Live) edit(ctx context.Context, text string) error {
+	path, err := l.t.commentPath(l.comment.ID)
+	if err != nil {
+		return err
+	}
+	k := &call{what: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), needs: "issues: write"}
+	var w wireComment
+	if err := l.t.c.do(ctx, k, request{http.MethodPatch, path, map[string]string{"body": text}}, &w); err != nil {
+		return err
+	}
+	if url := commentURL(w.URL); url != "" {
+		l.comment.URL = url
+	}
+	return nil
+}

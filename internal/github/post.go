@@ -1,0 +1,97 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Post puts a comment with a marker, or finds the one that is there: a comment
+// by the account of the token whose first line is exactly marker, made or
+// changed at since or later. However often it is called, and whatever happens
+// on the way, there is one.
+//
+// Marker is an HTML comment on one line; body is given without it or with it.
+// What is longer than a comment may be is cut off. Errors are an *Error, or why
+// ctx was cancelled.
+func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
+	text, err := marked(marker, body)
+	if err != nil {
+		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
+	}
+	made := false
+	c, err := once(ctx, t.c.retry,
+		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
+		func() (Comment, error) {
+			made = true
+			return t.create(ctx, text)
+		},
+	)
+	if err != nil || !made {
+		return c, err
+	}
+	return t.oldest(ctx, marker, since, c)
+}
+
+// oldest gives the oldest comment with a marker. Another process may have looked
+// when there was none, too: of two that were made at once, the newer one is
+// taken away by whoever made it.
+func (t *Thread) oldest(ctx context.Context, marker string, since time.Time, mine Comment) (Comment, error) {
+	first, ok, err := t.find(ctx, marker, since)
+	if err != nil && !errors.Is(err, errNobody) {
+		return mine, err
+	}
+	if err != nil || !ok || first.ID >= mine.ID {
+		return mine, nil // also where a list lags behind
+	}
+	path, err := t.commentPath(mine.ID)
+	if err != nil {
+		return mine, err
+	}
+	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", mine.ID, t), needs: "issues: write"}
+	if err := t.c.do(ctx, k, request{http.MethodDelete, path, nil}, nil); err != nil && !isKind(err, NotFound, Gone) {
+		return mine, err
+	}
+	return first, nil
+}
+
+// find looks for the oldest comment of our own that begins with marker. A
+// marker alone proves nothing: anybody can write one.
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+	me, known, err := t.c.whoami(ctx)
+	switch {
+	case err != nil:
+		return Comment{}, false, err
+	case !known:
+		return Comment{}, false, errNobody
+	}
+	pages, _, err := t.read(ctx, since, nil)
+	if err != nil {
+		return Comment{}, false, err
+	}
+	for _, c := range sorted(pages) {
+		if me.is(c.Author) && firstLine(c.Body) == marker {
+			return c, true, nil
+		}
+	}
+	return Comment{}, false, nil
+}
+
+func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
+	path, err := t.path()
+	if err != nil {
+		return Comment{}, err
+	}
+	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
+	var w wireComment
+	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/comments", map[string]string{"body": text}}, &w); err != nil {
+		return Comment{}, err
+	}
+	if w.ID == 0 {
+		return Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
+	}
+	t.c.learn(w.User)
+	return w.comment(), nil
+}

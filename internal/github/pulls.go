@@ -1,0 +1,232 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/cause"
+)
+
+// Pull is a pull request as it was when it was asked for.
+type Pull struct {
+	Number         int
+	URL            string // for people
+	NodeID         string // of the GraphQL API
+	Title          string
+	Body           string // Markdown
+	Head           string // the branch with the change
+	Base           string // the branch that is to get it
+	State          string // "open" or "closed"
+	Draft          bool
+	HeadRepository string // owner/name where Head is; empty if that is gone
+}
+
+type wirePull struct {
+	Number int     `json:"number"`
+	URL    string  `json:"html_url"`
+	NodeID string  `json:"node_id"`
+	Title  string  `json:"title"`
+	Body   string  `json:"body"`
+	State  string  `json:"state"`
+	Draft  bool    `json:"draft"`
+	Head   wireRef `json:"head"`
+	Base   wireRef `json:"base"`
+}
+
+type wireRef struct {
+	Ref  string `json:"ref"`
+	Repo *struct {
+		FullName string `json:"full_name"`
+	} `json:"repo"`
+}
+
+func (w wirePull) pull() Pull {
+	p := Pull{
+		Number: w.Number, URL: safeURL(w.URL), NodeID: w.NodeID, Title: w.Title, Body: w.Body,
+		Head: w.Head.Ref, Base: w.Base.Ref, State: w.State, Draft: w.Draft,
+	}
+	if w.Head.Repo != nil {
+		p.HeadRepository = w.Head.Repo.FullName
+	}
+	return p
+}
+
+const writesPulls = "pull-requests: write"
+
+// Pull reads a pull request. Errors are an *Error, or why ctx was cancelled.
+func (c *Client) Pull(ctx context.Context, owner, name string, number int) (Pull, error) {
+	path, err := pullPath(owner, name, number)
+	if err != nil {
+		return Pull{}, err
+	}
+	k := &call{what: fmt.Sprintf("read pull request %d of %s/%s", number, owner, name), needs: "pull-requests: read"}
+	return c.onePull(ctx, k, request{http.MethodGet, path, nil})
+}
+
+// OpenPull opens a pull request from p.Head to p.Base with title, body and
+// draft of p, or finds the open one that is there, and gives it as it is. The
+// branch is in owner/name unless p.HeadRepository says otherwise. Where drafts
+// are not to be had it is opened as no draft.
+//
+// Errors are an *Error, or why ctx was cancelled.
+func (c *Client) OpenPull(ctx context.Context, owner, name string, p Pull) (Pull, error) {
+	path, err := repoPath(owner, name)
+	if err != nil {
+		return Pull{}, err
+	}
+	if p.HeadRepository == "" {
+		p.HeadRepository = owner + "/" + name
+	}
+	what := fmt.Sprintf("open a pull request of %s to %s in %s/%s", p.Head, p.Base, owner, name)
+	if p.Head == "" || p.Base == "" || p.Title == "" {
+		return Pull{}, errors.New(what + ": it takes a branch, a base and a title")
+	}
+	find := func() (Pull, bool, error) { return c.findPull(ctx, path, p) }
+	create := func() (Pull, error) { return c.createPull(ctx, what, owner, path, p) }
+	made, err := once(ctx, c.retry, find, create)
+	var e *Error
+	if errors.As(err, &e) && (e.Status == http.StatusConflict || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "already exists")) {
+		if found, ok, problem := find(); problem == nil && ok { // somebody was faster
+			return found, nil
+		}
+	}
+	return made, err
+}
+
+func (c *Client) findPull(ctx context.Context, path string, p Pull) (Pull, bool, error) {
+	owner, _, _ := strings.Cut(p.HeadRepository, "/")
+	query := url.Values{
+		"head": {owner + ":" + p.Head}, "base": {p.Base}, "state": {"open"},
+		"sort": {"created"}, "direction": {"desc"}, "per_page": {"100"},
+	}
+	var list []wirePull
+	err := c.get(ctx, "read the pull requests of "+strings.TrimPrefix(path, "repos/"), "pull-requests: read", path+"/pulls?"+query.Encode(), &list)
+	if err != nil {
+		return Pull{}, false, err
+	}
+	for _, w := range list { // not every forge looks at the query
+		found := w.pull()
+		if w.Number > 0 && found.Head == p.Head && found.Base == p.Base && found.State == "open" && strings.EqualFold(found.HeadRepository, p.HeadRepository) {
+			return found, true, nil
+		}
+	}
+	return Pull{}, false, nil
+}
+
+func (c *Client) createPull(ctx context.Context, what, owner, path string, p Pull) (Pull, error) {
+	head := p.Head
+	if from, _, _ := strings.Cut(p.HeadRepository, "/"); !strings.EqualFold(from, owner) {
+		head = from + ":" + head
+	}
+	body := map[string]any{"title": p.Title, "head": head, "base": p.Base, "body": cut(p.Body), "draft": p.Draft}
+	made, err := c.onePull(ctx, &call{what: what, needs: writesPulls}, request{http.MethodPost, path + "/pulls", body})
+	var e *Error
+	if p.Draft && errors.As(err, &e) && e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Said, "raft pull requests are not supported") {
+		body["draft"] = false
+		return c.onePull(ctx, &call{what: what, needs: writesPulls}, request{http.MethodPost, path + "/pulls", body})
+	}
+	return made, err
+}
+
+// PullText is what people read of a pull request first.
+type PullText struct{ Title, Body string }
+
+// UpdatePull gives a pull request another text; what is empty stays as it is.
+func (c *Client) UpdatePull(ctx context.Context, owner, name string, number int, text PullText) error {
+	path, err := pullPath(owner, name, number)
+	change := map[string]any{}
+	for field, value := range map[string]string{"title": text.Title, "body": cut(text.Body)} {
+		if value != "" {
+			change[field] = value
+		}
+	}
+	if err != nil || len(change) == 0 {
+		return err
+	}
+	_, err = c.onePull(ctx, &call{what: fmt.Sprintf("edit pull request %d of %s/%s", number, owner, name), needs: writesPulls}, request{http.MethodPatch, path, change})
+	return err
+}
+
+// onePull makes a call that answers with a pull request.
+func (c *Client) onePull(ctx context.Context, k *call, r request) (Pull, error) {
+	var w wirePull
+	if err := c.do(ctx, k, r, &w); err != nil {
+		return Pull{}, err
+	}
+	if w.Number == 0 {
+		return Pull{}, c.misfit(k, "what it sent is no pull request", nil)
+	}
+	return w.pull(), nil
+}
+
+func pullPath(owner, name string, number int) (string, error) {
+	path, err := repoPath(owner, name)
+	if err == nil && number <= 0 {
+		err = fmt.Errorf("%d is no pull request of %s/%s: numbers begin with 1", number, owner, name)
+	}
+	return fmt.Sprintf("%s/pulls/%d", path, number), err
+}
+
+// ReadyPull says of a draft that it is ready for review. One that is no draft
+// is left alone. It needs p.Draft, p.Number, and p.NodeID if it is known.
+//
+// Errors are an *Error, or why ctx was cancelled. A forge that cannot do it by
+// its API gives one of kind NotFound.
+func (c *Client) ReadyPull(ctx context.Context, owner, name string, p Pull) error {
+	if !p.Draft {
+		return nil
+	}
+	find := func() (Pull, bool, error) {
+		now, err := c.Pull(ctx, owner, name, p.Number)
+		return now, err == nil && !now.Draft, err
+	}
+	if p.NodeID == "" {
+		now, ready, err := find()
+		if err != nil || ready {
+			return err
+		}
+		p.NodeID = now.NodeID
+	}
+	// Doing it twice does the same as doing it once, except that the second time
+	// may be refused: then it is ready.
+	k := &call{what: fmt.Sprintf("mark pull request %d of %s/%s as ready", p.Number, owner, name), needs: writesPulls, repeatable: true, reads: true}
+	const mutation = "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
+	err := c.query(ctx, k, mutation, map[string]any{"id": p.NodeID}, &struct{}{})
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	if e.Kind == Refused || e.unclear {
+		if _, ready, problem := find(); problem == nil && ready {
+			return nil
+		}
+	}
+	if e.Kind == NotFound {
+		e.Do = cause.Of("do_mark_ready", "mark it ready for review by hand: {url}", "url", p.URL)
+	}
+	return err
+}
+
+// MayOpenPull asks whether the token may open pull requests to base, by asking
+// for one that cannot be: nil says that it may. Nothing is opened.
+func (c *Client) MayOpenPull(ctx context.Context, owner, name, base string) error {
+	path, err := repoPath(owner, name)
+	if err != nil {
+		return err
+	}
+	k := &call{what: fmt.Sprintf("ask whether pull requests may be opened in %s/%s", owner, name), needs: writesPulls, repeatable: true, reads: true}
+	body := map[string]any{"title": "May pull requests be opened?", "head": base, "base": base}
+	made, err := c.onePull(ctx, k, request{http.MethodPost, path + "/pulls", body})
+	var e *Error
+	switch {
+	case err == nil: // no forge is known that does
+		return c.misfit(k, fmt.Sprintf("it opened pull request %d of %s to itself; close that", made.Number, base), nil)
+	case errors.As(err, &e) && (e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusConflict):
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,59 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// Reaction is one of the little pictures that people put on comments.
+type Reaction string
+
+// The reactions that reprise uses.
+const (
+	Eyes       Reaction = "eyes"
+	Rocket     Reaction = "rocket"
+	ThumbsDown Reaction = "-1"
+	Confused   Reaction = "confused"
+)
+
+// React puts a reaction on a comment. Fresh says that this call put it there:
+// false if the account of the token has it there already. Where the answer to
+// a first try was lost, nobody can tell, and fresh is true. By is the account
+// of the token, zero if the forge does not say.
+func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
+	path, err := t.commentPath(comment)
+	if err != nil {
+		return false, User{}, err
+	}
+	// The same reaction by the same account twice is one reaction.
+	k := &call{what: fmt.Sprintf("react to comment %d of %s", comment, t), needs: "issues: write", repeatable: true}
+	var w struct {
+		User wireAccount `json:"user"`
+	}
+	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/reactions", map[string]Reaction{"content": r}}, &w); err != nil {
+		return false, User{}, err
+	}
+	t.c.learn(w.User)
+	return k.status == http.StatusCreated || k.ambiguous, w.User.user(), nil
+}
+
+// RemoveLabel takes a label off the issue. Removed is false if it was not
+// there. Where the answer to a first try was lost, nobody can tell, and removed
+// is true.
+func (t *Thread) RemoveLabel(ctx context.Context, name string) (removed bool, err error) {
+	path, err := t.path()
+	if err != nil {
+		return false, err
+	}
+	if name == "" {
+		return false, fmt.Errorf("take a label off %s: it takes the name of the label", t)
+	}
+	k := &call{what: fmt.Sprintf("take the label %q off %s", name, t), needs: "issues: write"}
+	err = t.c.do(ctx, k, request{http.MethodDelete, path + "/labels/" + url.PathEscape(name), nil}, nil)
+	if isKind(err, NotFound) {
+		return k.ambiguous, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,154 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/reprise-ci/reprise/internal/cause"
+)
+
+// refused is for an answer between 400 and 499.
+func (f forge) refused(c *call, resp *http.Response, said string) *Error {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		return f.problem(c, BadToken, f.badToken(), f.goodToken(c), nil)
+	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
+		return f.problem(c, Forbidden, forbids(), f.allow(c, resp.Header, said), nil)
+	case http.StatusNotFound:
+		return f.problem(c, NotFound, hides(), cause.Of("do_check_names", "check owner, name and number; {rights}", "rights", f.moreRights(c, resp.Header)), nil)
+	case http.StatusGone:
+		return f.problem(c, Gone, cause.Of("github_gone", "does not have it any more"), cause.Of("do_check_gone", "check the number; it was deleted, or issues are switched off in this repository"), nil)
+	}
+	return f.problem(c, Refused, refuses(), checkRequest(), nil)
+}
+
+func forbids() cause.Cause { return cause.Of("github_forbids", "does not allow it") }
+
+func hides() cause.Cause { return cause.Of("github_hides", "does not have it, or does not show it") }
+
+func refuses() cause.Cause { return cause.Of("github_refuses", "refuses") }
+
+func checkRequest() cause.Cause { return cause.Of("do_check_request", "check what was asked for") }
+
+func (f forge) badToken() cause.Cause {
+	if f.token == "" {
+		return cause.Of("github_asks_token", "asks for a token")
+	}
+	return cause.Of("github_bad_token", "does not take the token")
+}
+
+func (f forge) goodToken(c *call) cause.Cause {
+	switch {
+	case f.token == "":
+		return cause.Of("do_set_token", "set GITHUB_TOKEN")
+	case c.method == http.MethodGet:
+		return cause.Of("do_valid_token_or_none", "set GITHUB_TOKEN to one that is valid; what is public can be read without")
+	}
+	return cause.Of("do_valid_token", "set GITHUB_TOKEN to one that is valid")
+}
+
+// allow says what would let a call pass that is forbidden. The permission of
+// the token is only one of the reasons that GitHub has.
+func (f forge) allow(c *call, h http.Header, said string) cause.Cause {
+	said = strings.ToLower(said)
+	switch {
+	case strings.Contains(said, "not permitted to create or approve pull requests"):
+		return cause.Of("do_allow_pulls", "switch on `Allow GitHub Actions to create and approve pull requests` in Settings > Actions > General, or give the token of an app or a person")
+	case strings.Contains(said, "is locked"):
+		return cause.Of("do_unlock", "unlock the conversation")
+	case strings.Contains(said, "archived"):
+		return cause.Of("do_unarchive", "take the repository out of the archive")
+	case h.Get("X-Github-Sso") != "":
+		return cause.Of("do_sign_on", "authorize the token for the single sign-on of the organization")
+	}
+	return f.moreRights(c, h)
+}
+
+var permissionsForm = regexp.MustCompile(`^[a-z_]+=[a-z]+([,;] ?[a-z_]+=[a-z]+)*$`)
+
+// moreRights says what would let somebody see or do more. GitHub names the
+// permissions itself on most answers: those after a comma are needed together,
+// those after a semicolon instead of the others. They are written as in a
+// workflow.
+func (f forge) moreRights(c *call, h http.Header) cause.Cause {
+	needs := c.needs
+	if c.gitea != "" && strings.HasSuffix(strings.TrimSuffix(f.base.Path, "/"), "/api/v1") {
+		needs = c.gitea
+	}
+	if told := h.Get("X-Accepted-Github-Permissions"); len(told) <= 200 && permissionsForm.MatchString(told) {
+		needs = strings.NewReplacer("; ", " or ", ";", " or ", ", ", " and ", ",", " and ", "=", ": ", "_", "-").Replace(told)
+	}
+	switch {
+	case f.token == "" && c.method == http.MethodGet:
+		return cause.Of("do_private_token", "a private repository needs a token in GITHUB_TOKEN")
+	case f.token == "":
+		return cause.Of("do_needs_token", "this needs a token in GITHUB_TOKEN")
+	case needs == "":
+		return cause.Of("do_more_rights", "the token needs more rights")
+	}
+	return cause.Of("do_rights", "the token needs {rights}", "rights", needs)
+}
+
+// said reads GitHub's own message out of an answer, fit for a terminal.
+func (f forge) said(body []byte) string {
+	var answer struct {
+		Message string            `json:"message"`
+		Errors  []json.RawMessage `json:"errors"`
+	}
+	// A field that has another form leaves the others as they are. Without any
+	// message the status says it all.
+	_ = json.Unmarshal(body, &answer)
+	var parts []string
+	for _, part := range append([]string{answer.Message}, details(answer.Errors)...) {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return f.clean(strings.Join(parts, ": "))
+}
+
+// clean makes a foreign text fit for a terminal: one short line, no token.
+func (f forge) clean(text string) string {
+	text = strings.Join(strings.FieldsFunc(f.redact(text), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return text
+}
+
+// details are the reasons why something was refused as invalid: a sentence, or
+// the name of a field and a code.
+func details(list []json.RawMessage) []string {
+	var out []string
+	for _, raw := range list[:min(len(list), 5)] {
+		var text string
+		var object struct{ Message, Field, Code string }
+		switch {
+		case json.Unmarshal(raw, &text) == nil:
+		case json.Unmarshal(raw, &object) == nil && object.Message != "":
+			text = object.Message
+		default:
+			text = strings.TrimSpace(object.Field + " " + object.Code)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// wrong is an answer that is not what was asked for.
+func wrong(how string) cause.Cause { return cause.Of("github_wrong", "{how}", "how", how) }
+
+// misfit says in what an answer differs from what was expected.
+func misfit(err error) string {
+	var field *json.UnmarshalTypeError
+	if errors.As(err, &field) && field.Field != "" {
+		return fmt.Sprintf("its %s is a %s", field.Field, field.Value)
+	}
+	return "it is not what was asked for"
+}

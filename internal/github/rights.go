@@ -1,0 +1,106 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// MayPush asks whether the token may make branches in owner/name, by asking for
+// one at a commit that cannot be: nil says that it may, or that the forge
+// cannot tell. Nothing is made. Rules for single branches are not looked at.
+func (c *Client) MayPush(ctx context.Context, owner, name string) error {
+	return c.mayWrite(ctx, owner, name, attempt{
+		"branches may be pushed", "contents: write", "/git/refs", map[string]any{"ref": "refs/heads/may-it-be-pushed", "sha": strings.Repeat("0", 40)},
+	})
+}
+
+// MayWriteIssues asks whether the token may write issues and comments in
+// owner/name, by asking for an issue without a title: nil says that it may, or
+// that the forge cannot tell. Nothing is opened.
+func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
+	return c.mayWrite(ctx, owner, name, attempt{"issues may be written", "issues: write", "/issues", map[string]any{"title": ""}})
+}
+
+// attempt is a request for something that cannot be had.
+type attempt struct {
+	asks  string // what is found out by it
+	needs string // the permission
+	where string // below the repository
+	body  map[string]any
+}
+
+// mayWrite makes an attempt. A forge looks at who asks before it looks at what
+// for.
+func (c *Client) mayWrite(ctx context.Context, owner, name string, a attempt) error {
+	path, err := repoPath(owner, name)
+	if err != nil {
+		return err
+	}
+	k := &call{what: fmt.Sprintf("ask whether %s in %s/%s", a.asks, owner, name), needs: a.needs, repeatable: true, reads: true}
+	err = c.do(ctx, k, request{http.MethodPost, path + a.where, a.body}, nil)
+	switch {
+	case err == nil: // no forge is known that does
+		return c.misfit(k, "it made what cannot be; look for it, and remove it", nil)
+	case isKind(err, Refused, NotFound, Gone):
+		return nil
+	}
+	return err
+}
+
+var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}(\[bot\])?$`) })
+
+// giteaRole is what Gitea and Forgejo ask of a token before they tell the role of
+// somebody else.
+const giteaRole = "to be one of an administrator of the repository, with the scope read:repository: Gitea and Forgejo tell only them what others may do"
+
+// Role asks what somebody may do in owner/name. Who is no collaborator has
+// RoleNone in a private repository, and RoleRead in a public one. A role with a
+// name of its own counts as the permission that it is built on.
+//
+// Errors are an *Error, or why ctx was cancelled; they say nothing about the
+// role, and whoever asks has to refuse.
+func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, error) {
+	path, err := repoPath(owner, name)
+	if err != nil {
+		return RoleNone, err
+	}
+	if !loginForm().MatchString(login) {
+		return RoleNone, fmt.Errorf("%q is no login", login)
+	}
+	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read", gitea: giteaRole}
+	var w struct {
+		Permission string `json:"permission"`
+		RoleName   string `json:"role_name"`
+	}
+	err = c.do(ctx, k, request{http.MethodGet, path + "/collaborators/" + url.PathEscape(login) + "/permission", nil}, &w)
+	switch {
+	case isKind(err, NotFound):
+		return RoleNone, nil
+	case err != nil:
+		return RoleNone, err
+	}
+	return roleOf(w.RoleName, w.Permission), nil
+}
+
+// roleOf is the role that a name and a permission make. The name tells finer
+// than the permission, but gives nothing beyond it: people can name roles.
+func roleOf(name, permission string) Role {
+	base, _ := ParseRole(permission)
+	r, ok := ParseRole(name)
+	switch {
+	case !ok:
+		return base
+	case permission == "": // some forges send the name only
+		return r
+	}
+	most := map[Role]Role{RoleRead: RoleTriage, RoleWrite: RoleMaintain}
+	if limit, ok := most[base]; ok && limit.AtLeast(r) || base.AtLeast(r) {
+		return r
+	}
+	return base
+}

@@ -1,0 +1,190 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/cause"
+)
+
+// Thread is the conversation under one issue or pull request. It may be used
+// by several goroutines.
+type Thread struct {
+	c           *api
+	owner, name string
+	number      int
+
+	mu    sync.Mutex
+	since time.Time // of the last call of Comments
+	pages []page    // what it brought
+}
+
+// String names the thread for people: "issue 7 of acme/widget".
+func (t *Thread) String() string {
+	return fmt.Sprintf("issue %d of %s/%s", t.number, t.owner, t.name)
+}
+
+// path is where the thread is: repos/acme/widget/issues/7.
+func (t *Thread) path() (string, error) {
+	repo, err := repoPath(t.owner, t.name)
+	if err != nil || t.number <= 0 {
+		return "", fmt.Errorf("%q is no issue: it takes owner, name, and a number from 1", t.String())
+	}
+	return fmt.Sprintf("%s/issues/%d", repo, t.number), nil
+}
+
+// commentPath is where one comment is; comments have no place in their thread.
+func (t *Thread) commentPath(id int64) (string, error) {
+	repo, err := repoPath(t.owner, t.name)
+	if err != nil || id <= 0 {
+		return "", fmt.Errorf("%d is no comment of %s", id, t)
+	}
+	return fmt.Sprintf("%s/issues/comments/%d", repo, id), nil
+}
+
+// Comments lists the comments that were made or changed at since or later, or
+// all if since is zero; the oldest is first. Changed is false if the forge
+// says that nothing is new since the last call with the same since; such a call
+// costs nothing of the rate limit.
+//
+// Errors are an *Error, or why ctx was cancelled. More than 3,000 comments are
+// an error, because nobody should rely on a part of them.
+func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment, changed bool, err error) {
+	t.mu.Lock()
+	var before []page
+	if t.since.Equal(since) {
+		before = t.pages
+	}
+	t.mu.Unlock()
+	pages, changed, err := t.read(ctx, since, before)
+	if err != nil {
+		return nil, false, err
+	}
+	t.mu.Lock()
+	t.since, t.pages = since, pages
+	t.mu.Unlock()
+	return sorted(pages), changed, nil
+}
+
+// Comment reads one comment. One that belongs to another thread is not found.
+func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
+	path, err := t.commentPath(id)
+	if err != nil {
+		return Comment{}, err
+	}
+	k := &call{what: fmt.Sprintf("read comment %d of %s", id, t), needs: "issues: read"}
+	var w wireComment
+	if err := t.c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
+		return Comment{}, err
+	}
+	switch {
+	case w.ID != id:
+		return Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
+	case w.IssueURL != "" && !strings.HasSuffix(w.IssueURL, "/"+strconv.Itoa(t.number)):
+		return Comment{}, t.c.retry.problem(k, NotFound, cause.Of("github_elsewhere", "has it in another conversation"), cause.Of("do_check_number", "check the number"), nil)
+	}
+	return w.comment(), nil
+}
+
+// page is one part of a list of comments.
+type page struct {
+	tag  string // by which it can be asked for again
+	list []Comment
+	more bool // another one follows
+}
+
+const (
+	perPage  = 100
+	maxPages = 30
+)
+
+// read reads the pages of a list. Those of before are only read again where
+// they have changed.
+func (t *Thread) read(ctx context.Context, since time.Time, before []page) (pages []page, changed bool, err error) {
+	seen := map[int64]bool{}
+	for n := 1; n <= maxPages; n++ {
+		var old page
+		if n <= len(before) {
+			old = before[n-1]
+		}
+		p, same, err := t.page(ctx, since, n, old)
+		if err != nil {
+			return nil, false, err
+		}
+		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c Comment) bool { return seen[c.ID] })
+		for _, c := range p.list {
+			seen[c.ID] = true
+		}
+		if n > 1 && len(p.list) == 0 { // also how a forge without pages shows itself
+			break
+		}
+		pages, changed = append(pages, p), changed || !same
+		// A full last page may have got a successor without a change of its own.
+		full := len(p.list) >= perPage || n > 1 && len(p.list) >= len(pages[0].list)
+		if !p.more && !(same && full) {
+			break
+		}
+		if n == maxPages {
+			k := &call{what: "read the comments of " + t.String(), tries: 1}
+			return nil, false, t.c.retry.problem(k, Refused, cause.Of("github_many_comments", "has more than {n} comments there", "n", maxPages*perPage), cause.Of("do_new_issue", "go on in a new issue"), nil)
+		}
+	}
+	return pages, changed || len(pages) != len(before), nil
+}
+
+// page reads page n, or says that it is the same as old.
+func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p page, same bool, err error) {
+	path, err := t.path()
+	if err != nil {
+		return page{}, false, err
+	}
+	query := url.Values{"per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(n)}}
+	if !since.IsZero() {
+		query.Set("since", since.UTC().Format(time.RFC3339))
+	}
+	k := &call{what: "read the comments of " + t.String(), needs: "issues: read", known: old.tag}
+	var list []wireComment
+	if err := t.c.do(ctx, k, request{http.MethodGet, path + "/comments?" + query.Encode(), nil}, &list); err != nil {
+		return page{}, false, err
+	}
+	if k.status == http.StatusNotModified {
+		return old, true, nil
+	}
+	p.tag, p.more = k.header.Get("ETag"), follows(k.header, n, len(list))
+	for _, w := range list {
+		if w.ID == 0 {
+			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
+		}
+		p.list = append(p.list, w.comment())
+	}
+	return p, false, nil
+}
+
+// follows reports whether there is a page after page n with count entries. Most
+// forges say so; some say how many there are in all; some say nothing.
+func follows(h http.Header, n, count int) bool {
+	if links := h.Values("Link"); len(links) > 0 {
+		return strings.Contains(strings.Join(links, ","), `rel="next"`)
+	}
+	total, err := strconv.Atoi(h.Get("X-Total-Count"))
+	if err == nil && count > 0 {
+		return n*count < total
+	}
+	return count >= perPage
+}
+
+func sorted(pages []page) []Comment {
+	var all []Comment
+	for _, p := range pages {
+		all = append(all, p.list...)
+	}
+	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	return all
+}

@@ -1,0 +1,228 @@
+package github
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+)
+
+const quick = 20 * time.Second // for one answer
+
+func TestComments(t *testing.T) {
+	s := newStand(t, quick)
+	first := s.clock.now()
+	s.clock.at = s.clock.at.Add(time.Minute)
+	var ids []int64
+	ids = append(ids, s.comment)
+	for i := range 230 {
+		ids = append(ids, s.AddComment(widget, 7, githubtest.Comment{Author: "bob", Body: fmt.Sprint(i)}))
+	}
+	list := func(since time.Time) (got []int64, changed bool, calls, free int) {
+		before := s.Counts()
+		all, changed, err := s.thread.Comments(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			got = append(got, c.ID)
+		}
+		after := s.Counts()
+		return got, changed, after.Calls - before.Calls, after.Free - before.Free
+	}
+	type result struct {
+		Since               time.Time
+		Want                []int64
+		Changed             bool
+		Calls, Free, Number int
+	}
+	look := func(since time.Time, want []int64, changed bool, calls, free int) {
+		t.Helper()
+		got, is, asked, unpaid := list(since)
+		if diff := cmp.Diff(result{since, want, changed, calls, free, len(want)}, result{since, got, is, asked, unpaid, len(got)}); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	look(time.Time{}, ids, true, 3, 0)
+	look(time.Time{}, ids, false, 3, 3)
+	ids = append(ids, s.AddComment(widget, 7, githubtest.Comment{Body: "new"}))
+	look(time.Time{}, ids, true, 3, 2)
+	s.DeleteComment(widget, ids[5])
+	ids = append(ids[:5:5], ids[6:]...)
+	look(time.Time{}, ids, true, 3, 0)
+	look(first.Add(time.Second), ids[1:], true, 3, 0)
+	look(first.Add(time.Second), ids[1:], false, 3, 3)
+	s.EditComment(widget, s.comment, "changed")
+	all, _, err := s.thread.Comments(t.Context(), first.Add(time.Second))
+	if err != nil || all[0].ID != s.comment || !all[0].Edited() {
+		t.Errorf("the edited comment is %+v, error %v", all[0], err)
+	}
+}
+
+// A page that was full and the last one is no proof that there is not another
+// one now.
+func TestCommentsAfterFullPage(t *testing.T) {
+	for _, pages := range []int{1, 2} {
+		s := newStand(t, quick)
+		for range pages*perPage - 1 {
+			s.AddComment(widget, 7, githubtest.Comment{Body: "x"})
+		}
+		for range 2 {
+			if all, _, err := s.thread.Comments(t.Context(), time.Time{}); err != nil || len(all) != pages*perPage {
+				t.Fatalf("%d comments, error %v", len(all), err)
+			}
+		}
+		s.AddComment(widget, 7, githubtest.Comment{Body: "one more"})
+		all, changed, err := s.thread.Comments(t.Context(), time.Time{})
+		if err != nil || !changed || len(all) != pages*perPage+1 {
+			t.Errorf("%d comments, changed %t, error %v", len(all), changed, err)
+		}
+	}
+}
+
+func TestTooManyComments(t *testing.T) {
+	s := newStand(t, quick)
+	for range maxPages * perPage {
+		s.AddComment(widget, 7, githubtest.Comment{Body: "x"})
+	}
+	_, _, err := s.thread.Comments(t.Context(), time.Time{})
+	checkError(t, err, Refused, "has more than 3000 comments there: go on in a new issue")
+}
+
+// Forges differ in how they page, and in what they say of a comment.
+func TestCommentsOfOtherForges(t *testing.T) {
+	const two = `{"id":2,"body":"b","user":{"username":"ada","id":1},"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}`
+	for name, tt := range map[string]struct {
+		header string // of the first page
+		pages  []string
+		want   string // ids, authors, and whether edited
+		calls  int
+	}{
+		"no pages at all":    {"", []string{"[" + two + "]", "[" + two + "]"}, "2 ada false;", 1},
+		"a total":            {"X-Total-Count: 3", []string{"[" + two + "]", `[{"id":3}]`, "[]"}, "2 ada false;3 ghost true;", 3},
+		"the same again":     {"X-Total-Count: 3", []string{"[" + two + "]", "[" + two + "]"}, "2 ada false;", 2},
+		"newest first":       {"", []string{`[{"id":9,"user":null},` + two + `]`}, "2 ada false;9 ghost true;", 1},
+		"times are no times": {"", []string{`[{"id":9,"user":{"login":""},"created_at":"x","updated_at":7}]`}, "9 ghost true;", 1},
+		"nothing":            {"", []string{"[]"}, "", 1},
+		"null":               {"", []string{"null"}, "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if key, value, ok := strings.Cut(tt.header, ": "); ok {
+					w.Header().Set(key, value)
+				}
+				_, _ = w.Write([]byte(tt.pages[min(calls, len(tt.pages)-1)]))
+				calls++
+			}))
+			defer server.Close()
+			gh, err := New(Options{APIURL: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, changed, err := gh.Thread("acme", "widget", 7).Comments(t.Context(), time.Time{})
+			if err != nil || !changed {
+				t.Fatalf("changed %t, error %v", changed, err)
+			}
+			got := ""
+			for _, c := range list {
+				got += fmt.Sprintf("%d %s %t;", c.ID, c.Author.Login, c.Edited())
+			}
+			if got != tt.want || calls != tt.calls {
+				t.Errorf("%d calls gave %q, want %d and %q", calls, got, tt.calls, tt.want)
+			}
+		})
+	}
+}
+
+func TestCommentWithoutID(t *testing.T) {
+	s := newStand(t, quick)
+	s.Fault("GET /repos/acme/widget/issues/7/comments", githubtest.Fault{Body: `[{"body":"/run"}]`})
+	_, _, err := s.thread.Comments(t.Context(), time.Time{})
+	checkError(t, err, Unreadable, "a comment in it has no id")
+}
+
+// A comment of one thread is not found in another one.
+func TestCommentOfAnotherThread(t *testing.T) {
+	s := newStand(t, quick)
+	elsewhere := s.AddComment(widget, 30, githubtest.Comment{Body: "x"})
+	_, err := s.thread.Comment(t.Context(), elsewhere)
+	checkError(t, err, NotFound, "has it in another conversation")
+	_, err = s.thread.Comment(t.Context(), 4711)
+	checkError(t, err, NotFound, "404")
+}
+
+func TestReactionIsFreshOnce(t *testing.T) {
+	s := newStand(t, quick)
+	s.AddReaction(widget, s.comment, "bob", "eyes") // somebody else's
+	for i, r := range []Reaction{Eyes, Eyes, Rocket, ThumbsDown, Confused, Rocket} {
+		fresh, by, err := s.thread.React(t.Context(), s.comment, r)
+		if err != nil || fresh != (i != 1 && i != 5) || !by.is(User{Login: "ada"}) {
+			t.Errorf("%d, %s: fresh %t by %s, error %v", i, r, fresh, by.Login, err)
+		}
+	}
+}
+
+func TestRemoveLabel(t *testing.T) {
+	s := newStand(t, quick)
+	s.ChangeIssue(widget, 7, func(is *githubtest.Issue) { is.Labels = []string{"bug", "p: 1/2 äö"} })
+	for _, tt := range []struct {
+		name string
+		want bool
+	}{{"p: 1/2 äö", true}, {"p: 1/2 äö", false}, {"other", false}} {
+		if removed, err := s.thread.RemoveLabel(t.Context(), tt.name); err != nil || removed != tt.want {
+			t.Errorf("%q: removed %t, error %v", tt.name, removed, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"bug"}, s.Labels(widget, 7)); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+// What cannot be asked for is not sent.
+func TestSendsNoNonsense(t *testing.T) {
+	s := newStand(t, quick)
+	ctx := t.Context()
+	for i, wrong := range []*Thread{s.gh.Thread("acme", "widget", 0), s.gh.Thread("..", "widget", 7), s.gh.Thread("acme", "a/b", 7)} {
+		_, _, list := wrong.Comments(ctx, time.Time{})
+		_, label := wrong.RemoveLabel(ctx, "x")
+		_, post := wrong.create(ctx, "x")
+		for _, err := range []error{list, label, post} {
+			if err == nil || !strings.Contains(err.Error(), "is no issue: it takes") {
+				t.Errorf("thread %d: %v", i, err)
+			}
+		}
+	}
+	_, _, noComment := s.thread.React(ctx, 0, Eyes)
+	_, noLabel := s.thread.RemoveLabel(ctx, "")
+	_, noMarker := s.thread.Post(ctx, "reprise", "x", time.Time{})
+	_, noLogin := s.gh.Role(ctx, "acme", "widget", "../x")
+	_, noRepository := s.gh.Repository(ctx, "acme", "wid get")
+	_, noPull := s.gh.Pull(ctx, "acme", "widget", -1)
+	_, noBranch := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Base: "main"})
+	_, noTitle := s.gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{})
+	_, issueMarker := s.gh.OpenIssue(ctx, "acme", "widget", "x", NewIssue{Title: "T"})
+	for i, err := range []error{
+		noComment, noLabel, noMarker, noLogin, noRepository, noPull, noBranch, noTitle, issueMarker,
+		s.thread.Live("reprise", 0).Show(ctx, "x"), s.gh.Dispatch(ctx, "acme", "widget", "../ci.yml", "main"), s.gh.Dispatch(ctx, "acme", "widget", "ci.yml", ""),
+	} {
+		if err == nil || len(err.Error()) > 300 {
+			t.Errorf("%d: the error is %v", i, err)
+		}
+	}
+	if err := s.gh.UpdatePull(ctx, "acme", "widget", 20, PullText{"", ""}); err != nil {
+		t.Error(err)
+	}
+	if err := s.gh.ReadyPull(ctx, "acme", "widget", Pull{Number: 20}); err != nil {
+		t.Error(err)
+	}
+	if n := len(s.Requests()); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}

@@ -1,0 +1,171 @@
+package github
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRoleOf(t *testing.T) {
+	for _, tt := range []struct {
+		name, permission string
+		want             Role
+	}{
+		{"admin", "admin", RoleAdmin},
+		{"maintain", "write", RoleMaintain},
+		{"write", "write", RoleWrite},
+		{"triage", "read", RoleTriage},
+		{"read", "read", RoleRead},
+		{"none", "none", RoleNone},
+		{"", "write", RoleWrite},
+		{"", "owner", RoleAdmin},
+		{"owner", "owner", RoleAdmin},
+		{"release-manager", "write", RoleWrite},
+		{"release-manager", "", RoleNone},
+		{"maintain", "", RoleMaintain},
+		{"", "", RoleNone},
+		{"", "superuser", RoleNone},
+		{"Admin", "read", RoleRead},
+		{"admin", "read", RoleRead}, // a role that somebody named so
+		{"admin", "write", RoleWrite},
+		{"maintain", "read", RoleRead},
+		{"triage", "none", RoleNone},
+		{"admin", "superuser", RoleNone},
+		{"read", "admin", RoleRead},
+	} {
+		if got := roleOf(tt.name, tt.permission); got != tt.want {
+			t.Errorf("role %q with permission %q counts as %s, want %s", tt.name, tt.permission, got, tt.want)
+		}
+	}
+}
+
+func TestRoleAtLeast(t *testing.T) {
+	all := []Role{RoleNone, RoleRead, RoleTriage, RoleWrite, RoleMaintain, RoleAdmin}
+	for i, r := range all {
+		for j, least := range all {
+			if r.AtLeast(least) != (i >= j) {
+				t.Errorf("%s.AtLeast(%s) is %t", r, least, r.AtLeast(least))
+			}
+		}
+		for _, word := range []Role{"", "superuser", "Admin"} {
+			if r.AtLeast(word) || word.AtLeast(r) {
+				t.Errorf("%q compares with %s", word, r)
+			}
+		}
+	}
+}
+
+func TestMarked(t *testing.T) {
+	const marker = "<!-- reprise:x -->"
+	for _, tt := range []struct{ body, want string }{
+		{"hello", marker + "\nhello"},
+		{marker + "\nhello", marker + "\nhello"},
+		{marker + " \nhello", marker + "\n" + marker + " \nhello"},
+		{"", marker + "\n"},
+		{marker, marker},
+	} {
+		if got, err := marked(marker, tt.body); err != nil || got != tt.want {
+			t.Errorf("marked(%q) = %q, %v", tt.body, got, err)
+		}
+	}
+	for _, wrong := range []string{"", "reprise", "<!-- a -->\n", "<!-- a -->\n<!-- b -->", "<!-- " + strings.Repeat("x", 1000) + " -->"} {
+		if _, err := marked(wrong, "x"); err == nil {
+			t.Errorf("%q is a marker", wrong)
+		}
+	}
+}
+
+// GitHub counts as UTF-16 does.
+func TestCut(t *testing.T) {
+	for _, s := range []string{"a", "é", "日", "😀", "a😀"} {
+		text := strings.Repeat(s, 70_000)
+		got := cut(text)
+		units := len(utf16.Encode([]rune(got)))
+		if !strings.HasPrefix(text, got) || units > maxText || units < maxText-2 {
+			t.Errorf("%q, repeated, is cut to %d units", s, units)
+		}
+	}
+	for _, s := range []string{"", "short", strings.Repeat("日", maxText), strings.Repeat("😀", maxText/2)} {
+		if cut(s) != s {
+			t.Errorf("a text of %d bytes is cut", len(s))
+		}
+	}
+}
+
+func TestFollows(t *testing.T) {
+	for _, tt := range []struct {
+		link, total string
+		n, count    int
+		want        bool
+	}{
+		{`<https://x/?page=2>; rel="next", <https://x/?page=9>; rel="last"`, "", 1, 100, true},
+		{`<https://x/?page=1>; rel="prev"`, "", 2, 100, false},
+		{"", "", 1, 99, false},
+		{"", "", 1, 100, true},
+		{"", "120", 1, 50, true},
+		{"", "120", 3, 50, false},
+		{"", "50", 1, 50, false},
+		{"", "120", 4, 0, false},
+	} {
+		h := http.Header{}
+		if tt.link != "" {
+			h.Set("Link", tt.link)
+		}
+		if tt.total != "" {
+			h.Set("X-Total-Count", tt.total)
+		}
+		if got := follows(h, tt.n, tt.count); got != tt.want {
+			t.Errorf("link %q, total %q, page %d with %d: %t", tt.link, tt.total, tt.n, tt.count, got)
+		}
+	}
+}
+
+func TestLimiter(t *testing.T) {
+	p := newLimiter()
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	var waits []time.Duration
+	take := func() {
+		wait, ok := p.take(at, 25*time.Second)
+		if !ok {
+			wait = -1
+		}
+		waits = append(waits, wait)
+	}
+	for range 14 {
+		take()
+	}
+	at = at.Add(time.Minute)
+	take()
+	at = at.Add(time.Hour)
+	for range 11 {
+		take()
+	}
+	const s = time.Second
+	want := []time.Duration{
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10 * s, 20 * s, -1, -1, // what is refused does not count
+		0,
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10 * s,
+	}
+	if diff := cmp.Diff(want, waits); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestCommentURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://github.com/a/b/issues/7#issuecomment-12":     "https://github.com/a/b/issues/7#issuecomment-12",
+		"https://github.com/a/b/issues/7?x=1#issuecomment-12": "https://github.com/a/b/issues/7#issuecomment-12",
+		"https://github.com/a/b/issues/7#<script>":            "https://github.com/a/b/issues/7",
+		"https://github.com/a/b/issues/7":                     "https://github.com/a/b/issues/7",
+		"javascript:alert(1)#issuecomment-12":                 "",
+		"https://u:p@github.com/a#issuecomment-12":            "",
+	} {
+		if got := commentURL(in); got != want {
+			t.Errorf("commentURL(%q) = %q", in, got)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package house_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// topLevel is all that lies at the top of the repository, besides files that
+// hosts and tools look for there.
+var topLevel = []string{
+	"README.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "action.yml", "go.mod", "go.sum",
+	"cmd", "docs", "examples", "internal", "metadata", "phases", "pipelines", "prompts",
+}
+
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(topLevel, e.Name()) {
+			t.Errorf("%s lies at the top: what is not promised goes below internal", e.Name())
+		}
+	}
+}
+
+const (
+	mostLines       = 3000 // of a room, without tests
+	mostShare       = 12   // of all code without tests, in per cent, that one room may have
+	mostMethodFiles = 4    // in which the methods of one type are
+	mostKnot        = 6    // files of a room of which each needs all others
+)
+
+// The exceptions are rooms and types that do not keep to a law yet, with how far
+// they are from it. None may get worse, and one that keeps to the law has no
+// place here.
+var (
+	largeRooms = map[string]int{
+		"internal/git":               6800,
+		"internal/github/githubtest": 3600,
+		"metadata":                   3060,
+		"phases":                     3830,
+		"pipelines":                  4500,
+	}
+	wideTypes = map[string]int{
+		"internal/benchmark bench":              14,
+		"internal/github/githubtest Server":     20,
+		"internal/github/githubtest repository": 6,
+		"internal/github/githubtest visit":      18,
+		"phases/engine Engine":                  13,
+		"pipelines mistakes":                    7,
+	}
+	knots = map[string]int{
+		"internal/benchmark":         14,
+		"internal/github/githubtest": 28,
+		"phases/engine":              12,
+		"pipelines":                  21,
+	}
+)
+
+func TestSizeOfRooms(t *testing.T) {
+	all, of := 0, map[string]int{}
+	for _, file := range goFiles(t) {
+		n := strings.Count(read(t, file), "\n")
+		all += n
+		of[path.Dir(file)] += n
+	}
+	for room, n := range of {
+		if n*100 > all*mostShare {
+			t.Errorf("%s has %d of %d lines, more than %d %%: divide it", room, n, all, mostShare)
+		}
+	}
+	holdTo(t, "lines of %s", of, largeRooms, mostLines)
+}
+
+// holdTo holds figures to a limit, or to that of their exception.
+func holdTo(t *testing.T, what string, figures, exceptions map[string]int, most int) {
+	t.Helper()
+	for name, n := range figures {
+		if limit := max(most, exceptions[name]); n > limit {
+			t.Errorf("%s: %d, and the most is %d", fmt.Sprintf(what, name), n, limit)
+		}
+	}
+	for name := range exceptions {
+		if figures[name] <= most {
+			t.Errorf("%s: %d keeps to the law now: take the exception away", fmt.Sprintf(what, name), figures[name])
+		}
+	}
+}
+
+// checkedRoom is the type-checked code of a package without its tests.
+type checkedRoom struct {
+	path  string // from the top of the repository
+	files []*ast.File
+	info  *types.Info
+	fset  *token.FileSet
+}
+
+// checkedRooms type-checks all packages for the system that the test runs on.
+func checkedRooms(t *testing.T) []checkedRoom {
+	t.Helper()
+	list := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}}|{{.Export}}|{{if not .Standard}}{{.Dir}}|{{join .GoFiles ","}}{{end}}`, "./...")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	exports, ours := map[string]string{}, map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		exports[f[0]] = f[1]
+		if rel, is := strings.CutPrefix(f[0]+"/", module); is && f[3] != "" {
+			for name := range strings.SplitSeq(f[3], ",") {
+				ours[path.Clean(rel)] = append(ours[path.Clean(rel)], filepath.Join(f[2], name))
+			}
+		}
+	}
+	fset := token.NewFileSet()
+	from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	var rooms []checkedRoom
+	for name, sources := range ours {
+		r := checkedRoom{name, nil, &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}, fset}
+		for _, source := range sources {
+			parsed, err := parser.ParseFile(fset, source, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.files = append(r.files, parsed)
+		}
+		if _, err := (&types.Config{Importer: from}).Check(module+name, fset, r.files, r.info); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		rooms = append(rooms, r)
+	}
+	if len(rooms) == 0 {
+		t.Fatal("go list names no package of ours")
+	}
+	return rooms
+}
+
+func TestShapeOfRooms(t *testing.T) {
+	wide, knotted := map[string]int{}, map[string]int{}
+	for _, r := range checkedRooms(t) {
+		for name, files := range r.methodFiles() {
+			wide[r.path+" "+name] = len(files)
+		}
+		knotted[r.path] = largestKnot(r.uses())
+	}
+	holdTo(t, "files with methods of %s", wide, wideTypes, mostMethodFiles)
+	holdTo(t, "files in the largest knot of %s", knotted, knots, mostKnot)
+}
+
+// methodFiles gives, for each type, the files that have methods of it.
+func (r checkedRoom) methodFiles() map[string]map[string]bool {
+	of := map[string]map[string]bool{}
+	for _, file := range r.files {
+		for _, d := range file.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil {
+				continue
+			}
+			receiver := fn.Recv.List[0].Type
+			if star, ok := receiver.(*ast.StarExpr); ok {
+				receiver = star.X
+			}
+			if generic, ok := receiver.(*ast.IndexExpr); ok {
+				receiver = generic.X
+			}
+			name := receiver.(*ast.Ident).Name
+			if of[name] == nil {
+				of[name] = map[string]bool{}
+			}
+			of[name][r.fset.File(file.Pos()).Name()] = true
+		}
+	}
+	return of
+}
+
+// uses gives, for each file, the other files of the room whose declarations it
+// uses.
+func (r checkedRoom) uses() map[string]map[string]bool {
+	needs := map[string]map[string]bool{}
+	own := map[string]bool{}
+	for _, file := range r.files {
+		name := r.fset.File(file.Pos()).Name()
+		own[name], needs[name] = true, map[string]bool{}
+	}
+	for id, object := range r.info.Uses {
+		if object.Pos() == token.NoPos || r.fset.File(object.Pos()) == nil {
+			continue
+		}
+		if from, to := r.fset.File(id.Pos()).Name(), r.fset.File(object.Pos()).Name(); from != to && own[to] {
+			needs[from][to] = true
+		}
+	}
+	return needs
+}
+
+// largestKnot gives the size of the largest set of files of which each needs
+// every other, if only by way of a third. Tarjan, Depth-first search and linear
+// graph algorithms, 1972.
+func largestKnot(needs map[string]map[string]bool) int {
+	order, low, on, stack, largest := map[string]int{}, map[string]int{}, map[string]bool{}, []string(nil), 0
+	var visit func(file string)
+	visit = func(file string) {
+		order[file] = len(order) + 1
+		low[file] = order[file]
+		stack, on[file] = append(stack, file), true
+		for next := range needs[file] {
+			if order[next] == 0 {
+				visit(next)
+				low[file] = min(low[file], low[next])
+			} else if on[next] {
+				low[file] = min(low[file], order[next])
+			}
+		}
+		if low[file] != order[file] {
+			return
+		}
+		at := slices.Index(stack, file)
+		for _, done := range stack[at:] {
+			on[done] = false
+		}
+		largest = max(largest, len(stack)-at)
+		stack = stack[:at]
+	}
+	for file := range needs {
+		if order[file] == 0 {
+			visit(file)
+		}
+	}
+	return largest
+}
+
+func TestLargestKnot(t *testing.T) {
+	graph := func(arrows ...string) map[string]map[string]bool {
+		needs := map[string]map[string]bool{}
+		for _, a := range arrows {
+			from, to, _ := strings.Cut(a, ">")
+			if needs[from] == nil {
+				needs[from] = map[string]bool{}
+			}
+			needs[from][to] = true
+		}
+		return needs
+	}
+	for want, needs := range map[int]map[string]map[string]bool{
+		1: graph("a>b", "b>c", "a>c"),
+		2: graph("a>b", "b>a", "b>c"),
+		3: graph("a>b", "b>c", "c>a", "d>a", "e>f", "f>e"),
+	} {
+		if got := largestKnot(needs); got != want {
+			t.Errorf("%v: %d, want %d", needs, got, want)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package issue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
+)
+
+// Reference names an issue on GitHub.
+type Reference struct {
+	Owner, Name string
+	Number      int
+}
+
+// String names it as people do.
+func (r Reference) String() string { return fmt.Sprintf("issue %d of %s", r.Number, r.Repository()) }
+
+// Repository gives the repository of the issue as owner/name.
+func (r Reference) Repository() string { return r.Owner + "/" + r.Name }
+
+// Forge is the GitHub that this environment names. The variables are those of
+// GitHub's own runners.
+type Forge struct {
+	Api   string // address of its API
+	Host  string // where people see it
+	Token string
+}
+
+// ForgeOf reads from the environment which GitHub is meant; without any of the
+// variables it is github.com. An error is an exit.UsageError: a variable does not
+// hold an address.
+func ForgeOf(env environ.Env) (Forge, error) {
+	f := Forge{Api: env.Getenv("GITHUB_API_URL"), Token: cmp.Or(env.Getenv("GITHUB_TOKEN"), env.Getenv("GH_TOKEN"))}
+	if server := env.Getenv("GITHUB_SERVER_URL"); server != "" {
+		u, err := url.Parse(server)
+		if err != nil || u.Host == "" || u.User != nil {
+			return f, exit.Usagef("GITHUB_SERVER_URL is no address such as https://github.com")
+		}
+		f.Host = strings.ToLower(u.Host)
+		if f.Api == "" && f.Host != "github.com" {
+			f.Api = u.Scheme + "://" + u.Host + "/api/v3"
+		}
+	}
+	f.Api = cmp.Or(f.Api, github.PublicAPI)
+	if f.Host == "" {
+		u, err := url.Parse(f.Api)
+		if err != nil || u.Host == "" || u.User != nil {
+			return f, exit.Usagef("GITHUB_API_URL is no address such as %s", github.PublicAPI)
+		}
+		f.Host = strings.TrimPrefix(strings.ToLower(u.Host), "api.")
+	}
+	return f, nil
+}
+
+var (
+	issuePath = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^/([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)/(issues|pull|pulls)/([1-9][0-9]{0,8})/?$`)
+	})
+	// Number matches the number of an issue.
+	Number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+)
+
+// Parse reads the address of an issue as it stands in a browser.
+func (f Forge) Parse(address string) (Reference, error) {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil || u.User != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return Reference{}, exit.Usagef("--issue-url: give the address of an issue, such as https://%s/OWNER/REPO/issues/7", f.Host)
+	}
+	m := issuePath().FindStringSubmatch(u.Path)
+	switch {
+	case strings.TrimPrefix(strings.ToLower(u.Host), "www.") != f.Host:
+		return Reference{}, exit.Usagef("--issue-url: %.80q is not %s, where issues are read from; for GitHub Enterprise and other forges set GITHUB_API_URL", u.Host, f.Host)
+	case m == nil:
+		return Reference{}, exit.Usagef("--issue-url: %.120q is no issue; one looks like https://%s/OWNER/REPO/issues/7", u.Path, f.Host)
+	case m[3] != "issues":
+		return Reference{}, exit.Usagef("--issue-url: %s/%s/%s/%s is a pull request; a run begins with an issue", m[1], m[2], m[3], m[4])
+	}
+	n, err := strconv.Atoi(m[4])
+	return Reference{Owner: m[1], Name: m[2], Number: n}, exit.AsUsage(err)
+}
+
+// Serves reports whether a repository with that origin is likely to be on this
+// GitHub. With ssh, a name without a dot is an alias of somebody's own.
+func (f Forge) Serves(origin string) bool {
+	host, viaSSH := "", true
+	if u, err := url.Parse(origin); err == nil && u.Host != "" {
+		host, viaSSH = strings.ToLower(u.Host), u.Scheme == "ssh"
+		if viaSSH {
+			host = strings.ToLower(u.Hostname())
+		}
+	} else {
+		before, _, _ := strings.Cut(origin, ":")
+		host = strings.ToLower(before[strings.LastIndex(before, "@")+1:])
+	}
+	if !viaSSH {
+		return host == f.Host
+	}
+	name, _, _ := strings.Cut(f.Host, ":")
+	return strings.TrimPrefix(host, "ssh.") == name || !strings.Contains(host, ".")
+}
+
+// Query says which issue a run is of.
+type Query struct {
+	Id     string // of a run that exists
+	File   string // issue file, instead of id
+	Url    string // address of the issue on GitHub, instead of id
+	Online bool   // an issue that has no run is read from GitHub
+	Given  *Issue // the issue itself, instead of id; it is on GitHub
+}
+
+// Find says which issue the command line names: its id and, if it can be read
+// from GitHub, where. If not, why says so.
+func (o Query) Find(env environ.Env, src *git.Source) (id string, where *Reference, why string, err error) {
+	if !o.Online {
+		return o.Id, nil, "", CheckID(o.Id)
+	}
+	f, err := ForgeOf(env)
+	if o.Url != "" {
+		var r Reference
+		if err == nil {
+			r, err = f.Parse(o.Url)
+		}
+		if err == nil && src.GitHub != "" && !strings.EqualFold(src.GitHub, r.Repository()) {
+			err = exit.Usagef("--issue-url: the issue is one of %s, and this repository is %s: go to a clone of the other", r.Repository(), src.GitHub)
+		}
+		return strconv.Itoa(r.Number), &r, "", err
+	}
+	if err := CheckID(o.Id); err != nil {
+		return "", nil, "", err
+	}
+	switch {
+	case err != nil: // a run that exists can do without
+		return o.Id, nil, err.Error(), nil
+	case !Number.MatchString(o.Id):
+		return o.Id, nil, "its id is no number", nil
+	case src.GitHub == "":
+		return o.Id, nil, "origin is no OWNER/REPO there", nil
+	case !f.Serves(src.RemoteURL):
+		return o.Id, nil, fmt.Sprintf("origin is not at %s; set GITHUB_API_URL if it is at another GitHub", f.Host), nil
+	}
+	owner, name, _ := strings.Cut(src.GitHub, "/")
+	n, err := strconv.Atoi(o.Id)
+	return o.Id, &Reference{owner, name, n}, "", err
+}
+
+// Read reads an issue that a run is to begin with.
+func (r Reference) Read(ctx context.Context, env environ.Env) (Issue, error) {
+	f, err := ForgeOf(env)
+	if err != nil {
+		return Issue{}, err
+	}
+	gh, err := Client(env, f, f.Token, env.Stderr)
+	if err != nil {
+		return Issue{}, exit.AsUsage(err)
+	}
+	return r.ReadFrom(ctx, gh)
+}
+
+// ReadFrom reads an issue that a run is to begin with from a forge.
+func (r Reference) ReadFrom(ctx context.Context, gh *github.Client) (Issue, error) {
+	is, err := gh.Issue(ctx, r.Owner, r.Name, r.Number)
+	var refused *github.Error
+	switch {
+	case errors.As(err, &refused) && (refused.Kind == github.NotFound || refused.Kind == github.Gone):
+		return Issue{}, exit.AsUsage(err)
+	case err != nil:
+		return Issue{}, err
+	case is.IsPull:
+		return Issue{}, exit.Usagef("number %d of %s is a pull request; a run begins with an issue", r.Number, r.Repository())
+	case is.State == "closed":
+		return Issue{}, exit.Usagef("%s is closed: reopen it, or take another", r)
+	case is.Locked:
+		return Issue{}, exit.Usagef("%s is locked: unlock it, or take another", r)
+	case strings.TrimSpace(is.Title) == "":
+		return Issue{}, exit.Usagef("%s has no title: give it one", r)
+	}
+	return Issue{
+		ID: strconv.Itoa(r.Number), Title: strings.Join(strings.Fields(is.Title), " "), Body: TrimLines(is.Body), URL: is.URL, Author: is.Author, Labels: is.Labels, Type: is.Type,
+	}, nil
+}
+
+// Client gives what talks to a forge, with a token. Every wait is said on out,
+// and what for.
+func Client(e environ.Env, f Forge, token string, out io.Writer) (*github.Client, error) {
+	waits := func(what string) func(context.Context, time.Duration) error {
+		return func(ctx context.Context, d time.Duration) error {
+			_, _ = fmt.Fprintf(out, "reprise: "+what+"\n", f.Host, d.Round(time.Second))
+			if e.Wait != nil {
+				return e.Wait(ctx, d)
+			}
+			return environ.Sleep(ctx, d)
+		}
+	}
+	return github.New(github.Options{
+		Token: token, APIURL: f.Api, UserAgent: "reprise/" + environ.Version, HTTP: e.Http, Now: e.Now, Mask: e.Finder().Mask,
+		Sleep: waits("%s is asked again in %s"),
+		Slow:  waits("much was written to %s in a short time; the next comment or sign goes there in %s"),
+	})
+}

@@ -1,0 +1,204 @@
+// Package issue is what a run works on: an issue from a file, or from a forge
+// that an address or the origin of a repository leads to.
+package issue
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// Issue is what a run works on.
+type Issue struct {
+	ID     string // a number, or a name made from the file's
+	Title  string
+	Body   string
+	URL    string
+	Author string
+	Labels []string
+	Type   string // GitHub's, such as "Bug"
+}
+
+// maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536
+// characters; a file may hold more.
+const maxIssue = 16 << 20
+
+// frontMatter is the optional YAML block at the top of an issue file.
+type frontMatter struct {
+	Number int      `yaml:"number"`
+	Title  string   `yaml:"title"`
+	Labels []string `yaml:"labels"`
+	Type   string   `yaml:"type"`
+	Author string   `yaml:"author"`
+	URL    string   `yaml:"url"`
+}
+
+// ReadFile reads an issue from a Markdown file. The first heading is the
+// title, unless the front matter names one. Without a number, the file's name
+// becomes the id.
+func ReadFile(name string) (Issue, error) {
+	data, err := folders.ReadRegular(name, maxIssue)
+	if err != nil {
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file: %w", err)}
+	}
+	if !utf8.Valid(data) {
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s is not UTF-8 text", name)}
+	}
+	front, body, err := cutFrontMatter(string(data))
+	if err != nil {
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: front matter: %w", name, err)}
+	}
+	is := Issue{Title: front.Title, Author: front.Author, URL: front.URL, Labels: front.Labels, Type: front.Type, ID: idFromFile(name)}
+	if front.Number < 0 {
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: number %d is not positive", name, front.Number)}
+	}
+	if front.Number > 0 {
+		is.ID = fmt.Sprint(front.Number)
+	}
+	if is.Title == "" {
+		is.Title, body = cutTitle(body)
+	}
+	is.Body = TrimLines(body)
+	switch {
+	case strings.TrimSpace(is.Title) == "" && is.Body == "":
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s is empty: write a heading for the title and say below what is wanted", name)}
+	case strings.TrimSpace(is.Title) == "":
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s has no title: begin it with a heading, such as \"# Add a flag\"", name)}
+	}
+	if err := checkMade(is.ID); err != nil {
+		return Issue{}, exit.UsageError{Err: fmt.Errorf("issue file %s: %w; name the file otherwise or give a number in its front matter", name, err)}
+	}
+	return is, nil
+}
+
+// checkMade says what is wrong with an id that was made from the name of a file.
+func checkMade(id string) error {
+	if id == "" {
+		return errors.New("its name gives no id: that takes a letter from a to z or a digit")
+	}
+	if err := metadata.CheckID(id); err != nil {
+		return fmt.Errorf("the id from its name: %w", err)
+	}
+	if metadata.CheckBranch(environ.BranchPrefix+id) != nil {
+		return fmt.Errorf("its name gives the id %q, and git takes no branch of that name", id)
+	}
+	return nil
+}
+
+// TrimLines takes off the empty lines around a text. The space before its first
+// word stays until it is cleaned: it may make code of the line.
+func TrimLines(text string) string {
+	return strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n")
+}
+
+// Clean takes out of the issue what people who read it do not see, and says
+// what that was.
+func (i *Issue) Clean() []clean.Removal {
+	var title, body []clean.Removal
+	i.Title, title = clean.Text(i.Title)
+	i.Body, body = clean.Text(i.Body)
+	i.Body = strings.TrimSpace(i.Body)
+	return append(title, body...)
+}
+
+// Mask masks what must not be seen, before it enters the record or a prompt.
+func (i *Issue) Mask(env environ.Env) {
+	mask := env.Finder().Mask
+	i.Title, i.Body = mask(i.Title), mask(i.Body)
+}
+
+// Digest is that of the body.
+func (i Issue) Digest() string {
+	sum := sha256.Sum256([]byte(i.Body))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// Markdown is the issue as it is kept on the branch, for ParseKept to read.
+func (i Issue) Markdown() []byte {
+	return []byte("# " + strings.Join(strings.Fields(i.Title), " ") + "\n\n" + i.Body + "\n")
+}
+
+// ParseKept reads what Markdown wrote.
+func ParseKept(data []byte) (title, body string) {
+	title, body = cutTitle(string(data))
+	return title, strings.TrimSpace(body)
+}
+
+func cutFrontMatter(text string) (frontMatter, string, error) {
+	var front frontMatter
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return front, text, nil
+	}
+	block, body, ok := strings.Cut(rest, "\n---\n")
+	if !ok {
+		return front, text, nil // a rule at the top, not front matter
+	}
+	dec := yaml.NewDecoder(strings.NewReader(block))
+	dec.KnownFields(true)
+	if err := dec.Decode(&front); err != nil && !errors.Is(err, io.EOF) {
+		return front, "", fmt.Errorf("%s (known: number, title, labels, type, author, url)", yamlMistake(err))
+	}
+	return front, body, nil
+}
+
+// yamlMistake gives an error of the YAML library without its Go types.
+func yamlMistake(err error) string {
+	text := err.Error()
+	var types *yaml.TypeError
+	if errors.As(err, &types) {
+		text = strings.Join(types.Errors, "; ")
+	}
+	return strings.ReplaceAll(text, " in type main.frontMatter", "")
+}
+
+var headingLine = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)
+
+// cutTitle takes the first heading out of a text.
+func cutTitle(text string) (title, body string) {
+	lines := strings.Split(text, "\n")
+	fenced := false
+	for i, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "```") {
+			fenced = !fenced
+		}
+		if m := headingLine.FindStringSubmatch(l); m != nil && !fenced {
+			return m[1], strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
+		}
+	}
+	return "", text
+}
+
+var notInID = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// idFromFile makes an id from a file name: "Add hello.md" gives "add-hello".
+func idFromFile(name string) string {
+	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	return strings.Trim(notInID.ReplaceAllString(strings.ToLower(base), "-"), "-._")
+}
+
+// CheckID says what is wrong with the id of an issue in the command line.
+func CheckID(id string) error {
+	switch {
+	case id == "":
+		return exit.Usagef("which issue? Give --issue ID")
+	case metadata.CheckID(id) != nil:
+		return exit.Usagef("--issue %.80q: an id is a number, or a name of at most 64 small letters, digits, dots, dashes and _", id)
+	}
+	return nil
+}

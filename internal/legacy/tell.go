@@ -1,0 +1,91 @@
+package legacy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Tell says what was taken over, what was not and why, and how to go on.
+func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error {
+	if o.Json {
+		r := ImportResult{
+			DryRun: o.Dry, Issue: w.Run.IssueNumber, From: t.Old.Name, Branch: w.Run.BranchName, Base: w.Run.BaseCommit,
+			Pushed: w.Push && !o.Dry, Status: w.Run.Status, Phases: t.Taken, Notes: t.Notes,
+		}
+		if !o.Dry {
+			r.Head = w.Repo.Tip()
+		}
+		if r.Notes == nil {
+			r.Notes = []Note{}
+		}
+		return text.PrintJSON(env.Stdout, r)
+	}
+	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	r.Titled(w.Plan, w.Run)
+	r.Line("%s", "from "+text.Flat(t.Old.Name))
+	r.Line("")
+	r.Table(takeoverTable(t), "")
+	r.Line("")
+	r.Line("%s spent, %s", text.USD(w.Run.Cost.USD), text.Plural(len(w.Run.RollbackHistory), "rollback"))
+	if len(t.Notes) > 0 {
+		r.Heading("Not taken over as it was")
+		for _, n := range t.Notes {
+			r.Line("  %s: %s", text.Flat(n.What), text.Flat(n.Why))
+		}
+	}
+	r.Line("")
+	if o.Dry {
+		r.Line("Dry run: nothing was changed.")
+		return nil
+	}
+	r.Line("Branch %s at %.12s. %s", w.Run.BranchName, w.Repo.Tip(), startOlder(t.Old))
+	goOn(r, w.Run, t.Old)
+	return nil
+}
+
+// startOlder says where the new branch starts.
+func startOlder(old *OlderRun) string {
+	if old.Base == "" {
+		return "It starts at what is checked out."
+	}
+	return "It starts where the older branch ends, which stays as it is."
+}
+
+// takeoverTable shows what became of each phase.
+func takeoverTable(t *Takeover) *text.Table {
+	out := &text.Table{}
+	out.Add("", "phase", "was", "is", "step", "artifact")
+	for _, p := range t.Taken {
+		files := slices.Sorted(maps.Keys(p.Artifacts))
+		for i, f := range files {
+			files[i] = strings.TrimPrefix(f, t.Old.Top+"/")
+		}
+		out.Add(progress.Sign(p.Status), text.Flat(p.Name), text.Words(p.Was), text.Words(p.Status), string(p.Step), text.Flat(strings.Join(files, " ")))
+	}
+	return out
+}
+
+// goOn says what can be done now.
+func goOn(r terminal.Report, run metadata.Run, old *OlderRun) {
+	id := run.IssueNumber
+	switch run.Status {
+	case metadata.Completed:
+		r.Line("Every phase is done. To take one back: reprise rollback --issue %s --to-phase PHASE --reason TEXT", id)
+	case metadata.Failed:
+		r.Line("Phase %s had failed. Try it again: reprise retry --issue %s", run.CurrentPhase, id)
+	default:
+		r.Line("Go on with: reprise run --issue %s", id)
+	}
+	// A branch that does not start from the older one cannot be pushed over it.
+	if head := old.Run.BranchName; run.PRNumber > 0 && head == old.Base && head != "" && head != run.BranchName {
+		r.Line("Pull request %d shows %s. For it to show what comes now, too: git push origin %s:%s", run.PRNumber, text.Flat(head), run.BranchName, text.Flat(head))
+	}
+}

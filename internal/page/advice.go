@@ -1,0 +1,119 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// advice is why a run does not go on, and what a person can do about it.
+type advice struct{ writer }
+
+// text says why the run does not go on, and what a person can do now: the one
+// thing that is asked, where something is.
+func (w advice) text() string {
+	reason := metadata.Done
+	if stop := w.run.Stop; stop != nil {
+		reason = stop.Code
+	} else if w.run.Status != metadata.Completed {
+		return ""
+	}
+	if reason == metadata.AwaitingPerson {
+		return w.waitsFor()
+	}
+	a := w.adviceOn(reason)
+	kind := alertWarning
+	switch {
+	case reason == metadata.Done:
+		kind = alertNote
+		if w.pullRequest() == "" {
+			a.Do = "" // it is about the pull request
+		}
+	case w.run.Status == metadata.Interrupted:
+		kind, a.Meaning = alertNote, w.Comment.Interrupted
+	case reason == metadata.RunCancelled:
+		kind = alertNote
+	case reason == metadata.BudgetExceeded:
+		a.Do = w.Tell.AllowMore("/resume " + phases.LimitOf(w.run).Flag())
+	}
+	words := ""
+	if verbatim(reason) && w.run.Stop.Why != "" {
+		words = markdown.Code(markdown.Truncate(w.run.Stop.Why.In(w.Catalogue), 300))
+	}
+	return alert(kind, text.Join("\n\n", a.Meaning, words, markdown.Named(w.WhatNow, a.Do)))
+}
+
+// lastWords is what the program of the agent wrote to standard error that
+// could not do what the run stopped at.
+func (w advice) lastWords() string {
+	lines := progress.LastLines(progress.Stderr(w.run), progress.FailureLines)
+	if len(lines) == 0 {
+		return ""
+	}
+	return markdown.Details(w.Comment.Stderr, markdown.Fenced(strings.Join(lines, "\n")), true)
+}
+
+// waitsFor says what the run waits to be told: answers, an approval, or only that
+// it goes on.
+func (w advice) waitsFor() string {
+	phase, role, _, ok := phases.Approval(w.plan, w.run)
+	switch open := phases.Questions(w.run); {
+	case len(open) > 0:
+		return alert(alertImportant, w.questions(open))
+	case ok:
+		return alert(alertImportant, w.approval(phase, role))
+	}
+	return alert(alertNote, text.Join("\n\n", markdown.Inline(text.Capitalize(w.run.Stop.Why.In(w.Catalogue)), 600), markdown.Named(w.WhatNow, w.Comment.Resume)))
+}
+
+// approval says what has to be approved, by whom, and with which commands.
+func (w advice) approval(phase, role string) string {
+	ways := []string{
+		"- " + markdown.Code("/approve "+phase) + ": " + w.Comment.Approves,
+		"- " + markdown.Code("/reject "+phase+" REASON") + ": " + w.Comment.Rejects,
+	}
+	if back, ok := phases.Proposed(w.plan, w.run); ok {
+		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}
+		ways = append(ways, "- "+markdown.Code(markdown.Truncate(command.Line(), 300))+": "+w.Comment.Proposed)
+	}
+	why := ""
+	if rec := w.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
+		why = markdown.Inline(rec.Ask.In(w.Catalogue), 600)
+	}
+	return text.Join("\n\n", markdown.Bold(w.WaitingFor(markdown.Inline(role, 40), markdown.Inline(phase, 60))), why, markdown.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
+}
+
+// questions are what agents ask people, with how to answer. A question that
+// nobody can answer any more, as its phase was taken back or left out, is not
+// among them.
+func (w advice) questions(open []metadata.Question) string {
+	items := []string{markdown.Bold(w.Comment.Asks(markdown.Inline(open[0].Phase, 60), len(open)))}
+	for _, q := range open {
+		items = append(items, "\n"+w.question(q))
+	}
+	return w.within(30_000, items)
+}
+
+// question is one that is open.
+func (w advice) question(q metadata.Question) string {
+	lines := []string{"❓ " + markdown.Bold(markdown.Inline(q.ID, 20)) + " " + markdown.Inline(q.Text, 1500)}
+	for _, o := range q.Options {
+		lines = append(lines, "- "+markdown.Inline(o, 200))
+	}
+	return strings.Join(lines, "\n") + "\n\n" + w.Tell.AnswerWith + " " + markdown.Code("/answer "+q.ID)
+}
+
+// verbatim reports whether the words of a program say more than the meaning
+// of the code does.
+func verbatim(code metadata.Code) bool {
+	return slices.Contains([]metadata.Code{
+		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
+	}, code)
+}

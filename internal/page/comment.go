@@ -1,0 +1,140 @@
+// Package page is what people read on GitHub: the comment that follows a run,
+// answers to commands, the pull request and issues that a run opens, and the
+// summary of a job. It gives Markdown and sends nothing.
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Comment gives the one live comment of a run as Markdown, in the language of
+// the run, with what its record says and nothing else.
+func Comment(plan *pipelines.Pipeline, run metadata.Run, l Links) string {
+	return LiveComment(plan, run, Notices{Links: l})
+}
+
+// LiveComment gives the one live comment of a run as Markdown, in the language
+// of the run: where it is, what it costs, what a person can do, what is open,
+// and what happened. Text from agents and people is escaped in it. It has at
+// most markdown.MaxComment characters: what has no room is left out, never the head and
+// never the state for programs.
+func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
+	c := comment{newWriter(plan, run, t)}
+	state := stateBlock(c.writer)
+	read, later := findings(c).open(), ""
+	if run.Stop == nil {
+		read, later = "", read // the run goes on to revise it: nobody has to read it now
+	}
+	blocks := []string{
+		c.head(), advice(c).text(), advice(c).lastWords(), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.ranNothing(), c.failedBefore(), chart(c).flow(), later, findings(c).suggestions(), c.answered(),
+		c.tasks(), c.children(), history(c).rollbacks(), history(c).commands(),
+	}
+	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)
+	if !whole {
+		state = text.Join("\n\n", c.Comment.CutOff, state)
+	}
+	return text.Join("\n\n", body, state) + "\n"
+}
+
+// comment is the one live comment of a run.
+type comment struct{ writer }
+
+// head is the marker, the headline, and the facts.
+func (w comment) head() string {
+	lines := []string{MarkerOf("progress", w.run.IssueNumber), "### " + w.headline(), ""}
+	for _, facts := range []string{w.linked(), w.facts()} {
+		if facts != "" {
+			lines = append(lines, facts, "")
+		}
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// takenBack says why the phase at hand was taken back, until that is met.
+func (w comment) takenBack() string {
+	rec := progress.RowOf(w.rows, w.now.Phase).Rec
+	if rec.RollbackContext == nil || len(w.run.RollbackHistory) == 0 {
+		return ""
+	}
+	back := rec.RollbackContext
+	for _, e := range slices.Backward(w.run.RollbackHistory) {
+		if e.ToPhase == rec.Name {
+			return markdown.Quote("↩️ **"+w.back(e)+"**", markdown.Truncate(back.Reason, 600))
+		}
+	}
+	return ""
+}
+
+// edited names the artifacts that somebody has changed by hand, until they have
+// passed a review again.
+func (w comment) edited() string {
+	var lines []string
+	for _, r := range w.rows {
+		p := w.plan.Phase(r.Rec.Name)
+		if p != nil && !p.NoReview && r.Rec.Edited() && w.run.Status != metadata.Completed {
+			lines = append(lines, "✏️ "+w.Tell.Edited(markdown.Code(markdown.Truncate(p.Writes, 200))))
+		}
+	}
+	return alert(alertNote, strings.Join(lines, "\n\n"))
+}
+
+// answered are the questions that have an answer, behind a fold.
+func (w comment) answered() string {
+	var done []string
+	for _, q := range w.run.Questions {
+		if !q.Open() {
+			done = append(done, "- "+text.Join(" · ", markdown.Bold(markdown.Inline(q.ID, 20)), markdown.Inline(q.Text, 300), markdown.Code(markdown.Truncate(q.By, 60)), "→ "+markdown.Inline(q.Answer, 300)))
+		}
+	}
+	return w.folded(w.Questions, 6_000, done)
+}
+
+// tasks are the parts of the work that phases have found.
+func (w comment) tasks() string {
+	var items []string
+	for _, t := range w.run.Tasks {
+		items = append(items, "- "+text.Join(" · ", markdown.Bold(markdown.Inline(t.ID, 60)), markdown.Inline(t.Title, 200), markdown.Inline(strings.Join(t.Needs, ", "), 200)))
+	}
+	return w.folded(w.Tell.Tasks, 4_000, items)
+}
+
+// children are the issues that phases have asked for, with what became of each.
+func (w comment) children() string {
+	next := phases.ToOpen(w.plan, w.run)
+	full := opened(w.run)+len(next) >= phases.MostChildren
+	var items []string
+	for _, x := range w.run.Children {
+		state := w.Tell.ChildWaits
+		switch soon := slices.ContainsFunc(next, func(n metadata.Child) bool { return n.ID == x.ID }); {
+		case x.Opened():
+			state = cmp.Or(markdown.Link(fmt.Sprint(x.Number), x.URL), fmt.Sprint(x.Number))
+		case soon:
+			state = w.Tell.ChildNext
+		case full:
+			state = w.Tell.ChildLeft(phases.MostChildren)
+		}
+		items = append(items, "- "+text.Join(" · ", markdown.Inline(x.Title, 200), markdown.Inline(x.Phase, 60), state))
+	}
+	return w.folded(w.Tell.Children, 4_000, items)
+}
+
+// opened counts the issues of a run that are open.
+func opened(run metadata.Run) int {
+	n := 0
+	for _, c := range run.Children {
+		if c.Opened() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,68 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+var sampleLinks = Links{
+	Job: "https://github.com/octo/hello/actions/runs/5", Branch: "https://github.com/octo/hello/tree/reprise/issue-7",
+	Files: "https://github.com/octo/hello/blob/reprise/issue-7/",
+}
+
+func TestComment(t *testing.T) {
+	for _, language := range []string{"en", "ja"} {
+		for name, p := range progresstest.Plays(t, language) {
+			t.Run(language+"/"+name, func(t *testing.T) {
+				progresstest.Golden(t, "comment-"+name+"."+language+".md", Comment(p.Plan, p.Run, sampleLinks))
+			})
+		}
+	}
+}
+
+func TestCommentWithoutLinks(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	got := Comment(p.Plan, p.Run, Links{Job: "javascript:alert(1)", Branch: "not a link"})
+	for _, bad := range []string{"](", "javascript"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%q is in\n%s", bad, got)
+		}
+	}
+	if want := "`.reprise/issue-7/02_design/design.md`"; !strings.Contains(got, want) {
+		t.Errorf("%s is not in\n%s", want, got)
+	}
+}
+
+// TestCommentIsCut holds a run with far too much to say against the limit.
+func TestCommentIsCut(t *testing.T) {
+	p := progresstest.Plays(t, "en")["rolledback"]
+	p.Passing("implementation")
+	rec := p.Run.Phase("implementation")
+	long := strings.Repeat("😀 long ", 500)
+	for i := range 500 {
+		f := progresstest.NoPaging()
+		f.ID, f.Problem, f.Solution = fmt.Sprintf("F%d", i), long, long
+		rec.Verdict = &metadata.Verdict{Findings: append(progress.OpenFindings(rec.Verdict), f)}
+	}
+	entry := p.Run.RollbackHistory[0]
+	entry.Reason = long
+	for range 1000 {
+		p.Run.RollbackHistory = append(p.Run.RollbackHistory, entry)
+	}
+	got := Comment(p.Plan, p.Run, sampleLinks)
+	progresstest.CheckComment(t, 0, got)
+	if n := markdown.Units(got); n < 20_000 {
+		t.Errorf("only %d units are used", n)
+	}
+	for _, want := range []string{"### 🔄 Phase 5 of 10: implementation", "- [ ] evaluation", "are left out, as a comment has no room", "Rollbacks · 1001", `"rollbacks":1001`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%.3000s", want, got)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Denial is something that was refused.
+type Denial struct {
+	Code  metadata.Code
+	By    string          // login; empty if unknown
+	What  string          // what was asked for, such as the command; may be empty
+	Why   metadata.Reason // where it says more than the code; may be none
+	Known bool            // it is a command, which the run as it stands does not allow
+	Kept  bool            // not for the issue: the record of the run has it, or whoever asked has not the right
+}
+
+// Words are the reason and its code, for a line.
+func (d Denial) Words(language string) string {
+	return fmt.Sprintf("%s: %s", d.Code, d.Why.In(prompts.Words(language)))
+}
+
+// refusal tells people what was refused.
+type refusal struct{ writer }
+
+// text says what was refused, why, and how to change that.
+func (w refusal) text(d Denial) string {
+	a := w.adviceOn(d.Code)
+	do := a.Do
+	switch asked := d.Why.Code(); {
+	case asked == "undiagnosed", asked == "not_asked" && d.Code == metadata.BudgetExceeded:
+		do = w.Tell.NameDo
+	case asked == "not_asked" && d.Code == metadata.NotACommand:
+		do = w.Tell.SeenDo
+	case d.Known && d.Code == metadata.NotACommand:
+		do = w.Tell.RefusedDo
+	}
+	return text.Join("\n\n",
+		text.Join(" · ", "**"+markdown.Code(markdown.Truncate(string(d.Code), 60))+"**", markdown.Code(markdown.Truncate(d.By, 60)), markdown.Code(markdown.Truncate(text.FirstLine(d.What), 200))),
+		w.because(a.Meaning, d.Why), markdown.Named(w.WhatNow, do))
+}
+
+// because adds the words of a program to what a code means: several lines, such
+// as all mistakes of a file, are a list.
+func (w refusal) because(meaning string, reason metadata.Reason) string {
+	why := strings.TrimSpace(reason.In(w.Catalogue))
+	lines := strings.Split(why, "\n")
+	if len(lines) == 1 {
+		if why = markdown.Inline(why, 600); why == "" {
+			return meaning
+		}
+		return strings.TrimRight(meaning, ".。") + w.Tell.Colon + why
+	}
+	var items []string
+	for _, l := range lines {
+		if l = markdown.Inline(l, 600); l != "" {
+			items = append(items, "- "+l)
+		}
+	}
+	return text.Join("\n\n", meaning, w.within(10_000, items))
+}

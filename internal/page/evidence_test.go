@@ -1,0 +1,76 @@
+package page
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Whoever reads a page is told what its statements on tests rest on.
+func TestRanNothing(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	const said = "Reprise ran nothing by itself"
+	for _, tt := range []struct {
+		name   string
+		phases []pipelines.Phase
+		want   bool
+	}{
+		{"no check", []pipelines.Phase{{Name: "a", Access: pipelines.AccessArtifacts}, {Name: "b", Access: pipelines.AccessTree}}, true},
+		{"a check", []pipelines.Phase{{Name: "b", Access: pipelines.AccessTree, Checks: []pipelines.Check{{Name: "unit"}}}, {Name: "c", Access: pipelines.AccessTree}}, false},
+		{"nothing to check", []pipelines.Phase{{Name: "a", Access: pipelines.AccessArtifacts}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plan := *p.Plan
+			plan.Phases, plan.Spare = tt.phases, nil
+			for page, text := range map[string]string{
+				"comment": Comment(&plan, p.Run, Links{}), "draft": DraftBody(&plan, p.Run, PullFacts{}), "pull request": DoneBody(&plan, p.Run, nil, PullFacts{}),
+			} {
+				if got := strings.Contains(text, said); got != tt.want {
+					t.Errorf("%s: says it is %v, want %v:\n%s", page, got, tt.want, text)
+				}
+			}
+		})
+	}
+}
+
+// A setup that fails has called nobody: its own words are all that there is to go by.
+func TestSetupFailed(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	run := phases.SetUp(p.Run, []metadata.CheckResult{
+		{Name: "deps", Run: "npm ci", ExitCode: 1, Output: "npm error one\nnpm error ```two\n"},
+	}, time.Unix(0, 0))
+	text := Comment(p.Plan, run, Links{})
+	for _, want := range []string{"`npm ci`", "````\nnpm error one\nnpm error ```two\n````", "etup deps exited with 1: npm error", "comment `/retry`"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("does not say %q:\n%s", want, text)
+		}
+	}
+	run.Status, run.Stop = metadata.Running, nil
+	if text := Comment(p.Plan, run, Links{}); strings.Contains(text, "npm error") {
+		t.Errorf("a setup that stops nothing any more is still shown:\n%s", text)
+	}
+}
+
+// What was broken before the work is named to those who are to merge it.
+func TestFailedBefore(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	const said = "Failed in the same way before anything was changed"
+	for _, known := range []bool{false, true} {
+		run := p.Run.Clone()
+		run.Phases[0].Checks = &metadata.Checks{Written: run.Phases[0].Written, Results: []metadata.CheckResult{
+			{Name: "fine", Pass: true}, {Name: "old", ExitCode: 1, FailsBefore: known},
+		}}
+		for page, text := range map[string]string{
+			"comment": Comment(p.Plan, run, Links{}), "draft": DraftBody(p.Plan, run, PullFacts{}), "pull request": DoneBody(p.Plan, run, nil, PullFacts{}),
+		} {
+			if got := strings.Contains(text, said+", and do not hold the work up: `old`."); got != known {
+				t.Errorf("%s: names it is %v, want %v:\n%s", page, got, known, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package page
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// findings are what reviews, checks and gates say about the work.
+type findings struct{ writer }
+
+// open are what stands against the work of phases that are not done.
+// They are open to view where a person has to read them.
+func (w findings) open() string {
+	var items []string
+	most := progress.FailureLines // of the first check; the others have less room on a phone
+	for _, r := range w.rows {
+		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
+			continue
+		}
+		for _, x := range progress.FailedChecks(r.Rec) {
+			items = append(items, w.check(r.Rec.Name, x, most))
+			most = 5
+		}
+		for _, f := range progress.OpenFindings(r.Rec.Verdict) {
+			items = append(items, w.finding(r.Rec.Name, f))
+		}
+		for _, g := range progress.FailedGates(r.Rec.Verdict) {
+			title := "**" + w.Comment.Gate + "** " + markdown.Inline(g.Gate, 300) + " (" + markdown.Inline(r.Rec.Name, 60) + ")"
+			items = append(items, markdown.Item(title, markdown.Truncate(g.Why, 600)))
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return markdown.Details(fmt.Sprintf("%s · %d", w.Findings, len(items)), w.within(20_000, items), w.run.Stop != nil)
+}
+
+// finding is an item of a list: the title and the place, then what is wrong
+// and what would help.
+func (w findings) finding(phase string, f metadata.Finding) string {
+	where := markdown.Inline(phase, 60)
+	if at := progress.Place(f); at != "" {
+		where += ", " + markdown.Code(markdown.Truncate(at, 200))
+	}
+	if f.Status == metadata.StillOpen {
+		where += ", " + w.word(w.Changes, string(f.Status))
+	}
+	title := "**" + w.word(w.Severities, string(f.Severity)) + " " + markdown.Inline(f.ID, 40) + "** " + markdown.Inline(f.Title, 300) + " (" + where + ")"
+	return markdown.Item(title, markdown.Truncate(f.Problem, 800), markdown.PrefixedText("→ ", markdown.Truncate(f.Solution, 800)))
+}
+
+// check is an item with what a failed check printed: of much the lines that
+// say what failed, and where all of it is.
+func (w findings) check(phase string, x metadata.CheckResult, most int) string {
+	title := "**" + w.Comment.Check + "** " + markdown.Inline(x.Name, 80) + " (" + markdown.Inline(phase, 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + markdown.Code(markdown.Truncate(x.Run, 200))
+	lines, left := progress.Excerpt(x.Output, most)
+	if len(lines) == 0 {
+		return markdown.Item(title)
+	}
+	out := markdown.Item(title) + "\n\n" + markdown.Indent(markdown.Fenced(strings.Join(lines, "\n")), "  ")
+	if left > 0 {
+		out += "\n\n  " + w.Comment.MoreLines(left, w.file(w.checksFile(phase)))
+	}
+	return out
+}
+
+// setup is the end of what a command of the setup printed that has stopped the run.
+func (w findings) setup() string {
+	c := phases.Broken(w.run.Setup)
+	if c == nil || w.run.Stop == nil || w.run.Stop.Code != metadata.SetupFailed {
+		return ""
+	}
+	lines, _ := progress.Excerpt(c.Output, 30)
+	return text.Join("\n\n", markdown.Code(markdown.Truncate(c.Run, 200)), markdown.Fenced(strings.Join(lines, "\n")))
+}
+
+// checksFile is the path of the file that has all that the checks of a phase
+// printed.
+func (w findings) checksFile(phase string) string {
+	return path.Join(phases.Folder(w.run.IssueNumber), progress.RowOf(w.rows, phase).Folder, phases.ChecksFile)
+}
+
+// suggestions are what passing reviews had to say.
+func (w findings) suggestions() string {
+	var items []string
+	for _, r := range w.rows {
+		if r.Rec.Status != metadata.PhaseCompleted {
+			continue
+		}
+		for _, f := range progress.OpenFindings(r.Rec.Verdict) {
+			items = append(items, w.finding(r.Rec.Name, f))
+		}
+	}
+	return w.folded(w.Comment.Suggestions, 6_000, items)
+}

@@ -1,0 +1,95 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// headline says where the run is, or how it ended.
+func (w writer) headline() string {
+	at := progress.RowOf(w.rows, w.now.Phase)
+	where := ""
+	if at.Number > 0 {
+		step := string(w.now.Step())
+		if step == "" {
+			step = string(at.Rec.CurrentStep)
+		}
+		where = w.Headline(at.Number, len(w.rows), markdown.Inline(at.Rec.Name, 60), markdown.Inline(step, 20))
+		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
+		if at.Round() > 1 {
+			where += " · " + w.Round(at.Round())
+		}
+	}
+	if w.run.Status == metadata.Running {
+		return text.Join(" ", runSign(w.run.Status), where)
+	}
+	if w.run.Status == metadata.Completed {
+		where = ""
+	}
+	return text.Join(" ", runSign(w.run.Status), text.Join(" · ", text.Capitalize(w.word(w.Statuses, string(w.run.Status))), where))
+}
+
+// linked are the links, in a line.
+func (w writer) linked() string {
+	branch := markdown.Link(w.Branch, w.notices.Branch)
+	if branch == "" && w.run.BranchName != "" {
+		branch = w.Branch + " " + markdown.Code(markdown.Truncate(w.run.BranchName, 100))
+	}
+	return text.Join(" · ", markdown.Link(w.Job, w.notices.Job), branch, markdown.Link(w.PullRequest, w.pullRequest()))
+}
+
+// pullRequest is the address of the pull request, or "".
+func (w writer) pullRequest() string {
+	if w.notices.PullRequest != "" {
+		return w.notices.PullRequest
+	}
+	return w.run.PRURL
+}
+
+// facts are what the run has used, and who is at work.
+func (w writer) facts() string {
+	who := ""
+	if w.run.Status == metadata.Running && w.now.Agent != "" {
+		who = markdown.Named(w.Agent, markdown.Code(markdown.Truncate(w.now.Agent, 60)))
+		if model := progress.ModelOf(w.plan, w.run, w.now); model != "" {
+			who += " · " + markdown.Named(w.Model, markdown.Code(markdown.Truncate(model, 60)))
+		}
+	}
+	return text.Join(" · ", w.used(), who)
+}
+
+// used is what the run has cost, in money and time.
+func (w writer) used() string {
+	limit, used := w.run.Budget.USD, w.run.Cost.USD-w.run.Budget.Since.USD
+	if limit == 0 {
+		limit, used = w.run.Budget.IssueUSD, w.run.Cost.USD
+	}
+	estimated := slices.ContainsFunc(w.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
+	elapsed := ""
+	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
+		elapsed = markdown.Named(w.Elapsed, w.Duration(d))
+	}
+	return text.Join(" · ", markdown.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed)
+}
+
+func runSign(s metadata.Status) string {
+	switch s {
+	case metadata.Running:
+		return "🔄"
+	case metadata.Completed:
+		return "✅"
+	case metadata.Failed:
+		return "❌"
+	case metadata.Cancelled:
+		return "🚫"
+	case metadata.Interrupted:
+		return "⏸️"
+	}
+	return "✋"
+}

@@ -1,0 +1,72 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// history is what was asked of a run, and where it was taken back.
+type history struct{ writer }
+
+// rollbacks is the history of rollbacks, the newest first.
+func (w history) rollbacks() string {
+	var items []string
+	for _, e := range slices.Backward(w.run.RollbackHistory) {
+		items = append(items, markdown.Item(e.Timestamp.UTC().Format("2006-01-02 15:04 UTC")+" · "+w.back(e), markdown.Truncate(e.Reason, 600)))
+		if len(items) == 100 {
+			break // as many as there is ever room for
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return markdown.Details(fmt.Sprintf("%s · %d", w.Rollbacks, len(w.run.RollbackHistory)), w.within(10_000, items), false)
+}
+
+// commands is the history of commands, the newest first.
+func (w history) commands() string {
+	const most = 100 // as many as there is ever room for
+	all := slices.Concat(commandsOf(w.run), w.notices.Requests)
+	if len(all) == 0 {
+		return ""
+	}
+	slices.SortStableFunc(all, func(a, b Requested) int { return b.At.Compare(a.At) })
+	var items []string
+	for _, a := range all[:min(len(all), most)] {
+		items = append(items, askedItem(a))
+	}
+	return markdown.Details(fmt.Sprintf("%s · %d", w.Commands, len(all)), w.within(6_000, items), false)
+}
+
+// askedItem is a command in a line: when, who, what, and what came of it.
+func askedItem(a Requested) string {
+	when := a.At.UTC().Format("2006-01-02 15:04 UTC")
+	if to := markdown.Link(when, a.URL); to != "" {
+		when = to
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(a.Command), "\n")
+	return "- " + text.Join(" · ", when, markdown.Code(markdown.Truncate(a.By, 60)), markdown.Code(markdown.Truncate(first, 200)), markdown.Inline(a.Outcome, 300))
+}
+
+// commandsOf gives the commands that the record has, oldest first.
+func commandsOf(run metadata.Run) []Requested {
+	var all []Requested
+	for _, d := range run.Decisions {
+		if d.By == "" && d.Comment == 0 {
+			continue // the engine's own
+		}
+		a := Requested{At: d.At, By: d.By, Command: cmp.Or(d.Command, "/"+text.Join(" ", d.Step, d.Phase)), Outcome: d.Why.In(prompts.Words(run.Language))}
+		if d.Comment > 0 && run.IssueURL != "" {
+			a.URL = fmt.Sprintf("%s#issuecomment-%d", run.IssueURL, d.Comment)
+		}
+		all = append(all, a)
+	}
+	return all
+}

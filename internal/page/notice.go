@@ -1,0 +1,54 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Stop is where a run has stopped so that people have to be told. It stays the
+// same until the run goes on.
+type Stop struct {
+	Key string    // of this stop among all of the run
+	At  time.Time // when it stopped
+}
+
+// StopOf gives where a run has stopped; ok is false if it goes on, or if the one
+// who stopped it knows.
+func StopOf(run metadata.Run) (s Stop, ok bool) {
+	attempts := len(run.Attempts)
+	switch {
+	case run.Status == metadata.Completed && attempts > 0 && run.Attempts[attempts-1].EndedAt != nil:
+		return Stop{fmt.Sprintf("completed-%d-%d", attempts, len(run.RollbackHistory)), *run.Attempts[attempts-1].EndedAt}, true
+	case run.Stop == nil, run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
+		return Stop{}, false
+	}
+	for _, d := range run.Decisions {
+		if d.Step == "pause" && d.At.Equal(run.Stop.At) {
+			return Stop{}, false
+		}
+	}
+	return Stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.Unix()), run.Stop.At}, true
+}
+
+// NoticeMarker is the first line of the comment that tells people of a stop.
+func NoticeMarker(issue string, s Stop) string { return MarkerOf("stop", issue+"/"+s.Key) }
+
+// Notice tells people in short that a run has stopped, and what to do. Those who
+// are named get a notification.
+func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
+	w := newWriter(plan, run, t)
+	var names []string
+	for _, login := range who {
+		names = append(names, "@"+strings.TrimPrefix(login, "@"))
+	}
+	return w.reply(marker, []string{
+		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(),
+		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+	})
+}

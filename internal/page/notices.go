@@ -1,0 +1,38 @@
+package page
+
+import "time"
+
+// Links are addresses that a comment points at. Those that are empty are left
+// out.
+type Links struct {
+	Job         string // of the job that works on the run
+	Branch      string
+	PullRequest string // if empty, the one that the record names
+	Files       string // what a path from the top of the repository is appended to
+}
+
+// Notices is what is known of a run beside its record, for those who read about
+// it. The zero value says nothing.
+type Notices struct {
+	Links
+	// Requests are commands that the record does not have, such as refused ones,
+	// in any order. Those that it has are found there.
+	Requests []Requested
+	// Warnings are what went wrong beside the run, such as why there is no
+	// pull request, each a sentence of a program.
+	Warnings []string
+	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
+	// GitHub starts no workflow.
+	NoChecks bool
+	// Dispatched are the workflow files that were started because of that.
+	Dispatched []string
+}
+
+// Requested is a command that somebody gave, and what became of it.
+type Requested struct {
+	At      time.Time
+	By      string // login; empty if unknown
+	Command string // as it was typed; its first line is shown
+	Outcome string // a sentence, or empty
+	URL     string // of the comment; may be empty
+}

@@ -1,0 +1,64 @@
+package page
+
+import (
+	"fmt"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// PullFacts are what a pull request tells besides the run's record.
+type PullFacts struct {
+	Notices
+	Issue    int      // the number that the pull request closes; 0 for none, as for an issue of another repository
+	Progress string   // address of the live comment
+	Images   []string // addresses that images in the report may begin with, such as "https://github.com/octo/hello/"
+}
+
+// pull is the pull request of a run.
+type pull struct{ writer }
+
+// DraftBody gives the body of a pull request while the run is under way, as
+// Markdown in the language of the run: which issue it closes, the phases, what
+// was used, and what passing reviews suggest. It has at most markdown.MaxComment characters.
+func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
+	p := pull{newWriter(plan, run, f.Notices)}
+	draft := p.Tell.Draft
+	if run.Status != metadata.Running && run.Status != metadata.Completed {
+		draft = p.Tell.Halted
+	}
+	return p.body([]string{
+		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.ranNothing(), p.failedBefore(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
+	})
+}
+
+// DoneBody gives the body of a pull request at the end of a run: the report,
+// which is Markdown from an agent and made harmless here, and below it which
+// issue it closes, what was used, the phases, and what passing reviews suggest.
+// It has at most markdown.MaxComment characters; what has no room at the end of the report is left out.
+func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
+	p := pull{newWriter(plan, run, f.Notices)}
+	below := p.body([]string{
+		"---", p.closes(f.Issue), p.warnings(), p.ranNothing(), p.failedBefore(), text.Join(" · ", p.used(), p.links(f)), markdown.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
+	})
+	text := markdown.Sanitize(string(report), f.Images, markdown.MaxComment-markdown.Units(below)-4, p.Tell.BodyCut)
+	if text == "" {
+		text = "> " + p.Tell.NoReport
+	}
+	return text + "\n\n" + below
+}
+
+// closes names the issue. GitHub closes it with the pull request only if it
+// is one of the same repository.
+func (w pull) closes(issue int) string {
+	if issue > 0 {
+		return fmt.Sprintf("Closes #%d", issue)
+	}
+	return markdown.Named("issue", markdown.Link(markdown.Inline(w.run.IssueNumber, 60), w.run.IssueURL))
+}
+
+func (w pull) links(f PullFacts) string {
+	return text.Join(" · ", markdown.Link(w.Progress, f.Progress), markdown.Link(w.Job, f.Job))
+}

@@ -1,0 +1,131 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// RollbackReply shows what a rollback would change, without changing it: the
+// phases before and after, what the next agent is told, the entry of the
+// history, the files that move, and the text of each that is written.
+func RollbackReply(marker string, plan *pipelines.Pipeline, back phases.RollbackPlan) string {
+	r := rollback{newWriter(plan, back.Run, Notices{})}
+	blocks := []string{"**" + r.Tell.Preview + "**", r.back(back.Entry), text.Join(" ", r.Tell.Unchanged, r.Tell.CarryOut)}
+	return r.reply(marker, append(blocks, r.details(back)...))
+}
+
+// rollback shows what a rollback changes.
+type rollback struct{ writer }
+
+// details shows in detail what a rollback changes.
+func (w rollback) details(back phases.RollbackPlan) []string {
+	e := back.Entry
+	blocks := []string{
+		w.changes(progress.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
+		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
+	}
+	return append(blocks, markdown.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), markdown.Code(markdown.Truncate(back.ReasonFile, 300))+"\n\n"+markdown.Fenced(markdown.Truncate(string(engine.ReasonText(back)), 20_000)), false))
+}
+
+// changes has a row for each phase, with a mark where it changes.
+func (w rollback) changes(before, after []progress.Row) string {
+	var rows [][]string
+	for _, b := range before {
+		was, is := w.where(b.Rec), w.where(progress.RowOf(after, b.Rec.Name).Rec)
+		mark := ""
+		if was != is {
+			mark = "●"
+		}
+		rows = append(rows, []string{mark, cell(b.Rec.Name, 60), was, is})
+	}
+	return w.within(15_000, grid("", []string{"", w.Phase, w.Tell.Before, w.Tell.After}, rows))
+}
+
+// where says where a phase stands.
+func (w rollback) where(p metadata.Phase) string {
+	revises := ""
+	if p.RetryCount > 0 {
+		revises = fmt.Sprintf("%s %d", w.Tell.Revises, p.RetryCount)
+	}
+	verdict := ""
+	if p.ReviewResult != "" {
+		verdict = w.Tell.Review + ": " + w.word(w.Verdicts, p.ReviewResult)
+	}
+	return cell(text.Join(" · ", w.word(w.Statuses, string(p.Status)), w.word(w.Steps, string(p.CurrentStep)), revises, verdict), 200)
+}
+
+// nextAgent is what the phase keeps for the agent that goes on with it.
+func (w rollback) nextAgent(p *metadata.Phase) string {
+	if p == nil || p.RollbackContext == nil {
+		return ""
+	}
+	told := p.RollbackContext
+	lines := []string{markdown.Quote("**"+w.Tell.NextAgent+"**", markdown.Truncate(told.Reason, 4_000))}
+	if d := told.Details; d != nil {
+		if d.BlockerCount+d.SuggestionCount > 0 {
+			lines = append(lines, "- "+w.OpenFindings(d.BlockerCount, d.SuggestionCount))
+		}
+		if tests := codes(d.AffectedTests); len(tests) > 0 {
+			lines = append(lines, "- "+markdown.Named(w.Tell.Tests, w.within(3_000, tests)))
+		}
+	}
+	if told.ReviewResult != "" {
+		lines = append(lines, "- "+markdown.Named(w.Tell.Review, markdown.Code(markdown.Truncate(told.ReviewResult, 300))))
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// entry is what the history gains, as entry n.
+func (w rollback) entry(e metadata.Rollback, n int) string {
+	place := func(phase string, step metadata.Step) string {
+		return text.Join(" · ", markdown.Inline(phase, 60), w.word(w.Steps, string(step)))
+	}
+	facts := []string{
+		markdown.Named(w.Tell.Time, markdown.Code(text.Clock(e.Timestamp))),
+		markdown.Named(w.Tell.From, place(e.FromPhase, e.FromStep)),
+		markdown.Named(w.Tell.To, place(e.ToPhase, e.ToStep)),
+		markdown.Named(w.Tell.Triggered, text.Join(" · ", w.word(w.Tell.Triggers, triggerWord(e)), markdown.Code(markdown.Truncate(e.By, 60)))),
+		markdown.Link(w.Tell.Comment, e.CommentURL),
+	}
+	lines := []string{"**" + w.Tell.Entry(n) + "**", ""}
+	for _, f := range facts {
+		if f != "" {
+			lines = append(lines, "- "+f)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (w rollback) moved(moves map[string]string) string {
+	var items []string
+	for _, from := range slices.Sorted(maps.Keys(moves)) {
+		items = append(items, "- "+markdown.Code(markdown.Truncate(from, 300))+" → "+markdown.Code(markdown.Truncate(moves[from], 300)))
+	}
+	return w.folded(w.Tell.SetAside, 8_000, items)
+}
+
+func (w rollback) restored(paths []string) string {
+	var items []string
+	for _, p := range codes(paths) {
+		items = append(items, "- "+p)
+	}
+	return w.folded(w.Tell.Restored, 8_000, items)
+}
+
+// triggerWord is the key of the words for who or what took a run back.
+func triggerWord(e metadata.Rollback) string {
+	if e.TriggeredBy == metadata.Automatic && e.By != "" {
+		return "asked"
+	}
+	return string(e.TriggeredBy)
+}

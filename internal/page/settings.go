@@ -1,0 +1,117 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Right is a command, or several, and the role that may give it.
+type Right struct{ Command, Role string }
+
+// ConfigFacts are what the answer to a question about the settings tells
+// besides the pipeline.
+type ConfigFacts struct {
+	Why      string   // why the issue has this pipeline
+	From     string   // where pipelines and settings were read from, such as a branch and its commit
+	Sandbox  string   // the one in force, in a few words
+	Version  string   // of reprise
+	Rights   []Right  // in the order to be shown
+	Bots     []string // the exact names that may give commands
+	Protects []string // path patterns besides those of the pipeline
+}
+
+// ConfigReply says what a run of the issue would go by.
+func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFacts) string {
+	s := settings{speaker(language)}
+	plan = progress.Whole(plan)
+	facts := []string{
+		markdown.Named(s.Pipeline, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Name, 60)), markdown.Inline(plan.Description, 300))),
+		markdown.Named(s.Tell.Chosen, markdown.Inline(f.Why, 300)),
+		markdown.Named(s.Tell.ReadFrom, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Source, 200)), markdown.Code(markdown.Truncate(f.From, 200)))),
+		markdown.Named(s.Tell.Budget, s.budget(plan.Budget)),
+		markdown.Named(s.Tell.Words, markdown.Code(markdown.Truncate(plan.Language, 20))),
+		markdown.Named(s.Tell.Sandbox, markdown.Inline(f.Sandbox, 200)),
+		markdown.Named(s.Tell.Version, markdown.Code(markdown.Truncate(f.Version, 100))),
+		markdown.Named(s.Tell.Protected, strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
+		markdown.Named(s.Tell.Bots, text.Join(" ", codes(f.Bots)...)),
+	}
+	var list []string
+	for _, f := range facts {
+		if f != "" {
+			list = append(list, "- "+f)
+		}
+	}
+	return s.reply(marker, []string{"**" + s.Tell.Settings + "**", s.within(20_000, list), s.crew(plan), s.rights(f.Rights)})
+}
+
+// settings are what a run would go by.
+type settings struct{ writer }
+
+// budget says what a run may spend.
+func (w settings) budget(b pipelines.Budget) string {
+	var parts []string
+	if b.USD > 0 {
+		parts = append(parts, text.USD(b.USD))
+	}
+	if b.Time > 0 {
+		parts = append(parts, w.Duration(time.Duration(b.Time)))
+	}
+	if b.Attempts > 0 {
+		parts = append(parts, w.Tell.AttemptLimit(b.Attempts))
+	}
+	if b.Tokens > 0 {
+		parts = append(parts, w.Tell.TokenLimit(text.Tokens(b.Tokens)))
+	}
+	if len(parts) == 0 {
+		return w.Tell.Unlimited
+	}
+	return strings.Join(parts, " · ")
+}
+
+// crew says who does what in each phase.
+func (w settings) crew(plan *pipelines.Pipeline) string {
+	var rows [][]string
+	for _, p := range plan.Phases {
+		review := w.whoDoes(plan, p.Review)
+		if p.NoReview {
+			review = w.Tell.Nobody
+		}
+		rows = append(rows, []string{cell(p.Name, 60), w.whoDoes(plan, p.Execute), review, w.whoDoes(plan, p.Revise)})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	head := []string{w.Phase, w.Steps["execute"], w.Steps["review"], w.Steps["revise"]}
+	return w.within(15_000, grid("", head, rows))
+}
+
+// whoDoes is the agent of a step, the program it uses, and the model.
+func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
+	use := ""
+	if a, known := plan.Agents[s.Agent]; known && a.Use != s.Agent {
+		use = "(" + cell(a.Use, 60) + ")"
+	}
+	network := ""
+	if s.Network.Closed {
+		network = w.Tell.Network + ": " + cell(s.Network.String(), 200)
+	}
+	return text.Join(" · ", text.Join(" ", cell(s.Agent, 60), use), cell(s.Model, 60), network)
+}
+
+// rights say which role each command needs.
+func (w settings) rights(all []Right) string {
+	var rows [][]string
+	for _, r := range all {
+		rows = append(rows, []string{markdown.Code(cellCode(r.Command)), cell(r.Role, 60)})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return w.within(10_000, grid("", []string{w.Tell.Command, w.Tell.Role}, rows))
+}

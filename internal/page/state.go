@@ -1,0 +1,71 @@
+package page
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// stateBlock is the state for programs that read the comment.
+func stateBlock(w writer) string {
+	const most = 60
+	s := state{
+		Schema: 1, Issue: markdown.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: markdown.Truncate(w.run.Pipeline.Name, 100),
+		Phase: markdown.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: markdown.Truncate(w.now.Agent, 100), Branch: markdown.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
+		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
+		Rollbacks: len(w.run.RollbackHistory), Updated: w.run.UpdatedAt.UTC().Truncate(time.Second),
+	}
+	if w.run.Stop != nil {
+		s.Code = w.run.Stop.Code
+	}
+	for _, r := range w.rows[:min(len(w.rows), most)] {
+		s.Phases = append(s.Phases, phaseState{
+			markdown.Truncate(r.Rec.Name, 100), r.Rec.Status, r.Rec.CurrentStep, r.Round(), r.Attempts, cents(r.USD), markdown.Truncate(r.Rec.ReviewResult, 40),
+		})
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		return "" // a time or an amount that JSON cannot hold
+	}
+	return markdown.Details("JSON", "```json\n"+string(data)+"\n```", false)
+}
+
+// cents drops the digits that adding up leaves behind a hundredth of a cent.
+func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }
+
+// state is the machine-readable part of a comment.
+type state struct {
+	Schema      int             `json:"schema"`
+	Issue       string          `json:"issue"`
+	Revision    int             `json:"revision"`
+	Status      metadata.Status `json:"status"`
+	Code        metadata.Code   `json:"reason_code,omitempty"`
+	Pipeline    string          `json:"pipeline"`
+	Phase       string          `json:"phase"`
+	Step        string          `json:"step,omitempty"`
+	Agent       string          `json:"agent,omitempty"`
+	Branch      string          `json:"branch"`
+	PullRequest int             `json:"pull_request,omitzero"`
+	USD         float64         `json:"cost_usd"`
+	BudgetUSD   float64         `json:"budget_usd,omitzero"`
+	Tokens      int64           `json:"tokens"`
+	Attempts    int             `json:"attempts"`
+	Rollbacks   int             `json:"rollbacks"`
+	Updated     time.Time       `json:"updated_at"`
+	Phases      []phaseState    `json:"phases"`
+}
+
+type phaseState struct {
+	Name     string               `json:"name"`
+	Status   metadata.PhaseStatus `json:"status"`
+	Step     metadata.Step        `json:"step,omitempty"`
+	Round    int                  `json:"round,omitzero"`
+	Attempts int                  `json:"attempts,omitzero"`
+	USD      float64              `json:"cost_usd,omitzero"`
+	Verdict  string               `json:"verdict,omitempty"`
+}

@@ -1,0 +1,150 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// maxSummary is the most that the summary of a step may have, in UTF-16 units.
+// GitHub takes 1 MiB, and no unit becomes more than three bytes.
+const maxSummary = 1 << 20 / 3
+
+// Versioned is a program with its version.
+type Versioned struct{ Name, Version string }
+
+// SummaryFacts are what the summary of a job tells besides the run's record.
+type SummaryFacts struct {
+	Notices
+	Removed  []clean.Removal     // from the issue
+	Denials  []Denial            // while the job ran
+	Sandbox  string              // the one that was asked for
+	Box      sandbox.Confinement // the one there was
+	Versions []Versioned         // of reprise and the agents' programs
+}
+
+// summary is that of a job.
+type summary struct{ writer }
+
+// RunSummary gives the summary of a job that worked on a run as Markdown, in
+// the language of the run: how it ended and what to do, every phase with its
+// time and cost, pictures of both, and what the job refused, took out of the
+// issue and ran with. Text from outside is escaped in it. It has at most 1 MiB.
+func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) string {
+	s := summary{newWriter(plan, run, f.Notices)}
+	return s.fit([]string{
+		text.Join("\n\n", "## "+s.headline(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
+		advice(s).text(), advice(s).lastWords(), s.warnings(), s.table(), s.denials(f.Denials), s.refusedHosts(), findings(s).open(),
+		titled(s.Tell.Flow, chart(s).flow()), titled(s.Tell.Timeline, chart(s).timeline()),
+		history(s).rollbacks(), history(s).commands(), s.removals(f.Removed), s.surroundings(sandboxText(s.Catalogue, f.Sandbox, f.Box), f.Versions),
+	})
+}
+
+// fit joins the parts of a summary that fit.
+func (w summary) fit(blocks []string) string { return fit(maxSummary, w.Tell.SummaryCut, blocks) }
+
+// reason is the code of why the run does not go on.
+func (w summary) reason() string {
+	reason := ""
+	switch {
+	case w.run.Stop != nil:
+		reason = string(w.run.Stop.Code)
+	case w.run.Status == metadata.Completed:
+		reason = string(metadata.Done)
+	}
+	return markdown.Named(w.Tell.Decision, markdown.Code(markdown.Truncate(reason, 60)))
+}
+
+// denials are what was refused, each with how to change that.
+func (w summary) denials(all []Denial) string {
+	var items []string
+	for _, d := range all {
+		items = append(items, "- "+markdown.Indent(refusal(w).text(d), "  ")[2:])
+	}
+	return titled(w.Tell.Refused, w.within(60_000, items))
+}
+
+// refusedHosts are what the network of a step does not have, with what would open
+// it in the pipeline.
+func (w summary) refusedHosts() string {
+	var items []string
+	for _, a := range w.run.Attempts {
+		if a.Refused == "" {
+			continue
+		}
+		var hosts []string
+		for one := range strings.SplitSeq(a.Refused, ", ") {
+			host, _, _ := strings.Cut(one, " ")
+			hosts = append(hosts, strconv.Quote(host))
+		}
+		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.Steps[string(a.Step)], markdown.Code(markdown.Truncate(a.Refused, 1000)))+
+			"\n  "+markdown.Code("network: allow: ["+strings.Join(hosts, ", ")+"]"))
+	}
+	return titled(w.Tell.RefusedHosts, w.within(20_000, items))
+}
+
+// removals say what was taken out of the issue.
+func (w summary) removals(removed []clean.Removal) string {
+	var items []string
+	for _, line := range w.RemovedFrom(removed) {
+		items = append(items, "- "+markdown.Inline(line, 300))
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return titled(w.Removed, w.RemovedNote+"\n\n"+strings.Join(items, "\n"))
+}
+
+// surroundings are what the job ran with, of which sandbox is written already.
+func (w summary) surroundings(sandbox string, versions []Versioned) string {
+	var programs []string
+	for _, v := range versions {
+		programs = append(programs, markdown.Code(text.Join(" ", markdown.Truncate(v.Name, 60), markdown.Truncate(v.Version, 100))))
+	}
+	var lines []string
+	for _, l := range []string{sandbox, markdown.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
+		if l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// table has a row for each phase.
+func (w summary) table() string {
+	var rows [][]string
+	for _, r := range w.rows {
+		attempts, spent, took := "", "", ""
+		if r.Attempts > 0 {
+			attempts, spent = fmt.Sprint(r.Attempts), text.USD(r.USD)
+		}
+		if r.Took > 0 {
+			took = w.Duration(r.Took)
+		}
+		rows = append(rows, []string{
+			progress.Sign(r.Rec.Status), cell(r.Rec.Name, 60), cell(w.word(w.Statuses, string(r.Rec.Status)), 40), attempts,
+			cell(w.word(w.Verdicts, r.Rec.ReviewResult), 40), took, spent,
+		})
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	head := []string{"", w.Phase, w.Status, w.Attempts, w.Tell.Verdict, w.Tell.Took, w.Cost}
+	return w.within(100_000, grid("lllrlrr", head, rows))
+}
+
+// titled is a part with a heading; nothing without a body.
+func titled(title, body string) string {
+	if body == "" {
+		return ""
+	}
+	return "### " + title + "\n\n" + body
+}

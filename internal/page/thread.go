@@ -1,0 +1,28 @@
+package page
+
+import (
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// mostWhy is how much of a reason stands in an answer to a comment on a line.
+const mostWhy = 2_000
+
+// ThreadReply answers, in the conversation of a line of the pull request, what a
+// review has said there: in which commit it is done, or why it is not.
+func ThreadReply(language, commit string, comments []metadata.ReviewComment) string {
+	w := speaker(language)
+	var lines []string
+	for _, c := range comments {
+		switch c.Finding.Status {
+		case metadata.Fixed:
+			lines = append(lines, w.Tell.FixedIn(commit))
+		case metadata.StillOpen:
+			lines = append(lines, w.Tell.NotChanged(markdown.Sanitize(c.Finding.Solution, nil, mostWhy, w.Tell.ReplyCut)))
+		default:
+			lines = append(lines, w.Tell.RevisedIn(commit))
+		}
+	}
+	return text.Join("\n\n", lines...)
+}

@@ -1,0 +1,80 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// The alerts of GitHub that are used: what a person is asked, what went wrong,
+// and what is good to know. Other forges show them as quotes.
+const (
+	alertImportant = "IMPORTANT"
+	alertWarning   = "WARNING"
+	alertNote      = "NOTE"
+)
+
+// alert is Markdown in a box of a kind; nothing without a body.
+func alert(kind, body string) string {
+	if body == "" {
+		return ""
+	}
+	return "> [!" + kind + "]\n" + markdown.Indent(body, "> ")
+}
+
+// ranNothing says that no check was run, where one would tell something.
+func (w writer) ranNothing() string {
+	if w.plan == nil || !phases.RunsNothing(w.plan) {
+		return ""
+	}
+	return "⚠️ " + w.Tell.RanNothing
+}
+
+// failedBefore names the checks that failed before anything was changed, and fail
+// in the same way now.
+func (w writer) failedBefore() string {
+	var names []string
+	for _, r := range w.rows {
+		if r.Rec.Checks == nil {
+			continue
+		}
+		for _, c := range r.Rec.Checks.Results {
+			if c.FailsBefore && !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "⚠️ " + w.Tell.FailedBefore(w.List(codes(names)))
+}
+
+// warnings say what went wrong beside the run, and why no check runs on its
+// branch.
+func (w writer) warnings() string {
+	const most = 10 // more would push the run itself out of sight
+	var all []string
+	if w.notices.NoChecks {
+		text := w.Tell.NoChecks
+		if names := codes(w.notices.Dispatched); len(names) > 0 {
+			text += " " + w.Tell.Dispatched(names)
+		}
+		all = append(all, text)
+	}
+	for i, said := range w.notices.Warnings {
+		if i == most {
+			all = append(all, w.Comment.More(len(w.notices.Warnings)-i))
+			break
+		}
+		if said = markdown.Inline(said, 500); said != "" {
+			all = append(all, said)
+		}
+	}
+	if len(all) > 1 {
+		return alert(alertWarning, "- "+strings.Join(all, "\n- "))
+	}
+	return alert(alertWarning, strings.Join(all, ""))
+}

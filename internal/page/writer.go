@@ -1,0 +1,122 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// writer has what all texts about a run are made from: the run, where it is,
+// what is known beside its record, and the words. What is read on GitHub is a
+// type of its own over it.
+type writer struct {
+	prompts.Catalogue
+	notices Notices
+	plan    *pipelines.Pipeline
+	run     metadata.Run
+	rows    []progress.Row
+	now     phases.Decision
+}
+
+func newWriter(plan *pipelines.Pipeline, run metadata.Run, t Notices) writer {
+	plan = progress.Whole(plan)
+	return writer{
+		Catalogue: prompts.Words(run.Language),
+		plan:      plan, run: run, notices: t, rows: progress.RowsOf(plan, run), now: progress.Doing(plan, run),
+	}
+}
+
+// speaker says things that are about no run.
+func speaker(language string) writer {
+	return newWriter(nil, metadata.Run{Language: prompts.Words(language).Language}, Notices{})
+}
+
+// word translates a word of the record.
+func (w writer) word(words map[string]string, key string) string {
+	if w, ok := words[key]; ok {
+		return w
+	}
+	return markdown.Inline(key, 40)
+}
+
+// within joins as many of the lines as fit into a number of UTF-16 units, and
+// says so if that is not all.
+func (w writer) within(limit int, lines []string) string {
+	used := 0
+	for i, l := range lines {
+		if used += markdown.Units(l) + 1; used > limit {
+			return strings.Join(append(lines[:i:i], "", w.Comment.More(len(lines)-i)), "\n")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// file names a file of the branch, as a link where that is possible.
+func (w writer) file(name string) string {
+	return cmp.Or(markdown.Link(markdown.Inline(text.Last(name), 80), markdown.FileURL(w.notices.Files, name)), markdown.Code(markdown.Truncate(name, 200)))
+}
+
+// back is an entry of the history without its reason.
+func (w writer) back(e metadata.Rollback) string {
+	return w.RolledBack(markdown.Inline(e.FromPhase, 60), markdown.Inline(e.ToPhase, 60), markdown.Inline(string(e.ToStep), 20), markdown.Inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
+}
+
+// parent names the issue of the run, as a link where that is possible.
+func (w writer) parent() string {
+	text := markdown.Inline(text.Join(" ", w.run.IssueNumber, w.run.IssueTitle), 200)
+	return cmp.Or(markdown.Link(text, w.run.IssueURL), markdown.Code(w.run.IssueNumber))
+}
+
+// folded is a list behind a fold, with how many items it has; nothing without
+// any. It has at most so many UTF-16 units.
+func (w writer) folded(title string, limit int, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	return markdown.Details(fmt.Sprintf("%s · %d", title, len(items)), w.within(limit, items), false)
+}
+
+// body joins the parts of a body that fit.
+func (w writer) body(blocks []string) string { return fit(markdown.MaxComment, w.Tell.BodyCut, blocks) }
+
+// reply joins the parts of a reply that fit, behind its marker.
+func (w writer) reply(marker string, blocks []string) string {
+	return marker + "\n" + fit(markdown.MaxComment-markdown.Units(marker)-6, w.Tell.ReplyCut, blocks)
+}
+
+// fit joins the parts that fit into a number of UTF-16 units, and says with the
+// words given if those are not all.
+func fit(limit int, cut string, blocks []string) string {
+	body, whole := markdown.Fit(blocks, limit-markdown.Units(cut)-4)
+	if !whole {
+		body = text.Join("\n\n", body, cut)
+	}
+	return body + "\n"
+}
+
+// adviceOn explains a reason code, also one that is not known.
+func (w writer) adviceOn(reason metadata.Code) prompts.Advice {
+	if a, ok := w.Codes[string(reason)]; ok {
+		return a
+	}
+	return w.Explain(markdown.Inline(string(reason), 60))
+}
+
+// codes makes each text inline code; those that are empty are left out.
+func codes(texts []string) []string {
+	var out []string
+	for _, t := range texts {
+		if t = markdown.Code(markdown.Truncate(t, 200)); t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}

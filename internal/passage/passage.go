@@ -1,0 +1,179 @@
+package passage
+
+import (
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/gate"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Call is what a passage has to know of a call of an agent.
+type Call struct {
+	Agent    string   // claude, codex, gemini, or the name of a program of the user's; "": a check, whose keys are its own
+	Env      []string // of the program, with the keys in it
+	Settings []byte   // of the user for the program: settings.json of Claude Code, config.toml of Codex
+	Login    bool     // Codex has a login in a file
+
+	Turns   int               // limit; 0 means none
+	USD     float64           // limit; 0 means none
+	Network pipelines.Network // what it may reach besides its models
+
+	Models []string // that may be asked, with any that are no dearer; none: all may
+	Price  func(model string, used metadata.Usage) (usd float64, known bool)
+
+	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
+	// If Proxy is nil, there is none.
+	Proxy func(*url.URL) (*url.URL, error)
+	// Transcript, if not nil, is written what is asked and answered, each request with
+	// its answer as one text.
+	Transcript io.Writer
+}
+
+// Passage is the way of one call to its models. Without a key that could stay
+// outside it has no gate, and does nothing.
+type Passage struct {
+	Env []string // for the program: where the gate is, and a placeholder for each key
+
+	call Call
+	gate *gate.Gate // nil: there is none
+	tell chan process.Reaction
+
+	mu       sync.Mutex
+	answered bool // a model has begun to answer
+	last     *Trouble
+}
+
+// Trouble is what a service has answered instead of a model.
+type Trouble struct {
+	Status     int           // of HTTP
+	RetryAfter time.Duration // as the service asked; 0 if it did not
+	Ends       bool          // nothing good will come: the program is ended
+}
+
+// Patience is how long a wait may be that is not worth starting over for, where
+// nothing has been done yet.
+const Patience = 10 * time.Second
+
+// Open opens a gate for a call, which Close closes.
+func Open(c Call) (*Passage, error) {
+	p := &Passage{Env: c.Env, call: c, tell: make(chan process.Reaction, 8)}
+	providers, variables, err := c.providers()
+	world := gate.World{Open: !c.Network.Closed, Allow: c.Network.Allow}
+	if c.Network.Closed {
+		world.Allow = append(slices.Clone(world.Allow), c.hosts()...)
+	}
+	if err != nil || len(providers) == 0 && len(world.Allow) == 0 {
+		return p, err
+	}
+	p.gate, err = gate.Open(gate.Config{
+		Providers: providers, World: world, Proxy: c.Proxy, OnEvent: p.hear,
+		Limits:     gate.Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
+		Transcript: c.Transcript,
+	})
+	if err == nil {
+		p.point(providers, variables)
+	}
+	return p, err
+}
+
+// point has the program ask the gate.
+func (p *Passage) point(providers []gate.Provider, variables []string) {
+	set := func(name, value string) { p.Env = process.SetVar(p.Env, name, value) }
+	for _, name := range variables {
+		set(name, p.gate.Placeholder())
+	}
+	for i, provider := range providers {
+		address := p.gate.URL(provider.Name)
+		for _, s := range services() {
+			if s.api == provider.API {
+				for _, name := range s.bases {
+					set(name, address)
+				}
+			}
+		}
+		if i == 0 {
+			set("REPRISE_MODEL_URL", address)
+		}
+	}
+	p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
+	if p.call.Network.Closed {
+		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+			set(name, p.gate.ProxyURL())
+		}
+		set("NO_PROXY", "127.0.0.1,localhost,::1")
+		set("no_proxy", "127.0.0.1,localhost,::1")
+		return
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} { // a proxy of the user does not lead here
+		if now := process.Lookup(p.Env, name); now != "*" {
+			set(name, strings.TrimPrefix(now+",127.0.0.1,localhost", ","))
+		}
+	}
+}
+
+// Port is that of the gate on loopback; 0 if there is none.
+func (p *Passage) Port() uint16 {
+	if p.gate == nil {
+		return 0
+	}
+	return p.gate.Port()
+}
+
+// Tell says what to do with the program, while it works.
+func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
+
+// hear takes what the gate tells while the program works.
+func (p *Passage) hear(e gate.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch e.Kind {
+	case gate.Answered:
+		p.answered = true
+		if p.last != nil && !p.last.Ends {
+			p.last = nil // it got over it
+		}
+	case gate.Throttled, gate.Unknown:
+		if p.last != nil && p.last.Ends {
+			return
+		}
+		// Before anything was done nothing is lost, and somebody else may have room.
+		hopeless := e.Kind == gate.Unknown || e.RetryAfter >= Patience && !p.answered
+		p.last = &Trouble{Status: e.Status, RetryAfter: e.RetryAfter, Ends: hopeless}
+		if hopeless {
+			p.do(process.GiveUp)
+		}
+	case gate.LimitEnded:
+		p.do(process.Done) // the program has a little time to say what it did
+	}
+}
+
+func (p *Passage) do(r process.Reaction) {
+	select {
+	case p.tell <- r:
+	default: // it has been told enough
+	}
+}
+
+// Trouble gives what the service has answered last instead of a model, or nil if it
+// has answered since.
+func (p *Passage) Trouble() *Trouble {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// Close ends what is under way and gives what has come through. Closing it once more
+// does no harm.
+func (p *Passage) Close() gate.Report {
+	if p.gate == nil {
+		return gate.Report{}
+	}
+	return p.gate.Close()
+}

@@ -1,0 +1,252 @@
+package passage
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/gate"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// opened opens the passage of a call until the test ends.
+func opened(t *testing.T, c Call) *Passage {
+	t.Helper()
+	if c.Price == nil {
+		c.Price = prices
+	}
+	p, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+// prices knows three models.
+func prices(model string, u metadata.Usage) (float64, bool) {
+	rate, known := map[string]float64{"large-1": 5, "small-1": 1, "claude-haiku-4-5": 1}[model]
+	if !known {
+		rate = 10
+	}
+	return rate * (float64(u.InputTokens) + float64(u.CachedTokens)/10 + 5*float64(u.OutputTokens)) / 1e6, known
+}
+
+// TestKeysStayOutside has, for each agent, what of its environment is a placeholder
+// and what is an address of the gate.
+func TestKeysStayOutside(t *testing.T) {
+	anthropic := []string{"ANTHROPIC_API_KEY=sesame", "ANTHROPIC_BASE_URL=https://gw.test/a", "ANTHROPIC_CUSTOM_HEADERS=X-Team: sesame"}
+	for name, tt := range map[string]struct {
+		agent    string
+		env      []string
+		settings string
+		login    bool
+		want     []string
+	}{
+		"claude":          {"claude", anthropic, "", false, []string{"ANTHROPIC_API_KEY=KEY", "ANTHROPIC_BASE_URL=GATE/anthropic"}},
+		"claude's token":  {"claude", []string{"CLAUDE_CODE_OAUTH_TOKEN=sesame"}, "", false, []string{"ANTHROPIC_BASE_URL=GATE/anthropic", "CLAUDE_CODE_OAUTH_TOKEN=KEY"}},
+		"codex":           {"codex", []string{"OPENAI_API_KEY=sesame"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
+		"gemini":          {"gemini", []string{"GEMINI_API_KEY=sesame"}, "", false, []string{"GEMINI_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini"}},
+		"a program":       {"command", []string{"OPENAI_API_KEY=sesame", "OTHER_KEY=other"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
+		"two keys":        {"command", []string{"OPENAI_API_KEY=sesame", "GOOGLE_API_KEY=sesame"}, "", false, []string{"GOOGLE_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini", "OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
+		"a check":         {"", []string{"OPENAI_API_KEY=own"}, "", false, []string{"OPENAI_API_KEY=own"}},
+		"no key":          {"claude", nil, "", false, nil},
+		"an empty key":    {"claude", []string{"ANTHROPIC_API_KEY="}, "", false, []string{"ANTHROPIC_API_KEY="}},
+		"another cloud":   {"claude", []string{"ANTHROPIC_API_KEY=own", "CLAUDE_CODE_USE_BEDROCK=1"}, "", false, []string{"ANTHROPIC_API_KEY=own"}},
+		"Vertex":          {"gemini", []string{"GOOGLE_API_KEY=own", "GOOGLE_GENAI_USE_VERTEXAI=true"}, "", false, []string{"GOOGLE_API_KEY=own"}},
+		"a key of a file": {"claude", []string{"ANTHROPIC_API_KEY=own"}, `{"apiKeyHelper":"x"}`, false, []string{"ANTHROPIC_API_KEY=own"}},
+		"settings":        {"claude", []string{"ANTHROPIC_API_KEY=sesame"}, `{"env":{"ANTHROPIC_MODEL":"opus","X":1}}`, false, []string{"ANTHROPIC_API_KEY=KEY", "ANTHROPIC_BASE_URL=GATE/anthropic"}},
+		"other settings":  {"claude", []string{"ANTHROPIC_API_KEY=own"}, `{"env":{"ANTHROPIC_BASE_URL":"https://x.test"}}`, false, []string{"ANTHROPIC_API_KEY=own"}},
+		"a login":         {"codex", []string{"OPENAI_API_KEY=own"}, "", true, []string{"OPENAI_API_KEY=own"}},
+		"own provider":    {"codex", []string{"OPENAI_API_KEY=own"}, "model_provider = \"mine\"\n", false, []string{"OPENAI_API_KEY=own"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := opened(t, Call{Agent: tt.agent, Env: append(tt.env, "NO_PROXY=corp.test"), Settings: []byte(tt.settings), Login: tt.login})
+			var got []string
+			for _, kv := range p.Env {
+				if strings.Contains(kv, "sesame") {
+					t.Errorf("the program sees %s", kv)
+				}
+				if regexp.MustCompile(`^[A-Z]+_(API_KEY|BASE_URL|GEMINI_BASE_URL|CODE_OAUTH_TOKEN|CUSTOM_HEADERS)=`).MatchString(kv) {
+					got = append(got, kv)
+				}
+			}
+			slices.Sort(got)
+			noProxy := "corp.test"
+			if p.gate != nil {
+				for i := range got {
+					got[i] = strings.NewReplacer(p.gate.Placeholder(), "KEY", "http://"+p.gate.Address(), "GATE").Replace(got[i])
+				}
+				noProxy += ",127.0.0.1,localhost"
+				if tt.agent == "command" && !strings.HasPrefix(process.Lookup(p.Env, "REPRISE_MODEL_URL"), "http://"+p.gate.Address()+"/openai") {
+					t.Errorf("%q", p.Env)
+				}
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Errorf("environment (-want +got):\n%s", d)
+			}
+			if got := process.Lookup(p.Env, "NO_PROXY"); got != noProxy {
+				t.Errorf("NO_PROXY is %q", got)
+			}
+		})
+	}
+}
+
+func TestABaseAddressThatIsNone(t *testing.T) {
+	if _, err := Open(Call{Agent: "claude", Env: []string{"ANTHROPIC_API_KEY=x", "ANTHROPIC_BASE_URL=gw.test"}}); err == nil || !strings.Contains(err.Error(), "ANTHROPIC_BASE_URL is no address") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// served gives the passage of a call to a service that answers with h.
+func served(t *testing.T, c Call, h http.HandlerFunc) (p *Passage, ask func() int) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	c.Agent, c.Env = "claude", []string{"ANTHROPIC_API_KEY=sesame", "ANTHROPIC_BASE_URL=" + s.URL}
+	p = opened(t, c)
+	return p, func() int {
+		r, _ := http.NewRequest(http.MethodPost, process.Lookup(p.Env, "ANTHROPIC_BASE_URL")+"/v1/messages", strings.NewReader(`{"model":"large-1"}`))
+		r.Header.Set("X-Api-Key", process.Lookup(p.Env, "ANTHROPIC_API_KEY"))
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		return res.StatusCode
+	}
+}
+
+const oneAnswer = `{"model":"large-1","usage":{"input_tokens":1000,"cache_creation_input_tokens":200,"cache_read_input_tokens":500,"output_tokens":50}}`
+
+func TestALimitIsReached(t *testing.T) {
+	for limit, c := range map[string]Call{"turns": {Turns: 2}, "budget": {USD: 0.01}} {
+		p, ask := served(t, c, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, oneAnswer) })
+		for range 3 {
+			ask()
+		}
+		if r := <-p.Tell(); r != process.Done {
+			t.Errorf("the program is told %v", r)
+		}
+		r := engine.Result{Text: "so far"}
+		p.Settle(p.Close(), &r)
+		used, _ := prices("large-1", metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100})
+		want := engine.Result{
+			Text: "so far", Model: "large-1", Limit: limit,
+			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true},
+		}
+		if d := cmp.Diff(want, r, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
+			t.Errorf("%s (-want +got):\n%s", limit, d)
+		}
+	}
+}
+
+func TestTroubleOfTheService(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after string
+		want  Trouble
+	}{
+		"a wrong key":  {"", Trouble{401, 0, true}},
+		"a long wait":  {"60", Trouble{429, time.Minute, true}},
+		"a short wait": {"1", Trouble{429, time.Second, false}},
+		"overloaded":   {"60", Trouble{529, time.Minute, true}},
+	} {
+		p, ask := served(t, Call{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", tt.after)
+			w.WriteHeader(tt.want.Status)
+		})
+		if got := ask(); got != tt.want.Status {
+			t.Errorf("%s: the program got %d", name, got)
+		}
+		p.Close()
+		if told := len(p.tell) == 1 && <-p.tell == process.GiveUp; told != tt.want.Ends {
+			t.Errorf("%s: told %v", name, told)
+		}
+		if d := cmp.Diff(&tt.want, p.Trouble()); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// A service that had no room, and then had some, is no trouble any more. Nor is a
+// long wait worth starting over for when something was done.
+func TestTroubleThatPassed(t *testing.T) {
+	status := 429
+	p, ask := served(t, Call{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", map[int]string{429: "1", 529: "60"}[status])
+		w.WriteHeader(status)
+		io.WriteString(w, oneAnswer)
+	})
+	ask()
+	status = 200
+	if ask(); p.Trouble() != nil {
+		t.Errorf("%+v", p.Trouble())
+	}
+	status = 529
+	if ask(); p.Trouble() == nil || p.Trouble().Ends || len(p.tell) > 0 {
+		t.Errorf("%+v", p.Trouble())
+	}
+}
+
+func TestWhoseFiguresCount(t *testing.T) {
+	seen := gate.Report{Turns: 2, USD: 0.5, Usage: map[string]gate.Usage{"small": {Tokens: gate.Tokens{Input: 10}}, "large": {Tokens: gate.Tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
+	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true}
+	near, far := metadata.Usage{InputTokens: 970, USD: 0.4, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
+	broken := gate.Report{Usage: map[string]gate.Usage{"m": {Tokens: gate.Tokens{Input: 10}, Estimated: true}}}
+	for name, tt := range map[string]struct {
+		seen      gate.Report
+		own, want metadata.Usage
+		warnings  int
+	}{
+		"it gives none":       {seen, metadata.Usage{}, gates, 0},
+		"about the same":      {seen, near, near, 0},
+		"others":              {seen, far, gates, 1},
+		"nothing was seen":    {gate.Report{}, far, far, 0},
+		"not all was counted": {broken, far, far, 1},
+	} {
+		r := engine.Result{Usage: tt.own}
+		settleUsage("x", tt.seen, &r)
+		if r.Usage != tt.want || len(r.Warnings) != tt.warnings {
+			t.Errorf("%s: %+v, %q; want %+v", name, r.Usage, r.Warnings, tt.want)
+		}
+		if name == "it gives none" && r.Model != "large" {
+			t.Errorf("the model is %q", r.Model)
+		}
+	}
+}
+
+func TestWhichModelsMayBeAsked(t *testing.T) {
+	for _, tt := range []struct {
+		named string
+		asks  string
+		want  bool
+	}{
+		{"", "anything", true},
+		{"opus haiku", "claude-opus-4-8-20260101", true},
+		{"opus haiku", "claude-haiku-4-5", true},
+		{"sonnet", "mine-7", true}, // so the environment says
+		{"claude-haiku-4-5[1m]", "claude-haiku-4-5-20251001", true},
+		{"opus", "something-else-9", false},
+		{"large-1", "large-1-latest", true},
+		{"large-1", "small-1", true}, // cheaper
+		{"small-1", "large-1", false},
+		{"large-1", "new-99", false}, // whose price nobody knows
+		{"my-own", "small-1", false},
+	} {
+		allowed := Call{Models: strings.Fields(tt.named), Price: prices, Env: []string{"ANTHROPIC_DEFAULT_SONNET_MODEL=mine-7"}}.mayAsk()
+		if got := allowed == nil || allowed("p", tt.asks); got != tt.want {
+			t.Errorf("%q asks for %q: allowed is %v", tt.named, tt.asks, got)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxLine is how much of one line is read; the rest of it is dropped.
+const MaxLine = 1 << 20
+
+// EachLine calls f with every line of r, without its end, until r ends. It
+// never stops for a line that is too long: f gets its first MaxLine bytes.
+// Bytes that are not UTF-8 arrive as U+FFFD. It returns the number of lines
+// that were cut. A line is valid only during the call.
+func EachLine(r io.Reader, f func(line []byte)) (cut int) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	var long []byte // what is there of a line that does not fit the buffer
+	for {
+		line, err := b.ReadSlice('\n')
+		if full := errors.Is(err, bufio.ErrBufferFull); full || len(long) > 0 {
+			if long == nil {
+				long = make([]byte, 0, MaxLine)
+			}
+			room := MaxLine - len(long)
+			long = append(long, line[:min(len(line), room)]...)
+			if full && len(line) < room {
+				continue
+			}
+			if full || len(line) > room {
+				cut++
+			}
+			if full {
+				err = skipLine(b)
+			}
+			line = long
+		}
+		if line = bytes.TrimRight(line, "\r\n"); len(line) > 0 {
+			if !utf8.Valid(line) {
+				line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+			}
+			f(line)
+		}
+		if err != nil {
+			return cut
+		}
+		long = long[:0]
+	}
+}
+
+// skipLine reads to the end of a line.
+func skipLine(b *bufio.Reader) error {
+	for {
+		if _, err := b.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// Excerpt keeps the head and the tail of what is written to it, at most
+// HeadMax and TailMax bytes, in memory of about twice that.
+type Excerpt struct {
+	HeadMax, TailMax int
+	head, tail       []byte
+	total            int64
+}
+
+// Write never fails.
+func (e *Excerpt) Write(p []byte) (int, error) {
+	n := len(p)
+	e.total += int64(n)
+	if room := e.HeadMax - len(e.head); room > 0 {
+		k := min(room, len(p))
+		e.head, p = append(e.head, p[:k]...), p[k:]
+	}
+	if len(p) > e.TailMax {
+		p = p[len(p)-e.TailMax:]
+	}
+	if len(e.tail)+len(p) > 2*e.TailMax {
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-e.TailMax:]...)
+	}
+	e.tail = append(e.tail, p...)
+	return n, nil
+}
+
+// String gives the text in valid UTF-8, free of control characters, and says
+// how much was left out.
+func (e *Excerpt) String() string {
+	tail := e.tail[max(0, len(e.tail)-e.TailMax):]
+	if e.total == int64(len(e.head)+len(tail)) {
+		return printable(string(e.head) + string(tail))
+	}
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:] // the line is cut, maybe within a sequence
+	}
+	left := e.total - int64(len(e.head)+len(tail))
+	// Each by itself: a sequence that was cut would take along what follows.
+	return printable(string(e.head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
+}
+
+var (
+	// A control sequence of a terminal, such as one for colours; a string for it,
+	// such as its title, up to its end; and any other escape.
+	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
+	// What a terminal would have written over.
+	overwritten = regexp.MustCompile(`(?m)^.*\r([^\r\n])`)
+)
+
+// printable gives the text that a terminal would show, without what moves its
+// cursor, colours or hides text.
+func printable(s string) string {
+	s = sequences.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = overwritten.ReplaceAllString(s, "$1")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// OneLine gives the start of s as one line of at most n characters.
+func OneLine(s string, n int) string {
+	if len(s) > 8*n {
+		s = s[:8*n]
+	}
+	s = strings.Join(strings.Fields(printable(s)), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// LastWords quotes the last line of what a program complained, after a colon;
+// it is empty if there is none.
+func LastWords(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	if last := OneLine(lines[len(lines)-1], 200); last != "" {
+		return ": " + last
+	}
+	return ""
+}

@@ -1,0 +1,71 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+// TestMain lets the test binary be programs that the tests start: "fake NAME
+// ARGUMENT..." on its command line makes it that one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "fake" {
+		syscall.Exit(fakes()[os.Args[2]](os.Args[3:])) // os.Exit takes a second with the race detector
+	}
+	remove := testenv.Neutral()
+	code := m.Run()
+	remove()
+	os.Exit(code)
+}
+
+// program is one that is run as reprise runs all.
+func program(argv ...string) Program {
+	return Program{
+		Argv: argv, Env: os.Environ(), Dir: os.TempDir(), Whole: time.Minute, Grace: 100 * time.Millisecond, Linger: time.Second,
+		Line: func([]byte) Reaction { return GoOn },
+	}
+}
+
+func shell(t *testing.T, command string) Ending {
+	t.Helper()
+	e, err := program("/bin/sh", "-c", command).Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// BenchmarkCall is the cost of supervising a program that ends at once.
+func BenchmarkCall(bm *testing.B) {
+	p := Program{
+		Argv: []string{"/bin/true"}, Env: os.Environ(), Dir: bm.TempDir(), Grace: time.Second, Linger: time.Second,
+		Line: func([]byte) Reaction { return GoOn },
+	}
+	for bm.Loop() {
+		if _, err := p.Run(bm.Context()); err != nil {
+			bm.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSpawn is the least that can do: the same without supervision.
+func BenchmarkSpawn(bm *testing.B) {
+	for bm.Loop() {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			bm.Fatal(err)
+		}
+	}
+}

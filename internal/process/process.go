@@ -1,0 +1,207 @@
+package process
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// markerVar is in the environment of every process of a call. Processes that
+// leave the session of their program are found by it.
+const markerVar = "REPRISE_TASK"
+
+// treeVar is there as well, and names the folder the call works in, so that
+// another reprise can tell what an earlier one left running.
+const treeVar = "REPRISE_TREE"
+
+// Program is a program to run once under supervision.
+type Program struct {
+	Argv  []string // the first is an absolute path
+	Env   []string
+	Dir   string
+	Stdin string
+
+	Whole, Idle   time.Duration // limits for all of it and for silence; 0 means none
+	Grace, Linger time.Duration // to end once it is asked to, and by itself after its result
+	Own           bool          // it starts in namespaces of its own, by a helper that calls LookAfter
+	Network       bool          // and in one for the network
+	// Files are inherited by the helper from descriptor 4 on. Run closes them.
+	Files []*os.File
+
+	// Watch, if not nil, is started with the program and says once what it uses
+	// up too much of, which ends it. It is over when done is closed, and members
+	// gives the processes of the program.
+	Watch func(members func() []int, done <-chan struct{}) <-chan string
+	// Line is told each line of standard output, from one goroutine, and says
+	// whether to go on.
+	Line func(line []byte) Reaction
+	// Tell, if not nil, says the same from elsewhere, while the program runs.
+	Tell <-chan Reaction
+}
+
+// Reaction is what a line of output calls for.
+type Reaction int
+
+// The reactions.
+const (
+	GoOn   Reaction = iota
+	Done            // the result is there: the program has a little time to end
+	GiveUp          // nothing good will come: end it now
+)
+
+// Run starts the program and returns when it and all its processes are gone.
+// An error means that it did not start.
+func (p Program) Run(ctx context.Context) (Ending, error) {
+	task := uuid.NewString()
+	cmd := &exec.Cmd{Path: p.Argv[0], Args: p.Argv, Dir: p.Dir, Env: SetVar(SetVar(p.Env, markerVar, task), treeVar, p.Dir), SysProcAttr: Apart()}
+	if p.Own {
+		cmd.SysProcAttr = Namespaces(p.Network)
+	}
+	pipes, err := connect(cmd, p.Own, p.Files)
+	if err != nil {
+		return Ending{}, err
+	}
+	defer pipes.close()
+	c, over, err := atWork.start(cmd, markerVar+"="+task)
+	pipes.closeTheirs()
+	if err != nil {
+		return Ending{}, err
+	}
+	defer over()
+	go pipes.feed(p.Stdin)
+	beat := newPulse()
+	out, errs := &Excerpt{HeadMax: 64 << 10, TailMax: 192 << 10}, &Excerpt{TailMax: 8 << 10}
+	reactions := make(chan Reaction, 2)
+	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
+	go func() {
+		stdoutRead <- EachLine(io.TeeReader(beat.on(pipes.stdout), out), p.reader(reactions))
+	}()
+	go func() {
+		defer close(stderrRead)
+		_, _ = io.Copy(errs, beat.on(pipes.stderr)) // ends when the pipe does
+	}()
+
+	var e Ending
+	done := make(chan struct{})
+	e.Cause, e.Why = p.wait(ctx, c, p.watch(c, task, done), beat, reactions)
+	close(done)
+	e.Left = p.stop(c, e.Cause, task)
+	if p.Own {
+		e.report = pipes.told()
+		e.Left += e.report.Left
+	}
+	// What is in the pipes is still read. Whoever else holds them open is no
+	// reason to wait.
+	pipes.expire(time.Now().Add(time.Second))
+	e.Cut = <-stdoutRead
+	<-stderrRead
+	e.State = c.collect()
+	e.Stdout, e.Stderr = out.String(), strings.TrimSpace(errs.String())
+	return e, nil
+}
+
+// reader tells each line, and passes on the first reactions that matter.
+func (p Program) reader(reactions chan<- Reaction) func([]byte) {
+	seen := GoOn
+	return func(line []byte) {
+		if r := p.Line(line); r > seen {
+			seen = r
+			reactions <- r // there is room for both kinds
+		}
+	}
+}
+
+// watch starts what watches the program, until done is closed. Its channel says
+// what the program uses up too much of.
+func (p Program) watch(c *child, task string, done <-chan struct{}) <-chan string {
+	if p.Watch == nil {
+		return nil
+	}
+	return p.Watch(func() []int {
+		return slices.DeleteFunc(ofCall(c.pid(), task), func(pid int) bool {
+			return p.Own && pid == c.pid() // that one is reprise's
+		})
+	}, done)
+}
+
+// wait waits until the program is over or has to be ended, and says what it
+// used up if that is why.
+func (p Program) wait(ctx context.Context, c *child, full <-chan string, beat *pulse, reactions <-chan Reaction) (Cause, string) {
+	whole, idle := after(p.Whole), after(p.Idle)
+	var linger <-chan time.Time
+	for {
+		select {
+		case <-c.exited:
+			return Exited, ""
+		case why := <-full:
+			return Overfull, why
+		case <-ctx.Done():
+			return Cancelled, ""
+		case <-whole:
+			return TimedOut, ""
+		case <-linger:
+			return Lingered, ""
+		case <-idle:
+			rest := p.Idle - beat.age()
+			if rest <= 0 {
+				return WentIdle, ""
+			}
+			idle = after(rest)
+		case r := <-reactions:
+			if r == GiveUp {
+				return Stopped, ""
+			}
+			linger = after(p.Linger)
+		case r := <-p.Tell:
+			switch {
+			case r == GiveUp:
+				return Stopped, ""
+			case linger == nil: // hearing it again gives it no more time
+				linger = after(p.Linger)
+			}
+		}
+	}
+}
+
+// hurry is the grace of a program whose caller was itself told to stop: what
+// is left of its own time is for saving the work.
+const hurry = 2 * time.Second
+
+// stop ends what is still there of the program, and says how many processes
+// were left behind outside of its group.
+func (p Program) stop(c *child, why Cause, task string) int {
+	if why != Exited && why != Overfull { // that one would go on filling
+		c.ask()
+		grace := p.Grace
+		if why == Cancelled {
+			grace = min(grace, hurry)
+		}
+		select {
+		case <-c.exited:
+		case <-time.After(grace):
+		}
+	}
+	c.kill()
+	select {
+	case <-c.exited:
+		if p.Own {
+			return 0 // it was the first process of its namespace: the kernel has ended the others
+		}
+	case <-time.After(5 * time.Second): // it hangs in the kernel; nobody can end it
+	}
+	return sweep(c.pid(), task)
+}
+
+// after is time.After, where 0 means never.
+func after(d time.Duration) <-chan time.Time {
+	if d == 0 {
+		return nil
+	}
+	return time.After(d)
+}

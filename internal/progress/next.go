@@ -1,0 +1,147 @@
+package progress
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/summary"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Result gives the result of a run for programs, with the commands that take
+// it further.
+func Result(plan *pipelines.Pipeline, run metadata.Run) summary.Summary {
+	s := summary.Of(plan, run, prompts.Words("en"))
+	s.Next = NextCommands(plan, run)
+	return s
+}
+
+// ExitCode gives the exit code for how a run ended.
+func ExitCode(run metadata.Run) int {
+	switch {
+	case run.Stop != nil && run.Stop.Code == metadata.BudgetExceeded:
+		return exit.Budget
+	case run.Status == metadata.Completed:
+		return exit.Done
+	case run.Status == metadata.Failed:
+		return exit.Failed
+	case run.Status == metadata.Cancelled, run.Status == metadata.Interrupted:
+		return exit.Cancelled
+	}
+	return exit.Waiting
+}
+
+// needsOf gives the arrows of the picture of a pipeline: for each phase the
+// phases right before it. What follows from other arrows is left out, and a
+// phase that names no need follows the one before it.
+func needsOf(plan *pipelines.Pipeline) map[string][]string {
+	before := map[string][]string{}
+	reach := map[string]map[string]bool{} // everything that comes before a phase
+	for i, p := range plan.Phases {
+		var needs []string
+		for _, n := range p.Needs {
+			if _, known := reach[n]; known && !slices.Contains(needs, n) {
+				needs = append(needs, n)
+			}
+		}
+		if len(needs) == 0 && i > 0 {
+			needs = []string{plan.Phases[i-1].Name}
+		}
+		all := map[string]bool{}
+		for _, n := range needs {
+			all[n] = true
+			maps.Copy(all, reach[n])
+		}
+		reach[p.Name] = all
+		before[p.Name] = slices.DeleteFunc(slices.Clone(needs), func(n string) bool {
+			return slices.ContainsFunc(needs, func(m string) bool { return m != n && reach[m][n] })
+		})
+	}
+	return before
+}
+
+// asksPeople gives the commands that answer what a run waits for: a question or an
+// approval.
+func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
+	id := text.Flat(run.IssueNumber)
+	var lines []string
+	for _, q := range phases.Questions(run) {
+		lines = append(lines, fmt.Sprintf("reprise answer --issue %s --question %s --text TEXT", id, text.Flat(q.ID)))
+	}
+	if phase, _, _, ok := phases.Approval(plan, run); ok {
+		lines = append(lines, "reprise approve --issue "+id)
+		if back, ok := phases.Proposed(plan, run); ok {
+			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --to-step %s --reason=%s", id, text.Flat(back.To), back.Step, text.QuoteShell(text.Flat(back.Reason))))
+		}
+		lines = append(lines, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, text.Flat(phase)))
+	}
+	return lines
+}
+
+// Artifacts gives the files a phase has written, its artifact first.
+func (r Row) Artifacts() []string {
+	files := slices.Clone(r.Rec.OutputFiles)
+	return slices.DeleteFunc(files, func(f string) bool { return strings.TrimSpace(f) == "" })
+}
+
+// NextCommands gives the commands that take a run further, the likeliest first. For a
+// run whose next step is to wait for a person, these are the commands that it will
+// wait for. For a completed run there are none.
+func NextCommands(plan *pipelines.Pipeline, run metadata.Run) []string {
+	switch {
+	case run.Stop != nil:
+		return toStop(plan, run)
+	case run.Status == metadata.Completed:
+		return nil
+	}
+	if d := Doing(plan, run); d.Do == phases.DoWait && d.Code == metadata.AwaitingPerson {
+		run.Stop = &metadata.Stop{Code: d.Code, Phase: d.Phase}
+		return toStop(plan, run)
+	}
+	return []string{"reprise run --issue " + text.Flat(run.IssueNumber)}
+}
+
+// toStop gives the commands that help a stopped run, the likeliest first.
+func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
+	id, phase := text.Flat(run.IssueNumber), text.Flat(run.Stop.Phase)
+	if phase == "" {
+		phase = "PHASE"
+	}
+	again := "reprise run --issue " + id
+	retry := "reprise retry --issue " + id
+	back := "reprise rollback --issue " + id + " --to-phase " + phase + " --reason TEXT"
+	if lines := asksPeople(plan, run); len(lines) > 0 && run.Stop.Code == metadata.AwaitingPerson {
+		return lines
+	}
+	switch run.Stop.Code {
+	case metadata.BudgetExceeded:
+		return []string{again + " " + phases.LimitOf(run).Flag()}
+	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed:
+		return []string{back, retry}
+	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:
+		return []string{retry, back}
+	}
+	return []string{again}
+}
+
+// Sign is a sign for where a phase stands, one cell wide.
+func Sign(s metadata.PhaseStatus) string {
+	switch s {
+	case metadata.PhaseCompleted:
+		return "✓"
+	case metadata.PhaseInProgress:
+		return "▸"
+	case metadata.PhaseFailed:
+		return "✗"
+	case metadata.PhaseSkipped:
+		return "–"
+	}
+	return "·"
+}

@@ -1,0 +1,96 @@
+package progress
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Stderr gives what the newest agent's program wrote to standard error before
+// the run stopped for that; "" if it stopped for something else.
+func Stderr(run metadata.Run) string {
+	if run.Stop == nil || run.Stop.Code == metadata.AwaitingPerson || len(run.Attempts) == 0 {
+		return ""
+	}
+	last := run.Attempts[len(run.Attempts)-1]
+	if last.Phase != run.Stop.Phase {
+		return ""
+	}
+	return last.Stderr
+}
+
+// FailureLines is how many lines of what a check printed are shown: a screen of
+// a phone.
+const FailureLines = 15
+
+// failing is in lines that say what went wrong, in the words of the usual
+// compilers, test runners and linters.
+var failing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^a-z])(fail(ed|ure|ures|s|ing)?|errors?|err!|panic(ked)?|fatal|exception|traceback|assert(ion)?|assertionerror|undefined|not ok|expected|mismatch|segmentation fault|killed|timed out|no such file|command not found)([^a-z]|$)|[a-z]Error\b|✗|✕|✘|❌|^[^ :]+:[0-9]+:`)
+})
+
+// Excerpt gives at most so many lines of what a program printed, and how many it
+// leaves out. Of a long output it takes the lines that say what failed, with those
+// that follow them, and the last lines. Lines are cut to a width that a page can show.
+func Excerpt(output string, most int) (lines []string, left int) {
+	lines = LastLines(output, len(output))
+	if len(lines) <= most {
+		return lines, 0
+	}
+	keep := map[int]bool{}
+	add := func(i int, room int) {
+		if i >= 0 && i < len(lines) && len(keep) < room {
+			keep[i] = true
+		}
+	}
+	const last, behind = 3, 2 // lines: how it ends, and what stands below a failure
+	for i, line := range lines {
+		if failing().MatchString(line) {
+			for n := range behind + 1 {
+				add(i+n, most-last)
+			}
+		}
+	}
+	tail := last
+	if len(keep) == 0 {
+		tail = most // nothing looks like a failure: how it ends says most
+	}
+	for i := len(lines) - tail; i < len(lines); i++ {
+		add(i, most)
+	}
+	shown := make([]string, 0, most+2)
+	for i, line := range lines {
+		switch {
+		case keep[i]:
+			shown = append(shown, line)
+		case len(shown) == 0 || shown[len(shown)-1] != "…":
+			shown = append(shown, "…")
+		}
+	}
+	return shown, len(lines) - len(keep)
+}
+
+// LastLines gives the last lines of a text that have something on them.
+func LastLines(text string, most int) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, " \t\r\n"); line != "" {
+			lines = append(lines, ansi.Truncate(line, 300, "…"))
+		}
+	}
+	return lines[max(0, len(lines)-most):]
+}
+
+// Place says where a finding is, such as "api/list.go:12", or "".
+func Place(f metadata.Finding) string {
+	if f.File == "" || f.Line <= 0 {
+		return text.Flat(f.File)
+	}
+	return fmt.Sprintf("%s:%d", text.Flat(f.File), f.Line)
+}

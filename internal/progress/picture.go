@@ -1,0 +1,142 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Mermaid draws a pipeline as a flow chart in Mermaid. With a run, each phase
+// shows where it stands, by colour and by a sign, and rollbacks are dotted
+// arrows back. Run may be nil.
+func Mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
+	g := graphOf(plan, run)
+	var b strings.Builder
+	b.WriteString("flowchart LR\n")
+	for i, n := range g.nodes {
+		fmt.Fprintf(&b, "  p%d[\"%s\"]%s\n", i+1, n.label, text.If(run != nil, ":::"+n.class))
+	}
+	for _, a := range g.arrows {
+		fmt.Fprintf(&b, "  p%d --> p%d\n", a.from+1, a.to+1)
+	}
+	for _, a := range g.back {
+		fmt.Fprintf(&b, "  p%d -. \"↩ %d\" .-> p%d\n", a.from+1, a.n, a.to+1)
+	}
+	if run != nil {
+		b.WriteString(nodeColours)
+	}
+	return b.String()
+}
+
+// graph is the picture of a pipeline, in no language yet.
+type graph struct {
+	nodes  []node
+	arrows []arrow // from a phase to one that needs it
+	back   []arrow // rollbacks
+}
+
+// node is a phase.
+type node struct{ label, class string }
+
+// arrow leads from a node to another, by their places in the list.
+type arrow struct {
+	from, to int
+	n        int // how often the run went there, of a rollback
+}
+
+func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
+	plan = Whole(plan)
+	record := metadata.Run{}
+	if run != nil {
+		record = *run
+	}
+	var g graph
+	at := map[string]int{}
+	for i, r := range RowsOf(plan, record) {
+		at[r.Rec.Name] = i
+		g.nodes = append(g.nodes, node{nodeLabel(r, run != nil), nodeClass(r.Rec.Status)})
+	}
+	before := needsOf(plan)
+	for _, p := range plan.Phases {
+		for _, n := range before[p.Name] {
+			g.arrows = append(g.arrows, arrow{from: at[n], to: at[p.Name]})
+		}
+	}
+	for _, back := range wayBack(record) {
+		from, is := at[back.from]
+		to, also := at[back.to]
+		if is && also && from != to {
+			g.back = append(g.back, arrow{from, to, back.n})
+		}
+	}
+	return g
+}
+
+// Colours that can be told apart on a light and on a dark page.
+const nodeColours = `  classDef done fill:#1a7f37,stroke:#116329,color:#ffffff
+  classDef active fill:#0969da,stroke:#0550ae,color:#ffffff,stroke-width:3px
+  classDef failed fill:#cf222e,stroke:#a40e26,color:#ffffff
+  classDef skipped fill:#818b98,stroke:#59636e,color:#ffffff,stroke-dasharray:4 3
+  classDef pending fill:#f6f8fa,stroke:#818b98,color:#1f2328
+`
+
+func nodeClass(s metadata.PhaseStatus) string {
+	switch s {
+	case metadata.PhaseCompleted:
+		return "done"
+	case metadata.PhaseInProgress:
+		return "active"
+	case metadata.PhaseFailed:
+		return "failed"
+	case metadata.PhaseSkipped:
+		return "skipped"
+	}
+	return "pending"
+}
+
+// nodeLabel is the text of a phase: a sign or its number, then its name.
+func nodeLabel(r Row, signs bool) string {
+	sign := fmt.Sprint(r.Number)
+	if signs && r.Rec.Status != metadata.PhasePending && r.Rec.Status != "" {
+		sign = Sign(r.Rec.Status)
+	}
+	return sign + " " + text.Cut(Label(r.Rec.Name), 40)
+}
+
+// Label keeps what cannot end a label or begin markup in it.
+func Label(body string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune(" _-.,", c) {
+			return c
+		}
+		return '-'
+	}, text.Flat(body))
+}
+
+// arrowBack is how often a run went from one phase back to another.
+type arrowBack struct {
+	from, to string
+	n        int
+}
+
+// wayBack sums up the rollbacks, in the order in which each way was first
+// gone.
+func wayBack(run metadata.Run) []arrowBack {
+	var all []arrowBack
+	at := map[[2]string]int{}
+	for _, e := range run.RollbackHistory {
+		key := [2]string{e.FromPhase, e.ToPhase}
+		i, known := at[key]
+		if !known {
+			i = len(all)
+			at[key] = i
+			all = append(all, arrowBack{from: e.FromPhase, to: e.ToPhase})
+		}
+		all[i].n++
+	}
+	return all
+}

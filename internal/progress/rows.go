@@ -1,0 +1,194 @@
+// Package progress is where a run stands: a row for every phase, what is open,
+// which commands take it further, and its picture as a graph. Pages on GitHub and
+// terminals show the same.
+package progress
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Row is a phase as every view shows it: the plan's phase, its record, and
+// what its attempts add up to.
+type Row struct {
+	Number   int // counts from 1
+	Rec      metadata.Phase
+	Folder   string
+	Attempts int // calls of agents
+	USD      float64
+	Tokens   int64
+	Took     time.Duration // of agents and checks
+}
+
+// RowsOf gives the phases of the record in order, with those that rules have
+// inserted, then those that only the plan knows.
+func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
+	var rows []Row
+	at := map[string]int{}
+	add := func(rec metadata.Phase, folder string) {
+		if _, twice := at[rec.Name]; !twice {
+			at[rec.Name] = len(rows)
+			rows = append(rows, Row{Number: len(rows) + 1, Rec: rec, Folder: folder})
+		}
+	}
+	for _, rec := range run.Phases {
+		folder := ""
+		if p := plan.Phase(rec.Name); p != nil {
+			folder = p.Folder
+		}
+		add(rec, folder)
+	}
+	for _, p := range plan.Phases {
+		add(metadata.Phase{Name: p.Name, Status: metadata.PhasePending}, p.Folder)
+	}
+	for _, a := range run.Attempts {
+		i, ok := at[a.Phase]
+		if !ok {
+			continue
+		}
+		if a.Step != metadata.Check {
+			rows[i].Attempts++
+		}
+		rows[i].USD += a.Usage.USD
+		rows[i].Tokens += a.Usage.InputTokens + a.Usage.OutputTokens
+		rows[i].Took += time.Duration(a.DurationMS) * time.Millisecond
+	}
+	return rows
+}
+
+// Round is the round of review that the phase is in, or was done with; 0
+// before it begins.
+func (r Row) Round() int {
+	if r.Rec.Status == metadata.PhaseInProgress {
+		return r.Rec.Round + 1
+	}
+	return r.Rec.Round
+}
+
+// RowOf finds a phase, or gives an empty row.
+func RowOf(rows []Row, phase string) Row {
+	for _, r := range rows {
+		if r.Rec.Name == phase {
+			return r
+		}
+	}
+	return Row{}
+}
+
+// Completed counts the phases that need nothing more.
+func Completed(rows []Row) int {
+	n := 0
+	for _, r := range rows {
+		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
+			n++
+		}
+	}
+	return n
+}
+
+// Whole gives a plan to show a run with, also where there is none.
+func Whole(plan *pipelines.Pipeline) *pipelines.Pipeline {
+	if plan == nil {
+		return &pipelines.Pipeline{}
+	}
+	return plan
+}
+
+// Doing says what a running run does: the attempt that is open, else what will
+// be decided next. For a run that has stopped it is where it stopped.
+func Doing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
+	if run.Status != metadata.Running {
+		d := phases.Decision{Phase: run.CurrentPhase}
+		if run.Stop != nil {
+			d = phases.Decision{Do: phases.Do(run.Stop.Step), Phase: run.Stop.Phase, Code: run.Stop.Code, Why: run.Stop.Why}
+		}
+		return d
+	}
+	if n := len(run.Attempts); n > 0 && run.Attempts[n-1].Status == metadata.Started {
+		a := run.Attempts[n-1]
+		return phases.Decision{Do: phases.Do(a.Step), Phase: a.Phase, Agent: a.Agent, Why: whyOf(run, a.N)}
+	}
+	return phases.Decide(plan, run)
+}
+
+// whyOf gives the reason for which an attempt was decided on, or "".
+func whyOf(run metadata.Run, attempt int) metadata.Reason {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Attempt == attempt {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// ModelOf gives the model that a decision's agent is asked for, or "" for the
+// agent's own choice.
+func ModelOf(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) string {
+	p := plan.Phase(d.Phase)
+	if p == nil || d.Agent == "" {
+		return ""
+	}
+	s := phases.SettingsIn(plan, run, p, d.Step())
+	if s.Agent == d.Agent {
+		return s.Model
+	}
+	return plan.Agents[d.Agent].Models[s.Tier]
+}
+
+// OpenFindings gives the findings of a review that are not fixed, blockers
+// first.
+func OpenFindings(v *metadata.Verdict) []metadata.Finding {
+	if v == nil {
+		return nil
+	}
+	open := slices.DeleteFunc(slices.Clone(v.Findings), func(f metadata.Finding) bool { return f.Status == metadata.Fixed })
+	slices.SortStableFunc(open, func(a, b metadata.Finding) int { return rank(a.Severity) - rank(b.Severity) })
+	return open
+}
+
+func rank(s metadata.Severity) int {
+	if s == metadata.Blocker {
+		return 0
+	}
+	return 1
+}
+
+// FailedChecks gives the checks that fail on the newest work.
+func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
+	if rec.Checks == nil || rec.Checks.Written != rec.Written {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })
+}
+
+// FailedGates gives the gates that did not hold at the newest review.
+func FailedGates(v *metadata.Verdict) []metadata.Gate {
+	if v == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(v.Gates), func(g metadata.Gate) bool { return g.Pass })
+}
+
+// Spent says what the run has cost, beside the limit that applies.
+func Spent(run metadata.Run) string {
+	c := prompts.Words(run.Language)
+	used, b := run.Cost.USD-run.Budget.Since.USD, run.Budget
+	switch {
+	case b.USD > 0 && b.Since.USD > 0:
+		return c.Shown("used of newest", "all", text.USD(run.Cost.USD), "used", text.USD(used), "limit", text.USD(b.USD))
+	case b.USD > 0:
+		return c.Shown("used of", "used", text.USD(used), "limit", text.USD(b.USD))
+	case b.IssueUSD > 0:
+		return c.Shown("used of", "used", text.USD(run.Cost.USD), "limit", text.USD(b.IssueUSD))
+	}
+	return text.USD(run.Cost.USD)
+}
+
+// AllTokens gives the tokens of a cost, read and written.
+func AllTokens(c metadata.Cost) int64 { return c.InputTokens + c.OutputTokens }

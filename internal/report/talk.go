@@ -1,0 +1,76 @@
+package report
+
+import (
+	"html"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/transcript"
+)
+
+// leastOfTalk is how much of a page transcripts may have besides what diffs leave, in
+// bytes of HTML.
+const leastOfTalk = 64 << 10
+
+// talk is what was said in an attempt.
+type talk struct {
+	Title  string
+	Prompt string
+	Blocks []block
+	Left   string // what is left out
+}
+
+// talksOf gives what was said in the attempts, as far as there is room: the newest
+// matter most.
+func talksOf(w words, all map[int][]transcript.Entry, left int) map[int]talk {
+	room, talks := &room{left: left + leastOfTalk}, map[int]talk{}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
+		talks[n] = talkOf(w, all[n], room)
+	}
+	return talks
+}
+
+func talkOf(w words, entries []transcript.Entry, room *room) talk {
+	var t talk
+	here, shown, left := min(mostOfOne, room.left), 0, 0
+	for _, e := range entries {
+		if e.Kind == transcript.Begins {
+			t.Prompt = room.take(paragraph(e.Text))
+			continue
+		}
+		kind, body := spoken(e)
+		cost := len(html.EscapeString(body)) + 32
+		if cost > here || left > 0 {
+			left++
+			continue
+		}
+		here, room.left, shown = here-cost, room.left-cost, shown+1
+		t.Blocks = append(t.Blocks, block{kind, body})
+	}
+	if shown > 0 {
+		t.Title = w.Shown("page transcript", "n", shown+left)
+	}
+	if left > 0 {
+		t.Left = w.Shown("page transcript cut", "n", left)
+	}
+	return t
+}
+
+// spoken gives the class and the text of an entry.
+func spoken(e transcript.Entry) (kind, body string) {
+	const most = 300 // cells of what is told in one line
+	bad := text.If(e.Bad, " bad")
+	switch e.Kind {
+	case transcript.Said:
+		return "said", paragraph(e.Text) + "\n"
+	case transcript.Thought:
+		return "back", paragraph(e.Text) + "\n"
+	case transcript.Used:
+		return "used" + bad, line(strings.TrimSpace("→ "+e.Tool+" "+e.Text), most) + "\n"
+	case transcript.Ends:
+		return "said" + bad, line("✓ "+e.Text, most) + "\n"
+	}
+	return "back" + bad, line("← "+e.Text, most) + "\n"
+}

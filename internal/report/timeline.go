@@ -1,0 +1,106 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// lane is the bars of one phase.
+type lane struct {
+	Phase string
+	Badge badge
+	Took  string
+	Bars  []bar
+	Backs []mark // rollbacks to this phase
+}
+
+// bar is an attempt. The lane is wide units wide.
+type bar struct {
+	N           int
+	X, Width    string
+	Class, Name string
+}
+
+// mark is a moment.
+type mark struct{ X, Name string }
+
+const wide = 1000
+
+// lanesOf places the attempts on lanes. Pauses are shortened, since a run may
+// wait for days, and short attempts are widened so that all can be seen.
+func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) {
+	if len(run.Attempts) == 0 {
+		return nil, nil
+	}
+	lanes, at := make([]lane, 0, len(rows)), map[string]int{}
+	for _, r := range rows {
+		if r.Took > 0 || r.Attempts > 0 {
+			at[r.Rec.Name] = len(lanes)
+			lanes = append(lanes, lane{Phase: line(r.Rec.Name, 60), Badge: badge{class(string(r.Rec.Status)), w.status(string(r.Rec.Status))}, Took: text.Duration(r.Took)})
+		}
+	}
+	attempts := slices.Clone(run.Attempts)
+	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
+	a := axisOf(attempts)
+	for i, one := range attempts {
+		shown := attemptOf(w, run, one)
+		if n, ok := at[one.Phase]; ok {
+			lanes[n].Bars = append(lanes[n].Bars, bar{
+				N: one.N, X: a.at(a.starts[i]), Width: a.at(a.widths[i]), Class: shown.Class,
+				Name: text.Join(" · ", fmt.Sprintf("#%d %s", one.N, shown.Step), shown.Outcome.Word, text.Duration(took(one))),
+			})
+		}
+	}
+	for _, b := range run.RollbackHistory {
+		if n, ok := at[b.ToPhase]; ok {
+			lanes[n].Backs = append(lanes[n].Backs, mark{a.at(a.when(attempts, b.Timestamp)), line(wayBackOf(w, b), 200)})
+		}
+	}
+	last := attempts[len(attempts)-1]
+	return lanes, []string{text.Clock(attempts[0].StartedAt), text.Clock(last.StartedAt.Add(took(last)))}
+}
+
+// axis says where attempts are on a lane.
+type axis struct {
+	starts, widths []time.Duration
+	all            time.Duration
+}
+
+func axisOf(attempts []metadata.Attempt) axis {
+	var a axis
+	var work time.Duration
+	for _, one := range attempts {
+		work += took(one)
+	}
+	least := max(work/time.Duration(4*len(attempts)), time.Millisecond)
+	var end time.Time
+	for i, one := range attempts {
+		if i > 0 {
+			a.all += min(max(one.StartedAt.Sub(end), 0), work/50)
+		}
+		width := max(took(one), least)
+		a.starts, a.widths = append(a.starts, a.all), append(a.widths, width)
+		a.all += width
+		end = one.StartedAt.Add(took(one))
+	}
+	return a
+}
+
+// at gives the place of a moment in units of the lane.
+func (a axis) at(d time.Duration) string {
+	return fmt.Sprintf("%.1f", float64(d)/float64(a.all)*wide)
+}
+
+// when gives the place of something between attempts.
+func (a axis) when(attempts []metadata.Attempt, t time.Time) time.Duration {
+	i := slices.IndexFunc(attempts, func(one metadata.Attempt) bool { return !one.StartedAt.Before(t) })
+	if i < 0 {
+		return a.all
+	}
+	return a.starts[i]
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"html/template"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// view is the page as the template writes it: every value is a line or a text
+// that can be shown.
+type view struct {
+	W           words
+	Policy      string
+	Style       template.CSS
+	Title       string
+	Status      badge
+	Where       string
+	Facts       []fact
+	Next        next
+	Lanes       []lane
+	Attempts    []attempt
+	NoChanges   bool
+	Reviews     []review
+	Checks      []check
+	Rollbacks   []rollback
+	Cost        cost
+	People      []said
+	Questions   []question
+	Made        string
+	TimelineEnd []string // when it begins and ends
+}
+
+// badge is a word with a colour.
+type badge struct{ Class, Word string }
+
+// fact is a line of the headline.
+type fact struct{ Name, Value, Link string }
+
+func newView(f Facts) view {
+	w, plan := words{prompts.Words(f.Run.Language)}, progress.Whole(f.Plan)
+	run := f.Run
+	rows := progress.RowsOf(plan, run)
+	lanes, ends := lanesOf(w, run, rows)
+	return view{
+		W: w, Policy: policy(), Style: template.CSS(styleText),
+		Title:  "#" + text.Flat(run.IssueNumber) + " " + line(run.IssueTitle, 300),
+		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
+		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, plan, run),
+		Next: nextOf(w, plan, run), Lanes: lanes, TimelineEnd: ends,
+		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
+		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
+		Rollbacks: rollbacksOf(w, run), Cost: costOf(w, run, rows),
+		People: peopleOf(w, run), Questions: questionsOf(w, run),
+		Made: w.Shown("page made", "when", text.Clock(f.At)),
+	}
+}
+
+// where says at which phase and step the run is.
+func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) string {
+	done := w.Shown("phases", "n", progress.Completed(rows), "m", len(rows))
+	d := progress.Doing(plan, run)
+	at := progress.RowOf(rows, d.Phase)
+	switch {
+	case at.Number == 0 || run.Status == metadata.Completed:
+		return done
+	case d.Do == "": // it stopped between steps
+		return text.Join(" · ", w.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", len(rows)), done)
+	default:
+		return text.Join(" · ", w.Headline(at.Number, len(rows), text.Flat(d.Phase), string(d.Do)), done)
+	}
+}
+
+func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
+	spent := phases.SpentOf(run)
+	all := []fact{
+		{w.Cost, progress.Spent(run), ""},
+		{w.Elapsed, text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
+		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
+		{w.Attempts, text.Tokens(int64(len(run.Attempts))), ""},
+		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
+		{w.Branch, line(run.BranchName, 120), ""},
+		{w.Shown("page issue"), line(run.IssueURL, 200), link(run.IssueURL)},
+		{w.PullRequest, line(run.PRURL, 200), link(run.PRURL)},
+		{w.Shown("page begun"), text.Clock(run.CreatedAt) + " UTC", ""},
+	}
+	var shown []fact
+	for _, f := range all {
+		if f.Value != "" {
+			shown = append(shown, f)
+		}
+	}
+	return shown
+}
+
+// next is what a person should do.
+type next struct {
+	Class, Why, Meaning string
+	Stderr              string
+	Commands            []string
+	Merge               string
+}
+
+func nextOf(w words, plan *pipelines.Pipeline, run metadata.Run) next {
+	n := next{Class: class(string(run.Status)), Commands: progress.NextCommands(plan, run)}
+	switch {
+	case run.Status == metadata.Completed:
+		n.Why = w.Shown("done")
+		n.Merge = w.Shown("merge", "command", "reprise rollback --issue "+text.Flat(run.IssueNumber)+" --to-phase PHASE --reason TEXT")
+	case run.Stop != nil:
+		n.Meaning = text.Flat(w.Explain(string(run.Stop.Code)).Meaning)
+		n.Why = text.Join(": ", line(string(run.Stop.Code), 60), paragraph(run.Stop.Why.In(w.Catalogue)))
+		n.Stderr = lastLines(progress.Stderr(run))
+	default:
+		n.Why = w.Shown("to do idle")
+	}
+	return n
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"net/url"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// words are what the page says in a language.
+type words struct{ prompts.Catalogue }
+
+// line makes a text one line of at most so many cells.
+func line(s string, most int) string { return text.Cut(text.Flat(s), most) }
+
+// longest is how many characters of one text are shown: nobody reads more.
+const longest = 4000
+
+// paragraph keeps the lines of a text. The end of a very long one is cut off.
+func paragraph(s string) string {
+	if r := []rune(s); len(r) > longest {
+		s = string(r[:longest]) + "…"
+	}
+	return text.Visible(s)
+}
+
+// ending is like paragraph, for what a program has printed: it keeps the end.
+func ending(s string) string {
+	if r := []rune(s); len(r) > longest {
+		s = "…" + string(r[len(r)-longest:])
+	}
+	return text.Visible(s)
+}
+
+// link gives an address that a page may lead to, else "".
+func link(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}
+
+func (w words) status(s string) string { return wordFor(w.Statuses, s) }
+
+// wordFor gives the word for a key, or the key itself as people write it.
+func wordFor(all map[string]string, key string) string {
+	if word, ok := all[key]; ok {
+		return word
+	}
+	return line(text.Words(key), 60)
+}
+
+// class names the colour for how something stands.
+func class(s string) string {
+	switch s {
+	case "completed", "succeeded", "pass", "fixed":
+		return "good"
+	case "failed", "fail", "error", "blocked", "blocker":
+		return "bad"
+	case "waiting", "pass_with_suggestions", "interrupted", "suggestion", "still_open", "cancelled":
+		return "open"
+	case "running", "in_progress", "started":
+		return "busy"
+	}
+	return "none"
+}
+
+// lastLines gives the end of what a program has printed.
+func lastLines(s string) string {
+	var out string
+	for _, l := range progress.LastLines(s, progress.FailureLines) {
+		out += text.Visible(l) + "\n"
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// IsStranger reports whether GitHub calls the author somebody who can hardly have a
+// right; of nil it is false.
+func (r *Review) IsStranger() bool {
+	return r != nil && !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, r.Association)
+}
+
+// MostByBots is how many commands by programs are obeyed one after the other: two
+// programs could go on for ever.
+const MostByBots = 2
+
+// TooManyBots reports whether a program reviews, and the newest commands of the run
+// came from programs, too.
+func TooManyBots(run metadata.Run, by string) bool {
+	bot := func(who string) bool { return strings.HasSuffix(who, "[bot]") }
+	n := 0
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.By != "" && !bot(d.By) {
+			break
+		}
+		if bot(d.By) {
+			n++
+		}
+	}
+	return bot(by) && n >= MostByBots
+}

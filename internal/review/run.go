@@ -1,0 +1,49 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Found is a run as the forge has its record.
+type Found struct {
+	Issue int // its number
+	Plan  *pipelines.Pipeline
+	Run   metadata.Run
+}
+
+// RunOf finds the run that has a pull request, by the branch that this comes from
+// and the record there; nil: there is none. Nothing that somebody wrote into the
+// pull request counts.
+func RunOf(ctx context.Context, gh *github.Client, env environ.Env, repository string, pull int) (*Found, error) {
+	owner, name, _ := strings.Cut(repository, "/")
+	is, err := gh.Pull(ctx, owner, name, pull)
+	if err != nil {
+		return nil, err
+	}
+	id, ours := strings.CutPrefix(is.Head, env.Prefix())
+	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
+		return nil, nil
+	}
+	plan, run, err := workspace.ReadRecord(id, is.Head, func(path string) ([]byte, error) { return gh.File(ctx, owner, name, is.Head, path) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case run.PRNumber != pull && run.PRNumber != 0: // 0: it was opened a moment ago
+		return nil, nil
+	}
+	number, err := strconv.Atoi(id)
+	return &Found{number, plan, run}, err
+}

@@ -1,0 +1,206 @@
+package runs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Leftover is what a run has left on this machine besides its branch.
+type Leftover struct {
+	Issue   string   `json:"issue"`
+	Why     string   `json:"why"` // completed, cancelled, or gone: it has no branch any more
+	Folders []string `json:"folders"`
+	Bytes   int64    `json:"bytes"`
+}
+
+// gone is why a run is over that has no branch any more.
+const gone = "gone"
+
+// Leftovers gives what can be removed because its run is done, or is gone; with an id
+// only that of one run. A run that cannot be read keeps what it has, and is in the
+// error.
+func Leftovers(ctx context.Context, env environ.Env, src *git.Source, id string) ([]Leftover, error) {
+	one, err := workspace.Folder(env, src, "any")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(filepath.Dir(one))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	branches, err := branchesOf(ctx, env, src)
+	if err != nil {
+		return nil, err
+	}
+	all, broken := []Leftover{}, []error(nil)
+	for _, e := range entries {
+		name := e.Name()
+		if !e.IsDir() || metadata.CheckID(name) != nil || id != "" && id != name {
+			continue
+		}
+		why, err := overWhy(ctx, src, name, branches[name])
+		if err != nil {
+			broken = append(broken, fmt.Errorf("issue %s: %w", name, err))
+		}
+		if why == "" {
+			continue
+		}
+		root := filepath.Join(filepath.Dir(one), name)
+		l := Leftover{Issue: name, Why: why, Folders: append([]string{root}, temporary(root)...)}
+		for _, dir := range l.Folders {
+			l.Bytes += size(dir)
+		}
+		all = append(all, l)
+	}
+	return all, errors.Join(broken...)
+}
+
+// overWhy says why a run is over, or "".
+func overWhy(ctx context.Context, src *git.Source, id string, commits map[string]string) (string, error) {
+	if len(commits) == 0 {
+		return gone, nil
+	}
+	run, _, err := newest(ctx, src, id, commits)
+	if err != nil || run.Status != metadata.Completed && run.Status != metadata.Cancelled {
+		return "", err
+	}
+	return string(run.Status), nil
+}
+
+// temporary gives the temporary folders that calls of a run have left.
+func temporary(root string) []string {
+	all, err := filepath.Glob(filepath.Join(os.TempDir(), workspace.TempMark(filepath.Join(root, "tree"))+"*"))
+	if err != nil {
+		return nil // unreachable unless the folder's own name is a pattern; the system removes what is left
+	}
+	return slices.DeleteFunc(all, func(name string) bool {
+		info, err := os.Lstat(name)
+		return err != nil || !info.IsDir()
+	})
+}
+
+// size adds up the files in a folder, as far as it can be read.
+func size(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be read does not count
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
+
+// Remove removes the folders. The error is a *git.Locked if a process works on the
+// run; then everything is still there.
+func (l Leftover) Remove(ctx context.Context) error {
+	lock, err := git.TakeLock(ctx, l.Folders[0])
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	var failed []error
+	for _, dir := range slices.Backward(l.Folders) { // the one with the lock goes last
+		if err := folders.RemoveAll(dir); err != nil {
+			failed = append(failed, fmt.Errorf("remove %s: %w", dir, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// Bytes prints a size for people.
+func Bytes(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%d kB", (n+999)/1000)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + " MB"
+}
+
+// Cleaning says what Clean does.
+type Cleaning struct {
+	Issue string // only what this run has left; "" for all runs
+	Yes   bool   // without asking
+	JSON  bool
+}
+
+// Clean says what runs that are over have left on this machine, and removes it if a
+// person agrees.
+func Clean(ctx context.Context, env environ.Env, src *git.Source, c Cleaning) error {
+	all, broken := Leftovers(ctx, env, src, c.Issue)
+	if c.JSON {
+		return c.forPrograms(ctx, env, all, broken)
+	}
+	if len(all) == 0 {
+		_, _ = fmt.Fprintln(env.Stdout, "There is nothing to remove.")
+		return broken
+	}
+	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	t, sum := text.Table{Align: "llr"}, int64(0)
+	t.Add("issue", "run is", "size", "folder")
+	for _, l := range all {
+		sum += l.Bytes
+		t.Add(text.Flat(l.Issue), l.Why, Bytes(l.Bytes), text.Flat(l.Folders[0]))
+	}
+	out.Fitted(&t, nil)
+	out.Line("%s in all. Branches and records stay.", Bytes(sum))
+	if !c.Yes {
+		if !environ.IsTerminal(env.Stdin) {
+			return errors.Join(broken, exit.Usagef("nothing was removed: to remove it, add --yes"))
+		}
+		_, _ = fmt.Fprint(env.Stdout, "Remove it? [y/N] ")
+		answer, _ := bufio.NewReader(env.Stdin).ReadString('\n') // no answer is no
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			out.Line("Nothing was removed.")
+			return broken
+		}
+	}
+	removed, failed := remove(ctx, all)
+	if removed > 0 {
+		out.Line("Removed %s.", Bytes(removed))
+	}
+	return errors.Join(broken, failed)
+}
+
+// forPrograms is Clean as JSON: without Yes nothing is removed.
+func (c Cleaning) forPrograms(ctx context.Context, env environ.Env, all []Leftover, broken error) error {
+	var removed int64
+	if c.Yes {
+		var failed error
+		removed, failed = remove(ctx, all)
+		broken = errors.Join(broken, failed)
+	}
+	return errors.Join(broken, text.PrintJSON(env.Stdout, map[string]any{"leftovers": all, "removed_bytes": removed}))
+}
+
+func remove(ctx context.Context, all []Leftover) (bytes int64, err error) {
+	var failed []error
+	for _, l := range all {
+		if err := l.Remove(ctx); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		bytes += l.Bytes
+	}
+	return bytes, errors.Join(failed...)
+}

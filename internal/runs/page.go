@@ -1,0 +1,99 @@
+package runs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/transcript"
+	"github.com/reprise-ci/reprise/internal/workspace"
+)
+
+// Facts reads what the page of a run tells.
+func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now(), Transcripts: transcriptsOf(env, r)}
+	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
+	if errors.Is(err, fs.ErrNotExist) {
+		facts.NoChanges = true
+		return facts, nil
+	}
+	for _, p := range patches {
+		if n, err := strconv.Atoi(p.Trailer); err == nil { // what others write into a message is not ours
+			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
+		}
+	}
+	return facts, err
+}
+
+// mostOfTalk is how much of transcripts is read for a page, in bytes: more than it shows.
+const mostOfTalk = 1 << 20
+
+// transcriptsOf reads the newest transcripts of a run that are on this machine.
+func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.Entry {
+	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
+	if err != nil {
+		return nil // then there is nothing of the run here
+	}
+	dir, all, read := transcript.Folder(root), map[int][]transcript.Entry{}, 0
+	attempts, err := transcript.Attempts(dir)
+	if err != nil {
+		return nil // the page is whole without them
+	}
+	for _, n := range slices.Backward(attempts) {
+		entries, err := transcript.ReadAll(dir, n)
+		if err != nil || read > mostOfTalk {
+			break
+		}
+		for _, e := range entries {
+			read += len(e.Text)
+		}
+		all[n] = entries
+	}
+	return all
+}
+
+// WritePage writes a page to a file, or to standard output.
+func WritePage(env environ.Env, file string, page []byte) error {
+	if file == "-" {
+		_, err := env.Stdout.Write(page)
+		return err
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err == nil && info.IsDir():
+		return exit.Usagef("%s is a folder: name a file in it with -o", file)
+	case err == nil && !info.Mode().IsRegular():
+		return exit.Usagef("%s is no file that could be replaced: name another one with -o, or - for standard output", file)
+	}
+	folder := filepath.Dir(file)
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return exit.Usagef("write the page to %s: there is no folder %s: make it first, or name another file with -o", file, folder)
+	}
+	if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
+		return fmt.Errorf("write the page to %s: %w", file, err)
+	}
+	_, err = fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
+	return err
+}
+
+// Page gives the page of a run.
+func Page(ctx context.Context, env environ.Env, r *workspace.Recorded) ([]byte, error) {
+	facts, err := Facts(ctx, env, r)
+	if err != nil {
+		return nil, err
+	}
+	var page bytes.Buffer
+	err = report.Write(&page, facts)
+	return page.Bytes(), err
+}

@@ -1,0 +1,84 @@
+package runs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/workspace"
+)
+
+// WritePages writes a page of all runs, index.html, and one of each, into a folder,
+// which is made if it is not there. These pages are for many people, so they have no
+// transcripts. A run that cannot be read is in the error; the others have their pages.
+func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) error {
+	all, broken := List(ctx, env, src)
+	if broken != nil && len(all) == 0 {
+		return broken
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		return exit.Usagef("make the folder for the pages: %w", err)
+	}
+	name := cmp.Or(src.GitHub, filepath.Base(src.Dir))
+	index, failed := report.Index{Repository: name, At: env.Now()}, []error{broken}
+	write := func(name string, page []byte) error {
+		file := filepath.Join(dir, name)
+		if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(dir), renameio.WithExistingPermissions()); err != nil {
+			return fmt.Errorf("write %s: %w", file, err)
+		}
+		return nil
+	}
+	for _, r := range all {
+		page, err := pageOf(ctx, env, src, r)
+		if err == nil {
+			err = write("issue-"+r.Issue+".html", page)
+		}
+		one := report.Indexed{Run: r.Record}
+		if err == nil {
+			one.Page = "issue-" + r.Issue + ".html"
+		} else {
+			failed = append(failed, fmt.Errorf("issue %s: %w", r.Issue, err))
+		}
+		index.Runs = append(index.Runs, one)
+	}
+	var page bytes.Buffer
+	err := report.WriteIndex(&page, index)
+	if err == nil {
+		err = write("index.html", page.Bytes())
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %d runs\n", filepath.Join(dir, "index.html"), len(all))
+	}
+	return errors.Join(append(failed, err)...)
+}
+
+// pageOf gives the page of a run in a list.
+func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
+	r := &workspace.Recorded{Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
+	var err error
+	r.Plan, _, err = workspace.ReadRecord(listed.Issue, listed.Branch, func(path string) ([]byte, error) {
+		return src.ReadFile(ctx, listed.Branch, path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := Facts(ctx, env, r)
+	if err != nil {
+		return nil, err
+	}
+	facts.Transcripts = nil
+	var page bytes.Buffer
+	err = report.Write(&page, facts)
+	return page.Bytes(), err
+}

@@ -1,0 +1,179 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/address"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Places are what Open can find.
+func Places() []string { return []string{"artifact", "branch", "issue", "pr", "report"} }
+
+// placeOf gives the path or the address where something of a run can be looked at. An
+// artifact is that of a phase, by default of the newest that has one.
+func placeOf(ctx context.Context, env environ.Env, r *workspace.Recorded, what, phase string) (string, error) {
+	id := text.Flat(r.Run.IssueNumber)
+	switch what {
+	case "artifact":
+		return artifact(ctx, env, r, phase)
+	case "branch":
+		if site := website(r); site != "" && r.Run.Execution.Push {
+			return site + "/tree/" + (&url.URL{Path: r.Run.BranchName}).EscapedPath(), nil
+		}
+		return r.Run.BranchName, nil
+	case "issue":
+		if r.Run.IssueURL == "" {
+			return "", exit.Usagef("issue %s came from a file, so it has no address; its text is in %s/%s on the branch of the run", id, phases.Folder(id), phases.IssueFile)
+		}
+		return r.Run.IssueURL, nil
+	case "pr":
+		if r.Run.PRURL == "" {
+			return "", exit.Usagef("the run of issue %s has no pull request", id)
+		}
+		return r.Run.PRURL, nil
+	}
+	return "", exit.Usagef("there is no %q to open; there are: %s", what, strings.Join(Places(), ", "))
+}
+
+// artifact finds what a phase has written: here, else on the website of the forge.
+func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase string) (string, error) {
+	var found *metadata.Phase
+	for i := range r.Run.Phases {
+		p := &r.Run.Phases[i]
+		if len(p.OutputFiles) > 0 && (phase == "" || p.Name == phase) {
+			found = p
+		}
+	}
+	if found == nil {
+		return "", exit.Usagef("the run of issue %s has no artifact%s yet", text.Flat(r.Run.IssueNumber), text.Prefixed(" of phase ", phase))
+	}
+	file := found.OutputFiles[0]
+	tops := []string{}
+	if root, err := workspace.Folder(env, r.Source, r.Issue.ID); err == nil {
+		tops = append(tops, filepath.Join(root, "tree"))
+	}
+	if r.Source.Branch == r.Run.BranchName {
+		tops = append(tops, r.Source.Dir)
+	}
+	for _, top := range tops {
+		if isFile(top, file) {
+			return filepath.Join(top, filepath.FromSlash(file)), nil
+		}
+	}
+	if site := website(r); site != "" && r.Run.Execution.Push {
+		return site + "/blob/" + (&url.URL{Path: r.Run.BranchName + "/" + file}).EscapedPath(), nil
+	}
+	branch := r.Run.BranchName
+	if known, err := r.Source.Branches(ctx, branch); err == nil && !slices.Contains(known, branch) {
+		branch = "origin/" + branch
+	}
+	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), branch, text.Flat(file))
+}
+
+// isFile reports whether there is an ordinary file, to which no link leads: an agent
+// may have written in that folder.
+func isFile(top, file string) bool {
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	f, _, err := folders.Open(root, file)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// website is the address of the repository in a browser, or "".
+func website(r *workspace.Recorded) string {
+	if site, _, is := strings.Cut(r.Run.IssueURL, "/issues/"); is && strings.HasPrefix(site, "https://") {
+		return site
+	}
+	name := cmp.Or(r.Source.GitHub, r.Run.Repository)
+	host := address.Host(r.Source.RemoteURL)
+	if name == "" || host == "" {
+		return ""
+	}
+	return "https://" + host + "/" + name
+}
+
+// Opens reports whether the program of the desktop may be given a path or an address:
+// what a run names was written by others, so it gets web pages and plain text alone.
+func Opens(place string) bool {
+	if u, err := url.Parse(place); err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil {
+		return true
+	}
+	switch strings.ToLower(filepath.Ext(place)) {
+	case ".md", ".txt", ".json":
+		return filepath.IsAbs(place)
+	}
+	return false
+}
+
+// Open prints where something of a run is, and opens it if it is printed on a
+// terminal. Without a name it is the pull request, or the report where there is none.
+func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, what, phase string) error {
+	if what == "" {
+		what = "report"
+		if r.Run.PRURL != "" {
+			what = "pr"
+		}
+	}
+	ours := what == "report"
+	place, err := "", error(nil)
+	if ours {
+		place, err = writeReport(ctx, env, r)
+	} else {
+		place, err = placeOf(ctx, env, r, what, phase)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !Opens(place) {
+		return err
+	}
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return nil // there is no desktop: where it is has been said
+	}
+	return exec.CommandContext(ctx, program, place).Run()
+}
+
+// writeReport writes the page of a run beside the folders that it has on this machine.
+func writeReport(ctx context.Context, env environ.Env, r *workspace.Recorded) (string, error) {
+	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
+	if err != nil {
+		return "", err
+	}
+	page, err := Page(ctx, env, r)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return "", err
+	}
+	file := filepath.Join(root, "report.html")
+	return file, renameio.WriteFile(file, page, 0o600, renameio.WithTempDir(root))
+}

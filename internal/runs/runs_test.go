@@ -1,0 +1,94 @@
+package runs
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+func TestStat(t *testing.T) {
+	patch := `diff --git a/a b/x.go b/a b/x.go
+--- a/a b/x.go
++++ b/a b/x.go
+@@ -1,2 +1,3 @@ func x()
+-diff --git a/no b/no
+++++ added
++--- added
+ same
+diff --git a/old.go b/new name.go
+similarity index 90%
+rename from old.go
+rename to new name.go
+@@ -1 +1 @@
+-a
++b
+diff --git "a/t\tb" "b/t\tb"
+Binary files a/x and b/x differ
+`
+	want := []FileChange{
+		{File: "a b/x.go", Added: 2, Deleted: 1},
+		{File: "new name.go", Added: 1, Deleted: 1},
+		{File: `t\tb`, Binary: true},
+	}
+	if diff := cmp.Diff(want, Stat([]git.CommitPatch{{Text: patch}})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestLater(t *testing.T) {
+	at := time.Unix(100, 0)
+	run := func(id string, revision int, at time.Time) metadata.Run {
+		return metadata.Run{Execution: metadata.Execution{ID: id}, Revision: revision, UpdatedAt: at}
+	}
+	if !later(run("a", 2, at), run("a", 1, at.Add(time.Hour))) {
+		t.Error("of one run, the record with the higher revision is the newer one")
+	}
+	if !later(run("b", 1, at.Add(time.Hour)), run("a", 9, at)) {
+		t.Error("of two runs of an issue, the one that moved last is the newer one")
+	}
+}
+
+// Only what cannot do anything is given to the programs of the desktop.
+func TestOpens(t *testing.T) {
+	for place, want := range map[string]bool{
+		"https://github.com/o/n/pull/7": true, "/runs/x/7/tree/.reprise/issue-7/00_design/design.md": true, "/x/data.JSON": true,
+		"http://x.example/": false, "file:///etc/passwd": false, "javascript:alert(1)": false, "https://a:b@x.example/": false,
+		"/x/page.html": false, "/x/run.desktop": false, "/x/tool": false, "design.md": false, "--help.md": false,
+	} {
+		if got := Opens(place); got != want {
+			t.Errorf("%s: %v", place, got)
+		}
+	}
+}
+
+// Whatever a record says, a list has one line for each run, and nothing in it moves
+// the cursor.
+func TestOddLists(t *testing.T) {
+	for seed := range uint64(50) {
+		o := progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 7))}
+		var all []Run
+		for range 5 {
+			all = append(all, listed(progresstest.OddOf[metadata.Run](o), []string{Here, Origin}))
+		}
+		var out bytes.Buffer
+		ShowList(environ.Env{Stdout: &out, Now: time.Now}, all)
+		ShowStat(terminal.NewReport(&out, terminal.Options{}), []FileChange{{File: o.Word()}})
+		if n := strings.Count(out.String(), "\n"); n != 8 {
+			t.Errorf("seed %d: %d lines:\n%s", seed, n, &out)
+		}
+		if i := strings.IndexFunc(out.String(), func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' }); i >= 0 {
+			t.Errorf("seed %d: a control character got through: %q", seed, out.String())
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases/summary"
+)
+
+// keys are the keys of a map, in no order.
+func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// ShowList prints runs as a table, in which each line fits the terminal.
+func ShowList(env environ.Env, all []Run) {
+	o := terminal.ShowOptions(env)
+	out, narrow := terminal.NewReport(env.Stdout, o), o.Width > 0 && o.Width < 70
+	if len(all) == 0 {
+		out.Line("There is no run in this repository; start one with: reprise run --issue-file FILE")
+		return
+	}
+	t := text.Table{Align: "lllrrll"}
+	t.Add("issue", "status", "phase", "cost", "age", text.If(!narrow, "where"), "title") // a column without words is left out
+	now := env.Now()
+	for _, r := range all {
+		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(r.Phase), text.USD(r.USD), age(now.Sub(r.Updated)),
+			text.If(!narrow, strings.Join(r.Where, ", ")), text.Flat(r.Title))
+	}
+	out.Fitted(&t, func(i int, line string) string {
+		if i == 0 {
+			return out.Faint(line)
+		}
+		return out.Link(out.Tinted(all[i-1].Status, line), cmp.Or(all[i-1].Record.PRURL, all[i-1].Record.IssueURL))
+	})
+}
+
+// age says how long ago something was, in one unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// ShowSeveral prints where each run is of which a command could have meant any. One
+// that cannot be read keeps none of the others from being listed.
+func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun, asJSON bool) error {
+	var broken []error
+	results, t := []summary.Summary{}, text.Table{}
+	t.Add("issue", "status", "phase", "title")
+	for _, id := range s.Ids {
+		r, err := workspace.LookAt(ctx, env, s.Src, id)
+		if errors.As(err, new(*workspace.NoRunError)) {
+			continue // a branch of another kind
+		}
+		if err != nil {
+			broken = append(broken, fmt.Errorf("issue %s: %w", id, err))
+			continue
+		}
+		results = append(results, progress.Result(r.Plan, r.Run))
+		t.Add(id, text.Words(r.Run.Status), text.Flat(progress.Doing(r.Plan, r.Run).Phase), text.Flat(r.Run.IssueTitle))
+	}
+	if asJSON {
+		broken = append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))
+	} else {
+		out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+		out.Table(&t, "")
+		out.Line("")
+		out.Line("One of them is shown with: reprise status --issue ID")
+	}
+	return errors.Join(broken...)
+}

@@ -1,0 +1,137 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Explain finds the pipeline that a run has, or that an issue would take.
+func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definition.Definition, error) {
+	switch {
+	case o.File != "" && o.Id != "":
+		return definition.Definition{}, exit.Usagef("--issue-file and --issue each name an issue: give one of them")
+	case o.Pipeline != "" && o.Id != "":
+		return definition.Definition{}, exit.Usagef("--issue names a run, which keeps the pipeline it began with: leave --pipeline out, or give the issue with --issue-file")
+	}
+	if o.Id != "" {
+		r, err := workspace.Look(ctx, env, o.Repo, o.Id)
+		if err != nil {
+			return definition.Definition{}, err
+		}
+		r.Why = metadata.Because("chosen_before", "source", r.Run.Pipeline.Source)
+		return r.Definition, nil
+	}
+	is := issue.Issue{ID: "none"}
+	var err error
+	if o.File != "" {
+		if is, err = issue.ReadFile(o.File); err != nil {
+			return definition.Definition{}, err
+		}
+	}
+	src, err := git.Find(ctx, o.Repo)
+	var none *git.NotARepository
+	var unborn *git.NoCommits
+	if errors.As(err, &none) || errors.As(err, &unborn) {
+		src, err = nil, nil // built-in pipelines and files need no repository
+	}
+	if err != nil {
+		return definition.Definition{}, err
+	}
+	return definition.Define(ctx, src, is, o.Choice)
+}
+
+// ShowPrompt prints a prompt as it would be sent, for the run as it stands.
+func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, phase, step string) (err error) {
+	switch {
+	case o.File != "" && o.Id != "":
+		return exit.Usagef("--issue-file names an issue that would begin, --issue one that has a run: give one of them")
+	case phase == "":
+		return exit.Usagef("which phase? Give --phase PHASE")
+	}
+	if o.File == "" && o.Id == "" {
+		src, err := git.Find(ctx, o.Repo)
+		if err != nil {
+			return err
+		}
+		if o.Id, err = workspace.CurrentRun(ctx, env, src); err != nil {
+			return err
+		}
+	}
+	o.Scratch = true
+	w, err := workspace.Open(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	e, err := w.Engine(env, o, workspace.Quiet{})
+	if err != nil {
+		return err
+	}
+	root, err := workspace.Folder(env, w.Source, w.Issue.ID)
+	if err != nil {
+		return err
+	}
+	e.Tree = treeAt{workspace.Tree{Repo: w.Repo, Base: w.Run.BaseCommit}, filepath.Join(root, "tree")}
+	p := w.Plan.Phase(phase)
+	if p == nil {
+		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: planned(w.Plan)}))
+	}
+	if !slices.Contains([]string{"execute", "review", "revise"}, step) {
+		return exit.Usagef("there is no step %q; the steps are execute, review, revise", step)
+	}
+	d := phases.Decide(w.Plan, w.Run)
+	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
+		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(w.Plan, w.Run, p, metadata.Step(step)).Agent}
+	}
+	text, err := e.Prompt(ctx, w.Run, d)
+	if err == nil {
+		_, err = fmt.Fprint(env.Stdout, text)
+	}
+	return err
+}
+
+// treeAt is a tree that says it is in another folder: the one in which the
+// agent would find it.
+type treeAt struct {
+	workspace.Tree
+	dir string
+}
+
+// Dir is that other folder.
+func (t treeAt) Dir() string { return t.dir }
+
+func planned(plan *pipelines.Pipeline) []string {
+	var out []string
+	for _, p := range plan.Phases {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+// Drawn gives what there is to draw: the pipeline and the record of a run, or a
+// pipeline that no run has yet, without a record.
+func Drawn(ctx context.Context, env environ.Env, o workspace.Options) (*pipelines.Pipeline, *metadata.Run, error) {
+	if o.File != "" || o.Pipeline != "" {
+		d, err := Explain(ctx, env, o)
+		return d.Plan, nil, err
+	}
+	r, err := workspace.Look(ctx, env, o.Repo, o.Id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Plan, &r.Run, nil
+}

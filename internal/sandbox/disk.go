@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// DiskWatch watches what a program does to the disk while it runs.
+type DiskWatch struct {
+	folders []string // that it writes in; on one disk or several
+	limits  Limits
+	since   time.Time
+	start   []space      // of the disks
+	again   time.Time    // when files are counted next
+	members func() []int // the processes of the call; nil: nobody knows
+}
+
+// space is what a disk has left.
+type space struct {
+	folder       string // that is on it
+	bytes, files uint64
+	counts       bool // the number of files is limited
+}
+
+// newDiskWatch begins to watch folders. Those that are not there are left out. Memory
+// that is shared has a size of its own, often a small one that is there to be
+// used up.
+func newDiskWatch(folders []string, l Limits) *DiskWatch {
+	r := &DiskWatch{folders: folders, limits: l, since: time.Now()}
+	for _, dir := range folders {
+		if s, err := spaceOf(dir); err == nil && dir != memory {
+			r.start = append(r.start, s)
+		}
+	}
+	return r
+}
+
+// WatchSpace begins to watch what a call without a sandbox leaves free on the
+// disks of these folders. How much a call may write is the sandbox's to say.
+func WatchSpace(folders ...string) *DiskWatch {
+	r := newDiskWatch(folders, Limits{}.withDefaults())
+	r.folders = nil
+	return r
+}
+
+// leastFiles is how many files a disk must have room for.
+const leastFiles = 10_000
+
+// tooMuch says that the program has used up what it may, or nothing. Files are
+// counted in a twentieth of the time at most, however many there are.
+func (r *DiskWatch) tooMuch() string {
+	for _, start := range r.start {
+		now, err := spaceOf(start.folder)
+		if err != nil {
+			continue // the folder is gone, and the program has another
+		}
+		// A disk that was nearly full from the start is left half of what it had.
+		if now.bytes < min(r.limits.Spare, start.bytes/2) {
+			return fmt.Sprintf("the disk of %s has only %s left, of %s when it began", start.folder, Size(now.bytes), Size(start.bytes))
+		}
+		if start.counts && now.files < min(leastFiles, start.files/2) {
+			return fmt.Sprintf("the disk of %s has room for only %d more files, of %d when it began", start.folder, now.files, start.files)
+		}
+	}
+	began := time.Now()
+	if began.Before(r.again) {
+		return ""
+	}
+	if len(r.folders) > 0 {
+		held, hidden := r.held()
+		switch {
+		case r.written()+held > r.limits.Disk:
+			return fmt.Sprintf("it wrote more than the %s that a call may; if it needs more, say so in the pipeline with `sandbox: disk`", Size(r.limits.Disk))
+		case hidden && r.lost() > r.limits.Disk:
+			return fmt.Sprintf("a process of it hides its open files, and the disk has lost more than the %s that a call may write; if it needs more, say so in the pipeline with `sandbox: disk`", Size(r.limits.Disk))
+		}
+	}
+	r.again = time.Now().Add(20 * time.Since(began))
+	return ""
+}
+
+// lost is by how much more a disk is filled than when it began, whoever did it.
+func (r *DiskWatch) lost() (most uint64) {
+	for _, start := range r.start {
+		if now, err := spaceOf(start.folder); err == nil && now.bytes < start.bytes {
+			most = max(most, start.bytes-now.bytes)
+		}
+	}
+	return most
+}
+
+// fileID tells files apart, whatever their names are: its disk and its number.
+type fileID [2]uint64
+
+var errEnough = errors.New("enough")
+
+// written sums up the files that were changed since the start, as what they
+// take of the disk, until there is too much or it takes too long. The time of a
+// change of a file is the system's, and nobody sets it back.
+func (r *DiskWatch) written() (sum uint64) {
+	end, seen := time.Now().Add(5*time.Second), map[fileID]bool{}
+	for _, dir := range r.folders {
+		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // gone, or not to be looked into
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil
+			}
+			// A file may have several names, and folders that are watched may lie
+			// in each other.
+			if changed, n, id := diskUse(info); !changed.Before(r.since.Add(-time.Second)) && !seen[id] {
+				seen[id] = true
+				sum += n
+			}
+			if sum > r.limits.Disk || time.Now().After(end) {
+				return errEnough
+			}
+			return nil
+		})
+	}
+	return sum
+}
+
+// Watch tells once if there is too much, until done is closed. It goes by the
+// processes of the call that members gives.
+func (r *DiskWatch) Watch(members func() []int, done <-chan struct{}) <-chan string {
+	r.members = members
+	told := make(chan string, 1)
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if why := r.tooMuch(); why != "" {
+					told <- why
+					return
+				}
+			}
+		}
+	}()
+	return told
+}

@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// socketABI is the first version of Landlock that guards the files of sockets.
+const socketABI = 9
+
+// filtersCalls says whether the filter knows this machine.
+func filtersCalls() bool { return filterMachine != 0 }
+
+// filterCalls takes system calls from this process, for good, that reach past
+// what Landlock guards:
+//
+//   - The limits, the priority and the processors of other processes: reprise
+//     would end at its next file if a program gave it a limit of none.
+//   - The keyrings of the user, and memory, queues and semaphores in the manner
+//     of System V, which belong to a user and stay after the call.
+//   - Where Landlock cannot tell whose they are, the sockets that have files:
+//     whoever asks Docker's, a terminal multiplexer's or the desktop's for it has
+//     a program started outside of the sandbox. A filter sees the kind of a
+//     socket but not what it is connected to, so a program has none at all;
+//     pairs of connected sockets that it makes for itself are left.
+//   - Where the network is closed, sockets that lead past the gate: all but TCP.
+//
+// A sandbox that leaves programs their sockets leaves them System V, too: a
+// database needs both.
+func filterCalls(sockets bool, network *closed) error {
+	if filterMachine == 0 {
+		return nil // Held says that nothing does it
+	}
+	v, err := landlockABI()
+	if err != nil {
+		return err
+	}
+	filter := callFilter(filterMachine, !sockets, !sockets && v < socketABI, network)
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	_, _, errno := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return fmt.Errorf("filtering system calls: %w", errno)
+	}
+	return nil
+}
+
+// What the filter reads of a call: its number is at 0, the machine at 4 and the
+// low halves of its arguments from 16 on, see seccomp(2).
+const (
+	loadWord = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+	isEqual  = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	isLeast  = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+	andWith  = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
+	giveBack = unix.BPF_RET | unix.BPF_K
+
+	atNumber, atMachine, atFirst, atSecond, atThird, atFourth = 0, 4, 16, 24, 32, 40
+
+	allowed = unix.SECCOMP_RET_ALLOW
+	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // as a kernel without the call answers
+)
+
+// callFilter is the filter as a program for the kernel, for one machine.
+func callFilter(machine uint32, systemV, sockets bool, network *closed) []unix.SockFilter {
+	const otherABI = 0x40000000 // calls from here on are those of a second kind of program
+	f := []unix.SockFilter{
+		// Programs of another machine could ask in their own way.
+		{Code: loadWord, K: atMachine},
+		{Code: isEqual, K: machine, Jt: 1},
+		{Code: giveBack, K: unknown},
+		{Code: loadWord, K: atNumber},
+		{Code: isLeast, K: otherABI, Jf: 1},
+		{Code: giveBack, K: unknown},
+	}
+	// The number of the call is loaded, and stays so after each of these parts.
+	refuse := func(call, with uint32) {
+		f = append(f, unix.SockFilter{Code: isEqual, K: call, Jf: 1}, unix.SockFilter{Code: giveBack, K: with})
+	}
+	when := func(call uint32, part ...unix.SockFilter) {
+		f = append(f, unix.SockFilter{Code: isEqual, K: call, Jf: uint8(len(part))})
+		f = append(f, part...)
+	}
+	for _, call := range keyCalls() {
+		refuse(call, unknown)
+	}
+	if systemV {
+		for _, call := range systemVCalls() {
+			refuse(call, unknown)
+		}
+	}
+	for _, call := range ofProcess() { // the first argument is a process, and 0 is the caller
+		when(
+			call,
+			unix.SockFilter{Code: loadWord, K: atFirst},
+			unix.SockFilter{Code: isEqual, K: 0, Jf: 1},
+			unix.SockFilter{Code: giveBack, K: allowed},
+			unix.SockFilter{Code: giveBack, K: refused},
+		)
+	}
+	for _, k := range ofKind() {
+		when(
+			k.call,
+			unix.SockFilter{Code: loadWord, K: atFirst},
+			unix.SockFilter{Code: isEqual, K: k.user, Jt: 3}, // 0 is the user of the caller here, who has other processes
+			unix.SockFilter{Code: loadWord, K: atSecond},
+			unix.SockFilter{Code: isEqual, K: 0, Jf: 1},
+			unix.SockFilter{Code: giveBack, K: allowed},
+			unix.SockFilter{Code: giveBack, K: refused},
+		)
+	}
+	network.sockets(when, !sockets)
+	if sockets {
+		const kind = 0xf                         // the rest of a socket's type are flags
+		refuse(unix.SYS_IO_URING_SETUP, unknown) // makes sockets past this filter
+		when(
+			unix.SYS_SOCKET,
+			unix.SockFilter{Code: loadWord, K: atFirst},
+			unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jt: 1},
+			unix.SockFilter{Code: giveBack, K: allowed},
+			unix.SockFilter{Code: giveBack, K: refused},
+		)
+		when(
+			unix.SYS_SOCKETPAIR,
+			unix.SockFilter{Code: loadWord, K: atSecond},
+			unix.SockFilter{Code: andWith, K: kind},
+			unix.SockFilter{Code: isEqual, K: unix.SOCK_STREAM, Jt: 2},
+			unix.SockFilter{Code: isEqual, K: unix.SOCK_SEQPACKET, Jt: 1},
+			unix.SockFilter{Code: giveBack, K: refused}, // any other kind sends to whom it likes, paired or not
+			unix.SockFilter{Code: giveBack, K: allowed},
+		)
+	}
+	return append(f, unix.SockFilter{Code: giveBack, K: allowed})
+}

@@ -1,0 +1,75 @@
+package sandbox
+
+import "os"
+
+// Held says what the sandbox holds on this machine.
+type Held struct {
+	Landlock int         // the version of Landlock
+	Signals  bool        // no signals to processes outside
+	Sockets  bool        // no services that listen on a socket file
+	Own      bool        // programs may have socket files of their own
+	Opened   bool        // only Sandbox.Sockets is why Sockets does not hold
+	Open     string      // why the number of processes has no limit; "" if it has
+	Together Bond        // what ends all processes of a call
+	Apart    string      // why that is not Namespaces; "" if it is
+	Closed   bool        // some calls may not reach all of the network
+	Network  NetworkBond // what keeps them from the rest
+	NoNet    string      // why that is not OwnNetwork; "" if it is
+	Limits   Limits      // those in force
+}
+
+// Held says what the sandbox holds. To find out, it may make a control group and
+// remove it.
+func (s *Sandbox) Held() Held { return heldHere(*s) }
+
+// Confinement is what the programs of a run were kept in. The zero value stands
+// for a run that has started none.
+type Confinement struct {
+	Known bool
+	Held  *Held // nil: they were kept in nothing
+	Root  bool  // reprise had the rights of root
+}
+
+// Confinement says what a sandbox keeps programs in; a nil one keeps them in
+// nothing. As Held, it may make a control group and remove it.
+func (s *Sandbox) Confinement() Confinement {
+	c := Confinement{Known: true, Root: os.Geteuid() == 0}
+	if s != nil {
+		held := s.Held()
+		c.Held = &held
+	}
+	return c
+}
+
+// Lacks lists what the sandbox of this machine does not hold though that of
+// others does, each as a sentence without its end.
+func (h Held) Lacks() (out []string) {
+	if !h.Signals {
+		out = append(out, "signals to other processes are not kept back (Linux 6.12 does that)")
+	}
+	if !h.Sockets {
+		lack := "services that listen on a socket file, such as Docker's, can be reached"
+		if h.Opened {
+			lack += ", as the pipeline says `sandbox: sockets: true`"
+		}
+		out = append(out, lack)
+	}
+	if h.Open != "" {
+		out = append(out, "the number of processes has no limit: "+h.Open)
+	}
+	if h.Closed {
+		switch h.Network {
+		case PortAlone:
+			out = append(out, "programs that may not reach all of the network reach any server that has the port of their gate, and have no servers of their own, as a call has no network of its own ("+h.NoNet+")")
+		case NoBond:
+			out = append(out, "programs that may not reach all of the network can do so by TCP (Linux 6.7 holds that back), as a call has no network of its own ("+h.NoNet+")")
+		}
+	}
+	switch h.Together {
+	case ControlGroup:
+		out = append(out, "files in /dev/shm stay after a call, which has no namespaces of its own ("+h.Apart+")")
+	case Marks:
+		out = append(out, "processes that hide may outlive reprise when it is killed, and files in /dev/shm stay after a call, which has no namespaces of its own ("+h.Apart+")")
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Home is what a program needs in a home of its own.
+type Home struct {
+	Program string   // names the home, together with the access level
+	Keep    []string // patterns of path.Match: what a later call finds again besides caches
+	Files   []*File
+}
+
+// File is a file of the user's that a program finds in its home.
+type File struct {
+	From string // the user's file
+	To   string // its path in the home
+	// Renews, if not nil, reports whether the program has renewed the file, as a
+	// login is: the user has it then as well.
+	Renews func(before, after []byte) bool
+	Data   []byte // as it was copied; nil if it was not
+	Fresh  []byte // what the program made of it, if that is something else
+}
+
+// ownHome is the home of one program at one access level.
+type ownHome struct {
+	dir   string
+	root  *os.Root // a program that had the home may have laid links in it
+	files []*File
+}
+
+// environ points a program to its home, and to what it may use of the user's:
+// programs installed in the user's home, and Go modules already downloaded.
+// What the pipeline lets through for the agent stays as it is.
+func (h *ownHome) environ(env []string, user string) []string {
+	env = process.SetVar(env, "HOME", h.dir)
+	more := map[string]string{"GOFLAGS": "-modcacherw"} // else nobody but root could clear the home
+	for name, dir := range tools() {
+		if dir = filepath.Join(user, dir); exists(dir) {
+			more[name] = dir
+		}
+	}
+	if dir := moduleCache(user); exists(dir) {
+		more["GOPROXY"] = "file://" + dir + ",https://proxy.golang.org,direct"
+	}
+	for name, value := range more {
+		if process.Lookup(env, name) == "" {
+			env = process.SetVar(env, name, value)
+		}
+	}
+	return env
+}
+
+// home prepares the home of a program for a call. Its close has to be called.
+func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
+	name := what.Program + "-" + string(access)
+	err := openFolders(s.State, filepath.Join(s.State, name))
+	if err == nil {
+		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making a fresh home for %s: %w", what.Program, err)
+	}
+	h := &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
+	if err = h.fill(); err != nil { // what is in the way was put there by the program: it starts anew
+		h.close()
+		if err = errors.Join(folders.RemoveAll(h.dir), h.fill()); err != nil {
+			h.close()
+			return nil, fmt.Errorf("making a home for %s: %w", what.Program, err)
+		}
+	}
+	return h, nil
+}
+
+// MoveIn gives a call a home and a control group of its own. The function it
+// returns is called after the call, and clears the home if the call has filled it.
+func (s *Sandbox) MoveIn(c *Call, what Home) (leave func(full bool), err error) {
+	h, err := s.home(what, c.Access)
+	if err != nil {
+		return nil, err
+	}
+	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	var group *processGroup
+	if os.Geteuid() == 0 || s.together.group {
+		group, err = makeGroup(s.Limits.Processes, c.Dir)
+		if err != nil {
+			group = nil // Held says so
+		}
+	}
+	c.group, c.relay = group.path(), &relay{}
+	return func(full bool) {
+		c.relay.close()
+		group.remove()
+		h.close() // first: a login renewed there is in no other place
+		if full {
+			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
+		}
+	}, nil
+}
+
+// openFolders makes folders, outermost first, and opens those that a program
+// has closed.
+func openFolders(dirs ...string) error {
+	for _, dir := range dirs {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill makes the folder and copies the logins in. What the user does not have
+// does not stay, whoever put it there.
+func (h *ownHome) fill() (err error) {
+	if err := openFolders(filepath.Dir(h.dir), h.dir); err != nil {
+		return err
+	}
+	if h.root, err = os.OpenRoot(h.dir); err != nil {
+		return err
+	}
+	for _, f := range h.files {
+		data, err := os.ReadFile(f.From)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if now, err := folders.ReadFile(h.root, f.To, maxLogin); data != nil && err == nil && bytes.Equal(now, data) {
+			f.Data = data
+			continue // another call may be reading it
+		}
+		if err := h.root.RemoveAll(f.To); err != nil {
+			return err
+		}
+		if data == nil {
+			continue
+		}
+		if err := h.root.MkdirAll(filepath.Dir(f.To), 0o700); err != nil {
+			return err
+		}
+		if err := h.root.WriteFile(f.To, data, 0o600); err != nil {
+			return err
+		}
+		f.Data = data
+	}
+	return nil
+}
+
+// close gives a renewed login back to the user, unless it may be another one, or
+// the user's own has changed as well. One that cannot be written back is renewed again next time.
+func (h *ownHome) close() {
+	if h.root == nil {
+		return
+	}
+	for _, f := range h.files {
+		if f.Renews == nil || f.Data == nil {
+			continue
+		}
+		now, err := folders.ReadFile(h.root, f.To, maxLogin)
+		if err != nil || bytes.Equal(now, f.Data) {
+			continue
+		}
+		f.Fresh = now
+		if !f.Renews(f.Data, now) {
+			continue
+		}
+		if user, err := os.ReadFile(f.From); err == nil && bytes.Equal(user, f.Data) {
+			replace(f.From, now)
+		}
+	}
+	_ = h.root.Close() // everything is written
+}
+
+// maxLogin is more than a login or settings have, in bytes.
+const maxLogin = 1 << 20
+
+// replace puts a file in the place of another, whole or not at all.
+func replace(file string, data []byte) {
+	file, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), ".reprise-*") // only its owner can read it
+	if err != nil {
+		return
+	}
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+}

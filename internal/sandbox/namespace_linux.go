@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/reprise-ci/reprise/internal/process"
+)
+
+// separate finds out how calls are kept together here, by trying it with the
+// helper.
+func separate(helper []string, l Limits) separation {
+	err := errors.New("this build of reprise makes none")
+	if noNamespaces != "on" {
+		p := policy{Own: true, Memory: memoryFor(l), Network: &closed{Own: true}}
+		p.noteUser()
+		if err = try(helper, p, process.Namespaces(true)); err == nil {
+			return separation{own: true, network: true}
+		}
+		p.Network = nil
+		if other := try(helper, p, process.Namespaces(false)); other == nil {
+			return separation{own: true, noNet: err.Error()}
+		}
+	}
+	return separation{why: err.Error(), noNet: err.Error(), group: canGroup(helper, l)}
+}
+
+// canGroup reports whether a call can have a control group here: making one is
+// less than being allowed to enter it.
+func canGroup(helper []string, l Limits) bool {
+	g, err := makeGroup(l.Processes, "trial")
+	if err != nil {
+		return false
+	}
+	defer g.remove()
+	return try(helper, policy{Control: g.path()}, process.Apart()) == nil
+}
+
+// try has the helper do what it does for a call, but for its program.
+func try(helper []string, p policy, attr *syscall.SysProcAttr) error {
+	if len(helper) == 0 {
+		return errors.New("there is no program to try it with")
+	}
+	p.Trial = true
+	variable, err := p.variable()
+	if err != nil {
+		return err
+	}
+	said := &strings.Builder{}
+	cmd := exec.Command(helper[0], helper[1:]...)
+	cmd.Args = append(cmd.Args, os.DevNull) // for a program, which is not started
+	cmd.Env, cmd.Stderr, cmd.SysProcAttr = []string{variable}, said, attr
+	cmd.SysProcAttr.Pdeathsig = 0 // it would end with the thread that is here now
+	err = cmd.Run()
+	var refused *os.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused) && refused.Err == unix.ENOSPC: // see user_namespaces(7)
+		return errors.New("the system lets this user make none, or no more")
+	case errors.As(err, &refused):
+		return fmt.Errorf("the system lets this user make none: %w", refused.Err)
+	}
+	_, why, _ := strings.Cut(process.LastWords(said.String()), "sandbox: ")
+	return errors.New(cmp.Or(why, err.Error()))
+}
+
+// noteUser notes whom the program runs as: in a new user namespace a process
+// cannot tell any more.
+func (p *policy) noteUser() {
+	if uid := os.Geteuid(); uid != 0 {
+		p.User, p.Group = uid, os.Getegid()
+	}
+}
+
+// settle arranges the namespaces that this process is the first one of.
+func (p policy) settle() error {
+	if !p.Own {
+		return nil
+	}
+	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.ownMemory, p.Network.settle} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameUser gives the user and the group of this process, in its new user
+// namespace, the numbers that they have outside.
+func (p policy) nameUser() error {
+	if p.User == 0 {
+		return nil
+	}
+	for _, f := range []struct{ name, text string }{
+		{"setgroups", "deny"}, // without it, only root of the machine may name a group
+		{"uid_map", fmt.Sprintf("%[1]d %[1]d 1", p.User)},
+		{"gid_map", fmt.Sprintf("%[1]d %[1]d 1", p.Group)},
+	} {
+		if err := os.WriteFile("/proc/self/"+f.name, []byte(f.text), 0); err != nil {
+			return fmt.Errorf("a user namespace: %w", err)
+		}
+	}
+	return nil
+}
+
+// keepMounts keeps what is mounted here from everybody else.
+func keepMounts() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("mounts of its own: %w", err)
+	}
+	return nil
+}
+
+// ownProc shows the processes of the namespace in /proc, and no others. In many
+// containers nobody may do that.
+func ownProc() error {
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("a /proc of its own: %w", err)
+	}
+	return nil
+}
+
+// ownMemory gives the call a /dev/shm that goes with it, where there is one and
+// the call has nothing in it.
+func (p policy) ownMemory() error {
+	if p.Memory == 0 {
+		return nil
+	}
+	if err := unix.Mount("tmpfs", memory, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size="+strconv.FormatUint(p.Memory, 10)); err != nil {
+		return fmt.Errorf("a %s of its own: %w", memory, err)
+	}
+	return nil
+}
+
+// memoryFor is the size of the /dev/shm of a call: that of the machine's, within
+// what the call may write. 0 means that the call uses the machine's, because
+// there is none or because one of its folders lies there.
+func memoryFor(l Limits, folders ...string) uint64 {
+	var s unix.Statfs_t
+	if err := unix.Statfs(memory, &s); err != nil {
+		return 0
+	}
+	for _, dir := range folders {
+		if within(dir, memory) {
+			return 0
+		}
+	}
+	return min(s.Blocks*uint64(s.Frsize), l.Disk)
+}

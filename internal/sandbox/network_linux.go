@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"fmt"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// tcpABI is the first version of Landlock that guards TCP.
+const tcpABI = 4
+
+// relayFile is the descriptor by which the helper hands out its listener.
+const relayFile = 4
+
+// settle arranges the network that is the call's own: loopback, and on it a
+// listener in the place of the gate, which reprise is given.
+func (n *closed) settle() error {
+	if n == nil || !n.Own {
+		return nil
+	}
+	if err := raiseLoopback(); err != nil {
+		return fmt.Errorf("a network of its own: %w", err)
+	}
+	if n.Port == 0 {
+		return nil
+	}
+	defer func() { _ = unix.Close(relayFile) }()
+	if err := handOut(n.Port); err != nil {
+		return fmt.Errorf("a network of its own: leading to the gate: %w", err)
+	}
+	return nil
+}
+
+// raiseLoopback starts the one device that a new network has.
+func raiseLoopback() error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(s) }()
+	r, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	r.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, r)
+}
+
+// handOut listens on a port of loopback and gives the listener to reprise.
+func handOut(port uint16) error {
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(s) }()
+	if err := unix.Bind(s, &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return err
+	}
+	if err := unix.Listen(s, 128); err != nil {
+		return err
+	}
+	return unix.Sendmsg(relayFile, []byte{0}, unix.UnixRights(s), nil, 0)
+}
+
+// rules adds to what Landlock handles and allows what it does about TCP. Where a
+// call has a network of its own, only servers are left to guard.
+func (n *closed) rules(all landlock.Config) (handled landlock.AccessNetSet, rules []landlock.Rule) {
+	switch {
+	case n == nil:
+		return 0, nil
+	case n.Own && n.Listen:
+		return 0, nil
+	case n.Own:
+		return ll.AccessNetBindTCP & all.HandledAccessNet, nil
+	}
+	handled = (ll.AccessNetBindTCP | ll.AccessNetConnectTCP) & all.HandledAccessNet
+	if n.Port != 0 && handled != 0 {
+		rules = append(rules, landlock.ConnectTCP(n.Port))
+	}
+	return handled, rules
+}
+
+// sockets are the parts of the filter of system calls that refuse sockets of other
+// kinds than a closed network has. unixFiles says that sockets with files are left.
+func (n *closed) sockets(when func(call uint32, part ...unix.SockFilter), unixFiles bool) {
+	if n == nil {
+		return
+	}
+	refuse, allow := unix.SockFilter{Code: giveBack, K: refused}, unix.SockFilter{Code: giveBack, K: allowed}
+	when(unix.SYS_IO_URING_SETUP, unix.SockFilter{Code: giveBack, K: unknown}) // makes sockets past this filter
+	when(unix.SYS_SOCKET, n.families(unixFiles)...)
+	// Any other family may send to whom it likes, paired or not.
+	when(unix.SYS_SOCKETPAIR, unix.SockFilter{Code: loadWord, K: atFirst}, unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jt: 1}, refuse, unix.SockFilter{Code: loadWord, K: atNumber})
+	if n.Own {
+		return
+	}
+	// What opens a connection with its first data is not asked about by Landlock.
+	for call, flags := range map[uint32]uint32{unix.SYS_SENDTO: atFourth, unix.SYS_SENDMSG: atThird, unix.SYS_SENDMMSG: atFourth} {
+		when(call, unix.SockFilter{Code: loadWord, K: flags}, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.MSG_FASTOPEN, Jf: 1}, refuse, allow)
+	}
+	when(unix.SYS_LISTEN, refuse) // it takes a port by itself where none was bound
+}
+
+// families is the part about the families of sockets.
+func (n *closed) families(unixFiles bool) (part []unix.SockFilter) {
+	load := func(at uint32) { part = append(part, unix.SockFilter{Code: loadWord, K: at}) }
+	give := func(what uint32) { part = append(part, unix.SockFilter{Code: giveBack, K: what}) }
+	load(atFirst)
+	if unixFiles {
+		part = append(part, unix.SockFilter{Code: isEqual, K: unix.AF_UNIX, Jf: 1})
+		give(allowed)
+	}
+	if n.Own { // the addresses and routes of its own network; some libraries cannot do without
+		part = append(part, unix.SockFilter{Code: isEqual, K: unix.AF_NETLINK, Jf: 4})
+		load(atThird)
+		part = append(part, unix.SockFilter{Code: isEqual, K: unix.NETLINK_ROUTE, Jf: 1})
+		give(allowed)
+		give(refused)
+	}
+	if n.Port != 0 || n.Own {
+		part = append(part,
+			unix.SockFilter{Code: isEqual, K: unix.AF_INET, Jt: 2},
+			unix.SockFilter{Code: isEqual, K: unix.AF_INET6, Jt: 1},
+			unix.SockFilter{Code: giveBack, K: refused},
+			unix.SockFilter{Code: loadWord, K: atSecond},
+			unix.SockFilter{Code: andWith, K: 0xf}, // the rest of a socket's type are flags
+			unix.SockFilter{Code: isEqual, K: unix.SOCK_STREAM, Jt: 1},
+			unix.SockFilter{Code: giveBack, K: refused},
+			unix.SockFilter{Code: loadWord, K: atThird},
+			unix.SockFilter{Code: isEqual, K: 0, Jt: 2},
+			unix.SockFilter{Code: isEqual, K: unix.IPPROTO_TCP, Jt: 1},
+			unix.SockFilter{Code: giveBack, K: refused},
+			unix.SockFilter{Code: giveBack, K: allowed},
+		)
+	}
+	give(refused)
+	return part
+}
+
+// holder says what keeps the network of a call closed here.
+func (s separation) holder(abi int) NetworkBond {
+	switch {
+	case s.network:
+		return OwnNetwork
+	case abi >= tcpABI && filtersCalls():
+		return PortAlone
+	}
+	return NoBond
+}

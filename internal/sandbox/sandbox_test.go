@@ -1,0 +1,197 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// What a program may do depends on its access level and on nothing else. Most
+// of these attempts work for everybody outside of the sandbox.
+func TestSandbox(t *testing.T) {
+	always := []string{"git-log", "own-home", "own-temp", "null", "read-system", "read-tree", "signal-own"}
+	for access, more := range map[pipelines.Access][]string{
+		pipelines.AccessNone:      {},
+		pipelines.AccessRead:      {},
+		pipelines.AccessArtifacts: {"artifact"},
+		pipelines.AccessTree:      {"artifact", "rename", "tree", "tree-git"},
+	} {
+		each := func(t *testing.T, own bool) {
+			t.Parallel()
+			c := newCell(t)
+			c.access = access
+			if c.box.together.own = c.box.together.own && own; c.box.together.own != own {
+				t.Logf("calls have no namespaces here: %s", c.box.together.why)
+			}
+			reprise := os.Getpid()
+			c.write(c.artifact, "# Plan\n")
+			c.write(filepath.Join(c.dir, "a", "file"), "")
+			c.write(filepath.Join(c.dir, "b", "file"), "")
+			commands := map[string]string{
+				"git-log": "git log", "own-home": "echo > ~/x", "own-temp": "echo > $TMPDIR/x", "null": "echo > /dev/null",
+				"read-system": "cat /etc/passwd", "read-tree": "cat main.go", "signal-own": "sleep 9 & kill $!",
+				"artifact": "echo >> $artifact", "tree": "echo > new.txt", "rename": "mv a/file b/moved", "tree-git": "echo > .git/x",
+				"write-repo": "echo > $repo/x", "append-repo": "echo >> $repo/main.go", "cut-repo": "truncate -s 0 $repo/main.go",
+				"remove-repo": "rm $repo/main.go", "objects": "echo > $repo/.git/objects/x", "link": "ln $repo/main.go here",
+				"write-home": "echo >> $user/.profile", "write-root": "echo > $root/x", "write-git": "echo >> $root/git/config",
+				"write-lock": "echo >> $root/lock", "other-home": "mkdir $root/homes/x", "write-temp": "echo > $temp/x", "new-temp": "echo > /tmp/reprise-escaped-" + filepath.Base(c.dir),
+				"read-home": "cat $user/.ssh/id_ed25519", "list-home": "ls $user", "link-home": "ln -s $user/.ssh $TMPDIR/s && cat $TMPDIR/s/id_ed25519",
+				"read-netrc": "cat $user/.netrc", "read-aws": "cat $user/.aws/credentials", "read-gh": "cat $user/.config/gh/hosts.yml",
+				"read-docker": "cat $user/.docker/config.json", "read-git-login": "cat $user/.git-credentials", "read-gitconfig": "cat $user/.gitconfig",
+				"read-state": "cat $user/.claude.json", "read-repo-config": "cat $repo/.git/config", "read-temp": "cat $temp/token", "list-temp": "ls /tmp",
+				"push": "git push $bare HEAD:main", "push-back": "git push $repo HEAD:other",
+				"signal": fmt.Sprintf("kill -0 %d", reprise), "trace-it": fmt.Sprintf("cat /proc/%d/environ", reprise), "memory-of-it": fmt.Sprintf("head -c 1 /proc/%d/mem", reprise),
+				// With namespaces this is their first process.
+				"trace": "cat /proc/$PPID/environ", "descriptors": "readlink /proc/$PPID/fd/0", "around": "cat /proc/$PPID/root$temp/token",
+				"memory": "head -c 1 /proc/$PPID/mem", "device": "mknod $TMPDIR/disk b 1 0", "terminals": "ls /dev/pts", "kernel": "echo x > /proc/sys/kernel/domainname",
+			}
+			want := slices.Sorted(slices.Values(append(more, always...)))
+			if diff := cmp.Diff(want, c.attempts(commands)); diff != "" {
+				t.Errorf("what worked (-want +got):\n%s", diff)
+			}
+			if c.git(c.bare, "for-each-ref") != "" || c.read(filepath.Join(c.repo, "main.go")) != "package main\n" {
+				t.Error("origin or the user's checkout has changed")
+			}
+		}
+		t.Run(string(access), func(t *testing.T) { each(t, true) })
+		t.Run(string(access)+" without namespaces", func(t *testing.T) { each(t, false) })
+	}
+}
+
+// In a home that is kept, sessions and caches are found again, and nothing that
+// tells the program or its tools what to do. Locked folders do not keep it.
+func TestKeptHome(t *testing.T) {
+	c := newCell(t)
+	own := filepath.Join(c.root, "homes", "claude-tree")
+	kept := []string{".claude/projects/-tree/0a1b.jsonl", ".cache/x/y", ".npm/_cacache/z"}
+	for _, name := range append(kept, ".claude/projects/-tree/memory/MEMORY.md", ".claude/skills/x/SKILL.md", ".claude/shell-snapshots/s.sh", ".claude.json", ".npmrc", ".bashrc") {
+		c.write(filepath.Join(own, name), "x")
+	}
+	for _, dir := range []string{".claude/projects/-tree", ".claude/skills"} {
+		if err := os.Chmod(filepath.Join(own, dir), 0o500); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(c.temp, filepath.Join(own, ".cargo")); err != nil {
+		t.Fatal(err)
+	}
+	h, err := c.box.home(Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.close()
+	var left []string
+	err = filepath.WalkDir(own, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(own, name) // it lies below
+			left = append(left, rel)
+		}
+		return err
+	})
+	slices.Sort(kept)
+	if diff := cmp.Diff(kept, left); err != nil || diff != "" {
+		t.Errorf("error %v, what is left (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	none := errors.New("this kernel has no Landlock")
+	for _, tt := range []struct {
+		how        Containment
+		missing    error
+		contained  bool
+		note, fail string
+	}{
+		{Required, nil, true, "", ""},
+		{BestEffort, nil, true, "", ""},
+		{Uncontained, nil, false, "", ""},
+		{Required, none, false, "", "the sandbox is required, but this kernel has no Landlock: use Linux 6.2 or newer with Landlock, or do without (best-effort or off)"},
+		{BestEffort, none, false, "there is no sandbox: this kernel has no Landlock; agents and checks can reach all that you can", ""},
+		{Uncontained, none, false, "", ""},
+		{"always", nil, false, "", `sandbox: "always" is not one of required, best-effort, off`},
+	} {
+		box, note, err := Sandbox{}.prepare(tt.how, nil, tt.missing)
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		if (box != nil) != tt.contained || note != tt.note || said != tt.fail {
+			t.Errorf("%s, %v: contained %v, note %q, error %q", tt.how, tt.missing, box != nil, note, said)
+		}
+	}
+}
+
+// Who calls the helper without limits gets no program.
+func TestEnterWithoutLimits(t *testing.T) {
+	for _, tt := range []struct{ policy, want string }{
+		{"", "for reprise itself"}, {"{", "reading its limits"},
+	} {
+		if err := Enter([]string{"/bin/true"}, []string{policyVar + "=" + tt.policy}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: error %v", tt.policy, err)
+		}
+	}
+}
+
+// What is hidden stays so where a service's home or a checkout lies in a folder
+// of the system.
+func TestHiddenInTheSystem(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"opt/go/bin", "opt/runner/_work/_temp", "opt/runner/_work/_tool/bin", "opt/src/repo/.git/objects", "opt/src/other", "home"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apart := resolved(hidden([]string{"RUNNER_TEMP=" + root + "/opt/runner/_work/_temp"}, []string{root + "/opt/src/repo/.git/objects"}))
+	for dir, want := range map[string]string{
+		"opt":                        "opt/go opt/src/other",
+		"opt/go":                     "opt/go",
+		"opt/runner/_work/_tool/bin": "opt/runner/_work/_tool/bin",
+		"opt/src/repo/.git":          "",
+	} {
+		got := strings.ReplaceAll(strings.Join(around(filepath.Join(root, dir), apart), " "), root+"/", "")
+		if got != want {
+			t.Errorf("%s: %q is read, want %q", dir, got, want)
+		}
+	}
+}
+
+// What installations look like, and what is read of them.
+func TestInstallation(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "people", "me")
+	for dir, want := range map[string]string{
+		home:                          "",
+		filepath.Dir(home):            "",
+		home + "/.local/bin":          "bin,lib",
+		home + "/.cargo/bin":          "bin,lib",
+		home + "/go/bin":              "bin,lib",
+		home + "/checkout":            "",
+		home + "/checkout/bin":        "bin,lib",
+		home + "/sdk/bin":             "bin,lib,share",
+		home + "/p/node_modules/.bin": "node_modules",
+		home + "/gone":                "",
+	} {
+		if dir != home+"/gone" {
+			for _, d := range []string{dir, filepath.Join(dir, "../lib"), filepath.Join(dir, "../share"), home + "/checkout/.git"} {
+				if err := os.MkdirAll(d, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var got []string
+		for _, path := range resolved(installation(dir, home)) {
+			got = append(got, filepath.Base(path))
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%s: %q, want %s", dir, got, want)
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package secrets
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// gitleaksRules are the rules of gitleaks as they come. Its module is not linked:
+// it brings a whole program and 17 more modules.
+//
+//go:generate gitleaks/refresh v8.30.1
+//go:embed gitleaks/rules.toml
+var gitleaksRules []byte
+
+// ruleFile is what is read of the rules of gitleaks. Allowlists by path are left
+// out: whoever writes a secret chooses the path as well.
+type ruleFile struct {
+	Rules     []ruleText
+	Allowlist allowed
+}
+
+// ruleText is a rule as it is written.
+type ruleText struct {
+	ID, Regex   string
+	SecretGroup int
+	Entropy     float64
+	Keywords    []string
+	Allowlists  []allowed
+}
+
+// allowed are values that are no secrets: examples and placeholders.
+type allowed struct{ Regexes, StopWords []string }
+
+// loose are rules that find what is often no secret, such as any word after
+// "key =" or "password =". Some of them are for files with one kind of name
+// only, and those are left out, see ruleFile. Work of an agent would be stopped
+// by them for nothing.
+func loose(id string) bool {
+	return slices.Contains([]string{
+		"generic-api-key", "curl-auth-header", "curl-auth-user", "kubernetes-secret-yaml", "hashicorp-tf-password", "nuget-config-password",
+	}, id)
+}
+
+// callers gives the words that call for a rule: those it names, but for some
+// that much else has. A token of JWT has ".ey" in its middle; tokens of Vault
+// begin with "s." in old versions only. "EAAA" begins a token of Square, and
+// many a line of base64; near "sourcegraph" any hash of a commit would be a
+// token.
+func (t ruleText) callers() []string {
+	switch t.ID {
+	case "jwt":
+		return []string{".ey"}
+	case "vault-service-token":
+		return []string{"hvs."}
+	case "square-access-token":
+		return []string{"sq0atp-"}
+	case "sourcegraph-access-token":
+		return []string{"sgp_"}
+	}
+	return t.Keywords
+}
+
+// more are shapes of what agents and workflows have at hand and gitleaks does
+// not know.
+func more() []ruleText {
+	return []ruleText{
+		{ID: "anthropic-token", Regex: `\bsk-ant-[a-z]{2,10}[0-9]{2}-[\w-]{24,200}`, Keywords: []string{"sk-ant-"}, Entropy: 3},
+		{ID: "openai-key", Regex: `\bsk-(?:proj|svcacct|admin)-[\w-]{40,200}`, Keywords: []string{"sk-proj-", "sk-svcacct-", "sk-admin-"}, Entropy: 3},
+		{ID: "google-oauth-token", Regex: `\bya29\.[\w-]{30,400}`, Keywords: []string{"ya29."}, Entropy: 3},
+		{ID: "github-token", Regex: `\bgh[opsur]_[0-9A-Za-z_.-]{36,800}`, Keywords: []string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_"}, Entropy: 3},
+	}
+}
+
+// rule is a shape. Its expressions are compiled when the first text calls for
+// them: all of them would take longer than a whole commit.
+type rule struct {
+	ruleText
+	reach   func() int // the most bytes of a match
+	compile func() (*regexp.Regexp, error)
+	allow   func() (*regexp.Regexp, error) // matches all of a value that is no secret
+}
+
+// shapes are all rules, and what calls for each.
+type shapes struct {
+	rules    []*rule
+	keywords *needles
+	callers  [][]int  // the rules that a keyword calls for
+	stop     []string // words that no secret has
+	most     int      // bytes that are held against rules for one text
+}
+
+// readShapes reads the rules. The error says what is wrong with them: nothing
+// can be looked through then.
+func readShapes() (*shapes, error) {
+	var f ruleFile
+	if err := toml.Unmarshal(gitleaksRules, &f); err != nil {
+		return nil, fmt.Errorf("the rules for finding secrets cannot be read: %w", err)
+	}
+	s := &shapes{}
+	var words []string
+	for _, t := range append(f.Rules, more()...) {
+		if t.Regex == "" || loose(t.ID) {
+			continue
+		}
+		if len(t.callers()) == 0 {
+			return nil, fmt.Errorf("the rule %s for finding secrets has no keyword: every text would have to be held against it", t.ID)
+		}
+		s.rules = append(s.rules, newRule(t, f.Allowlist))
+		for _, k := range t.callers() {
+			k = strings.ToLower(k)
+			i := slices.Index(words, k)
+			if i < 0 {
+				i, words, s.callers = len(words), append(words, k), append(s.callers, nil)
+			}
+			s.callers[i] = append(s.callers[i], len(s.rules)-1)
+		}
+	}
+	s.keywords, s.stop, s.most = newNeedles(words, true), f.Allowlist.StopWords, maxEffort
+	return s, nil
+}
+
+// newRule gives a rule with the values that are allowed for it and for all.
+func newRule(t ruleText, all allowed) *rule {
+	r := &rule{ruleText: t, reach: sync.OnceValue(func() int { return longest(t.Regex) })}
+	r.compile = sync.OnceValues(func() (*regexp.Regexp, error) {
+		re, err := regexp.Compile(quicker(t.Regex))
+		if err == nil && re.NumSubexp() < t.SecretGroup {
+			err = fmt.Errorf("it has no group %d", t.SecretGroup)
+		}
+		return re, r.broken(err)
+	})
+	r.allow = sync.OnceValues(func() (*regexp.Regexp, error) {
+		list := slices.Clone(all.Regexes)
+		for _, a := range t.Allowlists {
+			list = append(list, a.Regexes...)
+		}
+		re, err := regexp.Compile(`^(?:` + strings.Join(list, "|") + `)$`)
+		return re, r.broken(err)
+	})
+	return r
+}
+
+// quicker writes an expression so that it finds the same secrets with less work
+// on a text that is made to cost much: what it lets stand before its first word
+// is no part of a secret, and what may be some hundred bytes long, and no more,
+// costs a state for each.
+func quicker(expression string) string {
+	expression = strings.ReplaceAll(expression, `[\w.-]{0,50}?`, "")
+	return counted.ReplaceAllStringFunc(expression, func(times string) string {
+		m := counted.FindStringSubmatch(times)
+		if most, _ := strconv.Atoi(m[2]); most < 100 {
+			return times
+		}
+		return "{" + m[1] + ",}"
+	})
+}
+
+var counted = regexp.MustCompile(`\{(\d+),(\d+)\}`)
+
+func (r *rule) broken(err error) error {
+	if err != nil {
+		return fmt.Errorf("the rule %s for finding secrets cannot be used: %w", r.ID, err)
+	}
+	return nil
+}
+
+// unbounded stands for the length of what has no end, in bytes: that of a long
+// private key.
+const unbounded = 16 << 10
+
+// longest gives the most bytes that an expression may match, at most unbounded.
+func longest(expression string) int {
+	re, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return unbounded // unreachable: it does not compile either, and that is an error
+	}
+	return min(length(re), unbounded)
+}
+
+func length(re *syntax.Regexp) int {
+	n := 0
+	switch re.Op {
+	case syntax.OpLiteral:
+		return 4 * len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 4
+	case syntax.OpStar, syntax.OpPlus:
+		return unbounded
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return unbounded
+		}
+		return min(re.Max*length(re.Sub[0]), unbounded)
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			n = max(n, length(sub))
+		}
+		return n
+	}
+	for _, sub := range re.Sub {
+		n += length(sub)
+	}
+	return min(n, unbounded)
+}

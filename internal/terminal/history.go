@@ -1,0 +1,118 @@
+package terminal
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// happening is an entry of the history.
+type happening struct {
+	at    time.Time
+	cells []string
+}
+
+// ShowHistory prints every attempt and every rollback of a run, what rules did
+// and what people said, oldest first.
+func ShowHistory(w io.Writer, run metadata.Run, o Options) {
+	out := bufio.NewWriter(w)
+	defer func() { _ = out.Flush() }() // as with any other line
+	r := historyReport{NewReport(out, o).In(run.Language)}
+	var all []happening
+	for _, a := range run.Attempts {
+		all = append(all, happening{a.StartedAt, r.attempt(a)})
+	}
+	for _, b := range run.RollbackHistory {
+		all = append(all, happening{b.Timestamp, []string{
+			"<-", text.Flat(b.FromPhase), r.step(b.FromStep), "", "", "", "", "",
+			text.Join(": ", r.asked(r.Shown("back to", "to", r.at(b.ToPhase, b.ToStep)), b), text.Cut(text.JoinLines(b.Reason), 200)),
+		}})
+	}
+	all = append(all, r.people(run)...)
+	if len(all) == 0 {
+		r.Line("%s", r.Shown("nothing yet"))
+		return
+	}
+	slices.SortStableFunc(all, func(a, b happening) int { return a.at.Compare(b.at) })
+	t := text.Table{Align: "lrllllrrr"}
+	t.Add(r.Shown("clock column"), r.Shown("attempt column"), r.Shown("phase column"), r.Shown("step column"), r.Shown("agent column"),
+		r.Shown("result column"), r.Shown("tokens column"), r.Shown("cost column"), r.Shown("took column"), "")
+	for _, h := range all {
+		t.Add(append([]string{text.Clock(h.at)}, h.cells...)...)
+	}
+	r.Table(&t, "")
+}
+
+// historyReport says what has happened to a run.
+type historyReport struct{ Report }
+
+// attempt is the line of an attempt.
+func (r historyReport) attempt(a metadata.Attempt) []string {
+	agent := text.Flat(a.Agent)
+	if model := text.Flat(a.Model); model != "" {
+		agent += " (" + model + ")"
+	}
+	cells := []string{
+		fmt.Sprint(a.N), text.Flat(a.Phase), r.step(a.Step), agent, r.cameTo(a),
+		"", "", text.Duration(time.Duration(a.DurationMS) * time.Millisecond), "",
+	}
+	if n := a.Usage.InputTokens + a.Usage.OutputTokens; n > 0 {
+		cells[5] = text.Tokens(n)
+	}
+	if a.Usage.USD > 0 {
+		cells[6] = text.USD(a.Usage.USD)
+	}
+	why := string(a.Class)
+	if why == "" {
+		why = string(a.Code)
+	}
+	cells[8] = text.Join("; ", text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
+	return cells
+}
+
+// cameTo says what an attempt came to: of one that judged the work what it
+// said, of others how they ended.
+func (r historyReport) cameTo(a metadata.Attempt) string {
+	if a.Verdict != "" {
+		return r.verdict(string(a.Verdict))
+	}
+	return r.status(string(a.Status))
+}
+
+// people are the lines of the history that are not calls: what rules did, what
+// people were asked and said, and what they asked for.
+func (r historyReport) people(run metadata.Run) []happening {
+	var all []happening
+	add := func(h happening, sign, phase, what, body string) {
+		h.cells = []string{sign, text.Flat(phase), WordFor(r.C.Events, what), "", "", "", "", "", text.Cut(text.JoinLines(body), 300)}
+		all = append(all, h)
+	}
+	for _, q := range run.Questions {
+		add(happening{at: q.AskedAt}, "?", q.Phase, "question", text.Join(": ", q.ID, q.Text))
+		if q.AnsweredAt != nil {
+			add(happening{at: *q.AnsweredAt}, "!", q.Phase, "answer", text.Join(": ", text.Join(" ", q.ID, r.about("person", "who", q.By)), q.Answer))
+		}
+	}
+	for _, d := range run.Decisions {
+		switch d.Step {
+		case "rule":
+			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
+		case "changed":
+			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))
+		case "approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken:
+			why := d.Why.In(r.C)
+			if !strings.Contains(why, d.By) {
+				why = text.Join(": ", r.about("person", "who", d.By), why)
+			}
+			add(happening{at: d.At}, "!", d.Phase, d.Step, why)
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package terminal
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/summary"
+)
+
+// jsonView prints one JSON object per line, see news.
+type jsonView struct {
+	mu sync.Mutex
+	w  io.Writer
+	o  Options
+}
+
+// Report prints the news of e.
+func (v *jsonView) Report(e engine.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, n := range newsOf(v.o.Plan, e) {
+		if n.Event == "activity" && !v.o.Verbose {
+			continue
+		}
+		LogJSON(v.w, n)
+	}
+}
+
+// Close does nothing: every line is out already.
+func (v *jsonView) Close() {}
+
+// unfinishedLog is the last line of the JSON log: where a process has left the run. It is
+// there also where nothing was to do.
+type unfinishedLog struct {
+	Time   time.Time       `json:"time"`
+	Event  string          `json:"event"` // left
+	Issue  string          `json:"issue"`
+	Phase  string          `json:"phase,omitempty"`
+	Why    string          `json:"why,omitempty"`
+	Status metadata.Status `json:"status"`
+	Code   metadata.Code   `json:"reason_code,omitempty"`
+	Branch string          `json:"branch,omitempty"`
+	Head   string          `json:"head_sha,omitempty"`
+	Next   []string        `json:"next,omitempty"` // commands that take the run further
+}
+
+// LogSummary ends the JSON log with where a run is, and its result. Of a rehearsal
+// nothing is left that could be gone on with.
+func LogSummary(w io.Writer, at time.Time, is metadata.Status, s summary.Summary, rehearsed bool) {
+	l := unfinishedLog{Time: at.UTC(), Event: "left", Issue: s.Issue, Phase: s.Phase, Why: s.Error, Status: is, Code: s.Code}
+	if !rehearsed {
+		l.Branch, l.Head, l.Next = s.Branch, s.Head, s.Next
+	}
+	LogJSON(w, l)
+}
+
+// LogJSON prints one line of the JSON log. What cannot be told or written never
+// stops the work.
+func LogJSON(w io.Writer, v any) {
+	if line, err := json.Marshal(v); err == nil {
+		_, _ = w.Write(append(text.EscapeJSON(line), '\n'))
+	}
+}

@@ -1,0 +1,293 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// screenAfter is the screen when n events of a play have happened.
+func screenAfter(p *progresstest.Play, n int, o Options) screen {
+	s := screen{Options: o}
+	for _, e := range p.Events[:n] {
+		s.take(e)
+	}
+	return s
+}
+
+func TestRender(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	active := len(p.Events) - 2 // the newest review is under way
+	for _, tt := range []struct {
+		name          string
+		events        int
+		width, height int
+	}{
+		{"begin", 0, 80, 24},
+		{"80", active, 80, 24},
+		{"40", active, 40, 24},
+		{"low", active, 80, 9},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := screenAfter(p, tt.events, Options{Plan: p.Plan, Width: tt.width})
+			s.Height, s.Now = tt.height, s.Now.Add(65*time.Second)
+			progresstest.Golden(t, "live-"+tt.name+".txt", render(s)+"\n")
+		})
+	}
+	s := screenAfter(p, len(p.Events), Options{Plan: p.Plan, Width: 80})
+	s.Closed = true
+	progresstest.Golden(t, "live-closed.txt", render(s)+"\n")
+}
+
+// TestRenderFits draws every moment of every play on terminals of many sizes.
+func TestRenderFits(t *testing.T) {
+	for name, p := range progresstest.Plays(t, "ja") {
+		p.Run.IssueTitle = "とても長い題名"
+		for _, size := range [][2]int{{80, 24}, {40, 24}, {20, 8}, {3, 5}, {1, 1}, {200, 60}, {0, 0}} {
+			for n := 0; n < len(p.Events); n += 3 {
+				s := screenAfter(p, n, Options{Plan: p.Plan, Width: size[0], Color: true})
+				s.Height, s.Activity = size[1], "読み込み中 日本語のファイル名.md"
+				picture := render(s)
+				for _, line := range strings.Split(picture, "\n") {
+					if w := ansi.StringWidth(line); size[0] > 0 && w > size[0] {
+						t.Fatalf("%s, event %d, %v: %d cells: %q", name, n, size, w, line)
+					}
+				}
+				if lines := strings.Count(picture, "\n") + 1; size[1] >= 8 && lines > size[1] {
+					t.Fatalf("%s, event %d, %v: %d lines:\n%s", name, n, size, lines, picture)
+				}
+			}
+		}
+	}
+}
+
+func TestRenderWithoutColour(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	if got := render(screenAfter(p, len(p.Events)-2, Options{Plan: p.Plan, Width: 80})); strings.Contains(got, "\x1b") {
+		t.Errorf("colour where none was asked for:\n%q", got)
+	}
+}
+
+// paper is a terminal that understands what the live view writes. Its
+// lines break at width, and it never scrolls.
+type paper struct {
+	width  int
+	lines  [][]rune
+	x, y   int
+	wraps  bool
+	hidden bool
+}
+
+var controls = regexp.MustCompile(`^\x1b\[([?0-9]*)([A-Za-z])`)
+
+// calls are the bell and what a desktop shows, which change nothing on the paper.
+var calls = regexp.MustCompile(`^(\a|\x1b\]9;[^\a\x1b]*\a)`)
+
+func (t *paper) write(text string) error {
+	for text != "" {
+		if m := calls.FindString(text); m != "" {
+			text = text[len(m):]
+			continue
+		}
+		if m := controls.FindStringSubmatch(text); m != nil {
+			if err := t.control(m[1], m[2]); err != nil {
+				return err
+			}
+			text = text[len(m[0]):]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		t.put(r)
+	}
+	return nil
+}
+
+func (t *paper) control(n, what string) error {
+	line := t.line()
+	switch n + what {
+	case "?25l", "?25h":
+		t.hidden = what == "l"
+	case "?7l", "?7h":
+		t.wraps = what == "h"
+	case "A":
+		t.y = max(t.y-1, 0)
+	case "2K":
+		*line = nil
+	case "K":
+		*line = (*line)[:min(t.x, len(*line))]
+	case "J":
+		*line = (*line)[:min(t.x, len(*line))]
+		t.lines = t.lines[:t.y+1]
+	default:
+		up, err := strconv.Atoi(n)
+		if err != nil || what != "A" {
+			return fmt.Errorf("the terminal does not understand %q %q", n, what)
+		}
+		t.y = max(t.y-up, 0)
+	}
+	return nil
+}
+
+func (t *paper) put(r rune) {
+	switch {
+	case r == '\r':
+		t.x = 0
+	case r == '\n':
+		t.y++
+	default:
+		if t.x == t.width && t.wraps {
+			t.x, t.y = 0, t.y+1
+		}
+		t.x = min(t.x, t.width-1)
+		line := t.line()
+		*line = append(*line, []rune(strings.Repeat(" ", max(t.x+1-len(*line), 0)))...)
+		(*line)[t.x] = r
+		t.x++
+	}
+}
+
+func (t *paper) line() *[]rune {
+	for len(t.lines) <= t.y {
+		t.lines = append(t.lines, nil)
+	}
+	return &t.lines[t.y]
+}
+
+func (t *paper) String() string {
+	var b strings.Builder
+	for _, l := range t.lines {
+		b.WriteString(strings.TrimRight(string(l), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// TestLiveViewRepaints draws after every event of a play, which must come to
+// the same as drawing once.
+func TestLiveViewRepaints(t *testing.T) {
+	for name, p := range progresstest.Plays(t, "en") {
+		for _, width := range []int{80, 40} {
+			var out bytes.Buffer
+			v := &liveView{w: &out, screen: screen{Options: Options{Plan: p.Plan, Width: width}, Height: 23}}
+			term := &paper{width: width, wraps: true}
+			var above []string
+			s := v.screen
+			for i, e := range p.Events {
+				v.Report(e)
+				v.draw(i == len(p.Events)-1)
+				_, _ = out.WriteString("^C") // what a terminal shows of keys
+				above = append(above, s.take(e)...)
+			}
+			if err := term.write(strings.TrimSuffix(out.String(), "^C")); err != nil {
+				t.Fatal(err)
+			}
+			s.Closed = true
+			want := ""
+			if len(above) > 0 {
+				want = ansi.Wrap(strings.Join(above, "\n"), width, "") + "\n"
+			}
+			if len(p.Events) > 0 {
+				s.Now = v.screen.Now
+				want += render(s)
+			}
+			if diff := cmp.Diff(strings.TrimRight(want, "\n")+"\n", term.String()); diff != "" {
+				t.Errorf("%s, %d cells wide (-want +got):\n%s", name, width, diff)
+			}
+			if term.hidden || !term.wraps || term.x != 0 {
+				t.Errorf("%s: the terminal is left with hidden=%v wraps=%v x=%d", name, term.hidden, term.wraps, term.x)
+			}
+		}
+	}
+}
+
+// TestRepaintKeepsLines shows a line on a terminal to which it is wider than
+// it is to us, as with some emoji.
+func TestRepaintKeepsLines(t *testing.T) {
+	term := &paper{width: 4, wraps: true}
+	lines := []string{"abcdef", "x"}
+	for _, drawn := range [][]string{nil, lines, lines} {
+		if err := term.write(repaint(drawn, nil, lines, 10, false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := term.String(); got != "abcf\nx\n" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestLinesTaken(t *testing.T) {
+	for _, tt := range []struct {
+		lines []string
+		width int
+		want  int
+	}{
+		{nil, 80, 0},
+		{[]string{"", "abc"}, 0, 2},
+		{[]string{"", "abcd"}, 4, 2},
+		{[]string{"abcde", "\x1b[1m日本語\x1b[0m"}, 4, 4},
+	} {
+		if got := linesTaken(tt.lines, tt.width); got != tt.want {
+			t.Errorf("linesTaken(%q, %d) = %d, want %d", tt.lines, tt.width, got, tt.want)
+		}
+	}
+}
+
+// TestLiveView also sends an interrupt, which must reach the program.
+func TestLiveView(t *testing.T) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	p := progresstest.Plays(t, "en")["stuck"]
+	var out bytes.Buffer // read after the view is closed
+	v := NewView(&out, Options{Live: true, Plan: p.Plan, Width: 80})
+	for i, e := range p.Events {
+		if i == len(p.Events)/2 {
+			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.Report(e)
+	}
+	select {
+	case <-interrupts:
+	case <-time.After(10 * time.Second):
+		t.Error("the view keeps the interrupt from the program")
+	}
+	v.Close()
+	v.Report(p.Events[0]) // after the end nothing happens
+	v.Close()
+	got := out.String()
+	for _, want := range []string{"planning execute ✓ wrote planning.md", "  - blocker F1 No paging", "! waiting (stuck) at design revise", "▸ design"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%q", want, got)
+		}
+	}
+	hidden, back := strings.LastIndex(got, "\x1b[?25l"), strings.LastIndex(got, "\x1b[?25h")
+	if hidden < 0 || back < hidden {
+		t.Errorf("the terminal is not left as it was:\n%q", got)
+	}
+}
+
+func TestLiveViewClosedAtOnce(t *testing.T) {
+	var out bytes.Buffer
+	v := NewView(&out, Options{Live: true, Plan: progresstest.SamplePlan("en")})
+	v.Close()
+	v.Report(engine.Event{})
+	if out.Len() > 0 {
+		t.Errorf("a picture of nothing: %q", out.String())
+	}
+}

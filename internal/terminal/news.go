@@ -1,0 +1,206 @@
+package terminal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/summary"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// news is one event of a run, flat. It is a line of the JSON log, and what the
+// other views make their lines from. Its texts may come from agents and
+// people: they are as they were said.
+type news struct {
+	language string // of the run
+	rules    []metadata.Reason
+
+	Time   time.Time `json:"time"`
+	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further; left is another, see left
+	Issue  string    `json:"issue"`
+	Phase  string    `json:"phase,omitempty"`
+	Number int       `json:"number,omitzero"` // of the phase, counts from 1
+	Phases int       `json:"phases"`
+	Step   string    `json:"step,omitempty"`
+	Round  int       `json:"round,omitzero"`
+	Agent  string    `json:"agent,omitempty"`
+	Model  string    `json:"model,omitempty"`
+
+	// What begins.
+	Why       string          `json:"why,omitempty"`     // in English
+	Because   metadata.Reason `json:"because,omitempty"` // the same as the record has it
+	Resumed   bool            `json:"resumed,omitzero"`  // in a session of an earlier attempt
+	Again     bool            `json:"again,omitzero"`    // asked once more for something usable
+	DelayMS   int64           `json:"delay_ms,omitzero"`
+	TakenBack string          `json:"taken_back,omitempty"` // the reason of a rollback that is not met yet
+	Status    string          `json:"status,omitempty"`     // of the attempt, or of the run that stopped
+	Code      metadata.Code   `json:"reason_code,omitempty"`
+
+	// What ended.
+	Class      metadata.Class       `json:"class,omitempty"`
+	Files      []string             `json:"files,omitempty"`
+	Diff       *metadata.Diff       `json:"diff,omitempty"`
+	Verdict    metadata.Ruling      `json:"verdict,omitempty"`
+	Findings   []metadata.Finding   `json:"findings,omitempty"` // open ones
+	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
+	Checks     []checkNews          `json:"checks,omitempty"`
+	Violations []summary.Reverted   `json:"violations,omitempty"` // changes that were taken back
+	Stderr     string               `json:"stderr,omitempty"`     // the end of what the agent's program wrote there
+	Warnings   []string             `json:"warnings,omitempty"`   // what was odd about the call and did not stop it
+	Rules      []string             `json:"rules,omitempty"`      // that took effect, with what each did
+	PhaseIs    metadata.PhaseStatus `json:"phase_status,omitempty"`
+	WentBack   string               `json:"went_back,omitempty"` // where the run went back to by itself because of that
+	Tokens     int64                `json:"tokens,omitzero"`
+	USD        float64              `json:"cost_usd,omitzero"`
+	DurationMS int64                `json:"duration_ms,omitzero"`
+	Activity   string               `json:"activity,omitempty"`
+	Total      *newsTotal           `json:"total,omitempty"` // with stop
+}
+
+// checkNews is how one check ended; in JSON without its output.
+type checkNews struct {
+	output   string
+	Name     string `json:"name"`
+	Pass     bool   `json:"pass"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// newsTotal is what a run came to.
+type newsTotal struct {
+	Completed  int     `json:"completed"`
+	Attempts   int     `json:"attempts"`
+	Tokens     int64   `json:"tokens"`
+	USD        float64 `json:"cost_usd"`
+	DurationMS int64   `json:"duration_ms"`
+}
+
+// newsOf gives what there is to tell about an event: the outcome that ends a
+// run is two news. A decision that ends the process is none, its outcome is.
+func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
+	switch plan = progress.Whole(plan); {
+	case e.Decision != nil && !e.Decision.Final():
+		return []news{newsOfBegin(plan, e)}
+	case e.Activity != nil:
+		n := newsAbout(plan, e, e.Of)
+		n.Event, n.Activity = "activity", e.Activity.Text
+		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, phases.Rounded(e.Activity.Usage.USD)
+		return []news{n}
+	case e.Done != nil:
+		var all []news
+		if !e.Of.Final() {
+			all = append(all, newsOfEnd(plan, e))
+		}
+		if e.Run.Status != metadata.Running {
+			all = append(all, newsOfStop(plan, e))
+		}
+		return all
+	}
+	return nil
+}
+
+// newsAbout fills in what all news of a decision have.
+func newsAbout(plan *pipelines.Pipeline, e engine.Event, d phases.Decision) news {
+	rows := progress.RowsOf(plan, e.Run)
+	r := progress.RowOf(rows, d.Phase)
+	return news{
+		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
+		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: progress.ModelOf(plan, e.Run, d),
+	}
+}
+
+func newsOfBegin(plan *pipelines.Pipeline, e engine.Event) news {
+	d := *e.Decision
+	n := newsAbout(plan, e, d)
+	n.Event, n.Resumed, n.Again, n.DelayMS = "begin", d.Resume > 0, d.Again, d.Delay.Milliseconds()
+	n.because(d.Why)
+	if rec := e.Run.Phase(d.Phase); rec != nil && rec.RollbackContext != nil && d.Do != phases.DoCheck {
+		n.TakenBack = rec.RollbackContext.Reason
+	}
+	return n
+}
+
+func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
+	o := *e.Done
+	n := newsAbout(plan, e, e.Of)
+	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
+	n.because(o.Why)
+	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
+	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), summary.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
+	n.Warnings = o.Warnings
+	for _, why := range rulesSince(e.Run) {
+		n.Rules, n.rules = append(n.Rules, why.In(prompts.Words("en"))), append(n.rules, why)
+	}
+	if o.Model != "" {
+		n.Model = o.Model
+	}
+	if o.Written != nil {
+		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
+	}
+	for _, c := range o.Checks {
+		n.Checks = append(n.Checks, checkNews{c.Output, c.Name, c.Pass, c.ExitCode})
+	}
+	rec := e.Run.Phase(e.Of.Phase)
+	if rec == nil {
+		return n
+	}
+	n.PhaseIs = rec.Status
+	if all := e.Run.RollbackHistory; len(all) > 0 {
+		last := all[len(all)-1]
+		if last.TriggeredBy == metadata.Automatic && last.FromPhase == e.Of.Phase && !last.Timestamp.Before(o.At) {
+			n.WentBack = text.Join(" ", last.ToPhase, string(last.ToStep))
+		}
+	}
+	verdict := rec.Verdict
+	if verdict == nil {
+		verdict = o.Verdict // the phase has gone back since
+	}
+	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
+		n.Round = max(rec.Round, 1)
+		n.Verdict, n.Findings, n.Gates = verdict.Verdict, progress.OpenFindings(verdict), progress.FailedGates(verdict)
+	}
+	return n
+}
+
+// because notes why, for programs and for people.
+func (n *news) because(why metadata.Reason) { n.Why, n.Because = why.In(prompts.Words("en")), why }
+
+// words are those of the run's language.
+func (n news) words() prompts.Catalogue { return prompts.Words(n.language) }
+
+// rulesSince gives what rules did after the newest attempt.
+func rulesSince(run metadata.Run) []metadata.Reason {
+	var rules []metadata.Reason
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Attempt == len(run.Attempts) {
+			break
+		}
+		if d.Step == "rule" {
+			rules = append([]metadata.Reason{d.Why}, rules...)
+		}
+	}
+	return rules
+}
+
+// newsOfStop tells how the run ended, and what it came to.
+func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
+	d := progress.Doing(plan, e.Run)
+	rows := progress.RowsOf(plan, e.Run)
+	n := newsAbout(plan, e, phases.Decision{Phase: d.Phase})
+	n.Event, n.Status, n.Code, n.Round, n.Step = "stop", string(e.Run.Status), d.Code, 0, string(d.Do)
+	n.because(d.Why)
+	if e.Run.Status == metadata.Completed {
+		n.Phase, n.Number, n.Code = "", 0, metadata.Done
+	}
+	s := phases.SpentOf(e.Run)
+	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: phases.Rounded(s.USD)}
+	for _, r := range rows {
+		n.Total.DurationMS += r.Took.Milliseconds()
+	}
+	return n
+}

@@ -1,0 +1,227 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// screen is all that the live picture shows.
+type screen struct {
+	Options
+	Height   int // of the terminal in lines; 0 if unknown
+	Run      metadata.Run
+	Now      time.Time
+	Began    time.Time // when this process took up the run
+	Doing    *news     // the step under way
+	Since    time.Time // when it began
+	Activity string
+	Extra    metadata.Usage // of the step under way
+	Frame    int            // of the spinner
+	Stopped  *news
+	Closed   bool // nothing moves any more
+}
+
+// take lets an event change the screen, and gives the lines that it leaves
+// above.
+func (s *screen) take(e engine.Event) []string {
+	if s.Began.IsZero() {
+		s.Began = e.At
+	}
+	if e.Activity == nil {
+		s.Run = e.Run.Clone() // it is drawn by another goroutine
+	}
+	if e.At.After(s.Now) {
+		s.Now = e.At
+	}
+	var lines []string
+	for _, n := range newsOf(s.Plan, e) {
+		switch n.Event {
+		case "begin":
+			s.Doing, s.Since, s.Activity, s.Extra = &n, e.At, "", metadata.Usage{}
+			if n.Again || n.DelayMS > 0 || n.TakenBack != "" {
+				lines = append(lines, s.past(n)...)
+			}
+		case "activity":
+			if s.Doing == nil || s.Doing.Phase != n.Phase || s.Doing.Step != n.Step {
+				s.Doing, s.Since = &n, e.At
+			}
+			if n.Activity != "" {
+				s.Activity = text.Flat(n.Activity)
+			}
+			s.Extra = e.Activity.Usage
+		case "end":
+			s.Doing, s.Activity, s.Extra = nil, "", metadata.Usage{}
+			lines = append(lines, s.past(n)...)
+		case "stop":
+			s.Stopped, s.Doing = &n, nil
+			lines = append(lines, s.past(n)...)
+		}
+	}
+	return lines
+}
+
+// past is what an event leaves above the picture.
+func (s *screen) past(n news) []string {
+	if n.Event == "stop" {
+		return []string{stopLine(n, text.Palette(s.Color))}
+	}
+	p := text.Palette(s.Color)
+	lines := []string{p.Faint(text.Join(" ", text.Flat(n.Phase), text.Flat(n.Step))) + " " + happened(n, p)}
+	if n.Event == "end" {
+		for _, d := range n.details() {
+			lines = append(lines, "  - "+d)
+		}
+		for _, l := range n.output(false) {
+			lines = append(lines, "  "+p.Faint("| "+l))
+		}
+	}
+	return lines
+}
+
+// render draws a screen: what runs, every phase, and the step under way. No
+// line is wider than the terminal and the picture is not higher.
+func render(s screen) string {
+	p, width := text.Palette(s.Color), s.Width
+	rows := progress.RowsOf(progress.Whole(s.Plan), s.Run)
+	lines := s.header(p)
+	below := s.under(p)
+	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
+	lines = append(lines, below...)
+	for i, l := range lines {
+		if width > 0 {
+			lines[i] = ansi.Truncate(l, width, "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// header says what runs, and what it has used.
+func (s screen) header(p text.Palette) []string {
+	if s.Run.IssueNumber == "" {
+		return []string{p.Faint("starting")}
+	}
+	title := text.Cut("#"+text.Flat(s.Run.IssueNumber)+" "+text.Flat(s.Run.IssueTitle), s.Width)
+	run := s.Run
+	run.Cost.USD += s.Extra.USD
+	tokens := progress.AllTokens(run.Cost) + s.Extra.InputTokens + s.Extra.OutputTokens
+	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), progress.Spent(run), text.Tokens(tokens)+" tokens")
+	names := text.Join(" · ", text.Flat(run.Pipeline.Name), text.Flat(run.BranchName))
+	lines := []string{p.Bold(title)}
+	if s.Width > 0 && ansi.StringWidth(facts+" · "+names) > s.Width {
+		return append(lines, p.Faint(text.Cut(names, s.Width)), p.Faint(text.Cut(facts, s.Width)))
+	}
+	return append(lines, p.Faint(facts+" · "+names))
+}
+
+// phaseLines draws the phases. Where there is no room for all, those that are
+// done are left out first, then the last ones.
+func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []string {
+	t := text.Table{Align: "lrrrl"}
+	for _, r := range rows {
+		t.Add(s.phaseCells(r)...)
+	}
+	lines := t.Lines()
+	for i, r := range rows {
+		lines[i] = tint(p, r.Rec.Status, text.Cut(lines[i], s.Width))
+	}
+	if s.Height == 0 || len(lines) <= room {
+		return lines
+	}
+	notes := room >= 3 // of what is left out
+	if notes {
+		room -= 2
+	}
+	room = min(max(room, 0), len(rows))
+	first := 0
+	for first < len(rows)-room && (rows[first].Rec.Status == metadata.PhaseCompleted || rows[first].Rec.Status == metadata.PhaseSkipped) {
+		first++
+	}
+	if first > 0 && room > 1 {
+		first-- // one that is done shows where the run comes from
+	}
+	last := first + room
+	shown := lines[first:last:last]
+	if notes && first > 0 {
+		shown = append([]string{p.Faint(fmt.Sprintf("  %d before", first))}, shown...)
+	}
+	if left := len(rows) - last; notes && left > 0 {
+		shown = append(shown, p.Faint(fmt.Sprintf("  %d more", left)))
+	}
+	return shown
+}
+
+func (s screen) phaseCells(r progress.Row) []string {
+	sign := progress.Sign(r.Rec.Status)
+	if s.Doing != nil && s.Doing.Phase == r.Rec.Name {
+		sign = s.spinner()
+	}
+	cells := []string{sign + " " + text.Flat(r.Rec.Name), "", "", "", ""}
+	if r.Attempts > 0 {
+		cells[2], cells[3] = text.USD(r.USD), text.Duration(r.Took)
+		if s.Width == 0 || s.Width >= 60 {
+			cells[1] = text.Plural(r.Attempts, "call")
+		}
+	}
+	switch {
+	case r.Rec.Status == metadata.PhaseSkipped || r.Rec.Status == metadata.PhaseFailed:
+		cells[4] = text.Words(r.Rec.Status)
+	case r.Rec.Status == metadata.PhaseInProgress && r.Rec.RollbackContext != nil:
+		cells[4] = "taken back"
+	case r.Round() > 1:
+		cells[4] = fmt.Sprintf("round %d", r.Round())
+	}
+	return cells
+}
+
+// under shows the step under way: who does it, for how long, and what now.
+func (s screen) under(p text.Palette) []string {
+	if s.Doing == nil || s.Closed {
+		return nil
+	}
+	n := s.Doing
+	who := text.Flat(n.Agent)
+	if model := text.Flat(n.Model); model != "" {
+		who += " (" + model + ")"
+	}
+	if who == "" {
+		who = "reprise" // it runs checks itself
+	}
+	elapsed := s.Now.Sub(s.Since)
+	line := text.Join(" · ", text.Join(" ", s.spinner(), text.Flat(n.Phase), text.Flat(n.Step)), text.Duration(elapsed.Truncate(time.Second)), who)
+	if wait := time.Duration(n.DelayMS)*time.Millisecond - elapsed; wait > 0 {
+		line += " · waits " + text.Duration(wait.Truncate(time.Second)+time.Second)
+	}
+	lines := []string{"", p.Cyan(text.Cut(line, s.Width))}
+	if s.Activity != "" {
+		lines = append(lines, p.Faint(text.Cut("  "+s.Activity, s.Width)))
+	}
+	return lines
+}
+
+func (s screen) spinner() string {
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	if s.Closed {
+		return progress.Sign(metadata.PhaseInProgress)
+	}
+	return string(frames[s.Frame%len(frames)])
+}
+
+func tint(p text.Palette, s metadata.PhaseStatus, text string) string {
+	switch s {
+	case metadata.PhaseCompleted:
+		return p.Green(text)
+	case metadata.PhaseInProgress:
+		return p.Bold(text)
+	case metadata.PhaseFailed:
+		return p.Red(text)
+	}
+	return p.Faint(text)
+}

@@ -1,0 +1,182 @@
+package terminal
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// ShowOptions says how reports are printed to a terminal, or to whatever else
+// standard output is: then without colour, and nothing is cut.
+func ShowOptions(env environ.Env) Options {
+	o := Options{Color: text.WantsColor(env.Getenv, environ.IsTerminal(env.Stdout))}
+	o.Width, _, _ = sizeOf(env.Stdout)
+	o.Links = environ.IsTerminal(env.Stdout) && env.Getenv("TERM") != "dumb"
+	return o
+}
+
+// Report prints what the show functions say.
+type Report struct {
+	text.Printer
+	width int
+	links bool
+	C     prompts.Catalogue // of English unless it is about a run, see in
+}
+
+// NewReport gives a report in English that is printed to w. Of o it takes width
+// and colour.
+func NewReport(w io.Writer, o Options) Report {
+	return Report{text.Printer{W: w, Palette: text.Palette(o.Color)}, o.Width, o.Links, prompts.Words("en")}
+}
+
+// In gives the report in the language of a run.
+func (r Report) In(language string) Report {
+	r.C = prompts.Words(language)
+	return r
+}
+
+// Shown gives words of what is shown, with values in pairs of a name and a value.
+func (r Report) Shown(what string, pairs ...any) string { return r.C.Shown(what, pairs...) }
+
+// about gives words with one value, or nothing where there is no value.
+func (r Report) about(what, name, value string) string {
+	return text.If(value != "", r.Shown(what, name, value))
+}
+
+// list puts into one line what is not empty.
+func (r Report) list(parts ...string) string {
+	return r.C.List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
+}
+
+// status, step and verdict are words of the record as people write them.
+func (r Report) status(s string) string { return WordFor(r.C.Statuses, s) }
+
+func (r Report) step(s metadata.Step) string {
+	if s == metadata.Check {
+		return r.Shown("check step") // one of them, of several checks
+	}
+	return WordFor(r.C.Steps, string(s))
+}
+
+func (r Report) verdict(v string) string { return WordFor(r.C.Verdicts, v) }
+
+// code is one of the record: in English as people write it.
+func (r Report) code(s string) string {
+	if r.C.Language != "en" {
+		return text.Flat(s)
+	}
+	return text.Words(s)
+}
+
+// WordFor gives the word for a key, or the key itself as people write it.
+func WordFor(all map[string]string, key string) string {
+	if word, ok := all[key]; ok {
+		return word
+	}
+	return text.Words(key)
+}
+
+// Heading begins a part.
+func (r Report) Heading(text string) {
+	r.Line("")
+	r.Line("%s", r.Bold(text))
+}
+
+// Table prints a table, indented. It is never cut.
+func (r Report) Table(t *text.Table, indent string) {
+	for _, l := range t.Lines() {
+		r.Line("%s%s", indent, l)
+	}
+}
+
+// Text prints text from outside line by line, indented. It is never cut.
+func (r Report) Text(body, indent string) {
+	for _, l := range strings.Split(strings.TrimSpace(body), "\n") {
+		r.Line("%s%s", indent, text.Flat(l))
+	}
+}
+
+// Titled prints what the run is about.
+func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
+	r.Line("%s", r.Link(r.Bold(text.Cut("#"+text.Flat(run.IssueNumber)+" "+text.Flat(run.IssueTitle), r.width)), run.IssueURL))
+	name := run.Pipeline.Name
+	if name == "" {
+		name = plan.Name
+	}
+	r.Line("%s", r.Faint(text.Join(" · ", r.Shown("pipeline", "name", text.Flat(name)), r.Shown("branch", "name", text.Flat(run.BranchName)), r.Link(text.Flat(run.PRURL), run.PRURL))))
+}
+
+// facts prints names and values, without those that have none.
+func (r Report) facts(t *text.Table, indent string) {
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return row[1] == "" })
+	for _, l := range t.Lines() {
+		r.Line("%s%s", indent, l)
+	}
+}
+
+// asked adds to the way of a rollback who asked for it.
+func (r Report) asked(way string, e metadata.Rollback) string {
+	by := r.Shown("by nobody")
+	switch {
+	case e.By != "":
+		by = r.Shown("person", "who", text.Flat(e.By))
+	case e.TriggeredBy == metadata.Automatic:
+		by = r.Shown("by pipeline")
+	}
+	return r.Shown("asked", "way", way, "by", by)
+}
+
+// wayBack says from where to where a run was taken back.
+func (r Report) wayBack(e metadata.Rollback) string {
+	if e.FromPhase == "" {
+		return r.Shown("to", "to", r.at(e.ToPhase, e.ToStep))
+	}
+	return r.Shown("from to", "from", r.at(e.FromPhase, e.FromStep), "to", r.at(e.ToPhase, e.ToStep))
+}
+
+// at is a step of a phase.
+func (r Report) at(phase string, step metadata.Step) string {
+	return text.Join(" ", text.Flat(phase), r.step(step))
+}
+
+// Fitted prints a table of which each line fits the terminal. Paint, if not nil,
+// colours a line, which it is given with its number.
+func (r Report) Fitted(t *text.Table, paint func(i int, line string) string) {
+	for i, l := range t.Lines() {
+		l = text.Cut(l, r.width)
+		if paint != nil {
+			l = paint(i, l)
+		}
+		r.Line("%s", l)
+	}
+}
+
+// Tinted gives a line about a run the colour for where the run stands.
+func (r Report) Tinted(s metadata.Status, line string) string {
+	switch s {
+	case metadata.Completed:
+		return r.Green(line)
+	case metadata.Failed:
+		return r.Red(line)
+	case metadata.Waiting, metadata.Interrupted:
+		return r.Yellow(line)
+	case metadata.Running:
+		return r.Bold(line)
+	}
+	return r.Faint(line)
+}
+
+// Link makes a label lead to an address where it is shown on a terminal. Only an https
+// address does.
+func (r Report) Link(label, address string) string {
+	if !r.links {
+		return label
+	}
+	return linked(label, address)
+}

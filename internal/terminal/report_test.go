@@ -1,0 +1,91 @@
+package terminal
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+func TestShowStatus(t *testing.T) {
+	for name, p := range progresstest.Plays(t, "en") {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			ShowStatus(&b, p.Plan, p.Run, Options{})
+			progresstest.Golden(t, "status-"+name+".txt", b.String())
+		})
+	}
+}
+
+func TestShowStatusFitsTheTerminal(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	p.Run.IssueTitle = strings.Repeat("とても長い題名", 20)
+	var b bytes.Buffer
+	ShowStatus(&b, p.Plan, p.Run, Options{Width: 60, Color: true})
+	if !strings.Contains(b.String(), "\x1b[") {
+		t.Error("no colour where it was asked for")
+	}
+	for line := range strings.Lines(b.String()) {
+		phase := strings.Contains(line, "·  ") || strings.Contains(line, "✓  ") || strings.Contains(line, "▸  ")
+		if w := ansi.StringWidth(strings.TrimSpace(line)); w > 60 && (phase || strings.HasPrefix(line, "#7")) {
+			t.Errorf("%d cells: %s", w, line)
+		}
+	}
+}
+
+func TestShowHistory(t *testing.T) {
+	for _, name := range []string{"begun", "middle", "rolledback", "flaky"} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			ShowHistory(&b, progresstest.Plays(t, "en")[name].Run, Options{})
+			progresstest.Golden(t, "history-"+name+".txt", b.String())
+		})
+	}
+}
+
+func TestShowLongHistory(t *testing.T) {
+	run := progresstest.Plays(t, "en")["rolledback"].Run
+	entry := run.RollbackHistory[0]
+	for i := range 10_000 {
+		entry.Timestamp = progresstest.Nine.Add(time.Duration(i) * time.Second)
+		entry.Reason = fmt.Sprintf("reason %d", i)
+		run.RollbackHistory = append(run.RollbackHistory, entry)
+	}
+	start := time.Now()
+	var b bytes.Buffer
+	ShowHistory(&b, run, Options{})
+	plan := progresstest.SamplePlan("en")
+	ShowStatus(&b, plan, run, Options{})
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("10,000 rollbacks took %s to show", d)
+	}
+	if n := strings.Count(b.String(), "reason "); n < 10_000 {
+		t.Errorf("only %d of 10,000 rollbacks are shown", n)
+	}
+}
+
+func TestShowPlan(t *testing.T) {
+	var b bytes.Buffer
+	ShowPlan(&b, progresstest.SamplePlan("en"), Options{})
+	progresstest.Golden(t, "plan.txt", b.String())
+}
+
+func TestShowRewound(t *testing.T) {
+	for _, step := range []metadata.Step{metadata.Revise, metadata.Execute} {
+		t.Run(string(step), func(t *testing.T) {
+			p := progresstest.NewPlay(t, "en")
+			p.Passing("report")
+			r := p.Back("design", step, "The API must stay REST.\nSay why in the design.")
+			r.Paths = []string{"api/list.go"}
+			var b bytes.Buffer
+			ShowRollback(&b, p.Plan, r)
+			progresstest.Golden(t, "rollback-"+string(step)+".txt", b.String())
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package terminal
+
+import (
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// ShowRollback prints what a rollback changes: the phases before and after,
+// what the next agent is told, the entry of the history, and every file.
+func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan) {
+	r, plan := rollbackReport{NewReport(w, Options{}).In(back.Run.Language)}, progress.Whole(plan)
+	e := back.Entry
+	r.Line("%s", r.Bold(r.Shown("rollback", "way", r.asked(r.wayBack(e), e))))
+	r.Line("")
+	r.beforeAndAfter(progress.RowsOf(plan, back.Before), progress.RowsOf(plan, back.Run))
+	r.context(back.Run.Phase(e.ToPhase))
+	r.entry(e, len(back.Before.RollbackHistory))
+	r.moves(back.Moves)
+	r.restored(back.Paths)
+	r.Heading(r.Shown("writes", "file", text.Flat(back.ReasonFile)))
+	r.Text(string(engine.ReasonText(back)), "  ")
+}
+
+// rollbackReport shows what a rollback changes.
+type rollbackReport struct{ Report }
+
+// beforeAndAfter prints the phases; the ones that change are marked.
+func (r rollbackReport) beforeAndAfter(before, after []progress.Row) {
+	t := text.Table{}
+	t.Add("", r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
+	changed := []bool{true}
+	for _, b := range before {
+		a := progress.RowOf(after, b.Rec.Name)
+		was, is := r.where(b.Rec), r.where(a.Rec)
+		sign := " "
+		if was != is {
+			sign = "*"
+		}
+		t.Add(sign, text.Flat(b.Rec.Name), was, is)
+		changed = append(changed, was != is)
+	}
+	for i, l := range t.Lines() {
+		if l = text.Cut(l, r.width); !changed[i] {
+			l = r.Faint(l)
+		}
+		r.Line("%s", l)
+	}
+}
+
+// where says where a phase stands.
+func (r rollbackReport) where(p metadata.Phase) string {
+	return r.list(r.status(string(p.Status)), r.step(p.CurrentStep),
+		text.If(p.RetryCount > 0, r.Shown("revises", "n", p.RetryCount)), r.about("verdict", "verdict", r.verdict(p.ReviewResult)))
+}
+
+// context prints what the phase keeps for the next agent.
+func (r rollbackReport) context(p *metadata.Phase) {
+	if p == nil || p.RollbackContext == nil {
+		return
+	}
+	c := p.RollbackContext
+	r.Heading(r.Shown("told first"))
+	r.Text(c.Reason, "  ")
+	t := text.Table{}
+	if d := c.Details; d != nil && d.BlockerCount+d.SuggestionCount > 0 {
+		t.Add(r.Shown("open then"), r.list(r.Shown("blockers", "n", d.BlockerCount), r.Shown("suggestions", "n", d.SuggestionCount)))
+	}
+	if d := c.Details; d != nil {
+		t.Add(r.Shown("tests"), r.list(text.FlatAll(d.AffectedTests)...))
+	}
+	t.Add(r.Shown("review"), text.Flat(c.ReviewResult))
+	r.facts(&t, "  ")
+}
+
+// entry prints the line that the history gains.
+func (r rollbackReport) entry(e metadata.Rollback, n int) {
+	r.Heading(r.Shown("entry", "n", n+1))
+	t := text.Table{}
+	t.Add(r.Shown("clock column"), text.Clock(e.Timestamp))
+	t.Add(r.Shown("from row"), r.at(e.FromPhase, e.FromStep))
+	t.Add(r.Shown("to row"), r.at(e.ToPhase, e.ToStep))
+	t.Add(r.Shown("triggered"), text.Join(" ", WordFor(r.C.Tell.Triggers, string(e.TriggeredBy)), text.If(e.By != "", "("+text.Flat(e.By)+")")))
+	t.Add(r.Shown("comment"), text.Flat(e.CommentURL))
+	r.facts(&t, "  ")
+}
+
+func (r rollbackReport) moves(moves map[string]string) {
+	if len(moves) == 0 {
+		return
+	}
+	r.Heading(r.Shown("set aside"))
+	t := text.Table{}
+	for _, from := range slices.Sorted(maps.Keys(moves)) {
+		t.Add(text.Flat(from), "-> "+text.Flat(moves[from]))
+	}
+	r.Table(&t, "  ")
+}
+
+func (r rollbackReport) restored(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	r.Heading(r.Shown("restored"))
+	for _, p := range paths {
+		r.Line("  %s", text.Flat(p))
+	}
+}

@@ -1,0 +1,91 @@
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"regexp"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/text"
+)
+
+// SafeWriter writes to a terminal. What others wrote is printed there, too:
+// of control characters only line ends, tabs, our own colours and links have an
+// effect, all else is shown. See text.Visible.
+type SafeWriter struct {
+	terminal *os.File // not embedded: it has more ways to write than Write
+
+	mu   sync.Mutex
+	rest []byte // the beginning of a character or of a colour
+}
+
+// NewSafeWriter gives the writer for a stream of this process: one that is no
+// terminal stays as it is, as programs have to read what was written.
+func NewSafeWriter(f *os.File) io.Writer {
+	if environ.IsTerminal(f) {
+		return &SafeWriter{terminal: f}
+	}
+	return f
+}
+
+// Fd is for what asks whether it is a terminal, and how large.
+func (s *SafeWriter) Fd() uintptr { return s.terminal.Fd() }
+
+// ownColour is what text.Palette puts around text.
+var ownColour = regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`)
+
+// Write shows p. What may go on with the next call waits for it.
+func (s *SafeWriter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body := append(s.rest, p...)
+	var out bytes.Buffer
+	for len(body) > 0 && !unfinished(body) {
+		if m := ownColour.Find(body); m != nil {
+			out.Write(m)
+			body = body[len(m):]
+			continue
+		}
+		if n, _ := ownLink(string(body[:min(len(body), mostOfLink)])); n > 0 {
+			out.Write(body[:n])
+			body = body[n:]
+			continue
+		}
+		_, n := utf8.DecodeRune(body)
+		out.WriteString(text.Visible(string(body[:n])))
+		body = body[n:]
+	}
+	s.rest = append([]byte(nil), body...)
+	if _, err := s.terminal.Write(out.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// beginning is what may become a colour of ours.
+var beginning = regexp.MustCompile(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`)
+
+// unfinished reports whether text may be only the beginning of a character, or of a
+// colour or a link of ours.
+func unfinished(text []byte) bool {
+	if !utf8.FullRune(text) || beginning.Match(text) {
+		return true
+	}
+	if text[0] != '\x1b' || len(text) >= mostOfLink {
+		return false
+	}
+	_, whole := ownLink(string(text))
+	return !whole
+}
+
+// drawing gives what a picture is drawn on, which moves the cursor: its texts
+// are made harmless one by one.
+func drawing(w io.Writer) io.Writer {
+	if s, ok := w.(*SafeWriter); ok {
+		return s.terminal
+	}
+	return w
+}

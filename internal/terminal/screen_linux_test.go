@@ -1,0 +1,94 @@
+package terminal
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/text"
+)
+
+// Our own colours work; what others wrote is shown, however it is cut in pieces.
+func TestScreenWriter(t *testing.T) {
+	for pieces := 1; pieces < 12; pieces++ {
+		screen, terminal := testenv.OpenTerminal(t)
+		w := NewSafeWriter(terminal)
+		if !environ.IsTerminal(w) {
+			t.Fatal("it is no terminal any more")
+		}
+		text := text.Palette(true).Green("✓ 日本語") + "\t" + testenv.Hostile + text.Palette(true).Bold("!") + "\n"
+		for len(text) > 0 {
+			n := min(pieces, len(text))
+			if _, err := io.WriteString(w, text[:n]); err != nil {
+				t.Fatal(err)
+			}
+			text = text[n:]
+		}
+		got := strings.ReplaceAll(testenv.ReadScreen(screen, terminal), "\r\n", "\n") // the terminal's own
+		if want := "\x1b[32m✓ 日本語\x1b[0m\t" + testenv.Harmlessly + "\x1b[1m!\x1b[0m\n"; got != want {
+			t.Errorf("in pieces of %d bytes\n got %q\nwant %q", pieces, got, want)
+		}
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := NewSafeWriter(file); w != io.Writer(file) {
+		t.Errorf("a file is written by %T", w)
+	}
+	_ = file.Close()
+}
+
+// Our own links work, and none that others have written.
+func TestLinksOnAScreen(t *testing.T) {
+	r := Report{links: true}
+	forged := "\x1b]8;;https://evil.example/\x1b\\harmless\x1b]8;id=" + strings.Repeat("A", len(linkMark)) + ";https://evil.example/\x1b\\"
+	for pieces := 1; pieces < 40; pieces += 3 {
+		screen, terminal := testenv.OpenTerminal(t)
+		w := NewSafeWriter(terminal)
+		text := r.Link("#7 Say hello", "https://github.com/o/n/issues/7") + forged + "\n"
+		for len(text) > 0 {
+			n := min(pieces, len(text))
+			if _, err := io.WriteString(w, text[:n]); err != nil {
+				t.Fatal(err)
+			}
+			text = text[n:]
+		}
+		got := testenv.ReadScreen(screen, terminal)
+		if want := linkStart("https://github.com/o/n/issues/7") + "#7 Say hello" + linkEnd; !strings.HasPrefix(got, want) {
+			t.Errorf("in pieces of %d bytes it begins with %q", pieces, got)
+		}
+		if n := strings.Count(got, "\x1b]8;id="); n != 1 || strings.Contains(got, "\x1b]8;;https") {
+			t.Errorf("in pieces of %d bytes a link of others got through: %q", pieces, got)
+		}
+	}
+	for _, address := range []string{"", "http://x.example/", "javascript:alert(1)", "https://a:b@x.example/", "https://x.example/?a b", "https://x.example/\x1b"} {
+		if got := r.Link("label", address); got != "label" {
+			t.Errorf("%q makes %q", address, got)
+		}
+	}
+	if got := (Report{}).Link("label", "https://x.example/"); got != "label" {
+		t.Errorf("where there is no terminal: %q", got)
+	}
+}
+
+// JSON stays the same value, and is harmless on a terminal, too.
+func TestJSONIsHarmless(t *testing.T) {
+	var out strings.Builder
+	in := []string{testenv.Hostile, "日本語 👩‍👩‍👧 \U000E0041 ##[x]"}
+	if err := text.PrintJSON(&out, in); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(out.String(), text.Obeyed); i >= 0 || strings.Contains(out.String(), "##[") {
+		t.Errorf("%q is obeyed in %s", out.String()[i:], out.String())
+	}
+	var back []string
+	if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back[0] != in[0] || back[1] != in[1] {
+		t.Errorf("%q, %v", back, err)
+	}
+}

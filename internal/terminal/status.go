@@ -1,0 +1,179 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// ShowStatus prints where a run is, what it has used, what stands against its
+// work, and what a person can do if it does not go on by itself.
+func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Options) {
+	r, plan := statusReport{NewReport(w, o).In(run.Language)}, progress.Whole(plan)
+	rows := progress.RowsOf(plan, run)
+	r.Titled(plan, run)
+	r.Line("")
+	r.headline(plan, run, rows)
+	r.Line("")
+	r.phases(rows, run.Status != metadata.Completed, progress.Doing(plan, run).Phase)
+	r.Line("")
+	s := phases.SpentOf(run)
+	r.Line("%s", r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	r.findings(rows)
+	r.questions(run)
+	r.approvals(run)
+	r.tasks(run)
+	r.children(plan, run)
+	r.lastRollback(run)
+}
+
+// statusReport says where a run is.
+type statusReport struct{ Report }
+
+// headline says in a sentence where the run is.
+func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) {
+	d := progress.Doing(plan, run)
+	at := progress.RowOf(rows, d.Phase)
+	where := ""
+	if at.Number > 0 {
+		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", len(rows))
+	}
+	switch run.Status {
+	case metadata.Running:
+		step := text.Join(" ", r.step(d.Step()), r.agent(text.Flat(d.Agent), text.Flat(progress.ModelOf(plan, run, d))))
+		r.Line("%s", r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
+		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
+			r.Line("%s", r.Shown("why", "why", why))
+		}
+		r.Line("")
+		r.Line("%s", r.Shown("to do idle")) // a record does not know whether a process does
+		r.commands(progress.NextCommands(plan, run))
+	case metadata.Completed:
+		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", len(rows)))
+	default:
+		r.Line("%s", r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C.Steps, string(d.Do))))
+	}
+	if run.Stop != nil {
+		r.stopped(plan, run)
+	}
+}
+
+func (r statusReport) agent(agent, model string) string {
+	if agent != "" && model != "" {
+		agent += " (" + model + ")"
+	}
+	return r.about("agent", "who", agent)
+}
+
+func (r statusReport) round(at progress.Row) string {
+	n := at.Round()
+	return text.If(n > 1, r.C.Round(n))
+}
+
+// phases prints the table of the phases, with a sign before the one at hand if
+// there is one.
+func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
+	t := text.Table{Align: "lrlllrrrr"}
+	t.Add("", "", r.Shown("phase column"), r.Shown("status column"), r.Shown("step column"), r.Shown("round column"), r.Shown("calls column"), r.Shown("cost column"), r.Shown("time column"))
+	for _, x := range rows {
+		sign, round := progress.Sign(x.Rec.Status), ""
+		if marked && x.Rec.Name == at {
+			sign = "▸"
+		}
+		if x.Round() > 0 {
+			round = fmt.Sprint(x.Round())
+		}
+		cells := []string{sign, fmt.Sprint(x.Number), text.Flat(x.Rec.Name), r.status(string(x.Rec.Status)), r.step(x.Rec.CurrentStep), round, "", "", ""}
+		if x.Attempts > 0 || x.Took > 0 {
+			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), text.USD(x.USD), text.Duration(x.Took)
+		}
+		t.Add(cells...)
+	}
+	for i, l := range t.Lines() {
+		l = text.Cut(l, r.width)
+		if i > 0 {
+			l = tint(r.Palette, rows[i-1].Rec.Status, l)
+		}
+		r.Line("%s", l)
+	}
+}
+
+// findings prints what stands against the work of the phases that are not done.
+func (r statusReport) findings(rows []progress.Row) {
+	t := text.Table{}
+	for _, x := range rows {
+		if x.Rec.Status == metadata.PhaseCompleted || x.Rec.Status == metadata.PhaseSkipped {
+			continue
+		}
+		name := text.Flat(x.Rec.Name)
+		for _, f := range progress.OpenFindings(x.Rec.Verdict) {
+			t.Add(name, findingLine(r.C, f))
+		}
+		for _, g := range progress.FailedGates(x.Rec.Verdict) {
+			t.Add(name, text.Join(": ", r.C.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
+		}
+		for _, c := range progress.FailedChecks(x.Rec) {
+			t.Add(name, r.Shown("check fails", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run)))
+			lines, _ := progress.Excerpt(c.Output, 5)
+			for _, l := range lines {
+				t.Add("", "  "+text.Visible(strings.ReplaceAll(l, "\t", "  ")))
+			}
+		}
+		for _, v := range x.Rec.Violations {
+			t.Add(name, r.C.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Rule.In(r.C))))
+		}
+	}
+	if len(t.Rows) > 0 {
+		r.Heading(r.Shown("open"))
+		r.Table(&t, "  ")
+	}
+}
+
+func (r statusReport) lastRollback(run metadata.Run) {
+	if len(run.RollbackHistory) == 0 {
+		return
+	}
+	last := run.RollbackHistory[len(run.RollbackHistory)-1]
+	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
+	r.Line("  %s, %s", text.Clock(last.Timestamp), r.asked(r.wayBack(last), last))
+	r.Text(last.Reason, "    ")
+}
+
+// stopped says why the run does not go on, and which commands take it further.
+func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
+	stop := *run.Stop
+	why := text.JoinLines(stop.Why.In(r.C))
+	if why == "" {
+		why = text.Flat(r.C.Explain(string(stop.Code)).Meaning)
+	}
+	r.Line("%s", text.Join(": ", text.Flat(string(stop.Code)), why))
+	for _, l := range progress.LastLines(progress.Stderr(run), progress.FailureLines) {
+		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))
+	}
+	r.Line("")
+	r.Line("%s", r.Shown("to do"))
+	r.commands(progress.NextCommands(plan, run))
+}
+
+// commands prints command lines.
+func (r statusReport) commands(lines []string) {
+	for _, l := range lines {
+		r.Line("  %s", l)
+	}
+}
+
+func worked(rows []progress.Row) time.Duration {
+	var all time.Duration
+	for _, r := range rows {
+		all += r.Took
+	}
+	return all
+}

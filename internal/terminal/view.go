@@ -1,0 +1,43 @@
+// Package terminal is what people and programs read in a terminal or a log: the
+// progress of a run while it works, and reports on where it stands, what happened
+// and what its pipeline is.
+package terminal
+
+import (
+	"io"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// View shows people how a run goes. Report may be called from several
+// goroutines. Close leaves the terminal as it was found, and may be called
+// again.
+type View interface {
+	engine.Reporter
+	Close()
+}
+
+// Options says how to show a run.
+type Options struct {
+	Live    bool                // keep a picture up to date; w must be a terminal
+	Color   bool                // see text.WantsColor
+	Verbose bool                // also tell what agents do in between
+	Format  string              // "text", or "json" for one object per line
+	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
+	Links   bool                // the terminal can be told what leads where
+	Width   int                 // of the terminal in cells; 0 if unknown
+}
+
+// NewView gives the view that o asks for. It writes to w and nowhere else.
+func NewView(w io.Writer, o Options) View {
+	switch o.Plan = progress.Whole(o.Plan); {
+	case o.Format == "json":
+		return &jsonView{w: w, o: o}
+	case o.Live:
+		return newLiveView(w, o)
+	}
+	return &PlainView{P: text.Printer{W: w, Palette: text.Palette(o.Color)}, O: o}
+}

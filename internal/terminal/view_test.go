@@ -1,0 +1,140 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+func TestPlainView(t *testing.T) {
+	for _, name := range []string{"middle", "stuck", "agent", "budget", "flaky"} {
+		t.Run(name, func(t *testing.T) {
+			p := progresstest.Plays(t, "en")[name]
+			progresstest.Golden(t, "plain-"+name+".txt", shown(p, Options{Plan: p.Plan}))
+		})
+	}
+}
+
+// shown gives what a view prints of a run.
+func shown(p *progresstest.Play, o Options) string {
+	var b bytes.Buffer
+	v := NewView(&b, o)
+	for _, e := range p.Events {
+		v.Report(e)
+	}
+	v.Close()
+	v.Close()
+	return b.String()
+}
+
+func TestPlainViewAfterARollback(t *testing.T) {
+	p := progresstest.Plays(t, "en")["rolledback"]
+	p.Events = nil
+	p.Next(p.Work(2))
+	p.Next(p.Judgement(""))
+	progresstest.Golden(t, "plain-rolledback.txt", shown(p, Options{Plan: p.Plan}))
+}
+
+func TestPlainViewTellsActivityWhenVerbose(t *testing.T) {
+	p := progresstest.Plays(t, "en")["stuck"]
+	if got := shown(p, Options{Plan: p.Plan}); strings.Contains(got, "Read design.go") {
+		t.Errorf("the plain view tells activity:\n%s", got)
+	}
+	if got := shown(p, Options{Plan: p.Plan, Verbose: true}); !strings.Contains(got, "… Read design.go") {
+		t.Errorf("the verbose view does not tell activity:\n%s", got)
+	}
+}
+
+// What was odd about a call and did not stop it is a line below its result.
+func TestWarningsOfACall(t *testing.T) {
+	p := progresstest.NewPlay(t, "en")
+	o := p.Work(0)
+	o.Warnings = []string{"codex was refused\nevil.example:443"}
+	p.Next(o)
+	if got := shown(p, Options{Plan: p.Plan}); !strings.Contains(got, "          - ! codex was refused evil.example:443\n") {
+		t.Errorf("the plain view tells no warning:\n%s", got)
+	}
+	if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"warnings":["codex was refused\nevil.example:443"]`) {
+		t.Errorf("the JSON view tells no warning:\n%s", got)
+	}
+}
+
+func TestPlainViewColour(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	if got := shown(p, Options{Plan: p.Plan}); strings.Contains(got, "\x1b") {
+		t.Errorf("colour where none was asked for:\n%q", got)
+	}
+	if got := shown(p, Options{Plan: p.Plan, Color: true}); !strings.Contains(got, "\x1b[32m✓\x1b[0m") {
+		t.Errorf("no colour where it was asked for:\n%q", got)
+	}
+}
+
+func TestJSONView(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	got := shown(p, Options{Plan: p.Plan, Format: "json"})
+	progresstest.Golden(t, "log-middle.jsonl", got)
+	var events []string
+	for line := range strings.Lines(got) {
+		var n news
+		if err := json.Unmarshal([]byte(line), &n); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		events = append(events, n.Event)
+	}
+	if slices.Contains(events, "activity") {
+		t.Error("the log tells activity though it is not verbose")
+	}
+	if n := strings.Count(shown(p, Options{Plan: p.Plan, Format: "json", Verbose: true}), `"event":"activity"`); n == 0 {
+		t.Error("the verbose log tells no activity")
+	}
+}
+
+// TestHostileTextStaysOnItsLine sends text that a terminal or a log of GitHub
+// Actions would act on.
+func TestHostileTextStaysOnItsLine(t *testing.T) {
+	p := progresstest.NewPlay(t, "en")
+	p.Next(p.Work(0))
+	f := progresstest.NoPaging()
+	f.Title = "x\x1b[2J\x1b]0;owned\x07y\n::set-output name=a::b ##[add-mask]e\u202e"
+	p.Next(p.Judgement("", f))
+	for _, o := range []Options{{Plan: p.Plan}, {Plan: p.Plan, Format: "json"}} {
+		got := shown(p, o)
+		for _, bad := range []string{"\x1b", "\x07", "\n::", "##[add-mask]"} {
+			if strings.Contains(got, bad) && (o.Format != "json" || bad != "##[add-mask]") {
+				t.Errorf("%s view: %q got through:\n%s", o.Format, bad, got)
+			}
+		}
+	}
+}
+
+func TestWantsColor(t *testing.T) {
+	for _, tt := range []struct {
+		env      map[string]string
+		terminal bool
+		want     bool
+	}{
+		{nil, true, true},
+		{nil, false, false},
+		{map[string]string{"NO_COLOR": "1"}, true, false},
+		{map[string]string{"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, true, false},
+		{map[string]string{"CLICOLOR_FORCE": "1"}, false, true},
+		{map[string]string{"CLICOLOR_FORCE": "0"}, false, false},
+		{map[string]string{"TERM": "dumb"}, true, false},
+	} {
+		if got := text.WantsColor(func(k string) string { return tt.env[k] }, tt.terminal); got != tt.want {
+			t.Errorf("wantsColor(%v, %v) = %v", tt.env, tt.terminal, got)
+		}
+	}
+}
+
+func TestNewsOfNothing(t *testing.T) {
+	if got := newsOf(progresstest.SamplePlan("en"), engine.Event{}); got != nil {
+		t.Errorf("news of nothing: %v", got)
+	}
+}

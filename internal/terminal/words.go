@@ -1,0 +1,175 @@
+package terminal
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// result says in a few words how an attempt ended.
+func (n news) result() string {
+	var parts []string
+	c := n.words()
+	switch {
+	case n.Status != string(metadata.Succeeded):
+		return n.trouble()
+	case n.Verdict != "":
+		parts = append(parts, prompts.Word(c.Verdicts, string(n.Verdict)), n.found())
+	case len(n.Checks) > 0:
+		for _, check := range n.Checks {
+			how := "fails"
+			if check.Pass {
+				how = "passes"
+			}
+			parts = append(parts, c.Logged(how, "check", check.Name, "code", check.ExitCode))
+		}
+	default:
+		parts = append(parts, n.written())
+	}
+	if n.PhaseIs == metadata.PhaseCompleted || n.PhaseIs == metadata.PhaseFailed {
+		parts = append(parts, c.Logged("phase "+string(n.PhaseIs)))
+	}
+	if phase, step, back := strings.Cut(n.WentBack, " "); back {
+		parts = append(parts, c.Logged("back", "phase", phase, "step", prompts.Word(c.Steps, step)))
+	}
+	return text.Flat(n.list(parts...))
+}
+
+// list puts into one line what is not empty.
+func (n news) list(parts ...string) string {
+	return n.words().List(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
+}
+
+// trouble says why an attempt did not succeed.
+func (n news) trouble() string {
+	what := string(n.Code)
+	if n.Class != "" {
+		what = string(n.Class)
+	}
+	what = text.Words(what)
+	if n.Status == string(metadata.Cut) {
+		what = n.words().Logged("interrupted")
+	}
+	if why := text.JoinLines(n.Because.In(prompts.Words(n.language))); why != what && n.Because.Code() != "interrupted" {
+		return text.Join(": ", what, text.Cut(why, 200))
+	}
+	return what
+}
+
+// found counts what a review has against the work.
+func (n news) found() string {
+	blockers, suggestions := 0, 0
+	for _, f := range n.Findings {
+		if f.Severity == metadata.Blocker {
+			blockers++
+		} else {
+			suggestions++
+		}
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{blockers, "blockers"}, {len(n.Gates), "gates"}, {suggestions, "suggestions"}} {
+		if c.n > 0 {
+			parts = append(parts, n.words().Logged(c.what, "n", c.n))
+		}
+	}
+	return n.list(parts...)
+}
+
+// written says what a writing step left behind.
+func (n news) written() string {
+	var parts []string
+	c := n.words()
+	if len(n.Files) > 0 {
+		parts = append(parts, c.Logged("wrote", "file", text.Flat(path.Base(n.Files[0]))))
+		if more := len(n.Files) - 1; more > 0 {
+			parts = append(parts, c.Logged("more", "n", more))
+		}
+	}
+	if n.Diff != nil && n.Diff.Files > 0 {
+		parts = append(parts, c.Logged("changed", "n", n.Diff.Files, "added", n.Diff.Added, "deleted", n.Diff.Deleted))
+	}
+	return n.list(parts...)
+}
+
+// stats are the figures of an attempt.
+func (n news) stats() string {
+	var parts []string
+	if n.Tokens > 0 {
+		parts = append(parts, n.words().Logged("tokens", "n", text.Tokens(n.Tokens)))
+	}
+	if n.USD > 0 {
+		parts = append(parts, text.USD(n.USD))
+	}
+	if n.DurationMS > 0 {
+		parts = append(parts, text.Duration(time.Duration(n.DurationMS)*time.Millisecond))
+	}
+	return n.list(parts...)
+}
+
+// details are the lines that belong under the result, by title.
+func (n news) details() []string {
+	var lines []string
+	c := n.words()
+	for _, f := range n.Findings {
+		lines = append(lines, findingLine(c, f))
+	}
+	for _, g := range n.Gates {
+		lines = append(lines, c.Logged("gate", "gate", text.Flat(g.Gate)))
+	}
+	for _, v := range n.Violations {
+		lines = append(lines, c.Logged("reverted", "path", text.Flat(v.Path), "why", text.Flat(v.Because.In(c))))
+	}
+	for _, r := range n.rules {
+		lines = append(lines, text.Flat(r.In(c)))
+	}
+	for _, w := range n.Warnings { // of programs, which speak English
+		lines = append(lines, "! "+text.Cut(text.Flat(w), 500))
+	}
+	return lines
+}
+
+// output are the lines below the result that a program has printed: those of
+// checks that failed, and the last ones on standard error of an agent that did
+// not succeed, or of any if all is to be told.
+func (n news) output(all bool) []string {
+	var lines []string
+	for _, c := range n.Checks {
+		if c.Pass {
+			continue
+		}
+		said, left := progress.Excerpt(c.output, progress.FailureLines)
+		lines = append(lines, said...)
+		if left > 0 {
+			lines = append(lines, n.words().Logged("lines", "n", left, "file", phases.ChecksFile))
+		}
+	}
+	if all || n.Status != string(metadata.Succeeded) {
+		lines = append(lines, progress.LastLines(n.Stderr, progress.FailureLines)...)
+	}
+	for i, l := range lines {
+		lines[i] = strings.ReplaceAll(text.Visible(strings.ReplaceAll(l, "\t", "    ")), "##[", "## [")
+	}
+	return lines
+}
+
+// findingLine is a finding by its title and place.
+func findingLine(c prompts.Catalogue, f metadata.Finding) string {
+	line := text.Flat(text.Join(" ", prompts.Word(c.Severities, string(f.Severity)), f.ID, f.Title))
+	if f.Status == metadata.StillOpen {
+		line = c.Logged("still open", "finding", line)
+	}
+	if at := progress.Place(f); at != "" {
+		line += " (" + at + ")"
+	}
+	return line
+}

@@ -1,0 +1,44 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+)
+
+// EscapeJSON writes JSON so that it is the same value, nothing in it counts as a
+// workflow command, and a terminal obeys nothing in it.
+func EscapeJSON(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte("##["), []byte(`##\u005b`))
+	if bytes.IndexFunc(text, Obeyed) < 0 {
+		return text
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) { // it is valid UTF-8
+		switch {
+		case !Obeyed(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			hi, lo := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, hi, lo)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.Bytes()
+}
+
+// PrintJSON prints one value for programs, over several lines.
+func PrintJSON(w io.Writer, v any) error {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(EscapeJSON(text.Bytes()))
+	return err
+}

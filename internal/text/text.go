@@ -1,0 +1,263 @@
+// Package text writes figures, durations, lists and tables for people, and makes
+// text of others fit for a line of a terminal or a log.
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/reprise-ci/reprise/internal/chars"
+)
+
+// OneLine puts a text on one line.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Last is the last element of a path with slashes.
+func Last(file string) string { return file[strings.LastIndexByte(file, '/')+1:] }
+
+// Capitalize begins a sentence.
+func Capitalize(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return text
+	}
+	return string(unicode.ToUpper(r)) + text[size:]
+}
+
+// List gives a list that is [] in JSON where it has nothing, and never null.
+func List[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
+// QuoteShell makes a text one word of a shell's command line.
+func QuoteShell(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// Words prints a word of the record, such as in_progress, as people write it.
+func Words[S ~string](s S) string { return Flat(strings.ReplaceAll(string(s), "_", " ")) }
+
+// Clock prints a time for people; a time that is missing as a dash.
+func Clock(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05")
+}
+
+// Prefixed puts a prefix before a text that is made flat; "" stays "".
+func Prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + Flat(text)
+}
+
+// FlatAll makes each text flat, see Flat.
+func FlatAll(texts []string) []string {
+	out := make([]string, 0, len(texts))
+	for _, t := range texts {
+		out = append(out, Flat(t))
+	}
+	return out
+}
+
+// If gives the text if b is true, and "" otherwise.
+func If(b bool, text string) string {
+	if b {
+		return text
+	}
+	return ""
+}
+
+// USD prints dollars: "$0.12". What is less than a cent but not nothing says so.
+func USD(v float64) string {
+	if v > 0 && v < 0.005 {
+		return "<$0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+// Tokens prints a number of tokens without the noun: "950", "1.2k", "3.4M".
+func Tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_950:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e3), ".0") + "k"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+}
+
+// Duration prints a duration with the two units that matter: "0.4s", "12s",
+// "3m12s", "2h05m", "3d04h".
+func Duration(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case d <= 0:
+		return "0s"
+	case d < 10*time.Second:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/(24*3600), s/3600%24)
+}
+
+// Plural prints a number with its noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Flat makes text from outside fit for a line of a terminal or a log: one line,
+// in which nothing is obeyed that would move the cursor, reorder the text or
+// hide it. The form of a workflow command that counts anywhere in a line is
+// broken.
+func Flat(text string) string {
+	return strings.ReplaceAll(Visible(strings.Join(strings.Fields(text), " ")), "##[", "## [")
+}
+
+// Visible shows what a terminal would obey and what hides: control characters
+// and characters that reorder text or cannot be seen, such as ␛ and <U+202E>.
+// Line ends and tabs stay, and so do the joiners that scripts and emoji need.
+func Visible(text string) string {
+	if strings.IndexFunc(text, Obeyed) < 0 && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text { // bytes that are not UTF-8 come out as U+FFFD
+		switch {
+		case !Obeyed(r):
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteRune(0x2400 + r) // its picture
+		case r == 0x7f:
+			b.WriteRune('␡')
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// Obeyed reports whether a terminal may do something for a character instead of
+// showing it.
+func Obeyed(r rune) bool {
+	if chars.Joiner(r) {
+		return false
+	}
+	return chars.Invisible(r) && !unicode.Is(unicode.Variation_Selector, r) // those select how an emoji or an ideograph is drawn
+}
+
+// JoinLines makes the lines of a text from outside one line. A line that does
+// not end as a sentence or a list does gets a semicolon before the next one.
+func JoinLines(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if line = Flat(line); line == "" {
+			continue
+		}
+		if said := out.String(); said != "" && !EndsItself(said) {
+			out.WriteByte(';')
+		}
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// EndsItself reports whether a text ends with punctuation.
+func EndsItself(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".,;:!?…。、！？", last)
+}
+
+// Cut shortens a line of plain text to a number of terminal cells. Zero or
+// less means no limit.
+func Cut(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return ansi.Truncate(text, width, "…")
+}
+
+// Pad fills a text with spaces up to a number of terminal cells.
+func Pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// Palette colours text, or leaves it as it is.
+type Palette bool
+
+func (p Palette) paint(code, text string) string {
+	if !p || strings.TrimSpace(text) == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Bold gives a text in bold. As with the colours, a text of spaces stays as it is.
+func (p Palette) Bold(text string) string { return p.paint("1", text) }
+
+// Faint gives a text faint.
+func (p Palette) Faint(text string) string { return p.paint("2", text) }
+
+// Red gives a text in red.
+func (p Palette) Red(text string) string { return p.paint("31", text) }
+
+// Green gives a text in green.
+func (p Palette) Green(text string) string { return p.paint("32", text) }
+
+// Yellow gives a text in yellow.
+func (p Palette) Yellow(text string) string { return p.paint("33", text) }
+
+// Cyan gives a text in cyan.
+func (p Palette) Cyan(text string) string { return p.paint("36", text) }
+
+// Printer writes lines. What cannot be written is lost: showing something
+// never stops the work.
+type Printer struct {
+	W io.Writer
+	Palette
+}
+
+// Line writes one line, with the verbs of fmt.Printf and without spaces at its
+// end.
+func (p Printer) Line(format string, args ...any) {
+	_, _ = fmt.Fprintln(p.W, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}
+
+// FirstLine gives the first line of a text that has something on it.
+func FirstLine(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return first
+}
+
+// Join joins the parts that are not empty.
+func Join(sep string, parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, sep)
+}

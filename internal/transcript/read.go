@@ -1,0 +1,221 @@
+package transcript
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Kind is what an entry is.
+type Kind string
+
+// The kinds of entries.
+const (
+	Begins  Kind = "begins"  // a call; Text is the prompt
+	Said    Kind = "said"    // by the agent
+	Thought Kind = "thought" // by the agent, to itself
+	Used    Kind = "used"    // a tool, of which Text says on what
+	Back    Kind = "back"    // what came back of it
+	Note    Kind = "note"    // of the program, or a line that says nothing else
+	Ends    Kind = "ends"    // a call; Text is what came of it
+)
+
+// Entry is a part of a transcript as a person reads it. Its texts come from outside.
+type Entry struct {
+	Kind Kind   `json:"kind"`
+	Tool string `json:"tool,omitempty"`
+	Text string `json:"text,omitempty"`
+	Bad  bool   `json:"failed,omitempty"`
+	Call *Call  `json:"call,omitempty"` // of what begins
+}
+
+// Reader reads the transcript of an attempt, which may still be written. Close it.
+type Reader struct {
+	f    *os.File
+	in   *bufio.Reader
+	part string // the beginning of a line that is not whole yet
+	call Call
+	said strings.Builder // what comes in pieces
+	last string          // what was said last
+}
+
+// Open opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
+// none.
+func Open(dir string, attempt int) (*Reader, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(name(attempt))
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{f: f, in: bufio.NewReader(f)}, nil
+}
+
+// Requests opens the requests of an attempt to its models. The error wraps
+// fs.ErrNotExist if there are none.
+func Requests(dir string, attempt int) (io.ReadCloser, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Open(requestsName(attempt))
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.f.Close() }
+
+// next gives the next record that is there, or io.EOF for now.
+func (r *Reader) next() (record, error) {
+	for {
+		line, err := r.in.ReadString('\n')
+		r.part += line
+		if err != nil {
+			return record{}, err
+		}
+		whole := r.part
+		r.part = ""
+		var rec record
+		if json.Unmarshal([]byte(whole), &rec) == nil { // a line of which a power failure left half is none
+			return rec, nil
+		}
+	}
+}
+
+// Entries gives what is there and was not given yet, as a person reads it.
+func (r *Reader) Entries() ([]Entry, error) {
+	var all []Entry
+	for {
+		rec, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, r.entries(rec)...)
+	}
+}
+
+// Lines gives what is there and was not given yet, as the program printed it.
+func (r *Reader) Lines() ([]string, error) {
+	var all []string
+	for {
+		rec, err := r.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return all, err
+		case rec.Line != nil:
+			all = append(all, *rec.Line)
+		}
+	}
+}
+
+func (r *Reader) entries(rec record) (all []Entry) {
+	switch {
+	case rec.Call != nil:
+		r.call, r.last = *rec.Call, ""
+		shown := r.call
+		shown.Prompt = "" // it is the text
+		all = append(r.flush(), Entry{Kind: Begins, Text: r.call.Prompt, Call: &shown})
+	case rec.End != nil:
+		all = r.flush()
+		r.heard(all)
+		all = append(all, r.ending(*rec.End))
+	case rec.Line != nil:
+		all = r.line(*rec.Line)
+	}
+	r.heard(all)
+	if rec.Cut {
+		all = append(all, Entry{Kind: Note, Text: "… the rest is left out"})
+	}
+	return all
+}
+
+// heard takes note of what was said last.
+func (r *Reader) heard(all []Entry) {
+	for _, e := range all {
+		if e.Kind == Said {
+			r.last = e.Text
+		}
+	}
+}
+
+// ending gives what came of a call, but for what was just said.
+func (r *Reader) ending(e End) Entry {
+	switch {
+	case e.Error != "":
+		return Entry{Kind: Ends, Text: e.Error, Bad: true}
+	case len(e.Structured) > 0 && string(e.Structured) != "null":
+		return Entry{Kind: Ends, Text: answer(e.Structured)}
+	case strings.TrimSpace(e.Text) == strings.TrimSpace(r.last):
+		return Entry{Kind: Ends}
+	}
+	return Entry{Kind: Ends, Text: e.Text}
+}
+
+// answer gives a structured answer as text; of a verdict, what it comes to.
+func answer(data json.RawMessage) string {
+	var v struct {
+		Verdict  metadata.Ruling
+		Gates    []metadata.Gate
+		Findings []metadata.Finding
+	}
+	if json.Unmarshal(data, &v) != nil || v.Verdict == "" {
+		return string(data)
+	}
+	parts := []string{string(v.Verdict)}
+	for _, g := range v.Gates {
+		if !g.Pass {
+			parts = append(parts, "gate fails: "+g.Gate)
+		}
+	}
+	for _, f := range v.Findings {
+		parts = append(parts, f.ID+" "+f.Title)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// flush gives what was said in pieces.
+func (r *Reader) flush() []Entry {
+	text := strings.TrimSpace(r.said.String())
+	r.said.Reset()
+	if text == "" {
+		return nil
+	}
+	return []Entry{{Kind: Said, Text: text}}
+}
+
+// ReadAll gives a whole transcript, or nil if there is none.
+func ReadAll(dir string, attempt int) ([]Entry, error) {
+	r, err := Open(dir, attempt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	all, err := r.Entries()
+	return append(all, r.flush()...), err
+}
+
+// within makes a path short that lies in the work tree.
+func (r *Reader) within(file string) string {
+	if rel, err := filepath.Rel(r.call.Dir, file); r.call.Dir != "" && filepath.IsAbs(file) && err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return file
+}

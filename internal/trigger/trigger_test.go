@@ -1,0 +1,59 @@
+package trigger
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+)
+
+// FuzzTrigger reads any event. Nothing is asked unless it is known who asks,
+// for which issue, in which repository; and not by a bot, a fork, an edited
+// comment or a comment of ours.
+func FuzzTrigger(f *testing.F) {
+	for _, name := range []string{"issue_comment", "issues", "workflow_dispatch", "repository_dispatch", "pull_request_target", "schedule", ""} {
+		for _, more := range []string{
+			`"action":"created","comment":{"id":3,"body":"/run","user":{"login":"ada","id":1,"type":"User"},"created_at":"2026-03-01T09:00:00Z","updated_at":"2026-03-01T09:00:00Z"},"issue":{"number":7}`,
+			`"action":"created","comment":{"id":3,"body":"/approve\n<!-- reprise:x -->","user":{"login":"ada"}},"issue":{"number":7}`,
+			`"action":"edited","comment":{"id":3,"body":"/run","user":{"login":"dependabot[bot]","type":"Bot"}},"issue":{"number":7,"pull_request":{}}`,
+			`"action":"labeled","label":{"name":"Reprise"},"issue":{"number":7,"labels":["reprise"]}`,
+			`"inputs":{"issue":"#7","command":"rollback design because\n::error::x"}`,
+			`"action":"reprise","client_payload":{"issue":7,"command":"-x"},"inputs":{"issue":"99999999999"}`,
+			`"pull_request":{"head":{"repo":{"full_name":"eve/widget"}}}`,
+		} {
+			f.Add(name, []byte(`{"repository":{"full_name":"acme/widget","default_branch":"main"},"sender":{"login":"ada","id":1,"type":"User"},`+more+`}`), "refs/heads/main", "")
+			f.Add(name, []byte(`{"repository":{"full_name":"acme/widget"},"sender":{"login":"eve","type":"Bot"},`+more+`}`), "", "status")
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, data []byte, ref, given string) {
+		ev, err := github.ReadEvent(name, data)
+		if err != nil {
+			return
+		}
+		r := Runner{Event: name, Repository: "acme/widget", Actor: "ada", Ref: ref}
+		asked, no := Of(ev, Inputs{Label: "reprise", Bots: []string{"app[bot]"}, Command: given}, r)
+		if no != nil {
+			if no.Code == "" {
+				t.Error("a denial without a reason")
+			}
+			facts := page.EventFacts{Event: asked.Event, Denial: *no}
+			progresstest.CheckTold(t, page.EventSummary("en", facts))
+			progresstest.CheckTold(t, page.HandledSummary("ja", false, facts))
+			return
+		}
+		bot := strings.HasSuffix(asked.By, "[bot]") || ev.Sender.Type == "Bot"
+		switch {
+		case !strings.EqualFold(asked.By, "ada"), !strings.EqualFold(asked.Repository, "acme/widget"), asked.Number < 1 && asked.Pull < 1:
+			t.Errorf("%q asks in %q for issue %d", asked.By, asked.Repository, asked.Number)
+		case bot, ev.Pull != nil && !strings.EqualFold(ev.Pull.HeadRepository, "acme/widget"):
+			t.Errorf("a bot or a fork is listened to: %+v", ev)
+		case ev.DefaultBranch != "" && ref != "" && ref != "refs/heads/"+ev.DefaultBranch:
+			t.Errorf("it runs on %q", ref)
+		case given == "" && name == "issue_comment" && (asked.Comment == nil || asked.Comment.Edited() || ev.Action != "created" || strings.Contains(asked.Comment.Body, OurMarker) || asked.Requested.Outcome == command.Ignored):
+			t.Errorf("a comment is obeyed: %+v", ev.Comment)
+		}
+	})
+}

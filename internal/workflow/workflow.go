@@ -1,0 +1,46 @@
+// Package workflow is the workflow file that runs reprise on GitHub: as init
+// writes it, and as doctor reads one that people have.
+package workflow
+
+import (
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// GateOnly is the command that only says whether there is something to do.
+const GateOnly = "gate"
+
+// YAML is what is looked at of a workflow. Much of it has several
+// forms, and is left as it is.
+type YAML struct {
+	On          yaml.Node            `yaml:"on"`
+	Permissions yaml.Node            `yaml:"permissions"`
+	Concurrency yaml.Node            `yaml:"concurrency"`
+	Env         map[string]yaml.Node `yaml:"env"`
+	Jobs        map[string]Job       `yaml:"jobs"`
+}
+
+// Job is what is looked at of a job of a workflow.
+type Job struct {
+	Permissions yaml.Node            `yaml:"permissions"`
+	Concurrency yaml.Node            `yaml:"concurrency"`
+	Env         map[string]yaml.Node `yaml:"env"`
+	Steps       []Step               `yaml:"steps"`
+}
+
+// Step is what is looked at of a step of a job.
+type Step struct {
+	Uses string               `yaml:"uses"`
+	Run  string               `yaml:"run"`
+	With map[string]yaml.Node `yaml:"with"`
+	Env  map[string]yaml.Node `yaml:"env"`
+}
+
+// Input gives an input of the step's action, or "".
+func (s Step) Input(name string) string { return s.With[name].Value }
+
+// Ours reports whether the step calls reprise.
+func (s Step) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }
+
+var ourAction = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`)

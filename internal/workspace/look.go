@@ -1,0 +1,238 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Recorded is a run as its branch has it, opened for reading only.
+type Recorded struct {
+	definition.Definition
+	Source *git.Source
+	Issue  issue.Issue
+	Run    metadata.Run
+}
+
+// Catalogue has the words of the language of the run.
+func (r *Recorded) Catalogue() prompts.Catalogue { return prompts.Words(r.Run.Language) }
+
+// Look reads a run without taking it: another process may be at work on it.
+// Without an id it is the run that is at hand.
+func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, error) {
+	if id != "" {
+		if err := issue.CheckID(id); err != nil {
+			return nil, err
+		}
+	}
+	src, err := git.Find(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		if id, err = CurrentRun(ctx, env, src); err != nil {
+			return nil, err
+		}
+	}
+	return LookAt(ctx, env, src, id)
+}
+
+// LookAt reads the run of an issue in a repository.
+func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*Recorded, error) {
+	r := &Recorded{Source: src}
+	name := RecordFile(id)
+	read, done, err := r.reader(ctx, env, env.Branch(id))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	data, err := read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, noRun(ctx, env, src, id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Run, err = metadata.Parse(data, env.Branch(id)+":"+name); err != nil {
+		return nil, err
+	}
+	r.preferLocal(env, id)
+	r.Definition, r.Issue, err = definition.Thaw(r.Run, read)
+	return r, err
+}
+
+// reader gives how files of a run's branch are read: of the branch here, else of
+// the one on origin as it is now, which a clone need not have. Where origin does
+// not answer, what it had when it was fetched last is all there is.
+func (r *Recorded) reader(ctx context.Context, env environ.Env, branch string) (read func(string) ([]byte, error), done func(), err error) {
+	here := func(name string) ([]byte, error) { return r.Source.ReadFile(ctx, branch, name) }
+	known, err := r.Source.Branches(ctx, branch)
+	if err != nil || slices.Contains(known, branch) || r.Source.RemoteURL == "" {
+		return here, func() {}, err
+	}
+	there, err := r.Source.Peek(ctx, branch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func(string) ([]byte, error) { return nil, fs.ErrNotExist }, func() {}, nil
+	}
+	if err != nil && ctx.Err() == nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)
+		return here, func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }, there.Close, nil
+}
+
+// preferLocal takes the record from the folder that the run has on this machine
+// if that is newer: the branch of the user is not moved along while it is
+// checked out.
+func (r *Recorded) preferLocal(env environ.Env, id string) {
+	here, root := Further(env, r.Source, id, r.Run)
+	if here == nil {
+		return
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "reprise: branch %s of this repository is behind the run; this is the run as it is in %s\n", r.Run.BranchName, filepath.Join(root, "tree"))
+	r.Run = *here
+}
+
+// Further gives the record in the folder that the run of an issue has on this
+// machine, and that folder, if the run has got further there than in the record of
+// a branch.
+func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*metadata.Run, string) {
+	root, err := Folder(env, src, id)
+	if err != nil {
+		return nil, "" // then nothing of the run is here
+	}
+	here := saved(root, id)
+	if here == nil || here.Execution.ID != than.Execution.ID || here.Pipeline.Digest != than.Pipeline.Digest {
+		return nil, root
+	}
+	committed := here.Revision
+	if n := len(here.Attempts); n > 0 && here.Attempts[n-1].Status == metadata.Started {
+		committed-- // that it began is in no commit yet
+	}
+	if committed <= than.Revision {
+		return nil, root
+	}
+	return here, root
+}
+
+// NoRunError says that an issue has no run.
+type NoRunError struct{ exit.UsageError }
+
+// Unwrap returns the mistake that it is.
+func (e *NoRunError) Unwrap() error { return e.UsageError }
+
+// noRun says that an issue has no run, and what there is.
+func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
+	ids, err := RunIDs(ctx, src, env.Prefix())
+	if err != nil || len(ids) == 0 {
+		return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}
+	}
+	return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; there are: %s", id, strings.Join(ids, ", "))}}
+}
+
+// RunIDs lists the issues that have a branch here whose name is the prefix
+// and an id, in the order of the names.
+func RunIDs(ctx context.Context, src *git.Source, prefix string) ([]string, error) {
+	folder, _ := path.Split(prefix) // a prefix may end within a name, which git lists no branches by
+	branches, err := src.Branches(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, b := range branches {
+		if id, ok := strings.CutPrefix(b, prefix); ok && metadata.CheckID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// AmbiguousRun says that a command does not name a run, and that there are
+// several.
+type AmbiguousRun struct {
+	Src *git.Source
+	Ids []string
+}
+
+// Error names the runs.
+func (s AmbiguousRun) Error() string {
+	return "which issue? Give --issue ID; there are runs of: " + strings.Join(s.Ids, ", ")
+}
+
+// CurrentRun gives the id of the run that is meant where none is named: the one
+// whose branch is checked out, else the only one there is.
+func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, error) {
+	ids, err := RunIDs(ctx, src, env.Prefix())
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		if env.Branch(id) == src.Branch {
+			return id, nil
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", exit.Usagef("there is no run in this repository; start one with: reprise run --issue-file FILE, or name one that only origin has with --issue ID")
+	case 1:
+		return ids[0], nil
+	}
+	return "", exit.UsageError{Err: AmbiguousRun{src, ids}}
+}
+
+// InsideRun gives the path of a file below the run's folder, as the branch
+// has it, or "".
+func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
+	root, err := Folder(env, r.Source, r.Issue.ID)
+	if err != nil {
+		return "", err
+	}
+	for _, top := range []string{filepath.Join(root, "tree"), r.Source.Dir} {
+		rel, err := filepath.Rel(top, full)
+		if err == nil && strings.HasPrefix(filepath.ToSlash(rel), phases.Folder(r.Issue.ID)+"/") {
+			return filepath.ToSlash(rel), nil
+		}
+	}
+	return "", nil
+}
+
+// Further gives the run as origin has it now, if it has got further there; else, and
+// where origin does not answer, the run as it is.
+func (r *Recorded) Further(ctx context.Context) *Recorded {
+	there, err := r.Source.Peek(ctx, r.Run.BranchName)
+	if err != nil {
+		return r
+	}
+	defer there.Close()
+	read := func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }
+	data, err := read(RecordFile(r.Run.IssueNumber))
+	if err != nil {
+		return r
+	}
+	next := &Recorded{Source: r.Source}
+	if next.Run, err = metadata.Parse(data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
+		return r
+	}
+	if next.Definition, next.Issue, err = definition.Thaw(next.Run, read); err != nil {
+		return r
+	}
+	return next
+}

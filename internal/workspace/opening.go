@@ -1,0 +1,184 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Open finds the run of an issue, or prepares a new one. Nothing is
+// committed yet.
+func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
+	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
+	if err := w.find(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.openTree(ctx); err != nil {
+		w.clean()
+		return nil, err
+	}
+	if err := w.load(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w.Workspace, nil
+}
+
+// opening is a workspace that is being opened.
+type opening struct {
+	*Workspace
+	env   environ.Env
+	o     Options
+	local *metadata.Run // what the process before had saved and not committed
+}
+
+// find finds the repository, and which issue is meant.
+func (w *opening) find(ctx context.Context) error {
+	var err error
+	if w.Source, err = backendOf(ctx).Find(ctx, w.o.Repo); err != nil {
+		return err
+	}
+	switch {
+	case w.o.Given != nil:
+		w.Issue = *w.o.Given
+	case w.o.File != "":
+		w.Issue, err = issue.ReadFile(w.o.File)
+	default:
+		w.Issue.ID, w.there, w.nowhere, err = w.o.Query.Find(w.env, w.Source)
+	}
+	switch {
+	case err != nil:
+		return err
+	case w.o.anew() && w.o.File == "" && w.o.Given == nil && w.there == nil:
+		return exit.Usagef("--dry-run rehearses an issue from its beginning: give --issue-file FILE (issue %s cannot be read from GitHub: %s)", w.Issue.ID, w.nowhere)
+	}
+	return nil
+}
+
+// openTree opens branch and work tree.
+func (w *opening) openTree(ctx context.Context) error {
+	root, err := Folder(w.env, w.Source, w.Issue.ID)
+	if err != nil {
+		return err
+	}
+	w.Branch = w.env.Branch(w.Issue.ID)
+	opts := git.Options{
+		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID),
+		TakeOther: w.o.TakeTheirs, Scrap: RecordFile(w.Issue.ID), Locked: endLeftovers,
+		Fit: func(read func(string) ([]byte, error)) error {
+			_, err := w.parse(read(RecordFile(w.Issue.ID)))
+			return err
+		},
+	}
+	if w.o.Token != "" {
+		opts.Token = func(context.Context) (string, error) { return w.o.Token, nil }
+	}
+	w.local = saved(root, w.Issue.ID)
+	if w.Push, err = w.pushes(ctx); err != nil {
+		return err
+	}
+	if w.Push {
+		opts.Remote = "origin"
+	}
+	if w.o.Scratch {
+		if opts.Root, err = os.MkdirTemp("", "reprise-"); err != nil {
+			return err
+		}
+		opts.DryRun = true
+		if w.o.anew() {
+			opts.Branch = filepath.Base(opts.Root) // one that nobody has
+		}
+		if _, err := w.Source.ReadFile(ctx, w.Branch, RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
+			opts.Base = w.Branch // perhaps only origin has the branch
+		}
+		w.clean = func() { _ = folders.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
+	}
+	if w.o.Scratch {
+		w.local = nil // its folder is empty
+	}
+	w.backend = backendOf(ctx)
+	w.Repo, err = w.backend.Open(ctx, opts)
+	return err
+}
+
+// endLeftovers ends what an earlier process, which was killed, has left at work
+// in a tree: it would go on writing into what the next call does.
+func endLeftovers(tree string) string {
+	n := sandbox.EndLeftovers(tree)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", text.Plural(n, "program"), tree)
+}
+
+// pushes says whether commits go to origin: what the command line says, else
+// what the run was started with.
+func (w *opening) pushes(ctx context.Context) (bool, error) {
+	if w.o.Push != nil || w.o.Scratch {
+		return w.o.Push != nil && *w.o.Push, nil
+	}
+	name := RecordFile(w.Issue.ID)
+	data, err := w.Source.ReadFile(ctx, w.Branch, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		here, err := w.Source.Branches(ctx, w.Branch)
+		if err != nil || !slices.Contains(here, w.Branch) {
+			// One that only origin has, or a new run. People follow an issue on
+			// GitHub there; for a file, --push says so.
+			return w.o.File == "" && w.o.Given == nil && w.Source.RemoteURL != "", err
+		}
+	} else if err != nil {
+		return false, err
+	}
+	if run, err := metadata.Parse(data, name); err == nil {
+		return run.Execution.Push, nil
+	}
+	// The record is broken or gone. What repairs it may be on origin, so that it
+	// is looked for there unless the run is known to be of this machine alone.
+	return w.Source.RemoteURL != "" && (w.local == nil || w.local.Execution.Push), nil
+}
+
+// saved gives the record that a process before this one kept beside the work,
+// or nil. A record that cannot be read is ignored: what counts is on the branch.
+func saved(root, id string) *metadata.Run {
+	run, err := recordFolder(filepath.Join(root, "tree"), id).Load()
+	if err != nil {
+		return nil
+	}
+	return &run
+}
+
+// sameTitle refuses an issue file whose id belongs to the run of another issue:
+// that run would be taken for the one that is asked for.
+func (w *opening) sameTitle(given issue.Issue) error {
+	if w.o.File == "" || w.o.RefreshIssue || slices.Equal(strings.Fields(given.Title), strings.Fields(w.Run.IssueTitle)) {
+		return nil
+	}
+	return exit.Usagef("issue %s is the run of %q, and %s is titled %q: for another issue name the file otherwise, or give a number of its own in its front matter; if it is the same, go on with --issue %[1]s, or take its new text with --refresh-issue",
+		w.Issue.ID, w.Run.IssueTitle, w.o.File, given.Title)
+}
+
+// without says what of the command line has no effect on a run that has begun.
+func (w *opening) without(given issue.Issue) []string {
+	var out []string
+	if w.o.File != "" && given.Digest() != w.Run.Issue.Digest {
+		out = append(out, fmt.Sprintf("%s reads otherwise now; the run keeps the issue as it has it (--refresh-issue takes it anew)", w.o.File))
+	}
+	if r := w.there; w.o.Url != "" && !strings.HasSuffix(strings.ToLower(w.Run.IssueURL), strings.ToLower(fmt.Sprintf("/%s/issues/%d", r.Repository(), r.Number))) {
+		out = append(out, fmt.Sprintf("the run of issue %s did not begin with %s; it keeps the issue it began with", w.Issue.ID, w.o.Url))
+	}
+	return out
+}

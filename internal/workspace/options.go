@@ -1,0 +1,73 @@
+package workspace
+
+import (
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Options says which run to open and how.
+type Options struct {
+	issue.Query
+	definition.Choice
+
+	Repo    string // any folder of the repository
+	Stubs   string // file of scripted answers, for the rehearsal agent
+	Sandbox string // required, best-effort or off; empty: best-effort
+	Token   string // for origin, in place of the user's own credentials
+	Base    string // branch that a new run starts from; empty: what is checked out
+
+	More         phases.Allowance
+	Push         *bool // push every commit to origin; nil: as the run was started
+	Pause        bool  // stop after every phase that passed its gates
+	Refresh      bool  // take the pipeline and the prompts as they are defined now
+	RefreshIssue bool  // take the issue as it reads now
+	TakeTheirs   bool  // go on from where the branch went elsewhere
+	TakeOver     bool  // take the run also from a machine that holds it
+	Scratch      bool  // work in a temporary folder and leave nothing behind
+}
+
+// anew says to begin at the beginning, also where there is a run of this issue.
+func (o Options) anew() bool { return o.Scratch && (o.File != "" || o.Online) }
+
+// Keep refuses what a run that has begun would not go by, though the options
+// ask for it: other phases, another pipeline or another language.
+func (o Options) Keep(w *Workspace) error {
+	if o.Refresh {
+		return nil
+	}
+	if err := o.samePart(w); err != nil {
+		return err
+	}
+	return o.sameDefinition(w)
+}
+
+// samePart refuses phases that a run which has begun would not keep to: it would
+// carry out, and spend on, more or others than were asked for.
+func (o Options) samePart(w *Workspace) error {
+	asked, has := o.Part, w.Plan.Part
+	asked.Skip, has.Skip = slices.Sorted(slices.Values(asked.Skip)), slices.Sorted(slices.Values(has.Skip))
+	if asked.IsZero() || reflect.DeepEqual(asked, has) {
+		return nil
+	}
+	return exit.Usagef("the run of issue %s keeps the phases with which it began, so --from, --until, --only and --skip cannot choose others: leave them out, or add --refresh, which takes the pipeline as it is defined now", w.Issue.ID)
+}
+
+// sameDefinition refuses a pipeline or a language that a run which has begun
+// would not take: whoever names one expects it.
+func (o Options) sameDefinition(w *Workspace) error {
+	if o.Pipeline != "" && o.Pipeline != w.Plan.FullName() && filepath.Base(o.Pipeline) != path.Base(w.Plan.Source) {
+		return exit.Usagef("the run of issue %s keeps pipeline %s, with which it began: leave --pipeline %s out, or add --refresh, which goes on with it; what is done stays done",
+			w.Issue.ID, w.Plan.FullName(), o.Pipeline)
+	}
+	if o.Language != "" && o.Language != w.Run.Language {
+		return exit.Usagef("the run of issue %s keeps language %s, with which it began: leave --language %s out, or add --refresh, which goes on in it", w.Issue.ID, w.Run.Language, o.Language)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// load reads the run from its branch, or prepares a new one.
+func (w *opening) load(ctx context.Context) error {
+	read := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
+	data, err := read(RecordFile(w.Issue.ID))
+	if w.Repo.New() && (errors.Is(err, fs.ErrNotExist) || w.o.anew() || !w.o.Scratch) {
+		// The commit it starts from may hold a run of the same issue that was
+		// merged long ago.
+		return w.begin(ctx)
+	}
+	if w.Run, err = w.parse(data, err); err != nil {
+		return err
+	}
+	given := w.Issue
+	if w.Definition, w.Issue, err = definition.Thaw(w.Run, read); err != nil {
+		return err
+	}
+	given.Mask(w.env)
+	if removed := given.Clean(); w.o.RefreshIssue {
+		w.Removed = removed
+	}
+	if err := w.sameTitle(given); err != nil {
+		return err
+	}
+	if w.Given = given; !w.o.Refresh && !w.o.RefreshIssue {
+		w.Notes = w.without(given)
+	}
+	if err := w.touched(ctx); err != nil {
+		return err
+	}
+	if w.local == nil || w.local.Execution.ID != w.Run.Execution.ID {
+		w.elsewhere = len(w.Run.Attempts)
+	}
+	if !w.o.Scratch {
+		w.absorb()
+	}
+	return w.Assign(w.o.Choice)
+}
+
+// begin prepares a new run.
+func (w *opening) begin(ctx context.Context) error {
+	var err error
+	switch {
+	case w.o.File != "", w.o.Given != nil:
+	case w.there != nil:
+		if w.Issue, err = w.there.Read(ctx, w.env); err != nil {
+			return err
+		}
+	case w.o.Online:
+		return exit.Usagef("%w; it cannot be read from GitHub: %s", noRun(ctx, w.env, w.Source, w.Issue.ID), w.nowhere)
+	case w.o.Scratch && w.Source.RemoteURL != "": // which does not look at origin
+		return exit.Usagef("%w; one that only origin has comes here with: git fetch origin", noRun(ctx, w.env, w.Source, w.Issue.ID))
+	default:
+		return noRun(ctx, w.env, w.Source, w.Issue.ID)
+	}
+	w.Issue.Mask(w.env)
+	w.Removed = w.Issue.Clean()
+	if w.Definition, err = w.backend.Define(ctx, w.Source, w.Issue, w.o.Choice); err != nil {
+		return err
+	}
+	var digest string
+	if w.Frozen, digest, err = w.Freeze(w.Issue); err != nil {
+		return err
+	}
+	w.Fresh = true
+	repository := w.Source.GitHub
+	if repository == "" && w.there != nil {
+		repository = w.there.Repository()
+	}
+	w.Run = phases.Fresh(w.Plan, metadata.Run{
+		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
+		WorkflowVersion: environ.Version, Language: w.Plan.Language, BranchName: w.Branch, BaseCommit: w.Repo.Tip(),
+		Pipeline:  metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source},
+		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
+		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest()},
+	}, w.env.Now())
+	w.Run = phases.Allow(w.Run, w.o.More)
+	return nil
+}
+
+// parse reads the record of a run on its branch, given what reading its file
+// gave.
+func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
+	name := RecordFile(w.Issue.ID)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return metadata.Run{}, fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.Branch, name)
+	case err != nil:
+		return metadata.Run{}, err
+	}
+	run, err := metadata.Parse(data, w.Branch+":"+name)
+	if err != nil {
+		where := "on the branch"
+		if w.Push {
+			where = "on the branch, here or on origin, wherever it was broken"
+		}
+		err = fmt.Errorf("%w; nothing was moved or changed: repair the file %s (git revert takes a commit back), and start again", err, where)
+	}
+	return run, err
+}
+
+// absorb takes in the attempts that were begun on this machine and never
+// committed.
+func (w *opening) absorb() {
+	if w.local == nil || w.local.Execution.ID != w.Run.Execution.ID || len(w.local.Attempts) <= len(w.Run.Attempts) {
+		return
+	}
+	before := len(w.Run.Attempts)
+	w.Run = phases.Absorb(w.Run, w.local.Attempts[before:], w.env.Now())
+	if n := len(w.Run.Attempts); n > before {
+		w.Left = &w.Run.Attempts[n-1]
+	}
+}
+
+// touched takes note of what somebody else has put on the branch behind the
+// newest commit of the run: what was approved is not what is there any more.
+func (w *opening) touched(ctx context.Context) error {
+	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
+	if err != nil {
+		return err
+	}
+	ours := slices.IndexFunc(log, func(c git.LogEntry) bool {
+		return slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Issue" })
+	})
+	if ours <= 0 {
+		return nil // the newest commit is one of the run
+	}
+	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, log[ours].Commit)
+	if err != nil {
+		return err
+	}
+	for _, rec := range w.Run.Phases {
+		p := w.Plan.Phase(rec.Name)
+		if p == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped || rec.Digest == "" {
+			continue
+		}
+		data, err := w.Repo.ReadFile(ctx, w.Repo.Tip(), path.Join(phases.Folder(w.Issue.ID), p.Folder, p.Writes))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		sum := sha256.Sum256(data)
+		digest := hex.EncodeToString(sum[:])
+		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
+			w.Run = phases.Changed(w.Run, rec.Name, digest, w.env.Now())
+		}
+	}
+	return nil
+}

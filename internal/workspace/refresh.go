@@ -1,0 +1,127 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"path"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Refresh makes the run go on with the issue as it reads now, with its pipeline
+// and prompts as they are defined now, or both, and commits that.
+func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) error {
+	if o.RefreshIssue {
+		now, err := w.issueNow(ctx, env, o)
+		if err == nil {
+			err = w.TakeIssue(env, now, w.Source.UserName)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if o.Refresh {
+		before := *w
+		if err := w.Redefine(ctx, env, o); err != nil {
+			return err
+		}
+		if w.Run.Status == metadata.Completed && !o.RefreshIssue {
+			*w = before
+			w.Notes = append(w.Notes, NothingNew(w.Plan).In(prompts.Words("en")))
+			return nil
+		}
+	}
+	e, err := w.Engine(env, o, Quiet{})
+	if err != nil {
+		return err
+	}
+	return e.Refreeze(ctx, w.Run, Refreshed(o.Refresh, o.RefreshIssue, w.Plan))
+}
+
+// Refreshed says in a few words what of a run was taken anew.
+func Refreshed(pipeline, issue bool, plan *pipelines.Pipeline) string {
+	return text.Join(" and ", text.If(issue, "issue"), text.If(pipeline, plan.Name+" pipeline"))
+}
+
+// NothingNew says why a completed run has nothing to do, and what there is to do.
+func NothingNew(plan *pipelines.Pipeline) metadata.Reason {
+	return metadata.Because("nothing_new", "pipeline", plan.Name)
+}
+
+// Redefine gives the run its pipeline and prompts as they are defined now. The
+// next commit takes them along.
+func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) error {
+	known := definition.IsFindable(w.Run.Pipeline.Source)
+	if o.Part.IsZero() && (o.Pipeline == "" || !known) { // one that need not be named and is, is meant as a whole
+		o.Part = w.Plan.Part
+	}
+	if o.Pipeline == "" {
+		if !known {
+			return exit.Usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.Run.Pipeline.Source)
+		}
+		o.Pipeline = definition.DefinedBy(w.Run, w.Plan.Preset)
+	}
+	if o.Language == "" {
+		o.Language = w.Run.Language
+	}
+	o.Agent, o.Model = cmp.Or(o.Agent, w.Plan.Given.Agent), cmp.Or(o.Model, w.Plan.Given.Model)
+	now, err := definition.Define(ctx, w.Source, w.Issue, o.Choice)
+	if err != nil {
+		return err
+	}
+	now.Plan, w.Run = phases.Refresh(w.Plan, now.Plan, w.Run, env.Now())
+	w.Run = phases.Allow(w.Run, o.More)
+	files, digest, err := now.Freeze(w.Issue)
+	if err != nil {
+		return err
+	}
+	if now.Plan.Sandbox != w.Plan.Sandbox {
+		w.saidLacking = false // it holds something else now
+	}
+	w.Definition, w.Frozen, w.agents = now, files, nil
+	w.Run.Pipeline = metadata.Pipeline{Name: now.Plan.Name, Digest: digest, Definition: now.Defined, Source: now.Plan.Source}
+	return nil
+}
+
+// issueNow reads the issue of a run that has begun from where the command line
+// says it is.
+func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {
+	switch {
+	case o.File != "":
+		return w.Given, nil
+	case o.Url == "" && w.Run.IssueURL == "":
+		return issue.Issue{}, exit.Usagef("--refresh-issue: the run did not begin with an issue on GitHub: give the file with --issue-file FILE")
+	case w.there == nil:
+		return issue.Issue{}, exit.Usagef("--refresh-issue: issue %s cannot be read from GitHub: %s", w.Issue.ID, w.nowhere)
+	}
+	now, err := w.there.Read(ctx, env)
+	if err == nil {
+		now.Mask(env)
+		w.Removed = now.Clean()
+	}
+	return now, err
+}
+
+// TakeIssue makes the run go on with an issue as it reads now. The next commit
+// takes it along.
+func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error {
+	changed := w.Issue.Differs(now)
+	if changed == "" {
+		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh-issue out")
+	}
+	w.Notes = append(w.Notes, "the issue is taken as it reads now: "+changed.In(prompts.Words("en"))+"; what is done stays done, and rollback takes a phase back")
+	w.Issue.Title, w.Issue.Body, w.Issue.Labels = now.Title, now.Body, now.Labels
+	w.Run = phases.TakeIssue(w.Run, metadata.Issue{
+		Title: now.Title, Labels: now.Labels, Author: w.Issue.Author, Digest: now.Digest(),
+	}, changed, by, env.Now())
+	w.Frozen = map[string][]byte{path.Join(phases.Folder(w.Issue.ID), phases.IssueFile): w.Issue.Markdown()}
+	return nil
+}

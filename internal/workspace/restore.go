@@ -1,0 +1,88 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// Restore takes the code back to what it was when the target phase ended, to
+// be committed with the rollback.
+func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.Staged, error) {
+	end, err := w.EndOf(ctx, r.Entry.ToPhase)
+	if err != nil {
+		return nil, err
+	}
+	stage, err := w.Repo.RestoreTree(ctx, end, ".reprise")
+	if err != nil {
+		return nil, err
+	}
+	r.Paths = stage.Paths
+	return staged{Tree{Repo: w.Repo}, stage}, nil
+}
+
+// EndOf finds the newest commit in which a step of a phase ended: the tree as
+// the phase left it. Other commits, such as that of a rollback, only name the
+// phase.
+func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
+	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range log {
+		of := slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Phase", Value: phase})
+		step := slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Attempt" })
+		if of && step {
+			return c.Commit, nil
+		}
+	}
+	return "", fmt.Errorf("no commit of phase %s is on %s: nothing to restore from", phase, w.Run.BranchName)
+}
+
+// Unchanged refuses an approval for what has changed since a commit.
+func (w *Workspace) Unchanged(ctx context.Context, commit string) error {
+	if commit == "" {
+		return nil
+	}
+	phase, _, _, _ := phases.Approval(w.Plan, w.Run)
+	full, seen, err := w.recordAt(ctx, commit)
+	if err != nil {
+		return err
+	}
+	now, then := w.Run.Phase(phase), seen.Phase(phase)
+	if then == nil || then.Generation != now.Generation || then.Written != now.Written || then.Digest != now.Digest {
+		return fmt.Errorf("%s has changed since %.12s; look at it as it is now", phase, commit)
+	}
+	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, full)
+	if err == nil && code.Files > 0 {
+		err = fmt.Errorf("the code has changed since %.12s; look at it as it is now", commit)
+	}
+	return err
+}
+
+// recordAt gives the record as a commit of the run has it, and the full hash of
+// the commit, which may be named by its first digits.
+func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metadata.Run, error) {
+	log, err := w.Repo.Log(ctx, w.Run.BaseCommit)
+	if err != nil {
+		return "", metadata.Run{}, err
+	}
+	for _, c := range log {
+		if !strings.HasPrefix(c.Commit, commit) {
+			continue
+		}
+		data, err := w.Repo.ReadFile(ctx, c.Commit, RecordFile(w.Issue.ID))
+		if err != nil {
+			return "", metadata.Run{}, err
+		}
+		run, err := metadata.Parse(data, commit)
+		return c.Commit, run, err
+	}
+	return "", metadata.Run{}, fmt.Errorf("no commit %s is on %s", commit, w.Run.BranchName)
+}

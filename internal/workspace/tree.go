@@ -1,0 +1,264 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/setup"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// maxPatch is the most of a broken call's changes that is kept, in bytes.
+const maxPatch = 1 << 20
+
+// Tree is the branch as package phases wants to see it.
+type Tree struct {
+	Repo Checkout
+	Base string // commit that the branch started from: its instructions to agents count
+}
+
+// Dir is the absolute path of the work tree.
+func (t Tree) Dir() string { return t.Repo.Tree() }
+
+// Tip is the commit that the tree was last equal to.
+func (t Tree) Tip() string { return t.Repo.Tip() }
+
+// Prepare makes the .git of the tree anew. Instructions to agents that another agent
+// wrote, and hid by a .gitignore, are not left for the next one.
+func (t Tree) Prepare(ctx context.Context) error {
+	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: phases.Instructs})
+	return err
+}
+
+// Changes lists what differs from the tip, with what decides whether a phase may
+// have changed it: the kind of file, its size and its first bytes.
+func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
+	changes, err := t.Repo.Changes(ctx)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	top, err := os.OpenRoot(t.Repo.Tree())
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	out := make([]phases.Change, len(changes))
+	bare := bareFolders{tree: t, known: map[string]bool{}, has: func(name string) bool {
+		_, err := top.Lstat(name)
+		return err == nil
+	}}
+	for i, c := range changes {
+		out[i] = phases.Change{
+			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
+			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large,
+		}
+		if !plainFile(c.Type) || metadata.CheckPath(c.Path) != nil {
+			continue // it is not kept anyway
+		}
+		if in, err := bare.above(ctx, c.Path); err != nil {
+			return nil, fmt.Errorf("look around %s: %w", c.Path, err)
+		} else if in && out[i].New {
+			out[i].Kind = phases.Nested
+			continue
+		}
+		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
+			return nil, fmt.Errorf("look at %s: %w", c.Path, err)
+		}
+	}
+	return out, nil
+}
+
+// SetAside leaves in the tree only what the tip has, the run's own folder and what
+// the patterns in keep match, until the function it returns is called. What the
+// setup of the pipeline has made is there as it was made.
+func (t Tree) SetAside(ctx context.Context, keep []string) (func() error, error) {
+	var kept func(string) bool
+	if len(keep) > 0 {
+		kept = func(path string) bool { return phases.Matches(path, keep) }
+	}
+	putBack, err := t.Repo.SetAside(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	back, err := storeBeside(t.Repo).Lend()
+	if err != nil {
+		return nil, errors.Join(err, putBack())
+	}
+	return func() error { return errors.Join(back(), putBack()) }, nil
+}
+
+// Hidden lists what was written since a time and is ignored, each with the rule
+// that ignores it as people find it: file, line and pattern.
+func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.Hidden, error) {
+	all, err := t.Repo.Hidden(ctx, since)
+	var out []engine.Hidden
+	for _, h := range all {
+		out = append(out, engine.Hidden{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
+	}
+	return out, err
+}
+
+func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
+
+// read notes what a file holds, and what the tip has there, if it has a file
+// there and that matters. A file with a second name somewhere is none: what is behind it may
+// lie outside the tree.
+func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
+	f, info, err := folders.Open(top, c.Path)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {
+		c.Kind = phases.Other // it cannot be committed either
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
+		c.Kind = phases.Other
+		return nil
+	}
+	head, err := io.ReadAll(io.LimitReader(f, phases.HeadSize))
+	if err != nil {
+		return err
+	}
+	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
+		return nil
+	}
+	before, err := t.Repo.Held(ctx, c.Path, phases.HeadSize)
+	c.Held = phases.ContentOf(before)
+	return err
+}
+
+func kindOf(c git.Change) phases.Kind {
+	what := c.Type
+	if what == git.None {
+		what = c.Was
+	}
+	switch what {
+	case git.File, git.Executable:
+		return phases.File
+	case git.Symlink:
+		return phases.Symlink
+	case git.Repository:
+		return phases.Nested
+	}
+	return phases.Other
+}
+
+// Restore takes paths back to the tip; without any, the whole tree.
+func (t Tree) Restore(ctx context.Context, paths ...string) error {
+	if len(paths) == 0 {
+		return t.Repo.RestoreAll(ctx)
+	}
+	return t.Repo.Restore(ctx, paths)
+}
+
+// Patch gives everything that differs from the tip, in git's format. If that is
+// larger than maxPatch, it gives a line that says so.
+func (t Tree) Patch(ctx context.Context) ([]byte, error) {
+	patch, err := t.Repo.Patch(ctx, maxPatch)
+	if errors.Is(err, git.ErrTooLarge) {
+		return fmt.Appendf(nil, "What the call had changed is not kept: %v\n", err), nil
+	}
+	return patch, err
+}
+
+// Diff gives how the tip differs from a commit, the run's own folder left out.
+func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
+	return t.diff(ctx, from, nil)
+}
+
+func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {
+	text, stat, err := t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
+	return text, metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}, err
+}
+
+// Commit makes one commit and, where asked, pushes it. An *engine.NotPushed says
+// that the commit was made here and got no further.
+func (t Tree) Commit(ctx context.Context, c engine.Commit) error {
+	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Anew: c.Anew, Time: c.At.UTC().Truncate(time.Second)}
+	if s, ok := c.Staged.(staged); ok {
+		g.Stage = s.stage
+	}
+	made, err := t.Repo.Commit(ctx, g)
+	if err != nil && made != "" {
+		return &engine.NotPushed{Err: err}
+	}
+	return err
+}
+
+// provisions are what the setup of a pipeline makes for a tree.
+type provisions struct {
+	repo     Checkout
+	commands []pipelines.Setup
+}
+
+// provisionsFor gives what the engine sets up; nil if there are no commands.
+func provisionsFor(repo Checkout, commands []pipelines.Setup) engine.Provisions {
+	if len(commands) == 0 {
+		return nil
+	}
+	return provisions{repo, commands}
+}
+
+// storeBeside is where it is kept, beside the tree.
+func storeBeside(repo Checkout) setup.Store { return setup.Store{Root: filepath.Dir(repo.Tree())} }
+
+// Due says whether the setup has to run.
+func (p provisions) Due() (digest string, due bool, err error) {
+	s := storeBeside(p.repo)
+	digest, err = s.Digest(p.commands)
+	return digest, err == nil && s.Due(digest), err
+}
+
+// Make runs the commands without what agents have left in the tree, so that what
+// is kept is theirs alone. Files of the work that they change are taken back.
+func (p provisions) Make(ctx context.Context, digest string, run func() (bool, error)) error {
+	s := storeBeside(p.repo)
+	if err := s.Forget(); err != nil {
+		return err
+	}
+	putBack, err := p.repo.SetAside(ctx, nil)
+	if err != nil {
+		return err
+	}
+	good, err := run()
+	if err == nil {
+		err = p.take(ctx, digest)
+	}
+	// What was begun is cleared away, also when this process is told to stop.
+	err = errors.Join(err, p.repo.RestoreAll(context.WithoutCancel(ctx)), putBack())
+	if err != nil || !good {
+		return errors.Join(err, s.Forget())
+	}
+	return s.Give(true)
+}
+
+// take keeps what is in the tree and ignored.
+func (p provisions) take(ctx context.Context, digest string) error {
+	left, err := p.repo.Hidden(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	var paths []string
+	for _, h := range left {
+		paths = append(paths, h.Path)
+	}
+	return storeBeside(p.repo).Take(digest, paths)
+}
+
+// Give brings back into the tree what has been removed of it.
+func (p provisions) Give() error { return storeBeside(p.repo).Give(false) }

@@ -1,0 +1,349 @@
+package workspace
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// meddledRepo is a branch in whose tree somebody meddles at the moments between
+// what reprise asks of it.
+type meddledRepo struct {
+	*git.Repo
+	top   *os.Root
+	todo  []moment
+	n     int
+	at    bool // the agent has ended
+	count int  // of what was done
+}
+
+func (r *meddledRepo) pass() {
+	if !r.at {
+		return
+	}
+	r.n++
+	for _, m := range r.todo {
+		if m.At == r.n {
+			meddle()[m.Do](r.top, m.What)
+			r.count++
+		}
+	}
+}
+
+func (r *meddledRepo) Changes(ctx context.Context) ([]git.Change, error) {
+	r.pass()
+	defer r.pass()
+	return r.Repo.Changes(ctx)
+}
+
+func (r *meddledRepo) Restore(ctx context.Context, paths []string) error {
+	defer r.pass()
+	return r.Repo.Restore(ctx, paths)
+}
+
+func (r *meddledRepo) Stage(ctx context.Context, paths []string) (*git.Stage, error) {
+	defer r.pass()
+	return r.Repo.Stage(ctx, paths)
+}
+
+func (r *meddledRepo) EachStaged(ctx context.Context, s *git.Stage, f func(git.Staged) error) error {
+	return r.Repo.EachStaged(ctx, s, func(one git.Staged) error {
+		defer r.pass()
+		return f(one)
+	})
+}
+
+func (r *meddledRepo) ReadStaged(ctx context.Context, s *git.Stage, name string) ([]byte, error) {
+	defer r.pass()
+	return r.Repo.ReadStaged(ctx, s, name)
+}
+
+func (r *meddledRepo) Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error) {
+	defer r.pass()
+	return r.Repo.Diff(ctx, from, s, exclude...)
+}
+
+// searchedFiles notes what was searched for secrets and had none.
+type searchedFiles struct {
+	LeakGuard
+	clean map[string]bool
+}
+
+func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
+	leaks, err := s.LeakGuard.Leaks(ctx, path, data)
+	if err == nil && len(leaks) == 0 {
+		s.clean[path+" "+sumOf(data)] = true
+	}
+	return leaks, err
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// meddledRun is a run of one phase in a repository of its own.
+type meddledRun struct {
+	user   string // the user's repository
+	base   string
+	repo   *meddledRepo
+	loop   *engine.Engine
+	run    metadata.Run
+	search searchedFiles
+}
+
+func newMeddledRun(t *testing.T, m meddling) *meddledRun {
+	t.Helper()
+	dir := t.TempDir()
+	x := &meddledRun{user: filepath.Join(dir, "user")}
+	for name, text := range map[string]string{"code.go": "package calc\n", "lib/a.go": "package lib\n", "CLAUDE.md": "be good\n"} {
+		if err := testenv.PutText(filepath.Join(x.user, name), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "start"}} {
+		if _, err := testenv.Git(x.user, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := git.Find(t.Context(), x.user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Open(t.Context(), git.Options{Source: src, Root: filepath.Join(dir, "run"), Branch: "reprise/issue-7", State: ".reprise/issue-7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = repo.Close() })
+	top, err := os.OpenRoot(repo.Tree())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = top.Close() })
+	if err := testenv.PutText(filepath.Join(outside(top), "a.go"), knownValue); err != nil {
+		t.Fatal(err)
+	}
+	x.repo, x.base = &meddledRepo{Repo: repo, top: top, todo: m.Moments}, repo.Tip()
+	x.search = searchedFiles{LeakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), repo}, map[string]bool{}}
+	words, err := prompts.Load(nil, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := onePhase()
+	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	x.loop = &engine.Engine{
+		Plan: plan, Prompts: words, Tree: Tree{x.repo, x.base}, Store: recordFolder(repo.Tree(), "7"), Report: x, Secrets: x.search,
+		Agent: func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
+		Issue: prompts.Issue{ID: "7", Title: "T", Body: "B"}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+		NewID: uuid.NewString, Rand: rand.NewChaCha8([32]byte{}), Sleep: func(context.Context, time.Duration) error { return nil },
+	}
+	x.run = phases.Fresh(plan, metadata.Run{
+		IssueNumber: "7", IssueTitle: "T", BranchName: "reprise/issue-7", BaseCommit: x.base, Language: "en", WorkflowVersion: "test",
+		Pipeline:  metadata.Pipeline{Name: "test", Digest: "sha256:" + strings.Repeat("0", 64), Definition: "sha256:" + strings.Repeat("0", 64), Source: "builtin:test"},
+		Execution: metadata.Execution{ID: "run"},
+	}, clock)
+	return x
+}
+
+func onePhase() *pipelines.Pipeline {
+	step := pipelines.Step{Agent: "writer", Timeout: pipelines.Duration(time.Minute), Idle: pipelines.Duration(time.Minute)}
+	return &pipelines.Pipeline{
+		Name: "test", Language: "en", Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}},
+		Phases: []pipelines.Phase{{
+			Name: "code", Goal: "write code", Folder: "00_code", Writes: "code.md", Access: pipelines.AccessTree,
+			Gates: []string{"It is right."}, NoReview: true, Execute: step,
+		}},
+	}
+}
+
+// Report passes over what is told.
+func (*meddledRun) Report(engine.Event) {}
+
+// meddler is an agent that does its work, and leaves somebody behind.
+type meddler struct{ repo *meddledRepo }
+
+func (a meddler) Run(context.Context, engine.Task) (engine.Result, error) {
+	var err error
+	for name, text := range map[string]string{
+		"code.go": "package calc // by the agent\n", "new.go": "package calc\n", "lib/a.go": "package lib\n\nfunc A() {}\n",
+		codeFolder + "/code.md": "# What was done\n", codeFolder + "/extra.md": "more\n",
+	} {
+		err = errors.Join(err, meddledFile(a.repo.top, name, text))
+	}
+	a.repo.at = true
+	if err != nil { // somebody was in the way
+		err = &engine.AgentError{Class: metadata.Crash, Agent: "writer", Err: err}
+	}
+	return engine.Result{Text: "done"}, err
+}
+
+// goOn lets the run go on while somebody meddles.
+func (x *meddledRun) goOn(t *testing.T, m meddling) error {
+	t.Helper()
+	if err := x.loop.Begin(t.Context(), x.run); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	if m.Race > 0 {
+		wg.Go(func() { race(x.repo.top, m.Race, stop) })
+	}
+	run, err := x.loop.Run(t.Context(), x.run)
+	close(stop)
+	wg.Wait()
+	x.run = run
+	return err
+}
+
+// hold holds every commit of the run to what is promised of it.
+func (x *meddledRun) hold(t *testing.T) {
+	t.Helper()
+	log, err := testenv.Git(x.user, "rev-list", "--reverse", x.base+"..refs/heads/reprise/issue-7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, commit := range strings.Fields(log) {
+		x.holdBlobs(t, commit)
+		x.holdRecord(t, commit)
+	}
+	all, err := os.ReadDir(outside(x.repo.top))
+	if text, e := os.ReadFile(filepath.Join(outside(x.repo.top), "a.go")); err != nil || e != nil || len(all) != 1 || string(text) != knownValue {
+		t.Errorf("outside of the tree are now %v, and %q (%v, %v)", all, text, err, e)
+	}
+}
+
+// holdBlobs holds what a commit has put on the branch to the rules, and against
+// what was searched.
+func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
+	t.Helper()
+	raw, err := testenv.Git(x.user, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", commit+"^", commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Split(strings.TrimSuffix(raw, "\x00"), "\x00")
+	for ; len(fields) >= 2; fields = fields[2:] {
+		f, name := strings.Fields(fields[0]), fields[1]
+		byEngine := strings.HasPrefix(name, ".reprise/issue-7/") && name != codeFolder+"/code.md" && name != codeFolder+"/extra.md"
+		if !byEngine && phases.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
+			t.Errorf("%s is protected, and was changed", name)
+		}
+		if f[4] == "D" {
+			continue
+		}
+		text, err := testenv.Git(x.user, "cat-file", "blob", f[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case f[1] != "100644":
+			t.Errorf("%s was committed with mode %s", name, f[1])
+		case strings.Contains(text, knownValue), strings.Contains(text, "AKIA"+"Q3EGRIV2N5XZWMKT"):
+			t.Errorf("%s was committed with a secret", name)
+		case len(text) > 32<<20, phases.ContentOf([]byte(text)).Opaque():
+			t.Errorf("%s was committed, of %d bytes and %s", name, len(text), phases.ContentOf([]byte(text)))
+		case !byEngine && !x.search.clean[name+" "+sumOf([]byte(text))]:
+			t.Errorf("%s was committed as nobody has searched it: %.60q", name, text)
+		}
+	}
+}
+
+// holdRecord compares what the record of a commit says of the work with the
+// commit.
+func (x *meddledRun) holdRecord(t *testing.T, commit string) {
+	t.Helper()
+	data, err := testenv.Git(x.user, "show", commit+":.reprise/issue-7/metadata.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := metadata.Parse([]byte(data), "the record")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := run.Phase("code")
+	if rec.Written == 0 {
+		return
+	}
+	document, err := testenv.Git(x.user, "show", commit+":"+codeFolder+"/code.md")
+	if err != nil || sumOf([]byte(document)) != rec.Digest {
+		t.Errorf("the record has the digest %s, the commit %q (%v)", rec.Digest, document, err)
+	}
+	for _, file := range rec.OutputFiles {
+		if _, err := testenv.Git(x.user, "cat-file", "-e", commit+":"+file); err != nil {
+			t.Errorf("the record names %s: %v", file, err)
+		}
+	}
+	numbers, err := testenv.Git(x.user, "diff", "--numstat", "-M", rec.Base, commit, "--", ".", ":(exclude).reprise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want metadata.Diff
+	for line := range strings.Lines(numbers) {
+		f := strings.Fields(line)
+		added, _ := strconv.Atoi(f[0]) // "-" for what is binary
+		deleted, _ := strconv.Atoi(f[1])
+		want = metadata.Diff{Files: want.Files + 1, Lines: want.Lines + added + deleted, Added: want.Added + added, Deleted: want.Deleted + deleted}
+	}
+	if diff := cmp.Diff(want, *rec.Diff); diff != "" {
+		t.Errorf("the commit and the record count otherwise (-commit +record):\n%s", diff)
+	}
+}
+
+// Whatever something that outlived its call does to the tree, at whatever moment
+// before the commit: all that is committed was searched for secrets and held to
+// the rules, and the record counts and names what was committed.
+func TestWhateverHappensToTheTree(t *testing.T) {
+	cases := rapid.Custom(someMeddling)
+	var mu sync.Mutex
+	ended := map[string]int{}
+	t.Run("cases", func(t *testing.T) {
+		for seed := range 40 {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				m := cases.Example(seed)
+				x := newMeddledRun(t, m)
+				err := x.goOn(t, m)
+				x.hold(t)
+				if t.Failed() {
+					t.Logf("%+v: the run is %s, %v", m, x.run.Status, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err != nil:
+					ended["an error"]++
+				case x.run.Status == metadata.Completed && x.repo.count > 0:
+					ended["completed"]++
+				default:
+					ended["stopped"]++
+				}
+			})
+		}
+	})
+	if ended["an error"] == 0 || ended["completed"] == 0 {
+		t.Errorf("the cases show too little: %v", ended)
+	}
+	t.Log(ended)
+}

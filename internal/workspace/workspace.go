@@ -1,0 +1,168 @@
+// Package workspace is one run on this machine: its branch, the work tree on it,
+// what it was defined by, and its record. It wires the engine that carries the run
+// on, and prints only what somebody has to know to go on.
+package workspace
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/transcript"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/store"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/prompts"
+	"github.com/reprise-ci/reprise/prompts/clean"
+)
+
+// Workspace is one run on this machine: its branch and tree, what it was
+// defined by, and its record.
+type Workspace struct {
+	definition.Definition
+	Source  *git.Source
+	Repo    Checkout
+	backend Backend
+	Issue   issue.Issue
+	Given   issue.Issue // as the command line or an event has it, of a run that has begun
+	Branch  string
+	Run     metadata.Run
+	Push    bool              // every commit goes to origin
+	Fresh   bool              // the run has no commit yet
+	Frozen  map[string][]byte // what the first commit takes along
+	Left    *metadata.Attempt // begun and never ended by the process before
+	// removed is what the issue hid from people and was taken out.
+	Removed []clean.Removal
+	clean   func() // removes what a dry run made
+
+	there   *issue.Reference // where the issue can be read if it has no run; nil: nowhere
+	nowhere string           // why that is so
+
+	elsewhere   int                 // attempts that other machines have made
+	agents      *agents.Options     // what all agents share; nil: not worked out yet
+	Box         sandbox.Confinement // what programs are kept in
+	noSandbox   string              // why there is no sandbox; empty if there is one
+	saidLacking bool                // SayLacking has printed its lines
+	Notes       []string            // what a person who goes on with the run should know
+}
+
+// Close lets go of the run. One that never had a commit leaves no folder.
+func (w *Workspace) Close() error {
+	if w.Repo.New() {
+		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
+	}
+	err := w.Repo.Close()
+	w.clean()
+	return err
+}
+
+// Engine wires the engine that carries this run on.
+func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (*engine.Engine, error) {
+	eval, err := definition.Evaluator()
+	if err != nil {
+		return nil, err
+	}
+	opts, err := AgentOptions(env, w, o)
+	if err != nil {
+		return nil, err
+	}
+	opts.Sweep() // the run is this process's alone
+	agent := w.backend.Agent
+	if agent == nil {
+		keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), env.Finder().Mask, env.Now)
+		opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
+		agent = func(name string) (engine.Agent, error) {
+			use := w.Plan.Agents[name].Use
+			a, err := agents.For(use, w.Plan.Agents[name], opts)
+			if err != nil {
+				return nil, err
+			}
+			return keeper.Agent(name, use, a), nil
+		}
+	}
+	return &engine.Engine{
+		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
+		Store:       recordFolder(w.Repo.Tree(), w.Issue.ID),
+		Checker:     opts,
+		Agent:       agent,
+		CheckReport: eval.CheckReport, Matches: eval.Matches,
+		Issue: prompts.Issue{
+			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body,
+		},
+		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
+		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
+		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
+	}, nil
+}
+
+// Catalogue has the words of the language of the run.
+func (w *Workspace) Catalogue() prompts.Catalogue { return prompts.Words(w.Run.Language) }
+
+// Shown gives words of what commands show, in the language of the run.
+func (w *Workspace) Shown(what string, pairs ...any) string {
+	return w.Catalogue().Shown(what, pairs...)
+}
+
+// Busy says that another machine works on the run, or nothing: what is done here
+// meanwhile could not be pushed.
+func (w *Workspace) Busy(at time.Time) error {
+	lease := w.Run.Execution.Lease
+	if lease == nil || !at.Before(lease.Expires) || !w.Push {
+		return nil
+	}
+	return fmt.Errorf("%s works on issue %s: wait for it, or end it with /cancel on the issue; if it is gone, the run is free at %s, or now with --take-over",
+		lease.Owner, w.Issue.ID, lease.Expires.UTC().Format("15:04 UTC"))
+}
+
+// PauseFile is the name of the note, beside the work tree, that a run is being
+// paused.
+const PauseFile = "pause"
+
+// StopTime is how long to wait for a process that was told to stop: it ends its
+// agent, and pushes what there is.
+const StopTime = 20 * time.Second
+
+// Paused reports whether a run was interrupted because it is being paused. An
+// older note is of a process that was killed before it could take it away.
+func (w *Workspace) Paused(run metadata.Run) bool {
+	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Tree()), PauseFile))
+	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*StopTime
+}
+
+// RecordFile is the path of a run's record on its branch.
+func RecordFile(id string) string { return path.Join(phases.Folder(id), metadata.File) }
+
+// store keeps the record beside the work, between two commits.
+func recordFolder(tree, id string) store.Folder {
+	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
+}
+
+// Folder gives the folder where a run lives on this machine. It is outside
+// the repository: many tools pass over what lies below ".git".
+func Folder(env environ.Env, src *git.Source, id string) (string, error) {
+	base := env.Getenv("REPRISE_HOME")
+	if base == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
+		}
+		base = filepath.Join(cache, "reprise")
+	}
+	sum := sha256.Sum256([]byte(src.CommonDir))
+	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
+}

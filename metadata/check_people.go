@@ -1,0 +1,116 @@
+package metadata
+
+import "slices"
+
+func (c *checker) people(r *Run) {
+	tasks := map[string]bool{}
+	for i, t := range r.Tasks {
+		at := c.element("tasks", i)
+		at.must("id", CheckID(t.ID))
+		if tasks[t.ID] {
+			at.bad("id", "%q is the id of an earlier task", t.ID)
+		}
+		tasks[t.ID] = true
+		at.filled("title", t.Title)
+		at.known("phase", t.Phase)
+		for _, file := range t.Files {
+			at.path("files", file)
+		}
+	}
+	for i, t := range r.Tasks {
+		for _, need := range t.Needs {
+			if !tasks[need] || need == t.ID {
+				c.element("tasks", i).bad("needs", "there is no other task %q", need)
+			}
+		}
+	}
+	ids := map[string]bool{}
+	for i, q := range r.Questions {
+		at := c.element("questions", i)
+		at.must("id", CheckID(q.ID))
+		if ids[q.ID] {
+			at.bad("id", "%q is the id of an earlier question", q.ID)
+		}
+		ids[q.ID] = true
+		at.known("phase", q.Phase)
+		count(at, "generation", q.Generation)
+		c.by(at, q.Attempt)
+		at.filled("question", q.Text)
+		at.time("asked_at", q.AskedAt)
+		at.timeOrNil("answered_at", q.AnsweredAt)
+		if q.Open() != (q.Answer == "") {
+			at.bad("answer", "does not go with answered_at")
+		}
+	}
+	for i, a := range r.Approvals {
+		at := c.element("approvals", i)
+		at.known("phase", a.Phase)
+		count(at, "generation", a.Generation)
+		c.by(at, a.Attempt)
+		at.filled("digest", a.Digest)
+		count(at, "touched", a.Touched)
+		optional(at, "role", a.Role, Roles()...)
+		count(at, "comment_id", a.Comment)
+		at.time("at", a.At)
+	}
+	c.children(r)
+	for i, v := range r.Reviews {
+		at := c.element("reviews", i)
+		count(at, "id", v.ID)
+		at.time("at", v.At)
+		at.link("url", v.URL)
+		at.known("phase", v.Phase)
+	}
+}
+
+func (c *checker) children(r *Run) {
+	ids := map[string]bool{}
+	for i, child := range r.Children {
+		at := c.element("children", i)
+		at.must("id", CheckID(child.ID))
+		if ids[child.ID] {
+			at.bad("id", "%q is the id of an earlier child", child.ID)
+		}
+		ids[child.ID] = true
+		at.known("phase", child.Phase)
+		at.filled("title", child.Title)
+		count(at, "number", child.Number)
+		at.link("url", child.URL)
+		if child.URL != "" && !child.Opened() {
+			at.bad("url", "is set, but no issue was opened")
+		}
+	}
+}
+
+// opened checks that issues which were opened stay in the record: else they
+// would be opened once more.
+func (c *checker) opened(old, next *Run) {
+	at := c.root()
+	for _, was := range old.Children {
+		if was.Opened() && !slices.ContainsFunc(next.Children, func(is Child) bool { return is.ID == was.ID && is.Number == was.Number }) {
+			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
+		}
+	}
+}
+
+// by checks the number of an attempt.
+func (c *checker) by(at place, attempt int) {
+	if attempt < 1 || attempt > c.attempts {
+		at.bad("attempt", "there is no attempt %d", attempt)
+	}
+}
+
+func sameQuestion(a, b Question) bool {
+	equal := a.ID == b.ID && a.Phase == b.Phase && a.Generation == b.Generation && a.Attempt == b.Attempt && a.Text == b.Text &&
+		slices.Equal(a.Options, b.Options) && a.AskedAt.Equal(b.AskedAt)
+	if a.Open() {
+		return equal // the answer may have come
+	}
+	return equal && !b.Open() && a.Answer == b.Answer && a.By == b.By && a.AnsweredAt.Equal(*b.AnsweredAt)
+}
+
+func sameApproval(a, b Approval) bool {
+	equal := a.At.Equal(b.At)
+	a.At = b.At
+	return equal && a == b
+}

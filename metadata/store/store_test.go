@@ -1,0 +1,208 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+func TestStoreLoadsWhatItSaved(t *testing.T) {
+	s := Folder{Dir: filepath.Join(t.TempDir(), "new", "issue-7")}
+	r := sample(t)
+	for r.Revision = 1; r.Revision <= 3; r.Revision++ {
+		if err := s.Save(r); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(r, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("-saved +loaded:\n%s", diff)
+		}
+	}
+	info, err := os.Stat(filepath.Join(s.Dir, metadata.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode(); got != 0o644 {
+		t.Errorf("mode %v, want 0644", got)
+	}
+	wantFiles(t, s.Dir, metadata.File)
+}
+
+func TestStoreRefusesAnInvalidRun(t *testing.T) {
+	s := Folder{Dir: filepath.Join(t.TempDir(), "issue-7")}
+	err := s.Save(metadata.Run{})
+	if err == nil || !strings.HasPrefix(err.Error(), "save "+filepath.Join(s.Dir, metadata.File)+": ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(s.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was done: %v", err)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	formatted, err := metadata.Format(sample(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
+	for name, test := range map[string]struct {
+		make func(name, elsewhere string) error
+		want string
+	}{
+		"nothing":   {func(name, _ string) error { return nil }, "no such file"},
+		"torn":      {func(name, _ string) error { return write(name, formatted[:100]) }, "the file ends in the middle: it was cut off"},
+		"empty":     {func(name, _ string) error { return write(name, nil) }, "the file is empty"},
+		"a folder":  {func(name, _ string) error { return os.Mkdir(name, 0o755) }, "is not a regular file"},
+		"a pipe":    {func(name, _ string) error { return syscall.Mkfifo(name, 0o644) }, "is not a regular file"},
+		"a symlink": {func(name, elsewhere string) error { return os.Symlink(elsewhere, name) }, "is a symbolic link"},
+		"hard link": {func(name, elsewhere string) error { return os.Link(elsewhere, name) }, "is a hard link"},
+		"a terabyte": {
+			func(name, _ string) error { return errors.Join(write(name, nil), os.Truncate(name, 1<<40)) },
+			"has 1099511627776 bytes, more than the 67108864 that a run can need",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Folder{Dir: t.TempDir()}
+			elsewhere := filepath.Join(t.TempDir(), "elsewhere.json")
+			if err := write(elsewhere, formatted); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(s.Dir, metadata.File)
+			if err := test.make(file, elsewhere); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.Load()
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), file) {
+				t.Errorf("got %v, want %s: %s", err, file, test.want)
+			}
+			if got := errors.Is(err, fs.ErrNotExist); got != (name == "nothing") {
+				t.Errorf("wraps fs.ErrNotExist: %v", got)
+			}
+		})
+	}
+}
+
+// A link in the place of the record is replaced, not followed.
+func TestSaveReplacesALink(t *testing.T) {
+	s := Folder{Dir: t.TempDir()}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.WriteFile(elsewhere, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(s.Dir, metadata.File)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Save(sample(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(elsewhere); err != nil || string(data) != "precious" {
+		t.Errorf("the file behind the link: %q, %v", data, err)
+	}
+}
+
+// Who works in a folder above it leads no save and no load out of that folder.
+func TestStoreIsNotLedAway(t *testing.T) {
+	within, elsewhere := t.TempDir(), t.TempDir()
+	s := Folder{Dir: filepath.Join(within, ".reprise", "issue-7"), Within: within}
+	if err := s.Save(sample(t)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(); err != nil {
+		t.Fatal(err)
+	}
+	precious := filepath.Join(elsewhere, "issue-7", metadata.File)
+	if err := errors.Join(os.Mkdir(filepath.Dir(precious), 0o755), os.WriteFile(precious, []byte("precious"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{filepath.Dir(s.Dir), s.Dir} {
+		if err := os.RemoveAll(filepath.Dir(s.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		to := elsewhere
+		if link == s.Dir {
+			to = filepath.Dir(precious)
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Save(sample(t)); err == nil {
+			t.Errorf("with %s as a link it was saved", link)
+		}
+		if _, err := s.Load(); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("with %s as a link: error %v", link, err)
+		}
+		if data, err := os.ReadFile(precious); err != nil || string(data) != "precious" {
+			t.Errorf("the file elsewhere reads %q, error %v", data, err)
+		}
+		wantFiles(t, elsewhere, "issue-7")
+	}
+}
+
+func TestSaveSweepsWhatAKilledProcessLeft(t *testing.T) {
+	s := Folder{Dir: t.TempDir()}
+	keep := []string{".metadata.json", ".metadata.json1.bak", "metadata.json1", "planning.md"}
+	for _, name := range append(keep, ".metadata.json1", ".metadata.json4242424242") {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Save(sample(t)); err != nil {
+		t.Fatal(err)
+	}
+	wantFiles(t, s.Dir, append(keep, metadata.File)...)
+}
+
+func TestSaveNamesTheFileThatFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Folder{{Dir: file}, {Dir: filepath.Join(file, "below")}, {Dir: "/proc/self/fd"}} {
+		err := s.Save(sample(t))
+		if err == nil || !strings.HasPrefix(err.Error(), "save "+filepath.Join(s.Dir, metadata.File)+": ") {
+			t.Errorf("%s: got %v", s.Dir, err)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, metadata.File), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := (Folder{Dir: dir}).Save(sample(t)); err == nil {
+		t.Error("a folder was replaced")
+	}
+	wantFiles(t, dir, metadata.File)
+}
+
+// wantFiles fails the test if a folder does not hold exactly these files.
+func wantFiles(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string]bool{}, map[string]bool{}
+	for _, name := range names {
+		want[name] = true
+	}
+	for _, e := range entries {
+		got[e.Name()] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,123 @@
+package phases
+
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// approver gives the role of the person who has to approve a phase before the
+// run goes on, and why. The role is empty if no approval is needed, or it was
+// given.
+func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
+	role, why = stronger(p.Approve, rec.Approve), rec.Ask
+	if role == "" || approved(run, rec, role) {
+		return "", ""
+	}
+	if why == "" {
+		why = metadata.Because("approval_by_pipeline")
+	}
+	return role, why
+}
+
+// demand asks for the approval of a phase by a person with at least this role,
+// in addition to what is asked for already.
+func demand(rec *metadata.Phase, role string, why metadata.Reason) {
+	rec.Approve = stronger(rec.Approve, role)
+	if len(rec.Ask.Each()) < mostAsked {
+		rec.Ask = metadata.All(rec.Ask, why)
+	}
+}
+
+// mostAsked is how many reasons for an approval are kept.
+const mostAsked = 5
+
+// rank orders roles; 0 is none at all.
+func rank(role string) int {
+	return slices.Index(metadata.Roles(), role) + 1
+}
+
+// stronger gives the higher of two roles.
+func stronger(a, b string) string {
+	if rank(b) > rank(a) {
+		return b
+	}
+	return a
+}
+
+// approved reports whether a person with at least a role has approved a phase
+// as it stands now. New work is a new attempt even if the artifact is the same,
+// and a rollback begins a new generation: each ends the approval.
+func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
+	return slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
+		return a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role))
+	})
+}
+
+// Stands reports whether an approval is for its phase as it is now.
+func Stands(run metadata.Run, a metadata.Approval) bool {
+	rec := run.Phase(a.Phase)
+	return rec != nil && a.Generation == rec.Generation && a.Attempt == rec.Written && a.Touched == rec.Touched && a.Digest == digestOf(rec)
+}
+
+// digestOf is what an approval is bound to: the artifact or, if the phase has
+// written none, the attempt alone.
+func digestOf(rec *metadata.Phase) string {
+	if rec.Digest == "" {
+		return "none"
+	}
+	return rec.Digest
+}
+
+// Approval says which phase waits for an approval, and by whom. ok is false if
+// none does.
+func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		p := plan.Phase(rec.Name)
+		if rec.Status == metadata.PhaseSkipped || p == nil {
+			continue
+		}
+		if rec.Status != metadata.PhaseCompleted {
+			return "", "", "", false
+		}
+		if Unreviewed(p, rec) {
+			return "", "", "", false
+		}
+		if role, why := approver(p, run, rec); role != "" {
+			return rec.Name, role, why, true
+		}
+	}
+	return "", "", "", false
+}
+
+// Unreviewed reports whether a completed phase has to be reviewed again before
+// anything else happens, because its artifact is not what was accepted.
+func Unreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
+	return rec.Status == metadata.PhaseCompleted && rec.Edited() && !p.NoReview
+}
+
+// edited names the first artifact that is reviewed again, or "".
+func edited(plan *pipelines.Pipeline, run metadata.Run) string {
+	for i := range run.Phases {
+		if p := plan.Phase(run.Phases[i].Name); p != nil && Unreviewed(p, &run.Phases[i]) {
+			return p.Writes
+		}
+	}
+	return ""
+}
+
+// Questions gives the questions that a run waits for an answer to. Those of a
+// phase that was taken back or left out since do not count.
+func Questions(run metadata.Run) []metadata.Question {
+	return slices.DeleteFunc(slices.Clone(run.Questions), func(q metadata.Question) bool {
+		rec := run.Phase(q.Phase)
+		return !q.Open() || rec == nil || rec.Status != metadata.PhaseInProgress || q.Generation != rec.Generation
+	})
+}
+
+// openQuestions gives those of one phase.
+func openQuestions(run metadata.Run, rec *metadata.Phase) []metadata.Question {
+	return slices.DeleteFunc(Questions(run), func(q metadata.Question) bool { return q.Phase != rec.Name })
+}

@@ -1,0 +1,208 @@
+package phases
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// attempt decides on a step that an agent does, given how earlier calls for the
+// same work ended.
+func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
+	p := plan.Phase(rec.Name)
+	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
+	if step == metadata.Revise {
+		d.Resume = sessionOf(run, rec.Written, d.Agent)
+	}
+	tries := Tries(run, rec, step)
+	if len(tries) == 0 {
+		return d
+	}
+	last := tries[len(tries)-1]
+	if _, known := plan.Agents[last.Agent]; !known {
+		return d // the command line has put others in its place since
+	}
+	switch last.Status {
+	case metadata.Errored:
+		return afterError(plan, run, p, d, tries)
+	case metadata.Unsuccessful, metadata.Blocked:
+		if last.Code == metadata.ProtectedPath || last.Code == metadata.PatchTooLarge && last.Status == metadata.Blocked {
+			return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: last.Why}
+		}
+		if last.Code == metadata.AwaitingPerson {
+			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), metadata.Because("questions_answered")
+			return d
+		}
+		return afterNothing(run, d, tries)
+	case metadata.Cut:
+		d.Why = metadata.Because("call_interrupted")
+		d.Agent = last.Agent
+		d.Resume = sessionOf(run, last.N, d.Agent)
+	}
+	return d
+}
+
+// afterNothing decides what follows a call that brought no evidence or an
+// unusable answer: the same session is asked once more, then a person is.
+func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decision {
+	last := tries[len(tries)-1]
+	unusable := 0
+	for _, a := range tries {
+		// A call that the budget cut short says nothing about the agent.
+		if (a.Status == metadata.Unsuccessful || a.Status == metadata.Blocked) && a.Code != metadata.BudgetExceeded && a.Code != metadata.AwaitingPerson {
+			unusable++
+		}
+	}
+	if unusable > 1 {
+		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: first(last.Why)}
+	}
+	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", first(last.Why))
+	d.Resume = sessionOf(run, last.N, d.Agent)
+	return d
+}
+
+// afterError decides what follows an infrastructure error: another agent,
+// the same one later, or the end.
+func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, d Decision, tries []metadata.Attempt) Decision {
+	last := tries[len(tries)-1]
+	if last.Resumed && last.Class == metadata.Crash {
+		d.Agent, d.Resume = last.Agent, 0
+		d.Why = metadata.Because("session_gone")
+		return d
+	}
+	used := func(name string) int {
+		n := 0
+		for _, a := range tries {
+			gone := a.Resumed && a.Class == metadata.Crash // only the session was, see above
+			if a.Agent == name && a.Status == metadata.Errored && !gone {
+				n++
+			}
+		}
+		return n
+	}
+	if to := plan.Agents[last.Agent].Fallback; to != "" && used(to) == 0 && FallsBack(last.Class, used(last.Agent)) {
+		d.Agent, d.Resume = to, 0
+		d.Why = metadata.Because("falls_back", "agent", last.Agent, "class", last.Class, "to", to)
+		return d
+	}
+	if n := used(last.Agent); n <= retries(last.Class, p.Retry.Max) {
+		if d.Agent != last.Agent {
+			d.Resume = 0
+		}
+		wait := time.Duration(last.RetryAfter) * time.Second
+		if remaining := RemainingTime(run); remaining > 0 && wait > remaining {
+			return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: whyTooLate(last, remaining)}
+		}
+		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), wait)
+		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
+		return d
+	}
+	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", first(last.Why))}
+}
+
+// whyTooLate says that a service asks for a longer pause than the run has time
+// for. A larger budget would not help until that pause is over.
+func whyTooLate(last metadata.Attempt, remaining time.Duration) metadata.Reason {
+	wait := time.Duration(last.RetryAfter) * time.Second
+	if last.EndedAt == nil {
+		return metadata.Because("wait_beyond_time", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining)
+	}
+	when := last.EndedAt.Add(wait).UTC().Format("2006-01-02 15:04 UTC")
+	return metadata.Because("wait_beyond_time_until", "agent", last.Agent, "class", last.Class, "wait", wait, "left", remaining, "when", when)
+}
+
+// FallsBack reports whether another agent takes over after n errors of a class.
+// A crash may be chance, so it gets a second try first.
+func FallsBack(c metadata.Class, n int) bool {
+	switch c {
+	case metadata.Missing, metadata.Auth, metadata.RateLimited:
+		return true
+	case metadata.Crash:
+		return n > 1
+	}
+	return false
+}
+
+// retries gives how often a class of error is tried again.
+func retries(c metadata.Class, limit int) int {
+	switch c {
+	case metadata.RateLimited, metadata.Network, metadata.Crash:
+		return limit
+	case metadata.StepTimeout, metadata.IdleTimeout:
+		return min(limit, 1) // each try may take as long as the first
+	}
+	return 0
+}
+
+// backoff gives the wait after n errors: exponential, capped, and reduced by up
+// to a fifth. The reduction differs from run to run, so that runs which failed
+// together do not all retry at the same moment.
+func backoff(r pipelines.Retry, run metadata.Run, n int) time.Duration {
+	d := float64(r.Initial)
+	for range n - 1 {
+		d *= r.Factor
+	}
+	seed := sha256.Sum256(fmt.Appendf(nil, "%s %d", run.Execution.ID, len(run.Attempts)))
+	spread := float64(int(seed[0])<<8|int(seed[1])) / (1 << 16)
+	return time.Duration(min(d, float64(r.Cap)) * (1 - spread/5))
+}
+
+// CodeOf gives the reason code of an infrastructure error of a class.
+func CodeOf(c metadata.Class) metadata.Code {
+	switch c {
+	case metadata.Auth:
+		return metadata.CredentialsMissing
+	case metadata.RateLimited, metadata.Network:
+		return metadata.APIError
+	case metadata.StepTimeout, metadata.IdleTimeout:
+		return metadata.TimedOut
+	case metadata.Disk:
+		return metadata.DiskFailed
+	}
+	return metadata.AgentFailed
+}
+
+// Tries returns the attempts already made for the work at hand: the same
+// phase, step, generation and round, since a person last gave an allowance.
+func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
+	var tries []metadata.Attempt
+	for _, a := range slices.Backward(run.Attempts) {
+		if a.N <= run.AllowanceFrom || a.Phase != rec.Name || a.Generation != rec.Generation {
+			break
+		}
+		if a.Step == step && a.Round == rec.Round {
+			tries = append(tries, a)
+		}
+	}
+	slices.Reverse(tries)
+	return tries
+}
+
+// sessionOf returns n if attempt n left a session that this agent can go on
+// with, else 0.
+func sessionOf(run metadata.Run, n int, agent string) int {
+	if n < 1 || n > len(run.Attempts) {
+		return 0
+	}
+	if a := run.Attempts[n-1]; a.Agent != agent || a.Session == "" || !a.Confirmed || a.StartedAt.Before(issueTaken(run)) {
+		return 0
+	}
+	return n
+}
+
+// IssueTaken is the step of a decision to take the issue anew.
+const IssueTaken = "refresh-issue"
+
+// issueTaken is when the issue was last taken anew; zero if it never was.
+func issueTaken(run metadata.Run) time.Time {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == IssueTaken {
+			return d.At
+		}
+	}
+	return time.Time{}
+}

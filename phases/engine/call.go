@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// saveEvery is how often the cost of a call under way is saved.
+const saveEvery = 2 * time.Second
+
+// call has an agent do a step, and turns the result into an outcome.
+func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
+	p := e.Plan.Phase(d.Phase)
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, effects{}, err
+	}
+	t, err := e.task(ctx, run, d)
+	if err != nil {
+		return run, effects{}, err
+	}
+	start := e.Now()
+	run, err = e.begin(run, d, phases.Beginning{At: start, Session: t.Session, Model: t.Model, Base: e.Tree.Tip()})
+	if err != nil {
+		return run, effects{}, err
+	}
+	if err := e.makeFolder(phases.PhaseFolder(run, p)); err != nil {
+		return run, effects{}, err
+	}
+	tip, err := e.Tree.Stage(ctx)
+	if err != nil {
+		return run, effects{}, err
+	}
+	before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(run, p), p.Writes)) // "" if there is none
+	r, err := e.callInTree(ctx, run, d, t)
+	x, err := e.evaluate(context.WithoutCancel(ctx), run, d, ended{r, err, before})
+	if err != nil {
+		return run, x, err
+	}
+	x.outcome = phases.StopRepeats(run, d, x.outcome)
+	x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
+	x.outcome.At = e.Now()
+	x.outcome.Duration = max(0, x.outcome.At.Sub(start)) // the clock may have been put back
+	next, err := e.apply(run, d, x.outcome)
+	if err != nil {
+		return run, x, err
+	}
+	if d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded {
+		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(reviewText(run.Language, next.Phase(d.Phase)))
+	}
+	return next, x, nil
+}
+
+// callInTree calls the agent in the tree as the work has left it, and a
+// reviewer in what a fresh clone of the work would have: an ignored file is not
+// part of the work, and could be there to mislead the reviewer.
+func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
+	if d.Do != phases.DoReview {
+		return e.callAgent(ctx, run, d, t)
+	}
+	putBack, err := e.Tree.SetAside(ctx, keptBeside(e.Plan.Phase(d.Phase)))
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := e.callAgent(ctx, run, d, t)
+	if e := putBack(); e != nil {
+		return r, e // of the tree, and nothing that the agent could be blamed for
+	}
+	return r, err
+}
+
+// makeFolder makes a folder of the tree. No link that somebody laid on the way
+// leads out of it.
+func (e *Engine) makeFolder(name string) error {
+	root, err := os.OpenRoot(e.Tree.Dir())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // a folder is there or it is not
+	return root.MkdirAll(filepath.FromSlash(name), 0o755)
+}
+
+// callAgent calls the agent, watching the budget while it works.
+func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
+	agent, err := e.Agent(d.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	ctx, cancel := withinBudget(ctx, run)
+	defer cancel(nil)
+	ctx, done := e.Attend(ctx)
+	defer done()
+	w := observer{engine: e, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
+	t.Notify = w.notify
+	r, err := agent.Run(ctx, t)
+	r.Session, r.Model = e.withoutSecret(r.Session), e.withoutSecret(r.Model)
+	if err != nil && !w.attempt().Confirmed {
+		r.Session = "" // it ended before it had one
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	r.Text, r.Stderr, r.Structured = e.mask(r.Text), e.mask(r.Stderr), e.maskAnswer(r.Structured)
+	return r, err
+}
+
+// withinBudget gives a context for a call of an agent, which ends with errBudget
+// when the time that the run has is used up, and a function that ends it earlier.
+func withinBudget(ctx context.Context, run metadata.Run) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	remaining := phases.RemainingTime(run)
+	if remaining <= 0 {
+		return ctx, cancel // there is no limit
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, remaining, errBudget)
+	return ctx, func(cause error) { cancel(cause); stop() }
+}
+
+// observer follows a call of an agent while it works.
+type observer struct {
+	engine *Engine
+	run    metadata.Run // with what is known of the open attempt; it is ours alone
+	of     phases.Decision
+	saved  time.Time // when that was last saved
+	end    context.CancelCauseFunc
+}
+
+// attempt is the open attempt.
+func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.run.Attempts)-1] }
+
+// notify takes a sign of life: it ends the call when a limit is reached, saves
+// the session, and from time to time the cost, so that a kill does not lose
+// them, and reports.
+func (o *observer) notify(a Activity) {
+	e := o.engine
+	if reached, _ := phases.LimitReached(phases.WithUsage(o.run, a.Usage)); reached != "" {
+		o.end(errBudget)
+	}
+	a.Session = e.withoutSecret(a.Session)
+	open := o.attempt()
+	isNew := a.Session != "" && !open.Confirmed
+	if a.Session != "" {
+		open.Session, open.Confirmed = a.Session, true
+	}
+	open.Usage = a.Usage
+	if now := e.Now(); isNew || now.Sub(o.saved) > saveEvery {
+		o.saved = now
+		o.run.Revision++
+		if err := e.Store.Save(o.run); err != nil {
+			o.end(fmt.Errorf("saving the session: %w", err))
+		}
+	}
+	a.Text = e.mask(a.Text)
+	e.Report.Report(Event{At: e.Now(), Run: o.run, Of: o.of, Activity: &a})
+}
+
+// withoutSecret gives a name that an agent made up, unless there is a secret in it: a
+// record with one is not committed, so that no start could go on.
+func (e *Engine) withoutSecret(name string) string {
+	if e.mask(name) != name {
+		return ""
+	}
+	return name
+}
+
+// session gives the id of the session to start or to resume.
+func (e *Engine) session(run metadata.Run, d phases.Decision) string {
+	if d.Resume > 0 {
+		return run.Attempts[d.Resume-1].Session
+	}
+	return e.NewID()
+}
+
+// timeouts gives the limits of a step.
+func timeouts(s pipelines.Step) (whole, idle time.Duration) {
+	return time.Duration(s.Timeout), time.Duration(s.Idle)
+}

@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// check runs the phase's commands, and takes the outcome into the record. Where the
+// work breaks the setup, that is the outcome: nothing else could be run.
+func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, effects{}, err
+	}
+	start := e.Now()
+	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Tree.Tip()})
+	if err != nil {
+		return run, effects{}, err
+	}
+	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: phases.WhyFailed(broken)}
+	if broken == nil {
+		o, err = e.runChecks(ctx, e.Plan.Phase(d.Phase))
+	}
+	if err != nil {
+		return run, effects{}, err
+	}
+	known(o.Checks, run.Baseline)
+	o.Why = phases.WhyFailed(o.Checks)
+	o.At = e.Now()
+	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	x := effects{outcome: o}
+	if o.Status == metadata.Succeeded {
+		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
+		x.files = map[string][]byte{file: []byte(checksText(run.Language, d.Phase, o.Checks))}
+	}
+	next, err := e.apply(run, d, o)
+	return next, x, err
+}
+
+// runChecks runs the commands of a phase on the work as a fresh clone of it would
+// have it: a file that no clone has could make them pass. What a check leaves
+// behind, such as build output, is not work.
+func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
+	ctx, done := e.Attend(ctx)
+	defer done()
+	putBack, err := e.Tree.SetAside(ctx, keptBeside(p))
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, putBack()) }() // after the tree is restored
+	if o, err = e.eachCheck(ctx, p); err != nil {
+		return o, err
+	}
+	return o, e.Tree.Restore(context.WithoutCancel(ctx))
+}
+
+// eachCheck gives the results of the commands of a phase.
+func (e *Engine) eachCheck(ctx context.Context, p *pipelines.Phase) (phases.Outcome, error) {
+	o := phases.Outcome{Status: metadata.Succeeded}
+	for _, c := range p.Checks {
+		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
+		switch {
+		case ctx.Err() != nil:
+			return stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
+		case err != nil:
+			return o, fmt.Errorf("check %s: %w", c.Name, err)
+		}
+		r.Output = e.mask(r.Output)
+		o.Checks = append(o.Checks, r)
+	}
+	o.Why = phases.WhyFailed(o.Checks)
+	return o, nil
+}
+
+// keptBeside are the files beside the commit that the checks of a phase ask to
+// keep. All checks of the phase find them, as one runs after the other, and so
+// does its reviewer.
+func keptBeside(p *pipelines.Phase) (keep []string) {
+	for _, c := range p.Checks {
+		keep = append(keep, c.Keep...)
+	}
+	return keep
+}
+
+// setUp makes the work tree ready for a decision, if it is not. One that has never
+// been ready stops the run when a command fails. Later it is the work that breaks
+// the setup, as by a lock file: then broken is how the commands ended, for the checks.
+func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision) (next metadata.Run, broken []metadata.CheckResult, err error) {
+	if e.Provisions == nil || d.Final() {
+		return run, nil, nil
+	}
+	digest, due, err := e.Provisions.Due()
+	if err != nil {
+		return run, nil, err
+	}
+	if !due || digest == e.brokenBy && d.Calls() {
+		return run, nil, e.Provisions.Give()
+	}
+	if run, err = e.Renew(ctx, run); err != nil {
+		return run, nil, err
+	}
+	do := phases.Decision{Do: phases.DoSetup, Phase: d.Phase, Why: metadata.Because("setup_due", "n", len(e.Plan.Setup))}
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	o, err := e.makeReady(ctx, digest)
+	if err != nil {
+		return run, nil, err
+	}
+	o.At = e.Now()
+	if next = run; phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil {
+		next = phases.SetUp(run, o.Checks, o.At)
+	} else {
+		broken, e.brokenBy = o.Checks, digest
+	}
+	if next.Status != metadata.Running {
+		if err := e.Amend(ctx, next, "setup failed"); err != nil {
+			return run, nil, err
+		}
+	}
+	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
+	return next, broken, nil
+}
+
+// makeReady runs the commands of the setup, up to the first that fails.
+func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome, err error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return o, err
+	}
+	o.Status = metadata.Succeeded
+	attended, done := e.Attend(ctx)
+	defer done()
+	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
+		for _, c := range e.Plan.Setup {
+			r, err := e.Checker.Check(attended, e.Tree.Dir(), c.Check)
+			if attended.Err() != nil {
+				return false, context.Cause(attended)
+			}
+			if err != nil {
+				return false, fmt.Errorf("setup %s: %w", c.Name, err)
+			}
+			r.Output = e.mask(r.Output)
+			o.Checks = append(o.Checks, r)
+			if !r.Pass {
+				o.Why = metadata.Because("check_exited", "check", c.Name, "code", r.ExitCode)
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// baseline runs all checks of the plan before the first step, where it asks for
+// that. What fails there is not by those who work on the issue.
+func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	if !e.Plan.Baseline || run.Baseline != nil || len(run.Attempts) > 0 || d.Final() {
+		return run, nil
+	}
+	all := pipelines.Phase{}
+	for _, p := range slices.Concat(e.Plan.Phases, e.Plan.Spare) {
+		for _, c := range p.Checks {
+			if !slices.ContainsFunc(all.Checks, func(o pipelines.Check) bool { return o.Name == c.Name && o.Run == c.Run }) {
+				all.Checks = append(all.Checks, c)
+			}
+		}
+	}
+	if len(all.Checks) == 0 {
+		return run, nil
+	}
+	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all.Checks))}
+	start := e.Now()
+	e.Report.Report(Event{At: start, Run: run, Decision: &do})
+	err := e.Tree.Prepare(ctx)
+	if err != nil {
+		return run, err
+	}
+	o, err := e.runChecks(ctx, &all)
+	if err == nil && o.Status != metadata.Succeeded { // told to stop: all of it or nothing
+		err = ErrSteered
+	}
+	if err != nil {
+		return run, err
+	}
+	next := run.Clone()
+	next.Baseline, next.UpdatedAt = o.Checks, e.Now()
+	next.Revision++
+	o.At, o.Duration = next.UpdatedAt, max(0, next.UpdatedAt.Sub(start)) // the clock may have been put back
+	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
+	return next, e.Store.Save(next)
+}
+
+// known notes which of the checks fail as they did before anything was changed.
+func known(checks, before []metadata.CheckResult) {
+	for i, c := range checks {
+		checks[i].FailsBefore = !c.Pass && slices.ContainsFunc(before, func(b metadata.CheckResult) bool {
+			return b.Name == c.Name && b.Run == c.Run && !b.Pass && b.ExitCode == c.ExitCode && withoutFigures(b.Output) == withoutFigures(c.Output)
+		})
+	}
+}
+
+// figures are what differs from one run of the same tests to the next: times,
+// addresses and sizes.
+var figures = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+(\.[0-9]+)?(ns|µs|ms|s)?\b`)
+
+func withoutFigures(text string) string { return figures.ReplaceAllString(text, "#") }

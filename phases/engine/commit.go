@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// flushTime is how long an interrupted run has to save and push its state.
+// GitHub kills a cancelled job ten seconds after it told it.
+const flushTime = 5 * time.Second
+
+// Begin commits the first record of a run, before anything is spent: a branch
+// that cannot be pushed is noticed here. What an earlier run of the issue has
+// left in the folder, because its branch was merged, is put aside: it stays in
+// the history.
+func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
+	return e.commit(ctx, run, Commit{Message: message{subject: "start: " + e.Plan.Name + " pipeline"}.text(run), Files: maps.Clone(e.Frozen), Anew: true})
+}
+
+// Rollback carries out what phases.PlanRollback computed, as one commit. Staged is
+// the code that goes back with it; nil: none.
+func (e *Engine) Rollback(ctx context.Context, r phases.RollbackPlan, staged Staged) error {
+	if err := follows(r.Before, r.Run); err != nil {
+		return err
+	}
+	if err := e.present(ctx, staged, r.Moves); err != nil {
+		return err
+	}
+	m := message{
+		subject: fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep), why: r.Entry.Reason,
+		phase: r.Entry.ToPhase, step: string(r.Entry.ToStep),
+	}
+	return e.commit(ctx, r.Run, Commit{
+		Message: m.text(r.Run), Files: map[string][]byte{r.ReasonFile: ReasonText(r)}, Moves: r.Moves, Staged: staged,
+	})
+}
+
+// present leaves out of moves what a later call has removed.
+func (e *Engine) present(ctx context.Context, staged Staged, moves map[string]string) (err error) {
+	if staged == nil && len(moves) > 0 {
+		if staged, err = e.Tree.Stage(ctx); err != nil {
+			return err
+		}
+	}
+	for from := range moves {
+		_, err := staged.Read(ctx, from)
+		if errors.Is(err, fs.ErrNotExist) {
+			delete(moves, from)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Refreeze commits a record together with what it goes on with: the files of
+// Frozen. What says in a few words what that is.
+func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) error {
+	return e.commit(ctx, run, Commit{Message: message{subject: "refresh: " + what}.text(run), Files: maps.Clone(e.Frozen)})
+}
+
+// Amend commits a record that changed with no work attached, such as a retry.
+func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) error {
+	return e.commit(ctx, run, Commit{Message: message{subject: subject, phase: run.CurrentPhase}.text(run)})
+}
+
+// record commits the record together with the work it describes.
+func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision, x effects) error {
+	if err := e.present(ctx, x.staged, x.moves); err != nil {
+		return err
+	}
+	m := message{
+		subject: heading(d) + ": " + result(run, d, x.outcome), why: say(run.Language, x.outcome.Why), phase: d.Phase, step: string(d.Do),
+	}
+	if d.Final() {
+		m.why = say(run.Language, d.Why)
+	} else {
+		m.attempt, m.usd = len(run.Attempts), x.outcome.Usage.USD
+	}
+	if x.back != nil {
+		m.why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
+	}
+	return e.commit(ctx, run, Commit{Message: m.text(run), Files: x.files, Staged: x.staged, Moves: x.moves})
+}
+
+// commit commits and takes or renews the lease on the run.
+func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
+	return e.commitUnder(ctx, e.lease(ctx, run), run, c)
+}
+
+// commitUnder is the one place where a record is saved, committed and pushed. The
+// lease is the one that the run has from then on; nil: none.
+func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run metadata.Run, c Commit) error {
+	run.Execution.Lease = lease
+	data, err := metadata.Format(run)
+	if err != nil {
+		return fmt.Errorf("the next record would be invalid, nothing was saved: %w", err)
+	}
+	if c.Files == nil {
+		c.Files = map[string][]byte{}
+	}
+	record := path.Join(phases.Folder(run.IssueNumber), metadata.File)
+	c.Files[record] = data
+	if err := e.maskFiles(c.Files, record); err != nil {
+		return err
+	}
+	c.Message = e.mask(c.Message)
+	c.At = run.UpdatedAt
+	ctx, stop := linger(ctx)
+	defer stop()
+	if err := e.Tree.Commit(ctx, c); err != nil {
+		return err
+	}
+	e.until, e.StaleLease = time.Time{}, false
+	if lease != nil {
+		e.until = lease.Expires
+	}
+	return nil
+}
+
+// linger gives a context that outlives ctx by flushTime, so that being told
+// to stop never cuts a commit in half.
+func linger(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(flushTime, cancel) })
+	return longer, func() { stop(); cancel() }
+}

@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// OverBudget is the error of a call that the budget has no room for, or ran out
+// in the middle of.
+type OverBudget struct {
+	Limit  phases.Limit
+	Reason metadata.Reason
+}
+
+// Error says which limit is reached.
+func (e *OverBudget) Error() string { return say("en", e.Reason) }
+
+// Why says which limit is reached.
+func (e *OverBudget) Why() metadata.Reason { return e.Reason }
+
+// Unusable is the error of an agent that was asked twice and gave no answer that
+// can be used.
+type Unusable struct{ Wrong []metadata.Reason }
+
+// Error names the first mistake.
+func (e *Unusable) Error() string {
+	return say("en", e.Why())
+}
+
+// Why names the first mistake.
+func (e *Unusable) Why() metadata.Reason {
+	return metadata.Because("diagnosis_unusable", "why", e.Wrong[0])
+}
+
+// Diagnose examines a run and commits the record with what that cost, also where
+// there is an error, unless no agent was called. Nothing is taken back.
+func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+	next, d, err := e.Examine(ctx, run, symptom)
+	if next.Revision == run.Revision {
+		return run, d, err
+	}
+	noted := follows(run, next)
+	if noted == nil {
+		noted = e.Amend(ctx, next, next.Decisions[len(next.Decisions)-1].Phase+": diagnosed")
+	}
+	if noted != nil {
+		return run, d, errors.Join(err, noted)
+	}
+	return next, d, err
+}
+
+// Examine lets an agent look at a run and say whether it has to go back. The
+// symptom is what a person has seen, or empty. It returns the record with a
+// decision and the cost, for the caller to commit; a diagnosis is no step of a
+// phase, so there is no attempt. With an error the record has the cost, too; if
+// no agent was called, it is the record that was given. If people end the call,
+// see Steering, the error is an ErrSteered.
+func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+	at := phases.Diagnosing(e.Plan, run)
+	if e.Plan.Phase(at.Phase) == nil {
+		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
+	}
+	if over := SpentUp(run); over != nil {
+		return run, phases.Diagnosis{}, over
+	}
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, phases.Diagnosis{}, err
+	}
+	call, ended := e.Attend(ctx)
+	defer ended()
+	d, used, err := e.consult(call, run, at, symptom)
+	if to := e.standIn(at.Agent, err); to != "" {
+		at.Agent = to
+		var more metadata.Usage
+		d, more, err = e.consult(call, phases.WithUsage(run, used), at, symptom)
+		used = used.Plus(more)
+	}
+	d.By = at.Agent
+	saw := d.Proposes()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		saw = metadata.Because("diagnosis_cut")
+	case err != nil:
+		saw = e.failed(err)
+	}
+	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
+}
+
+// SpentUp says which limit of its budget a run has reached; nil if none.
+func SpentUp(run metadata.Run) *OverBudget {
+	if reached, why := phases.LimitReached(run); reached != "" {
+		return &OverBudget{reached, why}
+	}
+	return nil
+}
+
+// failed says why there is no diagnosis.
+func (e *Engine) failed(err error) metadata.Reason {
+	if errors.Is(err, ErrSteered) {
+		return metadata.Because("diagnosis_ended")
+	}
+	if why := phases.WhyOf(err); why.Code() != "" {
+		return why
+	}
+	var broke *AgentError
+	if errors.As(err, &broke) {
+		return WhyBroke(broke, func(text string) string { return phases.TruncateLine(e.mask(text)) })
+	}
+	return metadata.Because("failed", "error", metadata.Said(phases.TruncateLine(e.mask(err.Error()))))
+}
+
+// standIn names the agent that is asked where another one is missing, has no
+// valid key or is told to slow down; "" if there is none.
+func (e *Engine) standIn(agent string, err error) string {
+	var broke *AgentError
+	if !errors.As(err, &broke) || !phases.FallsBack(broke.Class, 1) {
+		return ""
+	}
+	return e.Plan.Agents[agent].Fallback
+}
+
+// consult asks an agent, and asks once more if the answer cannot be used. The
+// usage is that of both calls.
+func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d phases.Diagnosis, used metadata.Usage, err error) {
+	var wrong []metadata.Reason
+	var session string
+	for range 2 {
+		t, err := e.question(phases.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		if err != nil {
+			return phases.Diagnosis{}, used, err
+		}
+		r, err := e.callToDiagnose(ctx, phases.WithUsage(run, used), at, t)
+		used = used.Plus(r.Usage)
+		if err != nil {
+			return phases.Diagnosis{}, used, err
+		}
+		if d, wrong = phases.ParseDiagnosis(structured(r), e.Plan, run); len(wrong) == 0 {
+			return d, used, nil
+		}
+		if over := SpentUp(phases.WithUsage(run, used)); over != nil {
+			return phases.Diagnosis{}, used, over
+		}
+		session = r.Session
+	}
+	return phases.Diagnosis{}, used, &Unusable{wrong}
+}
+
+// inquiry is what an agent is asked about a run besides what the record says.
+type inquiry struct {
+	symptom string            // what a person has seen, or empty
+	session string            // that of the answer before, or empty
+	wrong   []metadata.Reason // what is wrong with that answer
+}
+
+// question is what the agent is given. With a session it is asked once more
+// there, else with the whole context.
+func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
+	p, rec := e.Plan.Phase(at.Phase), run.Phase(at.Phase)
+	s := phases.SettingsIn(e.Plan, run, p, at.Step())
+	t := Task{
+		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
+		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
+		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
+		Access: phases.AccessOf(e.Plan, at), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
+		Model: e.model(run, p, at), Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
+	}
+	t.Timeout, t.Idle = timeouts(s)
+	if !t.Resume {
+		t.Session = e.NewID()
+	}
+	var err error
+	t.Prompt, err = e.inquire(run, p, t, q)
+	return t, err
+}
+
+// inquire gives the prompt of a diagnosis. A run whose frozen prompts have
+// none, or none for a symptom, takes the one that is built in.
+func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry) (string, error) {
+	name := string(Diagnose)
+	if t.Resume {
+		name = "retry"
+	}
+	words := e.Prompts
+	if !words.Has(name) || q.symptom != "" && !words.Has("symptom") {
+		var err error
+		if words, err = prompts.Load(nil, run.Language); err != nil {
+			return "", err
+		}
+	}
+	data := prompts.Data{
+		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
+		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
+		State: essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
+	}
+	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	if len(q.wrong) > 0 {
+		data.Feedback = &prompts.Feedback{}
+		for _, w := range q.wrong {
+			data.Feedback.Invalid = append(data.Feedback.Invalid, say(run.Language, w))
+		}
+	}
+	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
+	return words.Render(name, data)
+}
+
+// written lists the artifacts of all phases that have one.
+func (e *Engine) written(run metadata.Run) []prompts.Document {
+	var out []prompts.Document
+	for _, rec := range run.Phases {
+		if p := e.Plan.Phase(rec.Name); p != nil && rec.Written > 0 {
+			out = append(out, prompts.Document{Phase: p.Name, Path: e.abs(run, p)})
+		}
+	}
+	return out
+}
+
+// callToDiagnose calls the agent within the budget. Its changes are taken back,
+// because it was only asked to look.
+func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
+	agent, err := e.Agent(at.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	call, cancel := withinBudget(ctx, run)
+	defer cancel(nil)
+	t.Notify = func(a Activity) {
+		if reached, _ := phases.LimitReached(phases.WithUsage(run, a.Usage)); reached != "" {
+			cancel(errBudget)
+		}
+	}
+	r, err := agent.Run(call, t)
+	switch {
+	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
+		reached, _ := phases.LimitReached(phases.WithUsage(run, r.Usage))
+		if reached == "" && r.Limit != "budget" {
+			reached = phases.LimitTime
+		}
+		err = &OverBudget{cmp.Or(reached, phases.LimitUSD), metadata.Because("budget_used_in_call")}
+	case err != nil && ctx.Err() != nil:
+		err = context.Cause(ctx)
+	}
+	r.Text, r.Structured = e.mask(r.Text), e.maskAnswer(r.Structured)
+	return r, errors.Join(err, e.unchanged(context.WithoutCancel(ctx), run, at))
+}
+
+// unchanged takes the tree back to the last commit, but for the record.
+func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Decision) error {
+	changes, err := e.Tree.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	if s := phases.BoundaryOf(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
+		return e.Tree.Restore(ctx, s.Undo...)
+	}
+	return nil
+}
+
+// Proposal says in a few words and in a language what a diagnosis proposes.
+func Proposal(d phases.Diagnosis, language string) string { return say(language, d.Proposes()) }

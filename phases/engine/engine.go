@@ -1,0 +1,237 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Engine carries out a pipeline. Every field is needed unless it says
+// otherwise.
+type Engine struct {
+	Plan    *pipelines.Pipeline
+	Prompts *prompts.Set
+	Tree    Tree
+	Store   Saver
+	Checker Checker
+	Report  Reporter
+
+	// Agent gives the agent of that name in the pipeline.
+	Agent func(name string) (Agent, error)
+	// CheckReport holds a structured answer against the phase's report, in
+	// CUE; its error says everything that is wrong.
+	CheckReport func(ctx context.Context, report string, value []byte) error
+	// Matches says whether a rule's condition, in CUE, holds for facts. It is
+	// needed if the plan has rules.
+	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
+
+	// Provisions are made before the first step; nil if the plan has no setup.
+	Provisions Provisions
+
+	// PauseAtGates stops after every phase that passed, for a person to look.
+	// Starting again goes on.
+	PauseAtGates bool
+
+	// Steering is how people reach the run while it is under way; nil: not at all.
+	Steering Steering
+
+	// Owner names this process in the lease on the run. Every commit takes or
+	// renews the lease for the time Hold; with an empty Owner there is no
+	// lease. A run that has stopped keeps it until GiveBack, because one
+	// process alone must do what follows from the stop. A process that is told
+	// to stop gives it back at once.
+	Owner      string
+	Hold       time.Duration
+	StaleLease bool      // the branch has the lease of a process that is gone
+	until      time.Time // the end of the lease that this process has; zero if it has none
+	brokenBy   string    // digest of a setup that the work has broken: until it changes, only checks try it again
+
+	// Elsewhere is the number of the newest attempt that another machine has
+	// made. Agents' sessions up to that one are not on this machine and cannot
+	// be resumed.
+	Elsewhere int
+
+	// Secrets knows what must not reach the branch: text is masked, and a file
+	// that has such a thing is not committed. May be nil: then nothing is hidden.
+	Secrets Secrets
+
+	Issue  prompts.Issue     // as it read when the run began
+	Frozen map[string][]byte // files of the first commit, or of one that takes them anew: issue, pipeline, prompts
+
+	Now   func() time.Time
+	NewID func() string // a UUID, for sessions
+	Rand  io.Reader     // for fences around untrusted text
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// ErrInterrupted is the cause of a context that was cancelled because reprise
+// was told to stop.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrTimeUp is such a cause, too: the time that was allowed for this process is
+// over.
+var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
+
+// errBudget is the cause of a context that was cancelled because a limit was
+// reached in the middle of a call.
+var errBudget = errors.New("the budget is used up")
+
+// Run goes on with a run until it is completed, a person is needed, or ctx is
+// cancelled. It returns the record as it was last committed; the error is
+// nil when the record says how the run ended.
+func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	for run.Status == metadata.Running {
+		d := phases.Decide(e.Plan, run)
+		if d.Resume <= e.Elsewhere {
+			d.Resume = 0
+		}
+		if ctx.Err() != nil && !d.Final() {
+			return e.interrupted(ctx, run)
+		}
+		next, err := e.carryOut(ctx, run, d)
+		if err != nil {
+			return next, err
+		}
+		if run, err = e.steer(ctx, next); err != nil {
+			return run, err
+		}
+	}
+	return run, nil
+}
+
+// carryOut does what was decided and commits what came out of it. It returns
+// the record as it was last committed.
+func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	run, broken, err := e.setUp(ctx, run, d)
+	if err == nil && run.Status == metadata.Running {
+		run, err = e.baseline(ctx, run, d)
+	}
+	switch {
+	case errors.Is(err, ErrSteered) || err == nil && run.Status != metadata.Running:
+		return run, nil
+	case err != nil && ctx.Err() != nil:
+		return e.interrupted(ctx, run)
+	case err != nil:
+		return run, err
+	}
+	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
+	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	next, effects, err := e.do(ctx, run, d, broken)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return e.interrupted(ctx, run)
+	case err != nil:
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	if next, err = e.consequences(ctx, run, next, d, &effects); err == nil {
+		next, err = e.stopAfter(next, d)
+	}
+	if err != nil {
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	err = e.record(ctx, next, d, effects)
+	var kept *NotPushed
+	if errors.As(err, &kept) {
+		return next, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	if err != nil {
+		return run, fmt.Errorf("%s: %w", heading(d), err)
+	}
+	e.Report.Report(Event{At: e.Now(), Run: next, Of: d, Done: &effects.outcome})
+	return next, nil
+}
+
+// stopAfter adds to the last step why the run stops after it, so that this
+// needs no commit of its own.
+func (e *Engine) stopAfter(next metadata.Run, d phases.Decision) (metadata.Run, error) {
+	if last := phases.Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
+		return e.apply(next, last, phases.Outcome{At: e.Now()})
+	}
+	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
+		pause := phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: metadata.Because("paused_at_gate", "phase", d.Phase)}
+		return e.apply(next, pause, phases.Outcome{At: e.Now()})
+	}
+	return next, nil
+}
+
+// interrupted records that reprise was told to stop between two steps.
+func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	next := phases.Interrupt(run, e.Now())
+	if errors.Is(context.Cause(ctx), ErrTimeUp) {
+		next.Stop.Code, next.Stop.Why = metadata.TimedOut, metadata.Because("time_over")
+	}
+	if err := e.Amend(ctx, next, "interrupted"); err != nil {
+		return run, err
+	}
+	return next, nil
+}
+
+// effects is what has to be committed after a decision was carried out.
+type effects struct {
+	outcome phases.Outcome
+	files   map[string][]byte
+	staged  Staged            // nil: nothing
+	moves   map[string]string // of a rollback that the step led to
+	back    *metadata.Rollback
+}
+
+// do carries out a decision and applies what came out of it. Broken is how the
+// setup ended, if the work breaks it.
+func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
+	if d.Final() {
+		o := phases.Outcome{At: e.Now()}
+		next, err := e.apply(run, d, o)
+		return next, effects{outcome: o}, err
+	}
+	if d.Delay > 0 {
+		waiting, done := e.Attend(ctx)
+		err := e.Sleep(waiting, d.Delay)
+		done()
+		if err != nil {
+			o := phases.Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
+			begun, err := e.begin(run, d, phases.Beginning{At: e.Now(), Base: e.Tree.Tip()})
+			if err != nil {
+				return run, effects{}, err
+			}
+			next, err := e.apply(begun, d, o)
+			return next, effects{outcome: o}, err
+		}
+	}
+	if d.Do == phases.DoCheck {
+		return e.check(ctx, run, d, broken)
+	}
+	return e.call(ctx, run, d)
+}
+
+// begin opens the attempt of a decision, and saves that before anything of it
+// is done.
+func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+	begun := phases.Begin(run, d, b)
+	if err := follows(run, begun); err != nil {
+		return run, err
+	}
+	return begun, e.Store.Save(begun)
+}
+
+// apply gives the record after a decision and its outcome.
+func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (metadata.Run, error) {
+	next := phases.Apply(e.Plan, run, d, o)
+	return next, follows(run, next)
+}
+
+// follows refuses a record that cannot come after another.
+func follows(run, next metadata.Run) error {
+	if err := metadata.CheckNext(run, next); err != nil {
+		return fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,569 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// stage is an engine on a folder, with an agent that does as it is told.
+type stage struct {
+	t       *testing.T
+	engine  *Engine
+	tree    *folderTree
+	run     metadata.Run
+	saved   []metadata.Run
+	tasks   []Task
+	checks  []metadata.CheckResult // what the next checks come to; default: pass
+	perform func(ctx context.Context, t Task) (Result, error)
+}
+
+type agentFunc func(ctx context.Context, t Task) (Result, error)
+
+func (f agentFunc) Run(ctx context.Context, t Task) (Result, error) { return f(ctx, t) }
+
+type silent struct{}
+
+func (silent) Report(Event) {}
+
+// heard keeps what is reported.
+type heard struct{ all []Event }
+
+func (h *heard) Report(e Event) { h.all = append(h.all, e) }
+
+func (s *stage) Save(run metadata.Run) error { s.saved = append(s.saved, run); return nil }
+
+func (s *stage) Check(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
+	r := metadata.CheckResult{Name: c.Name, Run: c.Run, Pass: true}
+	if len(s.checks) > 0 {
+		r, s.checks = s.checks[0], s.checks[1:]
+	}
+	return r, os.WriteFile(filepath.Join(dir, "build-output"), []byte("x"), 0o644)
+}
+
+func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
+	words, err := prompts.Load(nil, "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, tree: newFolderTree(t, map[string]string{"main.go": "package main\n", "CLAUDE.md": "be good\n"}), run: freshRun(plan)}
+	s.perform = s.good
+	clock := t0
+	ids := 0
+	s.engine = &Engine{
+		Plan: plan, Prompts: words, Tree: s.tree, Store: s, Checker: s, Report: silent{},
+		Agent: func(string) (Agent, error) {
+			return agentFunc(func(ctx context.Context, t Task) (Result, error) {
+				s.tasks = append(s.tasks, t)
+				return s.perform(ctx, t)
+			}), nil
+		},
+		CheckReport: func(_ context.Context, _ string, v []byte) error {
+			if strings.Contains(string(v), "bad") {
+				return errors.New("complexity: \"bad\" is not one of low, high")
+			}
+			return nil
+		},
+		Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
+		Now:   func() time.Time { clock = clock.Add(time.Second); return clock },
+		NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
+		Rand:  rand.NewChaCha8([32]byte{}),
+		Sleep: func(context.Context, time.Duration) error { return nil },
+	}
+	if err := s.engine.Begin(t.Context(), s.run); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// good writes what is asked for and passes every review.
+func (s *stage) good(_ context.Context, t Task) (Result, error) {
+	r := Result{Session: t.Session, ToolCalls: 1, Usage: metadata.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
+	if t.Step == metadata.Review {
+		r.Structured = answer(t, true)
+		return r, nil
+	}
+	if err := os.WriteFile(t.Artifact, fmt.Appendf(nil, "%s %d", t.Phase, len(s.tasks)), 0o644); err != nil {
+		return r, err
+	}
+	if t.Access == pipelines.AccessTree {
+		return r, os.WriteFile(filepath.Join(t.Dir, "main.go"), fmt.Appendf(nil, "package main // %d\n", len(s.tasks)), 0o644)
+	}
+	return r, nil
+}
+
+func answer(t Task, pass bool) json.RawMessage {
+	v := metadata.Verdict{Verdict: metadata.Pass, Gates: []metadata.Gate{}, Findings: []metadata.Finding{}}
+	for _, g := range t.Gates {
+		v.Gates = append(v.Gates, metadata.Gate{Gate: g, Pass: pass, Why: "seen"})
+	}
+	if !pass {
+		v.Verdict = metadata.Fail
+		f := blocker(fmt.Sprint("F", t.Round+1))
+		f.Problem = "it is wrong"
+		v.Findings = append(v.Findings, f)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a verdict always encodes
+	}
+	return data
+}
+
+// on makes the agent act otherwise for one step, every time it comes.
+func (s *stage) on(phase string, step metadata.Step, act func(ctx context.Context, t Task) (Result, error)) {
+	before := s.perform
+	s.perform = func(ctx context.Context, t Task) (Result, error) {
+		if t.Phase == phase && t.Step == step {
+			return act(ctx, t)
+		}
+		return before(ctx, t)
+	}
+}
+
+// goOn runs until the run ends, and holds every commit against the record.
+func (s *stage) goOn(ctx context.Context) metadata.Run {
+	s.t.Helper()
+	run, err := s.engine.Run(ctx, s.run)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.run = run
+	s.honest()
+	return run
+}
+
+// honest holds that the newest commit has the record the engine returned, and
+// that records are legal from commit to commit.
+func (s *stage) honest() {
+	s.t.Helper()
+	got, err := metadata.Parse([]byte(s.tree.tip()[".reprise/issue-7/metadata.json"]), "tip")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if got.Revision != s.run.Revision || got.Status != s.run.Status {
+		s.t.Errorf("the branch has revision %d (%s), the engine returned %d (%s)", got.Revision, got.Status, s.run.Revision, s.run.Status)
+	}
+	changes, err := s.tree.Changes(s.t.Context())
+	if err != nil || len(changes) > 0 {
+		s.t.Errorf("the tree differs from the last commit: %v, %v", changes, err)
+	}
+}
+
+func (s *stage) steps() []string {
+	var out []string
+	for _, a := range s.run.Attempts {
+		out = append(out, fmt.Sprintf("%s %s %s", a.Phase, a.Step, a.Status))
+	}
+	return out
+}
+
+func TestEngineCarriesOutAPlan(t *testing.T) {
+	s := newStage(t, testPlan())
+	run := s.goOn(t.Context())
+	want := []string{
+		"plan execute succeeded", "plan review succeeded",
+		"code execute succeeded", "code check succeeded", "code review succeeded",
+		"tell execute succeeded", "tell review succeeded",
+	}
+	if got := s.steps(); !slices.Equal(got, want) || run.Status != metadata.Completed {
+		t.Fatalf("%s: %q", run.Status, got)
+	}
+	if len(s.tree.log) != 1+len(want) {
+		t.Errorf("%d commits, want one to begin and one for each step", len(s.tree.log))
+	}
+	if diff := run.Cost.USD - 0.06; diff > 1e-9 || diff < -1e-9 {
+		t.Errorf("cost %v, want 0.06 for six calls", run.Cost.USD)
+	}
+	if body := s.tree.tip()[".reprise/issue-7/01_code/review.md"]; !strings.Contains(body, "It is right.") {
+		t.Errorf("review.md is %q", body)
+	}
+	if body := s.tree.tip()[".reprise/issue-7/01_code/checks.md"]; !strings.HasPrefix(body, "# Checks of code: pass\n\n## unit: exit code 0\n\n```\ntrue\n```\n") {
+		t.Errorf("checks.md is %q", body)
+	}
+	for _, c := range s.tree.log[1:] {
+		if !strings.Contains(c.Message, "\nReprise-Issue: 7\n") || !strings.Contains(c.Message, "\nReprise-Attempt: ") {
+			t.Errorf("a commit lacks its trailers:\n%s", c.Message)
+		}
+	}
+	for _, saved := range s.saved {
+		if a := saved.Attempts[len(saved.Attempts)-1]; a.Step != metadata.Check && a.Session == "" {
+			t.Errorf("attempt %d was not saved with its session before the agent started", a.N)
+		}
+	}
+}
+
+func TestFeedbackReachesRevise(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, t.Round > 0)}, nil
+	})
+	s.goOn(t.Context())
+	revise := s.tasks[2]
+	if revise.Step != metadata.Revise || !revise.Resume || revise.Session != "session-1" {
+		t.Fatalf("the third call is %s, resume %v of %q, want a revise in the writer's session", revise.Step, revise.Resume, revise.Session)
+	}
+	for _, want := range []string{"F1", "it is wrong", "It is right."} {
+		if !strings.Contains(revise.Prompt, want) {
+			t.Errorf("the prompt of revise does not have %q:\n%s", want, revise.Prompt)
+		}
+	}
+}
+
+func TestReasonReachesEveryPath(t *testing.T) {
+	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
+		t.Run(string(step), func(t *testing.T) {
+			s := newStage(t, testPlan())
+			s.goOn(t.Context())
+			calls := len(s.tasks)
+			r, err := phases.PlanRollback(s.engine.Plan, s.run, phases.Rollback{To: "plan", Step: step, Reason: "keep the API REST", Trigger: metadata.Manual, At: s.run.UpdatedAt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.engine.Rollback(t.Context(), r, nil); err != nil {
+				t.Fatal(err)
+			}
+			if body := s.tree.tip()[".reprise/issue-7/00_plan/ROLLBACK_REASON.md"]; !strings.Contains(body, "keep the API REST") {
+				t.Errorf("ROLLBACK_REASON.md is %q", body)
+			}
+			s.run = r.Run
+			s.goOn(t.Context())
+			first := s.tasks[calls]
+			if first.Step != step || first.Phase != "plan" {
+				t.Fatalf("the first call after the rollback is %s of %s", first.Step, first.Phase)
+			}
+			if i := strings.Index(first.Prompt, "keep the API REST"); i < 0 || i > 1500 {
+				t.Errorf("the reason stands at %d of the prompt, want it at the beginning:\n%s", i, first.Prompt)
+			}
+			if s.run.Phase("plan").RollbackContext != nil || len(s.run.RollbackHistory) != 1 {
+				t.Error("after a passing review the context should be gone and the history kept")
+			}
+			if s.run.Status != metadata.Completed {
+				t.Errorf("the run is %s", s.run.Status)
+			}
+		})
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	write := func(name, body string) func(Task) error {
+		return func(t Task) error {
+			name := filepath.Join(t.Dir, name)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(name, []byte(body), 0o644)
+		}
+	}
+	tests := map[string]struct {
+		act  func(Task) error
+		code metadata.Code
+		why  string
+	}{
+		"nothing written":  {func(Task) error { return nil }, metadata.NoProgress, "was not written"},
+		"an empty file":    {write(".reprise/issue-7/00_plan/plan.md", " \n"), metadata.NoProgress, "is empty"},
+		"another file":     {write(".reprise/issue-7/00_plan/notes.md", "x"), metadata.NoProgress, "was not written"},
+		"a link":           {func(t Task) error { return os.Symlink("/etc/passwd", t.Artifact) }, metadata.ProtectedPath, "was not written"},
+		"a folder instead": {func(t Task) error { return os.Mkdir(t.Artifact, 0o755) }, metadata.NoProgress, "not a regular file"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, testPlan())
+			s.on("plan", metadata.Execute, func(_ context.Context, t Task) (Result, error) {
+				_ = os.RemoveAll(t.Artifact) // a second try starts anew
+				return Result{Session: t.Session, Text: "All done, everything works!"}, test.act(t)
+			})
+			run, err := s.engine.Run(t.Context(), s.run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Status != metadata.Waiting || run.Stop.Code != test.code {
+				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+			}
+			if a := run.Attempts[0]; !strings.Contains(english(a.Why), test.why) {
+				t.Errorf("the attempt says %q, want %q in it", english(a.Why), test.why)
+			}
+			if len(s.tasks) != 2 || !s.tasks[1].Resume {
+				t.Errorf("%d calls; want the same session asked once more", len(s.tasks))
+			}
+		})
+	}
+}
+
+func TestWritesOutsideTheAccessAreTakenBack(t *testing.T) {
+	s := newStage(t, testPlan())
+	bad := func(names ...string) func(context.Context, Task) (Result, error) {
+		return func(ctx context.Context, t Task) (Result, error) {
+			for _, n := range names {
+				n = filepath.Join(t.Dir, n)
+				if err := os.MkdirAll(filepath.Dir(n), 0o755); err != nil {
+					return Result{}, err
+				}
+				if err := os.WriteFile(n, []byte("evil"), 0o644); err != nil {
+					return Result{}, err
+				}
+			}
+			return s.good(ctx, t)
+		}
+	}
+	s.on("plan", metadata.Execute, bad("main.go", ".reprise/issue-7/metadata.json"))
+	s.on("plan", metadata.Review, bad(".reprise/issue-7/00_plan/plan.md"))
+	s.on("code", metadata.Execute, bad(".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", ".reprise/issue-8/x", "ok.go", ".reprise/issue-7/00_plan/plan.md"))
+	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, t.Round > 0)}, nil
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	for name, body := range s.tree.tip() {
+		if body == "evil" && name != "ok.go" {
+			t.Errorf("%s was kept", name)
+		}
+	}
+	if prompt := s.tasks[4].Prompt; !strings.Contains(prompt, ".github/workflows/x.yml") {
+		t.Errorf("the revise of code is not told what was taken back:\n%s", prompt)
+	}
+}
+
+func TestABrokenCallLeavesAPatchAndNoRevise(t *testing.T) {
+	s := newStage(t, testPlan())
+	calls := 0
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		if calls++; calls == 1 {
+			if err := os.WriteFile(filepath.Join(t.Dir, "half.go"), []byte("half"), 0o644); err != nil {
+				return Result{}, err
+			}
+			return Result{}, &AgentError{Class: metadata.Crash, Agent: "claude", Err: errors.New("exit status 137"), Stderr: "out of memory"}
+		}
+		return s.good(ctx, t)
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed || run.Phase("code").RetryCount != 0 {
+		t.Fatalf("the run is %s with %d revises", run.Status, run.Phase("code").RetryCount)
+	}
+	if _, kept := s.tree.tip()["half.go"]; kept {
+		t.Error("half.go was committed as if it were work")
+	}
+	if patch := s.tree.tip()[".reprise/issue-7/01_code/attempt-3.patch"]; !strings.Contains(patch, "half.go") {
+		t.Errorf("the patch is %q", patch)
+	}
+	if a := run.Attempts[2]; a.Status != metadata.Errored || a.Class != metadata.Crash || a.Stderr != "out of memory" {
+		t.Errorf("the attempt is %+v", a)
+	}
+}
+
+// What an agent's program warns of is told with the end of the step.
+func TestWarningsAreTold(t *testing.T) {
+	s := newStage(t, testPlan())
+	told := &heard{}
+	s.engine.Report = told
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		r, err := s.good(ctx, t)
+		r.Warnings = []string{"it was refused a host"}
+		return r, err
+	})
+	s.goOn(t.Context())
+	var got []string
+	for _, e := range told.all {
+		if e.Done != nil {
+			got = append(got, e.Done.Warnings...)
+		}
+	}
+	if !slices.Equal(got, []string{"it was refused a host"}) {
+		t.Errorf("it was told %q", got)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	s := newStage(t, testPlan())
+	ctx, stop := context.WithCancelCause(t.Context())
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		if err := os.WriteFile(filepath.Join(t.Dir, "half.go"), []byte("half"), 0o644); err != nil {
+			return Result{}, err
+		}
+		stop(ErrInterrupted)
+		<-ctx.Done()
+		return Result{}, ctx.Err()
+	})
+	run := s.goOn(ctx)
+	if run.Status != metadata.Interrupted || run.Stop.Code != metadata.RunCancelled {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	s.perform = s.good
+	s.run = phases.TakeUp(run, phases.Start{At: run.UpdatedAt})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("started again the run is %s", run.Status)
+	}
+	if got := s.steps()[2:4]; got[0] != "code execute interrupted" || got[1] != "code execute succeeded" {
+		t.Errorf("the steps are %q", s.steps())
+	}
+	if s.steps()[0] != "plan execute succeeded" || len(s.steps()) != 8 {
+		t.Errorf("a finished step was repeated: %q", s.steps())
+	}
+}
+
+func TestBudgetReachedInTheMiddleOfACall(t *testing.T) {
+	plan := testPlan()
+	plan.Budget.USD = 1
+	s := newStage(t, plan)
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		if err := os.WriteFile(filepath.Join(t.Dir, "half.go"), []byte("half"), 0o644); err != nil {
+			return Result{}, err
+		}
+		if t.BudgetUSD > 0.99 || t.BudgetUSD < 0.9 {
+			return Result{}, fmt.Errorf("the agent was told it may spend %v", t.BudgetUSD)
+		}
+		t.Notify(Activity{Usage: metadata.Usage{USD: 5}})
+		<-ctx.Done()
+		return Result{Usage: metadata.Usage{USD: 5}}, ctx.Err()
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if s.tree.tip()["half.go"] != "half" {
+		t.Error("the work so far was not kept")
+	}
+	if run.Cost.USD < 5 {
+		t.Errorf("the cost is %v, want the broken call in it", run.Cost.USD)
+	}
+}
+
+// Tasks of which each needs another one first can never be begun.
+func TestTasksInACircleAreNoReport(t *testing.T) {
+	task := func(id string, needs ...string) string {
+		list, err := json.Marshal(append([]string{}, needs...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf(`{"id":%q,"title":"T","goal":"G","needs":%s}`, id, list)
+	}
+	for _, tt := range []struct {
+		name, want string
+		tasks      []string
+	}{
+		{"in order", "", []string{task("a"), task("b", "a"), task("c", "a", "b", "elsewhere")}},
+		{"itself", "a → a", []string{task("a", "a")}},
+		{"three", "b → d → c → b", []string{task("a"), task("b", "a", "d"), task("c", "b"), task("d", "c")}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			plan := testPlan()
+			plan.Phases[0].Report, plan.Phases[0].ReportSchema = "tasks: [...]", json.RawMessage(`{"type":"object","properties":{"tasks":{}}}`)
+			s := newStage(t, plan)
+			calls := 0
+			s.on("plan", metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
+				r, err := s.good(ctx, task)
+				if calls++; calls == 1 {
+					r.Structured = json.RawMessage(`{"tasks":[` + strings.Join(tt.tasks, ",") + `]}`)
+				} else {
+					r.Structured = json.RawMessage(`{"tasks":[]}`)
+				}
+				return r, err
+			})
+			run := s.goOn(t.Context())
+			if first := run.Attempts[0]; tt.want == "" && (first.Code != "" || len(run.Tasks) != len(tt.tasks)) {
+				t.Errorf("the first attempt is %+v, and the run has the tasks %+v", first, run.Tasks)
+			} else if tt.want != "" && (first.Code != metadata.OutputInvalid || !strings.Contains(english(first.Why), tt.want)) {
+				t.Errorf("the first attempt is %+v, want it to name %s", first, tt.want)
+			}
+		})
+	}
+}
+
+func TestReportIsHeldAgainstTheSchema(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Report = `complexity: "low" | "high"`
+	plan.Phases[0].ReportSchema = json.RawMessage(`{"type":"object"}`)
+	s := newStage(t, plan)
+	calls := 0
+	s.on("plan", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		r, err := s.good(ctx, t)
+		if calls++; calls == 1 {
+			r.Structured = json.RawMessage(`{"complexity":"bad"}`)
+			return r, err
+		}
+		r.Text = "Here it is:\n```json\n{\"complexity\": \"low\", \"test_strategy\": \"UNIT_ONLY\"}\n```\n"
+		return r, err
+	})
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed || run.Attempts[0].Code != metadata.OutputInvalid {
+		t.Fatalf("the run is %s, its first attempt %+v", run.Status, run.Attempts[0])
+	}
+	if prompt := s.tasks[1].Prompt; !strings.Contains(prompt, "is not one of low, high") {
+		t.Errorf("the second prompt does not say what was wrong:\n%s", prompt)
+	}
+	if run.DesignDecisions.TestStrategy != "UNIT_ONLY" {
+		t.Errorf("the design decisions are %+v", run.DesignDecisions)
+	}
+}
+
+func TestChecksDecide(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.checks = []metadata.CheckResult{{Name: "unit", Run: "go test", ExitCode: 1, Output: "FAIL: TestX"}}
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Completed || run.Phase("code").RetryCount != 1 {
+		t.Fatalf("the run is %s with %d revises, want one because of the check", run.Status, run.Phase("code").RetryCount)
+	}
+	i := slices.IndexFunc(s.tasks, func(t Task) bool { return t.Step == metadata.Revise })
+	if !strings.Contains(s.tasks[i].Prompt, "FAIL: TestX") {
+		t.Errorf("revise is not told what the check printed:\n%s", s.tasks[i].Prompt)
+	}
+	if _, kept := s.tree.tip()["build-output"]; kept {
+		t.Error("what the check left behind was committed")
+	}
+}
+
+func TestAFailedCommitStopsAndKeepsTheRecord(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.tree.fail = errors.New("no space left on device")
+	before := s.run
+	run, err := s.engine.Run(t.Context(), s.run)
+	if err == nil || !strings.Contains(err.Error(), "plan: execute: no space left") {
+		t.Errorf("error %v", err)
+	}
+	if run.Revision != before.Revision {
+		t.Errorf("the record moved to revision %d though nothing was committed", run.Revision)
+	}
+}
+
+func TestAnAgentThatMayNotWriteDictates(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Access = pipelines.AccessRead
+	s := newStage(t, plan)
+	s.on("plan", metadata.Execute, func(context.Context, Task) (Result, error) {
+		return Result{Text: "# The plan\n\nDo it."}, nil
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if got := s.tree.tip()[".reprise/issue-7/00_plan/plan.md"]; got != "# The plan\n\nDo it.\n" {
+		t.Errorf("the artifact is %q", got)
+	}
+}
+
+// While the checks of a phase run, and while it is reviewed, the tree has what the
+// commit has and what a check keeps; then the rest is put back.
+func TestChecksAndReviewsHaveACleanTree(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[1].Checks = []pipelines.Check{{Name: "unit", Run: "make", Keep: []string{"node_modules"}}, {Name: "lint", Run: "make lint", Keep: []string{"*.lock"}}}
+	s := newStage(t, plan)
+	s.goOn(t.Context())
+	check, review, other := "node_modules *.lock", "node_modules *.lock", "" // of the phases before and after
+	if want := []string{other, "put back", check, "put back", review, "put back", other, "put back"}; !slices.Equal(s.tree.kept, want) {
+		t.Errorf("set aside and put back: %q, want %q", s.tree.kept, want)
+	}
+}

@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// ended is a call of an agent that has ended.
+type ended struct {
+	result Result
+	err    error  // how it ended
+	before string // digest of the artifact before the call
+}
+
+// outOfBudget reports whether the call was cut short by a budget: what it has
+// written so far counts.
+func (c ended) outOfBudget() bool { return errors.Is(c.err, errBudget) || c.result.Limit == "budget" }
+
+// evaluate decides what a call came to, from what it left in the tree and what
+// it returned, not from what it says about itself.
+func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decision, c ended) (effects, error) {
+	if c.err != nil && !c.outOfBudget() {
+		return e.evaluateBroken(ctx, run, d, c.err)
+	}
+	changes, err := e.keptChanges(ctx, run, d)
+	if err != nil {
+		return effects{}, err
+	}
+	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, changes: changes, files: map[string][]byte{}}
+	var o phases.Outcome
+	if d.Do == phases.DoReview {
+		o, err = e.evaluateReview(ctx, &w)
+	} else {
+		o, err = e.evaluateWriting(ctx, &w)
+	}
+	o.Stderr, o.Violations, o.Broke = lastWords(c.result.Stderr), changes.Violations, changes.Broke
+	o.Refused = e.mask(refusedText(c.result.Refused))
+	for _, w := range c.result.Warnings {
+		o.Warnings = append(o.Warnings, e.mask(w))
+	}
+	return effects{outcome: o, files: w.files, staged: w.staged}, err
+}
+
+// evaluateBroken gives the outcome of a call that broke off. Its changes are
+// discarded.
+func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.Decision, err error) (effects, error) {
+	var o phases.Outcome
+	var broke *AgentError
+	switch {
+	case errors.Is(err, ErrSteered):
+		o = stopped(err, metadata.Because("steered"))
+	case errors.Is(err, context.Canceled), errors.Is(err, ErrInterrupted):
+		o = stopped(err, metadata.Because("told_to_stop"))
+	case errors.As(err, &broke):
+		o = phases.Outcome{
+			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.mask),
+			Stderr: lastWords(e.mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
+		}
+	default:
+		return effects{}, err
+	}
+	files, err := e.discard(ctx, run, d)
+	return effects{outcome: o, files: files}, err
+}
+
+// stopped is the outcome of a step that was ended from outside: because the
+// time of the job is over, or for another reason.
+func stopped(cause error, why metadata.Reason) phases.Outcome {
+	o := phases.Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: why}
+	if errors.Is(cause, ErrTimeUp) {
+		o.Code, o.Why = metadata.TimedOut, metadata.Because("time_over")
+	}
+	return o
+}
+
+// unsuccessful is the outcome of a call that has to be made again.
+func unsuccessful(code metadata.Code, why metadata.Reason) phases.Outcome {
+	return phases.Outcome{Status: metadata.Unsuccessful, Code: code, Why: why}
+}
+
+// blocked is the outcome of a call whose answer cannot be used as it is.
+func blocked(code metadata.Code, why metadata.Reason) phases.Outcome {
+	return phases.Outcome{Status: metadata.Blocked, Code: code, Why: why}
+}
+
+// keptChanges takes back what the step may not change, and gives what is left,
+// sorted.
+func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (phases.Sorted, error) {
+	changes, err := e.Tree.Changes(ctx)
+	if err != nil {
+		return phases.Sorted{}, err
+	}
+	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	if len(s.Undo) > 0 {
+		if err := e.Tree.Restore(ctx, s.Undo...); err != nil {
+			return phases.Sorted{}, err
+		}
+	}
+	for i := range s.Violations {
+		s.Violations[i].Path = e.mask(s.Violations[i].Path) // for people: the file is gone
+	}
+	return s, nil
+}
+
+// evaluateReview reads the verdict.
+func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, error) {
+	if w.call.outOfBudget() {
+		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
+	}
+	answer := structured(w.call.result)
+	if answer == nil {
+		missing := []metadata.Reason{metadata.Because("verdict_missing")}
+		return blocked(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
+	}
+	v, wrong := phases.ParseReview(answer, w.p, w.rec)
+	if len(wrong) == 0 {
+		wrong = unanswered(w.run, w.rec, v)
+	}
+	if len(wrong) > 0 {
+		return blocked(metadata.OutputInvalid, metadata.All(wrong...)), nil
+	}
+	diff, _, err := diff(ctx, e.Tree, w.p, w.rec)
+	if err != nil {
+		return phases.Outcome{}, err
+	}
+	judged := phases.Digest([]byte(w.rec.Digest + diff))[:16]
+	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
+}
+
+// discard takes the tree back to the last commit, and gives what a broken call
+// changed as a patch to be kept beside the artifacts.
+func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decision) (map[string][]byte, error) {
+	changes, err := e.Tree.Changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	if len(s.Artifacts)+len(s.Tree)+len(s.Violations) == 0 {
+		return files, nil
+	}
+	patch, err := e.Tree.Patch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(patch) > 0 {
+		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
+		files[path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), name)] = []byte(e.mask(string(patch)))
+	}
+	return files, e.Tree.Restore(ctx)
+}

@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// work is what a writing step has left behind, with what it is compared with.
+type work struct {
+	run     metadata.Run
+	d       phases.Decision
+	p       *pipelines.Phase
+	rec     *metadata.Phase
+	call    ended
+	changes phases.Sorted
+	staged  Staged            // nil: nothing
+	files   map[string][]byte // that reprise writes for the step
+}
+
+// read gives a file of the run's folder as the commit will have it.
+func (w *work) read(ctx context.Context, name string) ([]byte, error) {
+	if data, ok := w.files[name]; ok {
+		return data, nil
+	}
+	return w.staged.Read(ctx, name)
+}
+
+// artifact is the path of the phase's artifact.
+func (w *work) artifact() string { return path.Join(phases.PhaseFolder(w.run, w.p), w.p.Writes) }
+
+// evaluateWriting holds the work of execute or revise against the evidence that
+// the phase asks for. Work that does not suffice is kept all the same: the
+// next call goes on from there.
+func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome, err error) {
+	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
+		return o, err
+	}
+	secrets, err := e.checkStaged(ctx, phases.BoundaryOf(e.Plan, w.run, w.d), w.staged)
+	if err != nil {
+		return o, err
+	}
+	if secrets != "" {
+		w.staged = nil
+		return blocked(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
+	}
+	if w.lastTry() != metadata.OutputInvalid { // else the document is there, and this answer is the report
+		if err := e.writeDictated(w); err != nil {
+			return o, err
+		}
+	}
+	written, lack, err := e.evidence(ctx, w)
+	if err != nil {
+		return o, err
+	}
+	report := structured(w.call.result)
+	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
+	case w.call.outOfBudget():
+		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
+	case len(requested) > 0: // what it has written so far stays; the session goes on with the answers
+		o = blocked(metadata.AwaitingPerson, metadata.Because("questions_raised", "n", len(requested)))
+		o.Questions = requested
+		return o, nil
+	case len(lack.missing) > 0:
+		if lack.code == metadata.NoProgress {
+			lack.missing[0] = e.hidden(ctx, lack.missing[0], phases.Tries(w.run, w.rec, w.d.Step())[0].StartedAt)
+		}
+		return unsuccessful(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
+	}
+	written.Files = e.files(ctx, w)
+	return phases.Outcome{Status: metadata.Succeeded, Written: &written}, nil
+}
+
+// lack is what is missing of the evidence for a step, if anything is.
+type lack struct {
+	code    metadata.Code
+	missing []metadata.Reason
+}
+
+// evidence gathers what a writing step left behind, and says what is missing.
+func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written, l lack, err error) {
+	l.code = metadata.NoProgress
+	sum, size, wrong := e.artifact(ctx, w.read, w.artifact())
+	switch {
+	case wrong != "":
+		l.missing = append(l.missing, wrong)
+	case size == 0:
+		l.missing = append(l.missing, metadata.Because("is_empty", "file", w.artifact()))
+	case w.unchanged(sum):
+		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
+	}
+	written.Digest = sum
+	if _, written.Diff, err = diff(ctx, w.staged, w.p, w.rec); err != nil {
+		return written, l, err
+	}
+	if w.p.MustChange && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
+		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
+	}
+	if w.changes.Over != "" {
+		l = lack{metadata.PatchTooLarge, []metadata.Reason{w.changes.Over}}
+	}
+	if len(l.missing) == 0 && w.p.Report != "" {
+		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
+			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
+		}
+		written.Report = structured(w.call.result)
+	}
+	return written, l, nil
+}
+
+// unchanged reports whether an artifact with this digest shows no new work: it
+// was reviewed in this form, or it is what it was before an execute that did
+// not continue the work of an earlier call.
+func (w *work) unchanged(sum string) bool {
+	code := len(w.changes.Tree) > 0
+	if sum == w.rec.Digest && !code {
+		return true
+	}
+	if w.d.Do != phases.DoExecute || sum != w.call.before {
+		return false
+	}
+	last := w.lastTry()
+	goesOn := last == metadata.OutputInvalid || last == metadata.BudgetExceeded || w.answered()
+	return !goesOn && !(w.d.Again && code)
+}
+
+// answered reports whether the call before this one, for the same work, had
+// asked people something: what it wrote then may be complete now that they have
+// answered.
+func (w *work) answered() bool {
+	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
+	return len(tries) > 1 && tries[len(tries)-2].Code == metadata.AwaitingPerson
+}
+
+// lastTry gives the code of the call before this one, for the same work, if
+// this one asks once more.
+func (w *work) lastTry() metadata.Code {
+	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
+	if !w.d.Again || len(tries) < 2 {
+		return ""
+	}
+	return tries[len(tries)-2].Code
+}
+
+// mostHidden is how many ignored paths people and agents are told of.
+const mostHidden = 3
+
+// hidden adds the ignored files that were written since a time to the reason
+// why there is no work. Whoever looks for them should know why they do not
+// count.
+func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Time) metadata.Reason {
+	all, err := e.Tree.Hidden(ctx, since)
+	if err != nil || len(all) == 0 {
+		return why // the work is missing in any case
+	}
+	var files []metadata.Reason
+	for _, h := range all[:min(mostHidden, len(all))] {
+		files = append(files, metadata.Said(e.mask(fmt.Sprintf("%s (%s)", oneLine(h.Path), oneLine(h.Rule)))))
+	}
+	if more := len(all) - mostHidden; more > 0 {
+		files = append(files, metadata.Because("and_more", "n", more))
+	}
+	return metadata.Because("only_ignored", "why", why, "files", files)
+}
+
+// differ is what can be compared with a commit: the tip, or what is staged on it.
+type differ interface {
+	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
+}
+
+// diff gives what changed in the code since the phase began. A phase that
+// cannot change code is not compared: looking would cost more than its record.
+func diff(ctx context.Context, now differ, p *pipelines.Phase, rec *metadata.Phase) (string, metadata.Diff, error) {
+	if p.Access != pipelines.AccessTree || rec.Base == "" {
+		return "", metadata.Diff{}, nil
+	}
+	return now.Diff(ctx, rec.Base)
+}
+
+// differs reports whether a phase that has to change the code did so: in its
+// first generation since it began, later since the run began, because code is
+// kept over a rollback.
+func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Phase, since metadata.Diff) bool {
+	if since.Files > 0 || rec.Generation == 0 {
+		return since.Files > 0
+	}
+	_, all, err := now.Diff(ctx, run.BaseCommit)
+	return err == nil && all.Files > 0
+}
+
+// report checks the structured answer of execute or revise, and says what is
+// wrong with it.
+func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
+	answer := structured(r)
+	if answer == nil {
+		return metadata.Because("report_missing")
+	}
+	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
+		return metadata.Because("report_misfit", "error", err)
+	}
+	if circle := phases.TaskCircle(p, answer); circle != nil {
+		return metadata.Because("tasks_in_circle", "tasks", strings.Join(circle, " → "))
+	}
+	return ""
+}

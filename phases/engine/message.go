@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// heading names a decision as commit subjects and errors do.
+func heading(d phases.Decision) string {
+	if d.Phase == "" {
+		return string(d.Do)
+	}
+	return d.Phase + ": " + string(d.Do)
+}
+
+// result says in a few words what came out of a decision.
+func result(run metadata.Run, d phases.Decision, o phases.Outcome) string {
+	if d.Final() {
+		return say(run.Language, d.Why)
+	}
+	if o.Status != metadata.Succeeded {
+		if o.Class != "" {
+			return string(o.Class)
+		}
+		return string(o.Code)
+	}
+	rec := run.Phase(d.Phase)
+	switch d.Do {
+	case phases.DoReview:
+		return strings.ReplaceAll(rec.ReviewResult, "_", " ")
+	case phases.DoCheck:
+		if rec.ChecksFail() {
+			return "fail"
+		}
+		return "pass"
+	}
+	return count(len(o.Written.Files), "artifact") + ", " + count(o.Written.Diff.Files, "file") + " changed"
+}
+
+// message is what a commit message says. What is empty or zero is left out.
+type message struct {
+	subject, why string // may be text from outside: GitHub acts on nothing in them
+	phase, step  string
+	attempt      int
+	usd          float64 // of the attempt
+}
+
+// text gives the whole commit message of a run, with the trailers that tools read.
+func (m message) text(run metadata.Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(oneLine(phases.ValidText(m.subject))))
+	if m.why != "" {
+		fmt.Fprintf(&b, "%s\n\n", indentTrailers(escapeReferences(phases.ValidText(m.why))))
+	}
+	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
+	if m.phase != "" {
+		fmt.Fprintf(&b, "Reprise-Phase: %s\n", m.phase)
+	}
+	if m.step != "" {
+		fmt.Fprintf(&b, "Reprise-Step: %s\n", m.step)
+	}
+	if m.attempt > 0 {
+		fmt.Fprintf(&b, "Reprise-Attempt: %d\nReprise-Cost: %.4f\n", m.attempt, m.usd)
+	}
+	return b.String()
+}
+
+// What GitHub acts on in a message: references, which may close an issue once
+// the commit is merged, mentions, and words that keep workflows from starting.
+var (
+	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
+	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
+	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
+)
+
+// escapeReferences breaks up what GitHub would act on, and leaves it readable.
+func escapeReferences(s string) string {
+	s = reference.ReplaceAllString(s, "$1 $2")
+	s = mention.ReplaceAllString(s, "@ $1")
+	s = noChecks.ReplaceAllString(s, "($1)")
+	return noChecks2.ReplaceAllString(s, "skip checks")
+}
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 90 {
+		return string(r[:90]) + "…"
+	}
+	return s
+}
+
+// indentTrailers keeps text from outside from looking like our trailers.
+func indentTrailers(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(strings.ToLower(l), "reprise-") {
+			lines[i] = "  " + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// count prints a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Tree is the run's branch and the work tree on it.
+type Tree interface {
+	// Dir is the absolute path of the work tree.
+	Dir() string
+	// Tip is the commit that the tree was last equal to.
+	Tip() string
+	// Prepare makes the tree ready for an agent to look around in.
+	Prepare(ctx context.Context) error
+	// Changes lists what differs from the tip, the run's own folder included.
+	Changes(ctx context.Context) ([]phases.Change, error)
+	// Hidden lists what was written since a time and is not among Changes,
+	// because the repository has it ignored.
+	Hidden(ctx context.Context, since time.Time) ([]Hidden, error)
+	// SetAside leaves in the tree what the tip has, the run's own folder and what
+	// keep names, as patterns of Protected, until the function it returns is called.
+	SetAside(ctx context.Context, keep []string) (putBack func() error, err error)
+	// Restore takes paths back to the tip; none means all.
+	Restore(ctx context.Context, paths ...string) error
+	// Patch gives everything that differs from the tip, in git's format.
+	Patch(ctx context.Context) ([]byte, error)
+	// Diff gives how the tip differs from a commit, the run's own folder left out.
+	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
+	// Stage takes changed paths as they are now, to be committed; with none it is
+	// the tip.
+	Stage(ctx context.Context, paths ...string) (Staged, error)
+	// Commit makes one commit and, where asked, pushes it. When it returns
+	// nil the commit is as durable and as public as it is meant to be.
+	Commit(ctx context.Context, c Commit) error
+}
+
+// Staged is what a commit is to take from the tree. Once staged, nothing that is
+// done to the files changes it: whatever the record says of the work is read from
+// here. It holds until the next commit.
+type Staged interface {
+	// Each gives every path to f, and what it is about to be committed with. The
+	// first error ends it.
+	Each(ctx context.Context, f func(c phases.Change, data []byte) error) error
+	// Read gives a file of the run's folder as the commit will have it. The error
+	// wraps fs.ErrNotExist if it will have none there.
+	Read(ctx context.Context, path string) ([]byte, error)
+	// Diff gives how the commit will differ from another one, the run's own folder
+	// left out.
+	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
+}
+
+// NotPushed is the error of a commit that was made here and did not get any
+// further: it is part of the run, and pushed with the next one.
+type NotPushed struct{ Err error }
+
+// Error says what kept it.
+func (e *NotPushed) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NotPushed) Unwrap() error { return e.Err }
+
+// Commit is what goes into one commit.
+type Commit struct {
+	Message string
+	Files   map[string][]byte // written by reprise; paths from the top of the repository
+	Staged  Staged            // comes first; nil: nothing
+	Moves   map[string]string // new paths in the run's folder, by the old ones
+	At      time.Time
+	Anew    bool // the run's folder has Files and nothing else
+}
+
+// Hidden is a file, or a folder with a slash at its end, that is ignored.
+type Hidden struct {
+	Path string // from the top of the tree
+	Rule string // what says so, such as ".gitignore:3: build/"
+}
+
+// Saver keeps the record on this machine between two commits.
+type Saver interface {
+	Save(run metadata.Run) error
+}
+
+// Checker runs a phase's check in the work tree.
+type Checker interface {
+	Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error)
+}
+
+// Provisions are what the setup of the pipeline makes for the work tree.
+type Provisions interface {
+	// Due says whether the setup has to run, and gives the digest of its commands
+	// and of what they depend on.
+	Due() (digest string, due bool, err error)
+	// Make has run carry out the commands in a tree as a fresh clone of the work has
+	// it. If it returns true, what they leave that git ignores is kept under the
+	// digest, and is in the tree from then on.
+	Make(ctx context.Context, digest string, run func() (bool, error)) error
+	// Give brings back into the tree what has been removed of it.
+	Give() error
+}
+
+// Reporter is told how a run goes. It cannot stop it.
+type Reporter interface {
+	Report(e Event)
+}
+
+// Event is one thing worth telling. Exactly one of Decision, Done and Activity
+// is set.
+type Event struct {
+	At       time.Time
+	Run      metadata.Run
+	Decision *phases.Decision // about to be carried out
+	Done     *phases.Outcome  // of the decision in Of
+	Of       phases.Decision
+	Activity *Activity // from the agent of the decision in Of
+}

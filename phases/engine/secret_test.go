@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// watch looks for one value and for shapes, as the program does.
+type watch struct {
+	*secrets.Finder
+	broken error
+}
+
+func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]Leak, error) {
+	hits, err := w.Find(data)
+	var out []Leak
+	for _, h := range hits {
+		out = append(out, Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
+	}
+	return out, errors.Join(err, w.broken)
+}
+
+const canary = "sk-ant-very/secret+\"value\"=="
+
+func watching() watch {
+	return watch{Finder: secrets.New(secrets.Secret{Name: "ANTHROPIC_API_KEY", Value: canary})}
+}
+
+// awsKey has the shape of a key, put together so that none stands in this file.
+func awsKey() string { return "AKIA" + "Q3EGRIV2N5XZ7LMT" }
+
+// writes lets execute of the phase code write a file besides its work.
+func (s *stage) writes(name, text string) {
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		file := filepath.Join(t.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return Result{}, err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return Result{}, err
+		}
+		return s.good(ctx, t)
+	})
+}
+
+func TestASecretIsNeverCommitted(t *testing.T) {
+	for what, tt := range map[string]struct{ file, text, want string }{
+		"a value":                     {"config.go", "x\n" + canary, "config.go:2 has the value of ANTHROPIC_API_KEY; the changes were taken back"},
+		"a shape":                     {"config.go", "key = \"" + awsKey() + "\"", "config.go:1 has what looks like a secret (aws-access-token); the changes were taken back"},
+		"a shape that begs":           {"config.go", "key = \"" + awsKey() + "\" // gitleaks:allow", "config.go:1 has what looks like a secret (aws-access-token); the changes were taken back"},
+		"a name":                      {strings.ReplaceAll(canary, "/", "-") + ".go", "x", ".go has a secret in its name; the changes were taken back"},
+		"a value where shapes may be": {"lib/testdata/key", canary, "lib/testdata/key:1 has the value of ANTHROPIC_API_KEY; the changes were taken back"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			plan := testPlan()
+			plan.Secrets.Allow = []string{"testdata/**"}
+			s := newStage(t, plan)
+			s.engine.Secrets = watching()
+			s.writes(tt.file, tt.text)
+			run := s.goOn(t.Context())
+			if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.HasSuffix(english(run.Stop.Why), tt.want) {
+				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+			}
+			s.nowhere(t, tt.text)
+		})
+	}
+}
+
+// nowhere holds all that was committed against a text.
+func (s *stage) nowhere(t *testing.T, text string) {
+	t.Helper()
+	for _, commit := range s.tree.commits {
+		for name, body := range commit {
+			if len(text) > 1 && strings.Contains(name+body, text) {
+				t.Errorf("%q is in %s", text, name)
+			}
+		}
+	}
+}
+
+func TestWhatMayLookLikeASecretIsKept(t *testing.T) {
+	plan := testPlan()
+	plan.Secrets.Allow = []string{"testdata/**"}
+	s := newStage(t, plan)
+	s.engine.Secrets = watching()
+	s.writes("lib/testdata/key", awsKey())
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed || s.tree.tip()["lib/testdata/key"] != awsKey() {
+		t.Errorf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+}
+
+// A name that is there is no news, and one that only looks like a secret may be
+// allowed; the value of one never is.
+func TestNamesThatLookLikeSecrets(t *testing.T) {
+	e := &Engine{Secrets: watching(), Plan: testPlan()}
+	e.Plan.Secrets.Allow = []string{"testdata/**"}
+	named, value := awsKey()+".txt", strings.ReplaceAll(canary, "/", "-")
+	for _, tt := range []struct {
+		name  string
+		fresh bool
+		want  bool
+	}{{named, true, true}, {named, false, false}, {"testdata/" + named, true, false}, {"testdata/" + value, true, true}} {
+		if got := e.leaks(t.Context(), phases.Change{Path: tt.name, New: tt.fresh}, nil); (len(got) > 0) != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+// The agent is told once what was found, and its next call may do without.
+func TestALeakIsToldToTheAgent(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watching()
+	s.on("code", metadata.Execute, func(ctx context.Context, t Task) (Result, error) {
+		if !strings.Contains(t.Prompt, "config.go:1 has the value of ANTHROPIC_API_KEY") {
+			if err := os.WriteFile(filepath.Join(t.Dir, "config.go"), []byte(canary), 0o644); err != nil {
+				return Result{}, err
+			}
+		}
+		return s.good(ctx, t)
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Errorf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+}
+
+func TestNothingIsCommittedThatCannotBeSearched(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watch{Finder: secrets.New(), broken: errors.New("the rules are gone")}
+	run := s.goOn(t.Context())
+	if run.Stop == nil || run.Stop.Code != metadata.SecretFound || !strings.Contains(english(run.Stop.Why), "cannot be searched for secrets: the rules are gone") {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+}
+
+func TestWhatAnAgentSaysIsMaskedInTheRecord(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watching()
+	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		r := Result{Text: canary, Structured: answer(t, t.Round > 0)}
+		quoted, _ := json.Marshal("it is " + canary + " and " + awsKey()) // a string always encodes
+		r.Structured = json.RawMessage(strings.Replace(string(r.Structured), `"it is wrong`, strings.TrimSuffix(string(quoted), `"`), 1))
+		return r, nil
+	})
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	s.nowhere(t, "very/secret")
+	s.nowhere(t, awsKey())
+	var all strings.Builder
+	for _, commit := range s.tree.commits {
+		for _, body := range commit {
+			all.WriteString(body)
+		}
+	}
+	if !strings.Contains(all.String(), "it is [ANTHROPIC_API_KEY] and [aws-access-token]") {
+		t.Error("the record does not say what the agent said")
+	}
+}
+
+func TestARecordWithAValueIsNotCommitted(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watching()
+	s.run.IssueTitle = "a title with " + canary
+	before := len(s.tree.commits)
+	err := s.engine.Amend(t.Context(), s.run, "subject")
+	if err == nil || !strings.HasPrefix(err.Error(), "secret_found: nothing was committed") || !strings.Contains(err.Error(), "a title with [ANTHROPIC_API_KEY]") || strings.Contains(err.Error(), "very/secret") {
+		t.Errorf("error %v", err)
+	}
+	if len(s.tree.commits) != before {
+		t.Error("it was committed")
+	}
+}
+
+func TestAnswersKeepTheirForm(t *testing.T) {
+	e := &Engine{Secrets: watching()}
+	quoted, _ := json.Marshal(canary) // a string always encodes
+	key := awsKey()
+	in := `{"a": [` + string(quoted) + `, 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "` + key + `", "n": {"files": ["` + key + `"]}}`
+	want := `{"a": ["[ANTHROPIC_API_KEY]", 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "[aws-access-token]", "n": {"files": ["` + key + `"]}}`
+	if got := string(e.maskAnswer(json.RawMessage(in))); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	for _, odd := range []string{"", "{", `"`, `{"a": "b`, `{"a\`, `{"a": "\q"}`} {
+		if got := string(e.maskAnswer(json.RawMessage(odd))); got != odd {
+			t.Errorf("%q became %q", odd, got)
+		}
+	}
+	if got := (&Engine{}).maskAnswer(json.RawMessage(in)); string(got) != in {
+		t.Error("nothing was to be hidden")
+	}
+}
+
+// What is staged is judged by itself, whatever the file that was looked at had.
+func TestWhatIsCommittedIsJudged(t *testing.T) {
+	e := &Engine{Plan: testPlan(), Secrets: watching()}
+	b := phases.BoundaryOf(e.Plan, metadata.Run{IssueNumber: "7"}, phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
+	for what, tt := range map[string]struct {
+		change phases.Change
+		data   string
+		want   string // in the error
+		leak   string // in the reason why it is not kept
+	}{
+		"good text":     {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text}, "package other\n", "", ""},
+		"a value":       {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text}, canary, "", "has the value of ANTHROPIC_API_KEY"},
+		"a shape":       {phases.Change{Path: "new.go", Kind: phases.File, New: true, Holds: phases.Text}, awsKey(), "", "what looks like a secret"},
+		"a link":        {phases.Change{Path: "calc.go", Kind: phases.Symlink}, "/etc/shadow", "calc.go was changed after it had been looked at, so nothing was committed: symbolic links cannot be added or changed", ""},
+		"a program":     {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Program}, "\x7fELF", "programs and archives cannot be added", ""},
+		"a large file":  {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Size: phases.MaxFile + 1}, "x", "too large to be kept", ""},
+		"too much":      {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Size: phases.MaxFile - 1}, "x", "the work was changed after it had been looked at, so nothing was committed: they have", ""},
+		"an executable": {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Runs: true}, "x", "only scripts", ""},
+		"a removal":     {phases.Change{Path: ".github/x", Kind: phases.File, Gone: true}, "", "a protected path", ""},
+	} {
+		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
+		why, err := e.checkStaged(t.Context(), b, stagedFiles{{tt.change, tt.data}})
+		if err == nil {
+			err = errors.New("")
+		}
+		if tt.want == "" && err.Error() != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: error %v, want %q", what, err, tt.want)
+		}
+		if found := english(why); (found == "") != (tt.leak == "") || !strings.Contains(found, tt.leak) || strings.Contains(found, canary) {
+			t.Errorf("%s: found %q, want %q", what, found, tt.leak)
+		}
+	}
+}
+
+// stagedFiles are what is staged, and nothing to read or compare it with.
+type stagedFiles []struct {
+	change phases.Change
+	data   string
+}
+
+func (all stagedFiles) Each(_ context.Context, f func(phases.Change, []byte) error) error {
+	for _, one := range all {
+		if err := f(one.change, []byte(one.data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (stagedFiles) Read(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
+
+func (stagedFiles) Diff(context.Context, string) (string, metadata.Diff, error) {
+	return "", metadata.Diff{}, nil
+}
+
+// An agent that puts a secret into the id of its session, or into the name of its
+// model, does not keep its run from going on: neither is kept.
+func TestASessionIsNoSecret(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Secrets = watching()
+	s.perform = func(ctx context.Context, task Task) (Result, error) {
+		task.Notify(Activity{Session: awsKey(), Text: "at work"})
+		r, err := s.good(ctx, task)
+		r.Session, r.Model = awsKey(), canary
+		return r, err
+	}
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	s.nowhere(t, awsKey())
+	s.nowhere(t, canary)
+	for _, run := range s.saved {
+		if data, err := json.Marshal(run); err != nil || strings.Contains(string(data), awsKey()) {
+			t.Fatalf("saved was %s, error %v", data, err)
+		}
+	}
+}

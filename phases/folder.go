@@ -1,0 +1,29 @@
+package phases
+
+import (
+	"path"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Folder is the folder of a run on its branch, by the id of its issue.
+func Folder(issue string) string { return path.Join(".reprise", "issue-"+issue) }
+
+// PhaseFolder is the folder of a phase on the run's branch.
+func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
+	return path.Join(Folder(run.IssueNumber), p.Folder)
+}
+
+// The files that reprise itself writes into the run's folder besides the record.
+const (
+	IssueFile    = "issue.md"      // the issue as it read when the run began
+	PipelineFile = "pipeline.json" // the frozen pipeline
+)
+
+// The files that reprise itself writes into the folder of a phase.
+const (
+	ReviewFile = "review.md"          // what the newest review said
+	ChecksFile = "checks.md"          // what the checks of the newest work printed
+	ReasonFile = "ROLLBACK_REASON.md" // why the phase was taken back
+)

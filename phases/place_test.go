@@ -1,0 +1,94 @@
+package phases
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// A run is where it stopped, what it works on, or what comes next.
+func TestAt(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].Approve = "write"
+	run := freshRun(plan)
+	at := func(when, want string) {
+		t.Helper()
+		if got := At(plan, run); got != want {
+			t.Errorf("%s the run is at %q, want %q", when, got, want)
+		}
+	}
+	at("at first", "plan")
+	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	run = play(t, plan, run, Decide(plan, run), Outcome{})
+	at("while it waits", "plan")
+	run, err := Approve(plan, run, Command{By: "ada", At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at("after the approval", "code")
+	if _, err = Approve(plan, run, Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is running at code") {
+		t.Errorf("a second approval: %v", err)
+	}
+	if _, err = PlanRollback(plan, run, Rollback{To: "tell", Step: metadata.Revise, Reason: "why"}); !strings.HasSuffix(refused(err), "the run is at code") {
+		t.Errorf("a rollback to what has not begun: %v", err)
+	}
+	run = Begin(run, Decide(plan, run), Beginning{At: run.UpdatedAt})
+	at("while it works", "code")
+	run = metadata.Run{Status: metadata.Completed, CurrentPhase: "tell"}
+	at("when it is completed", "tell")
+}
+
+// What was proposed can be carried out: where it was the reason to ask.
+func TestProposed(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[1].Report, plan.Phases[1].ReportSchema = "{...}", json.RawMessage(`{"properties":{"rollback":{}}}`)
+	plan.Rules = []pipelines.Rule{{After: "code", Then: pipelines.Then{Rollback: &pipelines.RuleRollback{To: "code", Step: "execute", Reason: "too large"}}}}
+	waiting := func(report, ask string) metadata.Run {
+		run := freshRun(plan)
+		for range 5 {
+			d, o := Decide(plan, run), wrotten("w")
+			if d.Do == DoReview {
+				o = verdict(true)
+			} else if d.Do == DoCheck {
+				o = checked(true)
+			}
+			run = play(t, plan, run, d, o)
+		}
+		rec := run.Phase("code")
+		rec.Report, rec.Approve, rec.Ask = json.RawMessage(report), "maintain", metadata.Said(ask)
+		return run
+	}
+	for name, tt := range map[string]struct{ report, ask, want string }{
+		"by a report":         {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "it proposes, with low confidence: /rollback plan:revise no paging", "plan revise no paging"},
+		"without a step":      {`{"rollback":{"phase":"plan","reason":"no paging\nat all"}}`, "it proposes, with low confidence: /rollback plan no paging", "plan revise no paging\nat all"},
+		"by a rule":           {`{}`, "it went back by itself 3 times; once more would be: /rollback code:execute too large", "code execute too large"},
+		"not what was asked":  {`{"rollback":{"phase":"plan","step":"revise","reason":"no paging"}}`, "rule 2 could not be evaluated", ""},
+		"to no phase":         {`{"rollback":{"phase":"plam","step":"revise","reason":"no"}}`, `it asks for /rollback plam:revise no, but there is no phase "plam"`, ""},
+		"to what comes later": {`{"rollback":{"phase":"tell","step":"revise","reason":"no"}}`, "it asks for /rollback tell:revise no, but it has never started", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if rw, ok := Proposed(plan, waiting(tt.report, tt.ask)); ok {
+				got = strings.Join([]string{rw.To, string(rw.Step), rw.Reason}, " ")
+			}
+			if got != tt.want {
+				t.Errorf("%q is proposed, want %q", got, tt.want)
+			}
+		})
+	}
+	if _, ok := Proposed(plan, freshRun(plan)); ok {
+		t.Error("something is proposed about a run that waits for nothing")
+	}
+}
+
+func TestRounded(t *testing.T) {
+	for in, want := range map[float64]float64{0.1 + 0.2: 0.3, 0.12000000000000001: 0.12, -0.1 - 0.2: -0.3, 1e300: 1e300, 0.0000004: 0, 2.5: 2.5} {
+		if got := Rounded(in); got != want {
+			t.Errorf("%v becomes %v, want %v", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package phases
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Rollback asks to take a run back to a step of a phase.
+type Rollback struct {
+	To           string
+	Step         metadata.Step // execute, review or revise
+	From         string        // the phase it comes from; empty: where the run is
+	Reason       string
+	By           string // who asks; empty if unknown
+	CommentURL   string
+	Trigger      metadata.Trigger
+	ReviewResult string                    // path of a review to read
+	Restore      bool                      // the code goes back, too
+	Reviewed     *metadata.RollbackDetails // what is open in a reason that is a review; nil: the stored verdict counts
+	At           time.Time
+}
+
+// RollbackPlan is what a rollback does, whether or not it is carried out.
+type RollbackPlan struct {
+	Run        metadata.Run
+	Entry      metadata.Rollback
+	Moves      map[string]string         // artifact files that are superseded: from, to
+	ReasonFile string                    // path of the file to write that tells why
+	Open       *metadata.RollbackDetails // what was open when the run went back; nil: nobody knows
+	Paths      []string                  // of the code that goes back with it
+	Before     metadata.Run
+}
+
+// PlanRollback computes a rollback: the record after it, the history entry, and the
+// files that move. It changes nothing.
+func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) (RollbackPlan, error) {
+	if err := CheckRollback(plan, run, request); err != nil {
+		return RollbackPlan{}, err
+	}
+	out := RollbackPlan{Before: run, Moves: map[string]string{}}
+	run = run.Clone()
+	target := run.Phase(request.To)
+	request.Reason = withoutBecause(request.Reason)
+	if request.Step == metadata.Revise && target.Written == 0 {
+		request.Step = metadata.Execute // there is nothing to revise yet
+	}
+	out.Entry = entryOf(plan, run, request)
+	out.Open = openAt(&run, out.Entry.FromPhase, target, request.Reviewed)
+	out.ReasonFile = path.Join(PhaseFolder(run, plan.Phase(request.To)), ReasonFile)
+	out.void(plan, &run, request)
+	earlier := openReasons(target)
+	resetToStep(target, request.Step)
+	target.RollbackContext = &metadata.RollbackContext{
+		Earlier: earlier, TriggeredAt: request.At, FromPhase: out.Entry.FromPhase, FromStep: out.Entry.FromStep, Reason: request.Reason,
+		ReviewResult: request.ReviewResult, Details: out.Open, By: request.By, CommentURL: request.CommentURL,
+	}
+	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
+	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
+	run.AllowanceFrom = len(run.Attempts)
+	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(TruncateLine(request.Reason)))
+	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rewind", Phase: request.To, Why: why})
+	out.Run = touch(run, request.At)
+	return out, nil
+}
+
+// entryOf is what the history of a run says of a rollback.
+func entryOf(plan *pipelines.Pipeline, run metadata.Run, request Rollback) metadata.Rollback {
+	from, step := Where(plan, run)
+	if request.From != "" {
+		from, step = request.From, stepOf(run.Phase(request.From))
+	}
+	return metadata.Rollback{
+		Timestamp: request.At, FromPhase: from, FromStep: step, ToPhase: request.To, ToStep: request.Step,
+		Reason: request.Reason, TriggeredBy: request.Trigger, By: request.By, CommentURL: request.CommentURL, ReviewResultPath: request.ReviewResult,
+	}
+}
+
+// openAt counts what is open when a run goes back: in the review that is the
+// reason, else in the stored verdicts.
+func openAt(run *metadata.Run, from string, target *metadata.Phase, reviewed *metadata.RollbackDetails) *metadata.RollbackDetails {
+	stored := detailsOf(run, from, target)
+	if reviewed == nil {
+		return stored
+	}
+	open := *reviewed
+	if stored != nil {
+		open.AffectedTests = stored.AffectedTests
+	}
+	return &open
+}
+
+// void resets the phases after the target, as if they had never begun, and
+// plans to put aside what they have written. If the target is to be executed
+// again, its own work is void, too.
+func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) {
+	void := map[string]bool{}
+	if request.Step == metadata.Execute {
+		r.putAside(plan, *run, run.Phase(request.To))
+		void[request.To] = true
+	}
+	for _, rec := range following(run.Phases, request.To) {
+		// A phase that the pipeline does not have any more is history, and one
+		// that was left out stays so, unless the rule that did it is void, too.
+		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(*run, rec, request.To) {
+			continue
+		}
+		r.putAside(plan, *run, rec)
+		resetToPending(rec, request.Restore)
+		void[rec.Name] = true
+	}
+	dropTasks(run, func(phase string) bool { return void[phase] })
+}
+
+// putAside plans to move the artifacts of a phase to where superseded ones are.
+func (r *RollbackPlan) putAside(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) {
+	folder := PhaseFolder(run, plan.Phase(rec.Name))
+	for _, f := range rec.OutputFiles {
+		rest := strings.TrimPrefix(f, folder+"/")
+		r.Moves[f] = path.Join(folder, "superseded", fmt.Sprint(len(run.RollbackHistory)+1), rest)
+	}
+}
+
+// withoutBecause is a reason without the word "because" that people begin it with:
+// wherever it is shown, words to that effect stand before it.
+func withoutBecause(reason string) string {
+	word, rest, ok := strings.Cut(strings.TrimSpace(reason), " ")
+	if ok && strings.EqualFold(word, "because") && strings.TrimSpace(rest) != "" {
+		return strings.TrimSpace(rest)
+	}
+	return reason
+}
+
+// CheckRollback says why a run cannot be taken back like that; nil if it can.
+func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) error {
+	rec := run.Phase(request.To)
+	if rec == nil || plan.Phase(request.To) == nil {
+		return &UnknownPhase{Phase: request.To, Known: phaseNames(run)}
+	}
+	if request.From != "" && run.Phase(request.From) == nil {
+		return &UnknownPhase{Phase: request.From, Known: phaseNames(run)}
+	}
+	if !slices.Contains([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}, request.Step) {
+		return refuse(metadata.Because("no_such_step", "name", request.Step))
+	}
+	if strings.TrimSpace(request.Reason) == "" {
+		return refuse(metadata.Because("rollback_reason"))
+	}
+	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
+	switch {
+	case rec.Status == metadata.PhaseSkipped && !begun:
+		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
+	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
+		// A person has left it out, and the run has gone back past it since.
+		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(plan, run)))
+	case rec.Status == metadata.PhasePending:
+		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(plan, run)))
+	}
+	if request.Step == metadata.Review && plan.Phase(request.To).NoReview {
+		return refuse(metadata.Because("rollback_no_review", "phase", request.To))
+	}
+	if request.Step == metadata.Review && rec.Written == 0 {
+		return refuse(metadata.Because("rollback_unwritten", "phase", request.To))
+	}
+	return nil
+}
+
+// mostEarlier is how many reasons a phase is told besides the newest.
+const mostEarlier = 10
+
+// openReasons gives the reasons of rollbacks that no review has found resolved
+// yet, the newest first.
+func openReasons(rec *metadata.Phase) []string {
+	c := rec.RollbackContext
+	if c == nil {
+		return nil
+	}
+	all := append([]string{c.Reason}, c.Earlier...)
+	return all[:min(len(all), mostEarlier)]
+}
+
+// resetToStep puts the target phase to the step it is taken back to.
+func resetToStep(rec *metadata.Phase, step metadata.Step) {
+	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseInProgress, step, nil
+	rec.RetryCount, rec.Round, rec.Recent, rec.ReviewResult = 0, 0, nil, ""
+	rec.Generation++
+	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
+	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, step)])
+	rec.Violations, rec.Approve, rec.Ask, rec.Accepted = nil, "", "", ""
+	if step == metadata.Execute {
+		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
+	}
+}
+
+// resetToPending resets a later phase, as if it had never begun. Its attempts
+// stay in the history.
+//
+// Where the code stays, so does the commit the phase started from: its work is
+// still to be seen by whoever reviews it.
+func resetToPending(rec *metadata.Phase, restored bool) {
+	base := rec.Base
+	if restored {
+		base = ""
+	}
+	*rec = metadata.Phase{
+		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
+		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
+	}
+}
+
+// following gives the phases after one.
+func following(all metadata.Phases, name string) []*metadata.Phase {
+	var out []*metadata.Phase
+	after := false
+	for i := range all {
+		if after {
+			out = append(out, &all[i])
+		}
+		after = after || all[i].Name == name
+	}
+	return out
+}
+
+// droppedBy reports whether a phase was left out by a rule that will be
+// evaluated again, because the phase before that rule is taken back as well.
+func droppedBy(run metadata.Run, rec *metadata.Phase, target string) bool {
+	after := slices.ContainsFunc(following(run.Phases, target), func(p *metadata.Phase) bool { return p.Name == rec.Dropped })
+	return rec.Dropped == target || after
+}
+
+// Where finds the phase and step a run is at: the one in progress, else the
+// newest one that ended.
+func Where(plan *pipelines.Pipeline, run metadata.Run) (string, metadata.Step) {
+	at, step := run.CurrentPhase, metadata.Step("")
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhasePending || rec.Status == metadata.PhaseSkipped {
+			continue
+		}
+		at, step = rec.Name, stepOf(rec)
+		if rec.Status == metadata.PhaseInProgress {
+			break
+		}
+	}
+	return at, step
+}
+
+// stepOf gives the step a phase is at, else the newest that it has done.
+func stepOf(rec *metadata.Phase) metadata.Step {
+	if rec.CurrentStep == "" && len(rec.CompletedSteps) > 0 {
+		return rec.CompletedSteps[len(rec.CompletedSteps)-1]
+	}
+	return rec.CurrentStep
+}
+
+// detailsOf counts what the stored verdicts say: that of the phase the run
+// comes from, else that of the target.
+func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata.RollbackDetails {
+	v := target.Verdict
+	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
+		v = rec.Verdict
+	}
+	out := metadata.RollbackDetails{AffectedTests: affectedTests(v, run.Phase(from), target)}
+	if v != nil {
+		out.BlockerCount, out.SuggestionCount = len(v.OpenBlockers()), len(v.OpenSuggestions())
+	}
+	if v == nil && len(out.AffectedTests) == 0 {
+		return nil
+	}
+	return &out
+}
+
+// testFile matches names that files of tests have in most languages.
+var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
+
+// affectedTests names the checks that fail, and the files of tests that open
+// blockers are about.
+func affectedTests(v *metadata.Verdict, phases ...*metadata.Phase) []string {
+	var out []string
+	for _, rec := range phases {
+		if rec == nil || !rec.ChecksFail() {
+			continue
+		}
+		for _, c := range rec.Checks.Results {
+			if !c.Pass {
+				out = append(out, c.Name)
+			}
+		}
+	}
+	if v != nil {
+		for _, f := range v.OpenBlockers() {
+			if testFile.MatchString(f.File) {
+				out = append(out, f.File)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,137 @@
+package phases
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+func TestBack(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	for range 7 { // up to the end of tell's execute
+		d := Decide(plan, run)
+		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoReview: verdict(true), DoCheck: checked(true)}[d.Do]
+		run = play(t, plan, run, d, o)
+	}
+	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
+		t.Run(string(step), func(t *testing.T) {
+			r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: step, Reason: "keep the API", Trigger: metadata.Manual, At: run.UpdatedAt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			legal(t, run, r.Run)
+			rec := r.Run.Phase("plan")
+			if rec.Status != metadata.PhaseInProgress || rec.CurrentStep != step || rec.CompletedAt != nil || rec.RetryCount != 0 || rec.Generation != 1 {
+				t.Errorf("the target is %+v", rec)
+			}
+			for _, name := range []string{"code", "tell"} {
+				rec := r.Run.Phase(name)
+				want := metadata.Phase{Name: name, Status: metadata.PhasePending, Generation: rec.Generation, Base: strings.Repeat("b", 40)}
+				if diff := cmp.Diff(want, *rec); diff != "" {
+					t.Errorf("%s is not as if it had never begun:\n%s", name, diff)
+				}
+			}
+			if d := Decide(plan, r.Run); string(d.Do) != string(step) || d.Phase != "plan" {
+				t.Errorf("decided %q, want %s of plan", show(d), step)
+			}
+			e := r.Run.RollbackHistory[0]
+			if e.FromPhase != "tell" || e.FromStep != metadata.Review || e.ToStep != step {
+				t.Errorf("the history entry is %+v", e)
+			}
+			if got := rec.RollbackContext; got == nil || got.Reason != "keep the API" {
+				t.Errorf("the next call is told %+v, want the reason", got)
+			}
+		})
+	}
+}
+
+func TestBackIsRefused(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	run = play(t, plan, run, Decide(plan, run), Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"})
+	tests := []struct {
+		rw   Rollback
+		want string
+	}{
+		{Rollback{To: "desing", Step: metadata.Revise, Reason: "r"}, "plan, code, tell"},
+		{Rollback{To: "plan", Step: "rewrite", Reason: "r"}, "execute, review, revise"},
+		{Rollback{To: "plan", Step: metadata.Revise, Reason: "  \n"}, "needs a reason"},
+		{Rollback{To: "code", Step: metadata.Revise, Reason: "r"}, "never started"},
+		{Rollback{To: "plan", Step: metadata.Review, Reason: "r"}, "nothing that could be reviewed"},
+		{Rollback{To: "plan", Step: metadata.Revise, Reason: "r", From: "x"}, "no phase \"x\""},
+	}
+	for _, test := range tests {
+		if _, err := PlanRollback(plan, run, test.rw); !strings.Contains(refused(err), test.want) {
+			t.Errorf("%+v: error %v, want one with %q", test.rw, err, test.want)
+		}
+	}
+	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: "r", At: t0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := Decide(plan, r.Run); d.Do != DoExecute {
+		t.Errorf("with nothing written yet decided %q, want execute", show(d))
+	}
+}
+
+func TestRollbackToReviewNeedsAReviewAndWork(t *testing.T) {
+	plan := testPlan()
+	plan.Phases[0].NoReview = true
+	run := freshRun(plan)
+	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	if _, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); !strings.Contains(refused(err), "has no review") {
+		t.Errorf("rollback to a review that the phase does not have: %v", err)
+	}
+	plan.Phases[0].NoReview = false
+	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Execute, Reason: "r", At: run.UpdatedAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := PlanRollback(plan, r.Run, Rollback{To: "plan", Step: metadata.Review, Reason: "r", At: t0}); err == nil {
+		t.Error("rollback to review was taken though nothing is written any more")
+	}
+}
+
+// A reason that is a review tells how much of it is open, whatever the record
+// says; a check that fails and a file of tests with a blocker are named.
+func TestDetailsOfARollback(t *testing.T) {
+	plan := testPlan()
+	run := freshRun(plan)
+	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
+	found := []metadata.Finding{blocker("F1"), blocker("F2"), blocker("F3"), {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen}}
+	found[0].File, found[1].Status = "cmd/main_test.go", metadata.Fixed
+	run = play(t, plan, run, Decide(plan, run), verdict(false, found...))
+	rec := run.Phase("plan")
+	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
+	back := func(reason string, reviewed *metadata.RollbackDetails) *metadata.RollbackDetails {
+		r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Revise, Reason: reason, Reviewed: reviewed, Trigger: metadata.Manual, At: run.UpdatedAt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Run.Phase("plan").RollbackContext.Details
+	}
+	tests := []string{"cmd/main_test.go", "unit"}
+	want := &metadata.RollbackDetails{BlockerCount: 2, SuggestionCount: 1, AffectedTests: tests}
+	if diff := cmp.Diff(want, back("keep it", nil)); diff != "" {
+		t.Errorf("counted from the record (-want +got):\n%s", diff)
+	}
+	want = &metadata.RollbackDetails{BlockerCount: 1, AffectedTests: tests}
+	if diff := cmp.Diff(want, back("# Review", &metadata.RollbackDetails{BlockerCount: 1})); diff != "" {
+		t.Errorf("counted from the review (-want +got):\n%s", diff)
+	}
+}
+
+func TestTestFiles(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a_test.go": true, "test_a.py": true, "src/a.test.ts": true, "spec/a.rb": true, "tests/x.c": true, "a-spec.js": true, "__tests__/a.js": true,
+		"latest.go": false, "contest/a.go": false, "main.go": false, "": false, "inspect.py": false,
+	} {
+		if got := testFile.MatchString(name); got != want {
+			t.Errorf("%q: %v, want %v", name, got, want)
+		}
+	}
+}

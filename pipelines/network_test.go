@@ -1,0 +1,69 @@
+package pipelines
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Who may reach what: a step says it, or its phase, or the pipeline.
+func TestNetworks(t *testing.T) {
+	all := Network{}
+	alone := Network{Closed: true, Listen: true}
+	models := Network{Closed: true}
+	proxy := Network{Closed: true, Allow: []string{"proxy.golang.org"}, Listen: true}
+	for name, tt := range map[string]struct {
+		file, text              string
+		execute, review, revise Network
+		check                   Network
+	}{
+		"nothing":  {"a.cue", `phases: [{name: "a", goal: "g", checks: [{name: "c", run: "true"}]}]`, models, models, models, alone},
+		"the tree": {"a.cue", `phases: [{name: "a", goal: "g", access: "tree", checks: [{name: "c", run: "true"}]}]`, all, models, all, all},
+		"a reader": {"a.cue", `agents: {writer: {use: "claude", access: "read"}}, phases: [{name: "a", goal: "g", access: "tree", steps: revise: network: "open"}]`, models, models, all, all},
+		"pipeline": {
+			"a.cue", `network: {allow: ["proxy.golang.org"], listen: true}, phases: [{name: "a", goal: "g", checks: [{name: "c", run: "true"}]}]`,
+			proxy, models, proxy, proxy,
+		},
+		"phase": {
+			"a.yaml", "network: open\nphases:\n- {name: a, goal: g, network: model, checks: [{name: c, run: 'true'}], steps: {revise: {network: open}}}\n",
+			models, models, all, models,
+		},
+		"step": {
+			"a.json", `{"network": "model", "phases": [{"name": "a", "goal": "g", "steps": {"execute": {"network": {"allow": ["proxy.golang.org"], "listen": true}}, "review": {"network": "open"}}}]}`,
+			proxy, all, models, models,
+		},
+		"TOML": {
+			"a.toml", "[[phases]]\nname = 'a'\ngoal = 'g'\n[phases.network]\nallow = ['proxy.golang.org']\nlisten = true\n[[phases.checks]]\nname = 'c'\nrun = 'true'\n",
+			proxy, models, proxy, proxy,
+		},
+	} {
+		p, err := evaluateOne(tt.file, tt.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		frozen, err := json.Marshal(p)
+		var thawed Pipeline
+		if err == nil {
+			err = json.Unmarshal(frozen, &thawed)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ph := thawed.Phases[0]
+		got := []Network{ph.Execute.Network, ph.Review.Network, ph.Revise.Network}
+		want := []Network{tt.execute, tt.review, tt.revise}
+		if len(ph.Checks) > 0 {
+			got, want = append(got, ph.Checks[0].Network), append(want, tt.check)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func evaluateOne(name, text string) (*Pipeline, error) {
+	p, _, err := evaluate([]file{{Name: name, Text: text}})
+	return p, err
+}

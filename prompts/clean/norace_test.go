@@ -1,0 +1,5 @@
+//go:build !race
+
+package clean
+
+const raceDetector = false

@@ -1,0 +1,182 @@
+package clean
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/reprise-ci/reprise/internal/chars"
+)
+
+// cleanRunes removes characters that cannot be seen, and terminal escapes.
+func cleanRunes(text string, r *recorder) string {
+	if plain(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	var prev rune // the last one kept
+	for i := 0; i < len(text); {
+		c, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case c >= ' ' && c < utf8.RuneSelf-1 || c == '\n' || c == '\t':
+			b.WriteByte(text[i])
+			prev = c
+		case c == '\u2028' || c == '\u2029': // no ends of lines in Markdown
+			b.WriteByte(' ')
+			prev = ' '
+		case c == '\r':
+			if !strings.HasPrefix(text[i+size:], "\n") {
+				b.WriteByte('\n')
+			}
+			prev = '\n'
+		case c == utf8.RuneError && size == 1:
+			r.add(Control, text[i:i+1])
+			b.WriteRune(utf8.RuneError)
+			prev = c
+		default:
+			kind, n := hidden(prev, c, text[i:], size)
+			if kind == "" {
+				b.WriteString(text[i : i+n])
+				prev, _ = utf8.DecodeLastRuneInString(text[i : i+n])
+			} else {
+				r.add(kind, run(r, kind, prev, text[i:]))
+			}
+			size = n
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// run returns the hidden characters of one kind at the start of text, as far
+// as a sample needs them; if there is a sample already, nothing.
+func run(r *recorder, kind Kind, prev rune, text string) string {
+	if r.has(kind) {
+		return ""
+	}
+	end := 0
+	for end < maxSample*utf8.UTFMax && end < len(text) {
+		c, size := utf8.DecodeRuneInString(text[end:])
+		k, n := hidden(prev, c, text[end:], size)
+		if k != kind {
+			break
+		}
+		end += n
+	}
+	return text[:end]
+}
+
+// plain reports whether text is printable ASCII, tabs and newlines.
+func plain(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c < ' ' && c != '\n' && c != '\t' || c >= utf8.RuneSelf-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden says of which kind the rune c at the start of rest is, or "" to keep
+// it, and how many bytes that concerns. Prev is the rune kept before it.
+func hidden(prev, c rune, rest string, size int) (Kind, int) {
+	next, _ := utf8.DecodeRuneInString(rest[size:])
+	switch {
+	case c == 0x1b || c == 0x9b:
+		return ANSI, size + escape(c, rest[size:])
+	case c < ' ' || c >= 0x7f && c <= 0x9f:
+		return Control, size
+	case c == 0xad:
+		return SoftHyphen, size
+	case c == 0x200d && chars.Emoji(next) && (chars.Emoji(prev) || prev == 0xfe0f),
+		chars.Joiner(c) && (chars.Joined(prev) && !chars.Joiner(next) || chars.Joined(next) && !chars.Invisible(next) && !chars.Joiner(prev)):
+		return "", size // part of one emoji, or of a word in its script
+	case c == 0x1f3f4:
+		return "", size + flagTags(rest[size:])
+	case chars.Tag(c):
+		return Tag, size
+	case unicode.Is(unicode.Variation_Selector, c):
+		if selects(prev, c, next) {
+			return "", size
+		}
+		return VariationSelector, size
+	case chars.Reorders(c):
+		return Bidi, size
+	case c >= 0xfff0 || c >= 0xfdd0 && c <= 0xfdef:
+		if chars.Invisible(c) { // what formats notes and music, what is not assigned, and what is no character
+			return Control, size
+		}
+	case chars.Invisible(c):
+		return ZeroWidth, size
+	}
+	return "", size
+}
+
+// escape returns the length of what follows an escape character. Only
+// sequences that are complete are taken whole.
+func escape(c rune, rest string) int {
+	if c == 0x9b {
+		return csi(rest)
+	}
+	if rest == "" {
+		return 0
+	}
+	switch rest[0] {
+	case '[':
+		return 1 + csi(rest[1:])
+	case ']', 'P', 'X', '^', '_': // a string, up to BEL or ESC \
+		end := strings.IndexAny(rest, "\a\x1b\n")
+		if end >= 0 && rest[end] == '\a' {
+			return end + 1
+		}
+		if end >= 0 && strings.HasPrefix(rest[end:], "\x1b\\") {
+			return end + 2
+		}
+		return 1
+	}
+	return 0
+}
+
+// csi returns the length of parameters and final byte of a control sequence.
+func csi(rest string) int {
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case c >= 0x20 && c <= 0x3f:
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1
+		default:
+			return i
+		}
+	}
+	return len(rest)
+}
+
+// flagTags returns the length of the tag characters that turn a black flag into
+// that of England, Scotland or Wales.
+func flagTags(rest string) int {
+	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
+		var tags strings.Builder
+		for _, c := range region + "\x7f" {
+			tags.WriteRune(0xe0000 + c)
+		}
+		if strings.HasPrefix(rest, tags.String()) {
+			return tags.Len()
+		}
+	}
+	return 0
+}
+
+// selects reports whether a variation selector changes how prev looks: an
+// emoji or a text glyph, the form of an ideograph (as Japanese names need
+// it), or a Mongolian letter.
+func selects(prev, c, next rune) bool {
+	switch {
+	case c == 0xfe0e || c == 0xfe0f:
+		return chars.Emoji(prev) || next == 0x20e3 && (prev >= '0' && prev <= '9' || prev == '#' || prev == '*')
+	case c <= 0x180f:
+		return unicode.Is(unicode.Mongolian, prev)
+	case c <= 0xfe02 || c >= 0xe0100 && c <= 0xe011f:
+		return unicode.Is(unicode.Han, prev)
+	}
+	return false
+}

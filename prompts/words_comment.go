@@ -1,0 +1,79 @@
+package prompts
+
+import "strconv"
+
+// CommentWords are words that only the comment on an issue needs.
+type CommentWords struct {
+	Suggestions string // heading of what passing reviews suggest
+	Stderr      string // heading of what an agent's program wrote there
+	Check       string // before the name of a check that fails
+	Gate        string // before the text of a gate that does not hold
+	CutOff      string // at the end of a comment that is too long
+	Interrupted string // what became of the run
+	Resume      string // what takes a run on that only has to be told so
+	Choose      string // before the commands of which a person gives one
+	Approves    string // what each of them does
+	Rejects     string
+	Proposed    string
+	TakenBack   string // an agent was sure
+	NotTaken    string // before why a rollback that an agent proposes was not carried out
+	CarryOut    string // before the command that does
+	Saw         string // heading of what an agent saw
+
+	Forms struct{ Exit, AsksOne, AsksMany, More, MoreLines string }
+}
+
+// Exit says with which code a check ended.
+func (w CommentWords) Exit(code int) string { return fill(w.Forms.Exit, "code", strconv.Itoa(code)) }
+
+// Asks says who asks how many questions.
+func (w CommentWords) Asks(phase string, n int) string {
+	if n == 1 {
+		return fill(w.Forms.AsksOne, "phase", phase)
+	}
+	return fill(w.Forms.AsksMany, "phase", phase, "n", strconv.Itoa(n))
+}
+
+// More stands in the place of n entries that there is no room for.
+func (w CommentWords) More(n int) string { return fill(w.Forms.More, "n", strconv.Itoa(n)) }
+
+// MoreLines says that n lines are not shown, and which file has them.
+func (w CommentWords) MoreLines(n int, file string) string {
+	return fill(w.Forms.MoreLines, "n", strconv.Itoa(n), "file", file)
+}
+
+// CommandWords are what is said about commands in comments.
+type CommandWords struct {
+	Faults    map[string]string // what is wrong with one, by kind; {1}, {2} and {3} are what it names
+	Values    map[string]string // what may stand in the place of PHASE, N and so on
+	Summaries map[string]string // by command
+	Flags     map[string]string // by flag
+
+	MistakenAny                    string // what became of a comment without a command
+	HelpTitle, HelpHead, HelpMore  string // of the list of all commands
+	NeedsRun, Now, Text, FirstLine string // facts about a command
+	PhaseStep                      string // what PHASE[:STEP] means in a usage
+	Space                          string // between two sentences; Japanese has none
+
+	Forms struct{ Mistaken, Needs, More string }
+}
+
+// Fault says what is wrong with a command, in the terms of that kind of fault.
+func (w CommandWords) Fault(kind string, named []string) string {
+	var pairs []string
+	for i, n := range named {
+		pairs = append(pairs, strconv.Itoa(i+1), n)
+	}
+	return fill(w.Faults[kind], pairs...)
+}
+
+// Mistaken says that a command was not carried out.
+func (w CommandWords) Mistaken(command string) string {
+	return fill(w.Forms.Mistaken, "command", command)
+}
+
+// Needs says which role a command needs at least.
+func (w CommandWords) Needs(role string) string { return fill(w.Forms.Needs, "role", role) }
+
+// More says which command explains another one.
+func (w CommandWords) More(help string) string { return fill(w.Forms.More, "help", help) }
