@@ -32,33 +32,20 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 	if err != nil || !made {
 		return c, err
 	}
-	return t.oldest(ctx, marker, since, c)
+	// Another process may have looked when there was none, too.
+	switch first, found, err := t.find(ctx, marker, since); {
+	case err != nil && !errors.Is(err, errNobody):
+		return c, err
+	case err == nil && found && first.ID < c.ID:
+		return first, nil
+	}
+	return c, nil // also where a list lags behind
 }
 
-// oldest gives the oldest comment with a marker. Another process may have looked
-// when there was none, too: of two that were made at once, the newer one is
-// taken away by whoever made it.
-func (t *Thread) oldest(ctx context.Context, marker string, since time.Time, mine Comment) (Comment, error) {
-	first, ok, err := t.find(ctx, marker, since)
-	if err != nil && !errors.Is(err, errNobody) {
-		return mine, err
-	}
-	if err != nil || !ok || first.ID >= mine.ID {
-		return mine, nil // also where a list lags behind
-	}
-	path, err := t.commentPath(mine.ID)
-	if err != nil {
-		return mine, err
-	}
-	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", mine.ID, t), needs: "issues: write"}
-	if err := t.c.do(ctx, k, request{http.MethodDelete, path, nil}, nil); err != nil && !isKind(err, NotFound, Gone) {
-		return mine, err
-	}
-	return first, nil
-}
-
-// find looks for the oldest comment of our own that begins with marker. A
-// marker alone proves nothing: anybody can write one.
+// find looks for the comment of our own that begins with marker. A marker alone
+// proves nothing: anybody can write one. Of several that were made at once, the
+// oldest stays, and whoever sees the others takes them away: their own maker may
+// have been cut off before it looked again.
 func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
 	me, known, err := t.c.whoami(ctx)
 	switch {
@@ -71,12 +58,32 @@ func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comm
 	if err != nil {
 		return Comment{}, false, err
 	}
+	var first Comment
 	for _, c := range sorted(pages) {
-		if me.is(c.Author) && firstLine(c.Body) == marker {
-			return c, true, nil
+		switch {
+		case !me.is(c.Author) || firstLine(c.Body) != marker:
+		case first.ID == 0:
+			first = c
+		default:
+			if err := t.takeAway(ctx, c.ID); err != nil {
+				return first, true, err
+			}
 		}
 	}
-	return Comment{}, false, nil
+	return first, first.ID != 0, nil
+}
+
+// takeAway deletes a comment that is there twice.
+func (t *Thread) takeAway(ctx context.Context, id int64) error {
+	path, err := t.commentPath(id)
+	if err != nil {
+		return err
+	}
+	k := &call{what: fmt.Sprintf("take away comment %d of %s, which is there twice", id, t), needs: "issues: write"}
+	if err := t.c.do(ctx, k, request{http.MethodDelete, path, nil}, nil); err != nil && !isKind(err, NotFound, Gone) {
+		return err
+	}
+	return nil
 }
 
 func (t *Thread) create(ctx context.Context, text string) (Comment, error) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
 // meanwhile lets something happen once, before a comment is made.
@@ -43,5 +45,27 @@ func TestPostByTwoAtOnce(t *testing.T) {
 	}
 	if n := s.ours(); n != 1 {
 		t.Errorf("%d comments", n)
+	}
+}
+
+// A process that is cut off right after it made a second comment takes it away
+// when it comes back.
+func TestPostCutOffBetween(t *testing.T) {
+	s := newStand(t, quick)
+	first, err := s.thread.Post(t.Context(), marker, "one", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What another process made meanwhile, and did not look after.
+	s.AddComment(widget, 7, githubtest.Comment{Author: first.Author.Login, Body: marker + "\ntwo"})
+	if n := s.ours(); n != 2 {
+		t.Fatalf("%d comments before", n)
+	}
+	again, err := s.thread.Post(t.Context(), marker, "two", time.Time{})
+	if err != nil || again.ID != first.ID {
+		t.Errorf("found comment %d (%v), want %d", again.ID, err, first.ID)
+	}
+	if n := s.ours(); n != 1 {
+		t.Errorf("%d comments after", n)
 	}
 }
