@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -19,18 +20,18 @@ import (
 )
 
 // replyTo answers a question or a mistake. An error has been told as a warning.
-func (v *voice) replyTo(ctx context.Context, c waiting) error {
-	err := v.reply(ctx, []int64{c.comment.ID}, func(marker string) string {
-		return v.answerText(ctx, c.asked, c.comment.Author.Login, marker)
+func (v *voice) replyTo(ctx context.Context, c inbox.Waiting) error {
+	err := v.reply(ctx, []int64{c.Comment.ID}, func(marker string) string {
+		return v.answerText(ctx, c.Asked, c.Comment.Author.Login, marker)
 	})
 	if err != nil {
 		return err
 	}
 	sign := github.Rocket
-	if c.asked.Outcome == command.Mistaken {
+	if c.Asked.Outcome == command.Mistaken {
 		sign = github.Confused
 	}
-	v.react(ctx, c.comment.ID, sign)
+	v.react(ctx, c.Comment.ID, sign)
 	return nil
 }
 

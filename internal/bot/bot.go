@@ -2,10 +2,10 @@
 // started a job, looks at who asks, and carries commands out between the steps of
 // the run. Its door is Act.
 //
-// It has three parts: the inbox has the comments as commands, the voice says what
-// people are told, and the lease knows whose the run is. Each has a lock, because
-// comments are read and answered while an agent works. A bot is over them, and
-// belongs to one goroutine.
+// Besides the inbox, a room of its own, it has two parts: the voice says what people
+// are told, and the lease knows whose the run is. Each has a lock, because comments
+// are read and answered while an agent works. A bot is over them, and belongs to one
+// goroutine.
 package bot
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/review"
@@ -36,7 +37,7 @@ import (
 // it; what another one reaches while an agent works is in its parts.
 type bot struct {
 	*place
-	inbox     *inbox
+	inbox     *inbox.Inbox
 	voice     *voice
 	lease     *lease
 	delivery  *delivery.Delivery
@@ -86,7 +87,7 @@ func newBot(j *job.Job, in trigger.Inputs, t trigger.Trigger, dry DryRunner) (*b
 		return nil, err
 	}
 	v := &voice{place: p, lease: &lease{place: p}}
-	v.inbox = newInbox(p, v.warn)
+	v.inbox = inbox.New(inbox.Source{Env: p.env, In: p.in, Trigger: p.t, GitHub: p.gh, Owner: p.owner, Name: p.name, Issue: p.thread, Pull: p.pull, Warn: v.warn})
 	return &bot{
 		place: p, inbox: v.inbox, voice: v, lease: v.lease, dryRun: dry,
 		preflight: &doctor.Preflight{Env: p.env, GitHub: p.gh, Owner: p.owner, Name: p.name, Pull: p.in.Pull, Warn: v.warn},
@@ -151,16 +152,17 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	case of == nil:
 		end := b.refuseAll(ctx, d)
 		return &end
-	case b.t.Review != nil && idle(of.Plan, of.Run, waiting{asked: asked, review: b.t.Review}):
+	case b.t.Review != nil && inbox.Waiting{Asked: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
 		d.Why = metadata.Because("nothing_to_approve", "status", of.Run.Status, "phase", of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
 	}
 	b.t.Number = of.Issue
 	b.thread = b.gh.Thread(b.owner, b.name, of.Issue)
+	b.inbox.TurnTo(b.thread)
 	if b.t.Review == nil {
 		return nil
 	}
-	b.inbox.follow(b.t.Pull)
+	b.inbox.Follow(b.t.Pull)
 	switch same, err := review.SameWorkflows(ctx, b.gh, b.owner, b.name, of.Run.BranchName, b.defaultBranch(), of.Run.BaseCommit); {
 	case err != nil:
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
@@ -219,7 +221,7 @@ func (b *bot) mayAsk(ctx context.Context) *page.Denial {
 		askers = append(askers, again) // started an old job again
 	}
 	for _, who := range askers {
-		if no := b.inbox.may(ctx, askerOf(who, b.t.Said(), b.t.Review), need); no != nil {
+		if no := b.inbox.May(ctx, inbox.AskerOf(who, b.t.Said(), b.t.Review), need); no != nil {
 			no.What = text.FirstLine(b.t.Text)
 			return no
 		}
@@ -247,7 +249,7 @@ func (b *bot) turnTo(w *workspace.Workspace) {
 	b.w = w
 	b.voice.speakOf(w)
 	if w != nil {
-		b.inbox.follow(w.Run.PRNumber)
+		b.inbox.Follow(w.Run.PRNumber)
 	}
 }
 
@@ -269,7 +271,7 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 	if !fresh && !b.again {
 		return end // the job that works on the run has taken it
 	}
-	if end.err = b.voice.replyTo(ctx, waiting{comment: *b.t.Comment, asked: b.t.Requested, onPull: b.t.Pull > 0}); end.err != nil {
+	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.t.Comment, Asked: b.t.Requested, OnPull: b.t.Pull > 0}); end.err != nil {
 		end.Code, end.Why = exit.ForgeReason(end.err), exit.Why(end.err)
 	}
 	return end
@@ -313,7 +315,7 @@ func (b *bot) tellReview(ctx context.Context, text string) {
 	if b.in.Dry || b.lease.expired() {
 		return
 	}
-	_, err := b.pull.Post(ctx, page.ReviewMarker(b.t.Review.ID), text, b.inbox.start())
+	_, err := b.pull.Post(ctx, page.ReviewMarker(b.t.Review.ID), text, b.inbox.Start())
 	b.voice.warnOf(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/consult"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -91,11 +92,11 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
 	_, role, _, _ := phases.Approval(b.w.Plan, run)
-	approver := asker{who: o.By, comment: o.Comment}
+	approver := inbox.Asker{Who: o.By, Comment: o.Comment}
 	if o.Review != nil {
-		approver.review = o.Review.ID
+		approver.Review = o.Review.ID
 	}
-	if no := b.inbox.may(ctx, approver, github.Role(role)); no != nil {
+	if no := b.inbox.May(ctx, approver, github.Role(role)); no != nil {
 		return command.Refuse(no.Code, no.Why)
 	}
 	if err := b.w.Unchanged(ctx, o.Commit); err != nil {
@@ -185,7 +186,7 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 // has stopped.
 func (b *bot) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	b.keep(run)
-	b.inbox.look(ctx, true) // the next step costs more than asking
+	b.inbox.Look(ctx, true) // the next step costs more than asking
 	run, err := b.drain(ctx, run)
 	if err != nil {
 		return run, err
@@ -223,10 +224,10 @@ type later struct{ error }
 // meanwhile. People are told later what became of them.
 func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	for ctx.Err() == nil {
-		all := b.inbox.pending(run)
+		all := b.inbox.Pending(run)
 		if len(all) == 0 {
-			b.inbox.look(ctx, false)
-			all = b.inbox.pending(run)
+			b.inbox.Look(ctx, false)
+			all = b.inbox.Pending(run)
 		}
 		if len(all) == 0 {
 			break
@@ -234,7 +235,7 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 		next, err := b.take(ctx, run, all[0])
 		if wait := (later{}); errors.As(err, &wait) {
 			b.voice.warn(wait)
-			b.inbox.postpone(wait)
+			b.inbox.Postpone(wait)
 			break
 		}
 		if err != nil {
@@ -246,21 +247,21 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 }
 
 // take does what a comment asks for, or says why not.
-func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.Run, error) {
-	if idle(b.w.Plan, run, c) || b.strangers >= mostStrangers && c.review.IsStranger() {
-		b.inbox.settleOf(c)
+func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
+	if c.Idle(b.w.Plan, run) || b.strangers >= mostStrangers && c.Review.IsStranger() {
+		b.inbox.SettleOf(c)
 		return run, nil
 	}
-	o := b.inbox.request(run, c)
-	no := b.inbox.mayNow(ctx, c)
-	if no == nil && c.comment.Edited() {
+	o := b.inbox.Request(run, c)
+	no := b.inbox.MayNow(ctx, c)
+	if no == nil && c.Comment.Edited() {
 		no = &page.Denial{Code: metadata.EditedComment, By: o.By, Why: metadata.Because("comment_edited")}
 	}
 	if no != nil && no.Code == metadata.APIError {
 		return run, later{errors.New(no.Why.In(prompts.Words("en")))}
 	}
 	if no != nil {
-		if no.What = text.FirstLine(c.comment.Body); c.review != nil {
+		if no.What = text.FirstLine(c.Comment.Body); c.Review != nil {
 			no.What = "/" + o.Name
 			b.strangers++
 		}
@@ -268,26 +269,26 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c waiting) (metadata.R
 		if len(b.voice.denials()) < 50 {
 			b.voice.note(*no) // on the page of the job; the issue shows what those with the right say
 		}
-		b.inbox.settleOf(c)
+		b.inbox.SettleOf(c)
 		if no.Code == metadata.EditedComment { // people without the right must not keep a run waiting with a hundred comments
-			b.voice.outbox.sign(c.comment.ID, github.Confused)
+			b.voice.outbox.sign(c.Comment.ID, github.Confused)
 		}
 		return run, nil
 	}
-	mine := b.t.Comment != nil && c.comment.ID == b.t.Comment.ID || c.review != nil
-	if c.asked.Outcome == command.Mistaken || o.Now() {
-		b.inbox.settleOf(c)
+	mine := b.t.Comment != nil && c.Comment.ID == b.t.Comment.ID || c.Review != nil
+	if c.Asked.Outcome == command.Mistaken || o.Now() {
+		b.inbox.SettleOf(c)
 		if !mine { // its own job answers it, unless that ended early
 			b.voice.outbox.answer(c)
 		}
 		return run, nil
 	}
-	if !mine && c.comment.Eyes == 0 {
-		b.voice.outbox.sign(c.comment.ID, github.Eyes)
+	if !mine && c.Comment.Eyes == 0 {
+		b.voice.outbox.sign(c.Comment.ID, github.Eyes)
 	}
 	next, err := b.obey(ctx, run, o)
 	if err == nil {
-		b.inbox.settleOf(c)
+		b.inbox.SettleOf(c)
 	}
 	return next, err
 }
@@ -300,27 +301,27 @@ func (b *bot) reconcile(ctx context.Context) {
 	run, now := b.w.Run, b.env.Now()
 	taken := map[int64]metadata.Decision{}
 	for _, d := range run.Decisions {
-		if b.lease.orphan || now.Sub(d.At) > lookBack {
+		if b.lease.orphan || now.Sub(d.At) > inbox.LookBack {
 			taken[d.Comment] = d
 		}
 	}
-	for _, c := range b.inbox.past(run) {
-		id := c.comment.ID
+	for _, c := range b.inbox.Past(run) {
+		id := c.Comment.ID
 		d, known := taken[id]
 		why, refused := command.WhyRefused(d.Why)
-		question := c.asked.Outcome == command.Mistaken || c.asked.Outcome == command.Understood && c.asked.Command.Now()
-		if known && !b.inbox.isAnswered(id) {
+		question := c.Asked.Outcome == command.Mistaken || c.Asked.Outcome == command.Understood && c.Asked.Command.Now()
+		if known && !b.inbox.IsAnswered(id) {
 			b.voice.outbox.opinion(d)
 		}
-		switch answered := b.inbox.isAnswered(id); {
+		switch answered := b.inbox.IsAnswered(id); {
 		case refused && !answered:
 			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
-		case refused && b.lease.orphan && c.comment.Confused == 0:
+		case refused && b.lease.orphan && c.Comment.Confused == 0:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:
-		case known && b.lease.orphan && c.comment.Rocket+c.comment.ThumbsDown == 0:
+		case known && b.lease.orphan && c.Comment.Rocket+c.Comment.ThumbsDown == 0:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.overdue(c.comment) && c.comment.Eyes > 0 && !c.comment.Edited() && b.inbox.may(ctx, c.asker(), c.asked.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && c.Comment.Eyes > 0 && !c.Comment.Edited() && b.inbox.May(ctx, c.Asker(), c.Asked.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}
@@ -344,3 +345,7 @@ func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run,
 	}
 	return run, nil
 }
+
+// mostStrangers is after how many reviews by people without the right GitHub is
+// only asked about those whom it calls somebody: anybody may write a hundred.
+const mostStrangers = 20

@@ -91,12 +91,12 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 	if b.t.ByForm() && b.t.Requested.Command.Name == "run" {
 		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
 	}
-	for _, c := range b.inbox.pending(metadata.Run{}) {
-		if c.review != nil || c.asked.Outcome != command.Understood || c.asked.Command.Name != "run" || c.comment.Edited() {
+	for _, c := range b.inbox.Pending(metadata.Run{}) {
+		if c.Review != nil || c.Asked.Outcome != command.Understood || c.Asked.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.comment.Author.Login; b.inbox.may(ctx, c.asker(), c.asked.Role()) == nil {
-			return &command.Request{Command: c.asked.Command, By: who, Comment: c.comment.ID, Url: c.comment.URL, At: b.env.Now()}
+		if who := c.Comment.Author.Login; b.inbox.May(ctx, c.Asker(), c.Asked.Role()) == nil {
+			return &command.Request{Command: c.Asked.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()}
 		}
 	}
 	return nil
@@ -148,7 +148,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	}
 	next = phases.Take(next, next, phases.Command{Name: o.Name, By: o.By, Comment: o.Comment, Job: b.lease.jobFor(o), Why: metadata.Because("run_begins"), At: o.At})
 	if o.Comment == 0 {
-		next.Cursor = b.inbox.newest() // what people wrote before is not about this run
+		next.Cursor = b.inbox.Newest() // what people wrote before is not about this run
 	}
 	if err := b.engine.Begin(ctx, next); err != nil {
 		return err
@@ -156,12 +156,12 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	b.w.Fresh = false
 	b.keep(next)
 	b.lease.holding = true
-	b.inbox.settle(o.Comment)
+	b.inbox.Settle(o.Comment)
 	if o.Comment > 0 {
 		b.voice.obeyed(o.Name, o.Comment)
 	}
 	for _, c := range early {
-		b.inbox.settle(c.Comment)
+		b.inbox.Settle(c.Comment)
 		b.answer(c, no)
 	}
 	b.tellRemoved()
@@ -180,21 +180,21 @@ func (b *bot) tellRemoved() {
 // are answered.
 func (b *bot) early(ctx context.Context, first command.Request) ([]command.Request, error) {
 	var out []command.Request
-	for _, c := range b.inbox.pending(metadata.Run{}) {
-		if c.comment.ID >= first.Comment {
+	for _, c := range b.inbox.Pending(metadata.Run{}) {
+		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no := b.inbox.may(ctx, c.asker(), c.asked.Role())
+		no := b.inbox.May(ctx, c.Asker(), c.Asked.Role())
 		switch {
 		case no != nil && no.Code == metadata.APIError:
 			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
-		case no != nil || c.comment.Edited():
-		case c.asked.Outcome == command.Mistaken || c.asked.Command.Now():
-			if c.comment.ID != b.t.Said() {
+		case no != nil || c.Comment.Edited():
+		case c.Asked.Outcome == command.Mistaken || c.Asked.Command.Now():
+			if c.Comment.ID != b.t.Said() {
 				b.voice.outbox.answer(c)
 			}
 		default:
-			out = append(out, command.Request{Command: c.asked.Command, By: c.comment.Author.Login, Comment: c.comment.ID, Url: c.comment.URL, At: b.env.Now()})
+			out = append(out, command.Request{Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()})
 		}
 	}
 	return out, nil

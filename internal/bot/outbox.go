@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -58,7 +59,7 @@ func (o *outbox) opinion(d metadata.Decision) {
 }
 
 // answer adds a question or a mistake.
-func (o *outbox) answer(c waiting) {
+func (o *outbox) answer(c inbox.Waiting) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiting.questions = append(o.waiting.questions, c)
@@ -110,9 +111,9 @@ func rest[T any](list, sent []T) []T { return list[min(len(sent), len(list)):] }
 
 // parcel is what is sent in one go.
 type parcel struct {
-	refused   []refusal      // answered in one comment
-	said      []page.Opinion // of agents that people have asked about the run
-	questions []waiting      // questions and mistakes
+	refused   []refusal       // answered in one comment
+	said      []page.Opinion  // of agents that people have asked about the run
+	questions []inbox.Waiting // questions and mistakes
 	signs     []sign
 }
 
@@ -149,7 +150,7 @@ func (v *voice) sendNext(ctx context.Context) {
 	case len(next.said) > 0:
 		v.tellOpinion(ctx, next.said[0])
 	case len(next.questions) > 0:
-		if c := next.questions[0]; v.react(ctx, c.comment.ID, github.Eyes) || v.inbox.overdue(c.comment) {
+		if c := next.questions[0]; v.react(ctx, c.Comment.ID, github.Eyes) || v.inbox.Overdue(c.Comment) {
 			_ = v.replyTo(ctx, c) // it was told
 		}
 	case len(next.signs) > 0:
@@ -166,12 +167,12 @@ const mostTogether = 40
 // refuseTogether answers commands that were refused, but for those that
 // somebody else has answered meanwhile.
 func (v *voice) refuseTogether(ctx context.Context, all []refusal) {
-	_ = v.inbox.read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
+	_ = v.inbox.Read(ctx, true)                 // otherwise two jobs may tell it, which does no harm
 	for _, there := range []bool{false, true} { // on the issue, on the pull request
 		var comments []int64
 		var denials []page.Denial
 		for _, r := range all {
-			if !v.inbox.isAnswered(r.comment) && v.inbox.isOnPull(r.comment) == there {
+			if !v.inbox.IsAnswered(r.comment) && v.inbox.IsOnPull(r.comment) == there {
 				comments, denials = append(comments, r.comment), append(denials, r.Denial)
 			}
 		}

@@ -35,7 +35,7 @@ func (b *bot) session(ctx context.Context) jobEnd {
 	if b.in.Dry {
 		return b.rehearse(ctx)
 	}
-	if err := b.inbox.read(ctx, true); err != nil {
+	if err := b.inbox.Read(ctx, true); err != nil {
 		return b.broke(ctx, err) // what was asked before is done before
 	}
 	defer func() {
@@ -70,7 +70,7 @@ const mostRaces = 5
 func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 	end, err := b.open(ctx)
 	if err == nil && end == nil {
-		err = b.inbox.reach(ctx, b.w.Run)
+		err = b.inbox.Reach(ctx, b.w.Run)
 	}
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (b *bot) begin(ctx context.Context) error {
 		run, err = b.drain(ctx, run)
 	}
 	if err == nil && !b.lease.holding {
-		err = b.inbox.err()
+		err = b.inbox.Err()
 	}
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (b *bot) work(ctx context.Context) error {
 	if run.Status == metadata.Running && b.lease.holding {
 		run, err = b.carryOn(ctx, run)
 	}
-	if err == nil && b.inbox.err() != nil && ctx.Err() == nil {
+	if err == nil && b.inbox.Err() != nil && ctx.Err() == nil {
 		if run, err = b.Steer(ctx, run); err == nil && run.Status == metadata.Running {
 			run, err = b.carryOn(ctx, run)
 		}
@@ -275,7 +275,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	}
 	run = b.w.Run
 	end := jobEnd{decision: toRun}
-	if unknown := b.inbox.err(); unknown != nil {
+	if unknown := b.inbox.Err(); unknown != nil {
 		end.err = fmt.Errorf("whether people have asked for something else meanwhile is not known: %w; start this job again", unknown)
 	}
 	if run.Stop != nil {
@@ -292,8 +292,8 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 // hasCommand gives a function that reports whether there is a command to take.
 func (b *bot) hasCommand(ctx context.Context) func() bool {
 	return func() bool {
-		b.inbox.look(ctx, false)
-		return len(b.inbox.pending(b.w.Run)) > 0
+		b.inbox.Look(ctx, false)
+		return len(b.inbox.Pending(b.w.Run)) > 0
 	}
 }
 
@@ -363,8 +363,8 @@ func (b *bot) takeRemaining(ctx context.Context) (bool, error) {
 	if ctx.Err() != nil {
 		return false, nil
 	}
-	b.inbox.look(ctx, true)
-	if len(b.inbox.pending(b.w.Run)) == 0 {
+	b.inbox.Look(ctx, true)
+	if len(b.inbox.Pending(b.w.Run)) == 0 {
 		return false, nil
 	}
 	before := b.w.Run.Revision

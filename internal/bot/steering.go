@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -13,7 +14,7 @@ import (
 // that have a lock.
 type steering struct {
 	steer func(ctx context.Context, run metadata.Run) (metadata.Run, error)
-	inbox *inbox
+	inbox *inbox.Inbox
 	voice *voice
 }
 
@@ -28,11 +29,11 @@ func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 func (s steering) Urgent(ctx context.Context) bool {
 	about := s.voice.subject()
 	for {
-		if environ.Sleep(ctx, s.inbox.listen()) != nil {
+		if environ.Sleep(ctx, s.inbox.Listen()) != nil {
 			return false
 		}
-		s.inbox.look(ctx, true)
-		for _, c := range s.inbox.pending(about.run) {
+		s.inbox.Look(ctx, true)
+		for _, c := range s.inbox.Pending(about.run) {
 			if s.stops(ctx, c, about) {
 				return true
 			}
@@ -43,20 +44,20 @@ func (s steering) Urgent(ctx context.Context) bool {
 
 // stops reports whether a command ends the step under way. A command that will
 // be refused does not, and neither does one whose effect is not known yet.
-func (s steering) stops(ctx context.Context, c waiting, about subject) bool {
-	cmd := c.asked.Command
-	if c.asked.Outcome != command.Understood || c.comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
+func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) bool {
+	cmd := c.Asked.Command
+	if c.Asked.Outcome != command.Understood || c.Comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
 		return false
 	}
-	if c.review.IsStranger() { // it waits until the step is over
+	if c.Review.IsStranger() { // it waits until the step is over
 		return false
 	}
-	if s.inbox.may(ctx, c.asker(), c.asked.Role()) != nil {
+	if s.inbox.May(ctx, c.Asker(), c.Asked.Role()) != nil {
 		return false
 	}
 	if cmd.Name == "cancel" {
 		return true // this also holds for an agent that is only asked about the run
 	}
-	_, err := s.inbox.request(about.run, c).Apply(about.plan, about.run, true)
+	_, err := s.inbox.Request(about.run, c).Apply(about.plan, about.run, true)
 	return err == nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -21,7 +22,7 @@ import (
 // warnings. The bot tells it which run these are about.
 type voice struct {
 	*place
-	inbox  *inbox
+	inbox  *inbox.Inbox
 	lease  *lease
 	outbox outbox
 	// unsettled are comments with a command that ends when the run does. Only the
@@ -71,7 +72,7 @@ func (v *voice) reply(ctx context.Context, comments []int64, body func(marker st
 		return nil
 	}
 	marker := page.ReplyMarker(comments...)
-	_, err := v.inbox.threadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.start())
+	_, err := v.inbox.ThreadOf(comments[0]).Post(ctx, marker, body(marker), v.inbox.Start())
 	if err != nil && !errors.Is(err, engine.ErrSteered) { // then it is tried again
 		v.warn(err)
 	}

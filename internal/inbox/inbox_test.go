@@ -1,4 +1,4 @@
-package bot
+package inbox
 
 import (
 	"strings"
@@ -12,12 +12,12 @@ import (
 // However often the inbox is looked at, each text is read once: reading takes
 // longer than all the rest, and anybody may write a hundred of the longest.
 func TestInboxReadsATextOnce(t *testing.T) {
-	in := newInbox(&place{}, nil)
+	in := New(Source{})
 	in.list = []github.Comment{{ID: 1, Body: "Hello"}, {ID: 2, Body: "/pause"}}
 	names := func() string {
 		var all []string
-		for _, c := range in.pending(metadata.Run{}) {
-			all = append(all, c.asked.Command.Name)
+		for _, c := range in.Pending(metadata.Run{}) {
+			all = append(all, c.Asked.Command.Name)
 		}
 		return strings.Join(all, ", ")
 	}

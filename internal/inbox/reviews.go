@@ -1,4 +1,4 @@
-package bot
+package inbox
 
 import (
 	"context"
@@ -30,9 +30,9 @@ func readReviews(ctx context.Context, p *review.Pull) ([]review.Review, error) {
 // pendingReviews gives the reviews that ask for something and were not taken yet,
 // oldest first. Of the one of the event it is the text there that counts. The
 // caller holds mu.
-func (i *inbox) pendingReviews(run metadata.Run) []waiting {
+func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 	list := slices.Clone(i.given)
-	if mine := i.t.Review; mine != nil {
+	if mine := i.from.Trigger.Review; mine != nil {
 		at := slices.IndexFunc(list, func(r review.Review) bool { return r.ID == mine.ID })
 		switch {
 		case at < 0:
@@ -44,14 +44,14 @@ func (i *inbox) pendingReviews(run metadata.Run) []waiting {
 	taken := func(id int64) bool {
 		return slices.ContainsFunc(run.Reviews, func(v metadata.PullReview) bool { return v.ID == id })
 	}
-	var out []waiting
+	var out []Waiting
 	for _, r := range list {
 		c := github.Comment{ID: r.ID, Body: r.Body, Author: r.Author, URL: r.URL, CreatedAt: r.At, UpdatedAt: r.At}
 		if taken(r.ID) || i.reviewed[r.ID] || strings.Contains(r.Body, trigger.OurMarker) || i.foreign(c) {
 			continue
 		}
 		if asked := i.asks(r); asked.Outcome != command.Ignored {
-			out = append(out, waiting{comment: c, asked: asked, review: &r})
+			out = append(out, Waiting{Comment: c, Asked: asked, Review: &r})
 		}
 	}
 	return out
@@ -59,11 +59,11 @@ func (i *inbox) pendingReviews(run metadata.Run) []waiting {
 
 // asks gives what a review asks for. As with comments, each is read once, however
 // often the queue is looked at. The caller holds mu.
-func (i *inbox) asks(r review.Review) command.Parsed {
+func (i *Inbox) asks(r review.Review) command.Parsed {
 	text := fmt.Sprint(r.State, len(r.Comments), r.Body) // the list of what is said on lines may lag behind
 	was, ok := i.said[r.ID]
 	if !ok || was.text != text {
-		was = heard{text, r.Asks(i.env.Finder().Mask)}
+		was = heard{text, r.Asks(i.from.Env.Finder().Mask)}
 		i.said[r.ID] = was
 	}
 	return was.asked
@@ -71,10 +71,10 @@ func (i *inbox) asks(r review.Review) command.Parsed {
 
 // inOrder puts reviews between comments, by time. Comments keep the order of their
 // numbers, which reviews do not share.
-func inOrder(comments, reviews []waiting) []waiting {
-	var out []waiting
+func inOrder(comments, reviews []Waiting) []Waiting {
+	var out []Waiting
 	for _, c := range comments {
-		for len(reviews) > 0 && reviews[0].comment.CreatedAt.Before(c.comment.CreatedAt) {
+		for len(reviews) > 0 && reviews[0].Comment.CreatedAt.Before(c.Comment.CreatedAt) {
 			out, reviews = append(out, reviews[0]), reviews[1:]
 		}
 		out = append(out, c)
@@ -82,27 +82,23 @@ func inOrder(comments, reviews []waiting) []waiting {
 	return append(out, reviews...)
 }
 
-// request is what somebody asks for, as a command on a run.
-func (i *inbox) request(run metadata.Run, c waiting) command.Request {
+// Request is what somebody asks for, as a command on a run.
+func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 	o := command.Request{
-		Command: c.asked.Command, By: c.comment.Author.Login, Comment: c.comment.ID, OnPull: c.onPull, Url: c.comment.URL, At: i.env.Now(), Removed: c.asked.Removed,
+		Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Removed: c.Asked.Removed,
 	}
-	if c.review != nil {
-		o.Comment, o.Review = 0, c.review.Record(run, i.env.Finder().Mask)
+	if c.Review != nil {
+		o.Comment, o.Review = 0, c.Review.Record(run, i.from.Env.Finder().Mask)
 	}
 	return o
 }
 
-// idle reports whether a review is an approval that nothing waits for. That is
+// Idle reports whether it is a review that approves and nothing waits for that. It is
 // for people, and is neither carried out nor refused.
-func idle(plan *pipelines.Pipeline, run metadata.Run, c waiting) bool {
-	if c.review == nil || c.review.State != review.Approved || c.asked.Command.Name != "approve" {
+func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
+	if c.Review == nil || c.Review.State != review.Approved || c.Asked.Command.Name != "approve" {
 		return false
 	}
 	_, _, _, waits := phases.Approval(plan, run)
 	return !waits
 }
-
-// mostStrangers is after how many reviews by people without the right GitHub is
-// only asked about those whom it calls somebody: anybody may write a hundred.
-const mostStrangers = 20

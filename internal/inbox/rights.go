@@ -1,4 +1,4 @@
-package bot
+package inbox
 
 import (
 	"context"
@@ -25,43 +25,43 @@ type smallRole struct {
 // smallFor is how long a role that was not enough is remembered.
 const smallFor = time.Minute
 
-// asker is who asks for something. The role is looked up again for each
+// Asker is who asks for something. The role is looked up again for each
 // command, because a job takes long and rights can be withdrawn meanwhile.
-type asker struct {
-	who     string // login
-	comment int64  // 0 if it came another way
-	review  int64  // of a review its number; 0: it is none
+type Asker struct {
+	Who     string // login
+	Comment int64  // 0 if it came another way
+	Review  int64  // of a review its number; 0: it is none
 }
 
-// askerOf is who asks for something in a comment or in a review.
-func askerOf(who string, comment int64, r *review.Review) asker {
+// AskerOf is who asks for something in a comment or in a review.
+func AskerOf(who string, comment int64, r *review.Review) Asker {
 	if r != nil {
-		return asker{who: who, review: r.ID}
+		return Asker{Who: who, Review: r.ID}
 	}
-	return asker{who: who, comment: comment}
+	return Asker{Who: who, Comment: comment}
 }
 
-// may says why somebody does not have the right, or nothing. If that cannot be
+// May says why somebody does not have the right, or nothing. If that cannot be
 // looked up, the answer is no as well.
-func (i *inbox) may(ctx context.Context, by asker, need github.Role) *page.Denial {
-	who := by.who
+func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denial {
+	who := by.Who
 	no := &page.Denial{Code: metadata.PermissionDenied, By: who}
-	if len(i.in.Users) > 0 && !containsFold(i.in.Users, who) {
+	if len(i.from.In.Users) > 0 && !containsFold(i.from.In.Users, who) {
 		no.Why = metadata.Because("user_not_allowed", "who", who)
 		return no
 	}
 	i.mu.Lock()
 	role, known := i.roles[by]
-	if s := i.small[strings.ToLower(who)]; !known && i.env.Now().Before(s.until) && !s.role.AtLeast(need) {
+	if s := i.small[strings.ToLower(who)]; !known && i.from.Env.Now().Before(s.until) && !s.role.AtLeast(need) {
 		role, known = s.role, true
 	}
 	i.mu.Unlock()
-	if strings.HasSuffix(who, "[bot]") && containsFold(i.in.Bots, who) {
+	if strings.HasSuffix(who, "[bot]") && containsFold(i.from.In.Bots, who) {
 		role, known = github.RoleWrite, true // an app can have no role: the workflow file gives it the right
 	}
 	if !known {
 		var err error
-		if role, err = i.gh.Role(ctx, i.owner, i.name, who); err != nil {
+		if role, err = i.from.GitHub.Role(ctx, i.from.Owner, i.from.Name, who); err != nil {
 			no.Why = exit.Why(err)
 			if errors.As(err, new(*github.Error)) {
 				no.Code = metadata.APIError
@@ -71,7 +71,7 @@ func (i *inbox) may(ctx context.Context, by asker, need github.Role) *page.Denia
 		i.mu.Lock()
 		i.roles[by] = role
 		if !role.AtLeast(need) {
-			i.small[strings.ToLower(who)] = smallRole{role, i.env.Now().Add(smallFor)}
+			i.small[strings.ToLower(who)] = smallRole{role, i.from.Env.Now().Add(smallFor)}
 		}
 		i.mu.Unlock()
 	}
@@ -87,10 +87,10 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, s) })
 }
 
-// mayNow is may with a role that is looked up now, not some time ago.
-func (i *inbox) mayNow(ctx context.Context, c waiting) *page.Denial {
+// MayNow is may with a role that is looked up now, not some time ago.
+func (i *Inbox) MayNow(ctx context.Context, c Waiting) *page.Denial {
 	i.mu.Lock()
-	delete(i.roles, c.asker())
+	delete(i.roles, c.Asker())
 	i.mu.Unlock()
-	return i.may(ctx, c.asker(), c.asked.Role())
+	return i.May(ctx, c.Asker(), c.Asked.Role())
 }
