@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -174,7 +175,7 @@ func pauseNote(ctx context.Context, env environ.Env, s steering) (string, error)
 // it to stop if the command means that.
 func openFreed(ctx context.Context, env environ.Env, s steering) (*workspace.Workspace, error) {
 	w, err := workspace.Open(ctx, env, s.Options)
-	var locked *git.Locked
+	var locked *lock.Held
 	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {
 		return w, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -93,6 +94,5 @@ func (l *lease) jobFor(o command.Request) string {
 // another job has taken the run.
 func lostRace(err error) bool {
 	var moved *git.Moved
-	var held *git.Locked
-	return errors.As(err, &moved) && moved.Run || errors.As(err, &held)
+	return errors.As(err, &moved) && moved.Run || errors.As(err, new(*lock.Held))
 }

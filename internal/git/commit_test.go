@@ -5,13 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/lock"
 )
 
 func TestCommitStateAndCode(t *testing.T) {
@@ -341,35 +341,12 @@ func TestLocked(t *testing.T) {
 	user := newUser(t, nil)
 	r := openRun(t, user)
 	_, err := tryOpen(t, user)
-	var locked *Locked
+	var locked *lock.Held
 	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
 		t.Errorf("got %v", err)
 	}
 	r.Close()
 	openRun(t, user)
-}
-
-// Between taking the lock and writing its number a process is not yet known,
-// but it soon will be.
-func TestLockedJustNow(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	f, err := os.Create(filepath.Join(root, "lock"))
-	must(t, err)
-	defer f.Close()
-	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
-	written := make(chan error)
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		_, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
-		written <- err
-	}()
-	_, err = TakeLock(t.Context(), root)
-	var locked *Locked
-	if !errors.As(err, &locked) || locked.PID != os.Getpid() {
-		t.Errorf("got %v", err)
-	}
-	must(t, <-written)
 }
 
 func TestDryRunWritesNothing(t *testing.T) {

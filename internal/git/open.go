@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/lock"
 )
 
 // Open takes the run's folder for this process, finds the newest commit of the
 // branch and brings the work tree to it. The newest is the furthest of what
 // this folder, the user's repository and the remote have; if none of them
 // contains the others, the error is a *Moved. A folder that another process
-// holds is a *Locked. Commits that the remote does not have yet are pushed.
+// holds is a *lock.Held. Commits that the remote does not have yet are pushed.
 //
 // What a killed process left uncommitted is kept as a patch, see Leftover. No
 // ref is made before the first commit.
@@ -30,11 +31,11 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if err := r.makeRoot(); err != nil {
 		return nil, err
 	}
-	lock, err := TakeLock(ctx, r.opt.Root)
+	held, err := lock.Take(ctx, r.opt.Root)
 	if err != nil {
 		return nil, err
 	}
-	r.lock = lock
+	r.lock = held
 	r.openStores()
 	if o.Locked != nil {
 		r.warnOf(o.Locked(r.treePath))

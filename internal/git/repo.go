@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/lock"
 )
 
 // Repo is one run's branch and work tree. Its methods are not for concurrent
@@ -89,7 +91,7 @@ func (r *Repo) Close() error {
 	if r.lock == nil {
 		return kept
 	}
-	lock := r.lock
+	held := r.lock
 	r.lock = nil
-	return errors.Join(kept, freeLock(lock))
+	return errors.Join(kept, lock.Free(held))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -109,14 +110,14 @@ func size(dir string) (bytes int64) {
 	return bytes
 }
 
-// Remove removes the folders. The error is a *git.Locked if a process works on the
+// Remove removes the folders. The error is a *lock.Held if a process works on the
 // run; then everything is still there.
 func (l Leftover) Remove(ctx context.Context) error {
-	lock, err := git.TakeLock(ctx, l.Folders[0])
+	held, err := lock.Take(ctx, l.Folders[0])
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer held.Close()
 	var failed []error
 	for _, dir := range slices.Backward(l.Folders) { // the one with the lock goes last
 		if err := folders.RemoveAll(dir); err != nil {

@@ -1,4 +1,6 @@
-package git
+// Package lock is a folder that one process works in at a time. The system lets
+// go of it when that process ends, in whatever way.
+package lock
 
 import (
 	"context"
@@ -12,21 +14,21 @@ import (
 	"time"
 )
 
-// Locked says who holds the folder of a run.
-type Locked struct {
+// Held says who holds the folder of a run.
+type Held struct {
 	Root string
 	PID  int // 0 if unknown
 }
 
 // Error names the process.
-func (e *Locked) Error() string {
+func (e *Held) Error() string {
 	return fmt.Sprintf("%s: another process works on this run (process %d): wait for it, or end it", e.Root, e.PID)
 }
 
-// TakeLock takes the folder for this process, until the file is closed or the
+// Take takes the folder for this process, until the file is closed or the
 // process ends. Git commands that write to the run's own directory inherit the
-// lock, so TakeLock waits for one that has outlived its process.
-func TakeLock(ctx context.Context, root string) (*os.File, error) {
+// lock, so Take waits for one that has outlived its process.
+func Take(ctx context.Context, root string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -43,13 +45,13 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 		case pid == 0:
 			tries = numberTries
 		case syscall.Kill(pid, 0) == syscall.ESRCH:
-			tries = lockTries
+			tries = deadTries
 		}
 		if wait >= tries || ctx.Err() != nil {
 			f.Close()
-			return nil, &Locked{Root: root, PID: pid}
+			return nil, &Held{Root: root, PID: pid}
 		}
-		time.Sleep(lockPause)
+		time.Sleep(pause)
 	}
 	if err == nil {
 		err = f.Truncate(0)
@@ -64,16 +66,16 @@ func TakeLock(ctx context.Context, root string) (*os.File, error) {
 	return f, nil
 }
 
-// freeLock releases the folder at once, even if a child that is just being
+// Free releases the folder at once, even if a child that is just being
 // started has a copy of the file.
-func freeLock(f *os.File) error {
+func Free(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 // How long a command of a dead process may go on: ten seconds. And how long one
 // that has just taken the lock may take to write its number: one second.
 const (
-	lockTries   = 500
+	deadTries   = 500
 	numberTries = 50
-	lockPause   = 20 * time.Millisecond
+	pause       = 20 * time.Millisecond
 )
