@@ -423,7 +423,8 @@ var rooms = map[string][]string{
 		"pipelines",
 		"github.com/rogpeppe/go-internal/diff",
 	},
-	"internal/setup": {"internal/folders", "pipelines"},
+	"internal/copies": {"internal/folders", "internal/size", "golang.org/x/sys"},
+	"internal/setup":  {"internal/copies", "internal/folders", "pipelines"},
 	"internal/workflow": {
 		"internal/environ",
 		"internal/exit",

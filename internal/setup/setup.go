@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -29,8 +30,9 @@ type Store struct {
 // The names below the folder of a run.
 const (
 	treeDir = "tree"
-	keptDir = "setup" // files 0, 1, 2 and so on, and made
+	keptDir = "setup" // files 0, 1, 2 and so on, made and giving
 	made    = keptDir + "/made.json"
+	giving  = keptDir + "/giving" // there while the tree has not all of its copies
 )
 
 // record says what the store holds.
@@ -67,7 +69,10 @@ func (s Store) Take(digest string, paths []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // nothing is written through it later
+	defer func() { _ = root.Close() }()                        // nothing is written through it later
+	if err := root.WriteFile(giving, nil, 0o600); err != nil { // the tree has nothing of it yet
+		return err
+	}
 	r := record{Digest: digest}
 	for i, p := range paths {
 		p = strings.TrimSuffix(p, "/")
@@ -84,53 +89,84 @@ func (s Store) Take(digest string, paths []string) error {
 	return root.WriteFile(made, data, 0o600) // last: what is not whole does not count
 }
 
-// Forget removes what is kept.
+// Forget removes what is kept: first what says that it is whole.
 func (s Store) Forget() error {
+	if err := ignoreMissing(os.Remove(filepath.Join(s.Root, filepath.FromSlash(made)))); err != nil {
+		return err
+	}
 	return folders.RemoveAll(filepath.Join(s.Root, keptDir))
 }
 
-// Give copies what is kept into the tree, for agents; all of it, or only what is
-// not there. What an agent does to the copy reaches nobody else.
-func (s Store) Give(all bool) error {
+// Give copies what is kept into the tree, for agents: all of it after Take, and
+// later what is not there. What an agent does to the copy reaches nobody else. After
+// an interruption the next call gives all of it.
+func (s Store) Give() error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
 	}
+	_, unmarked := os.Lstat(s.mark())
 	root, err := os.OpenRoot(filepath.Join(s.Root, treeDir))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = root.Close() }() // what is copied is closed by then
 	for i, p := range r.Paths {
-		if _, err := root.Lstat(p); err == nil && !all {
+		if _, err := root.Lstat(p); err == nil && unmarked != nil {
 			continue
+		}
+		if err := os.WriteFile(s.mark(), nil, 0o600); err != nil {
+			return err
 		}
 		if err := s.copy(root, i, p); err != nil {
 			return fmt.Errorf("copy %s into the tree: %w", p, err)
+		}
+	}
+	return ignoreMissing(os.Remove(s.mark()))
+}
+
+// Place copies what is kept into another tree, where nothing is in its way.
+func (s Store) Place(dir string) error {
+	r, err := s.read()
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what is copied is closed by then
+	for i, p := range r.Paths {
+		if _, err := root.Lstat(p); err == nil {
+			continue // the pipeline keeps the agent's own
+		}
+		if err := s.copy(root, i, p); err != nil {
+			return fmt.Errorf("copy %s: %w", p, err)
 		}
 	}
 	return nil
 }
 
 // copy puts a copy of what is kept as number i in place.
-func (s Store) copy(root *os.Root, i int, to string) error {
-	folders.UnlockAbove(root, to)
-	if err := folders.Remove(root, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (s Store) copy(tree *os.Root, i int, to string) error {
+	folders.UnlockAbove(tree, to)
+	if err := folders.Remove(tree, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := root.MkdirAll(path.Dir(to), 0o755); err != nil {
+	if err := tree.MkdirAll(path.Dir(to), 0o755); err != nil {
 		return err
 	}
-	into, err := root.OpenRoot(path.Dir(to)) // no link leads it elsewhere
+	into, err := tree.OpenRoot(path.Dir(to)) // no link leads it elsewhere
 	if err != nil {
 		return err
 	}
 	defer func() { _ = into.Close() }() // as above
-	info, err := os.Lstat(s.kept(i))
+	kept, err := os.OpenRoot(filepath.Join(s.Root, keptDir))
 	if err != nil {
 		return err
 	}
-	return duplicate(s.kept(i), into, path.Base(to), info)
+	defer func() { _ = kept.Close() }() // opened for reading
+	return copies.Copy(kept, strconv.Itoa(i), into, path.Base(to))
 }
 
 // Lend puts copies of what is kept into the tree, for checks and reviewers, where
@@ -155,7 +191,10 @@ func (s Store) Lend() (back func() error, err error) {
 				failed = errors.Join(failed, fmt.Errorf("take %s out of the tree: %w", p, err))
 			}
 		}
-		return errors.Join(failed, root.Close())
+		return errors.Join(failed, root.Close(), ignoreMissing(os.Remove(s.mark())))
+	}
+	if err := os.WriteFile(s.mark(), nil, 0o600); err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
 	for i, p := range r.Paths {
 		if _, err := root.Lstat(p); err == nil {
@@ -168,6 +207,8 @@ func (s Store) Lend() (back func() error, err error) {
 	}
 	return back, nil
 }
+
+func (s Store) mark() string { return filepath.Join(s.Root, filepath.FromSlash(giving)) }
 
 func (s Store) kept(i int) string { return filepath.Join(s.Root, keptDir, strconv.Itoa(i)) }
 

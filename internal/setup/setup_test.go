@@ -87,7 +87,7 @@ func TestStore(t *testing.T) {
 	}
 
 	// An agent has a copy of its own.
-	do(t, s.Give(true))
+	do(t, s.Give())
 	whole := map[string]string{"main.go": "work", "deps/a": "made", "deps/bin/tool": "made", "deps/bin/link": "-> tool", "cache": "made"}
 	if diff := cmp.Diff(whole, s.tree(t)); diff != "" {
 		t.Errorf("given (-want +got):\n%s", diff)
@@ -98,7 +98,7 @@ func TestStore(t *testing.T) {
 	}
 	s.write(t, "deps/a", "of an agent")
 	do(t, os.Remove(filepath.Join(s.Root, treeDir, "cache")))
-	do(t, s.Give(false))
+	do(t, s.Give())
 	if got := s.tree(t); got["deps/a"] != "of an agent" || got["cache"] != "made" {
 		t.Errorf("what is there was changed, or what is gone is not back: %v", got)
 	}
@@ -127,11 +127,41 @@ func TestStore(t *testing.T) {
 		t.Errorf("lent again (-want +got):\n%s", diff)
 	}
 	do(t, back())
+	other := t.TempDir()
+	do(t, os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644))
+	do(t, s.Place(other))
+	for name, want := range map[string]string{"deps/bin/tool": "made", "cache": "kept"} {
+		if data, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(data) != want {
+			t.Errorf("placed in another tree: %s is %q, %v", name, data, err)
+		}
+	}
 	do(t, s.Forget())
 	if !s.Due("1") {
 		t.Error("not due after it was forgotten")
 	}
-	do(t, s.Give(true)) // nothing is there to be given
+	do(t, s.Give()) // nothing is there to be given
+}
+
+// A tree that was only given a part of what is kept, as before a kill, gets all of it.
+func TestGivenInPart(t *testing.T) {
+	s := newStore(t, map[string]string{"deps/a": "made", "deps/b": "made", "more": "made"})
+	do(t, s.Take("1", []string{"deps", "more"}))
+	do(t, s.Give())
+
+	// While the tree was given the copies of a newer setup: some are old, one is half there.
+	s.write(t, "more", "old")
+	do(t, os.Remove(filepath.Join(s.Root, treeDir, "deps/b")))
+	do(t, os.WriteFile(filepath.Join(s.Root, filepath.FromSlash(giving)), nil, 0o600))
+	do(t, s.Give())
+	want := map[string]string{"deps/a": "made", "deps/b": "made", "more": "made"}
+	if diff := cmp.Diff(want, s.tree(t)); diff != "" {
+		t.Errorf("given again (-want +got):\n%s", diff)
+	}
+	s.write(t, "more", "of an agent")
+	do(t, s.Give())
+	if got := s.tree(t)["more"]; got != "of an agent" {
+		t.Errorf("given once more, though it was whole: %q", got)
+	}
 }
 
 // A folder on the way may have become a link out of the tree.
@@ -140,7 +170,7 @@ func TestGiveFollowsNoLink(t *testing.T) {
 	do(t, s.Take("1", []string{"web/deps"}))
 	do(t, os.Remove(filepath.Join(s.Root, treeDir, "web")))
 	do(t, os.Symlink(outside, filepath.Join(s.Root, treeDir, "web")))
-	if err := s.Give(true); err == nil {
+	if err := s.Give(); err == nil {
 		t.Error("no error")
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {

@@ -244,7 +244,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	if err != nil || !good {
 		return errors.Join(err, s.Forget())
 	}
-	return s.Give(true)
+	return s.Give()
 }
 
 // take keeps what is in the tree and ignored.
@@ -261,4 +261,4 @@ func (p provisions) take(ctx context.Context, digest string) error {
 }
 
 // Give brings back into the tree what has been removed of it.
-func (p provisions) Give() error { return storeBeside(p.repo).Give(false) }
+func (p provisions) Give() error { return storeBeside(p.repo).Give() }
