@@ -55,19 +55,19 @@ type authorSetup struct {
 }
 
 type authorPhase struct {
-	Name, Goal string
-	Needs      []string
-	Writes     string
-	Access     Access
-	MustChange bool `json:"must_change"`
-	Gates      []string
-	Report     string
-	Checks     []Check
-	Approve    string
-	Review     *bool
-	Revise     string
-	Revisions  *int
-	Retry      authorRetry
+	Name, Title, Goal string
+	Needs             []string
+	Writes            string
+	Access            Access
+	MustChange        bool `json:"must_change"`
+	Gates             []string
+	Report            string
+	Checks            []Check
+	Approve           string
+	Review            *bool
+	Revise            string
+	Revisions         *int
+	Retry             authorRetry
 	authorStep
 	Steps struct{ Execute, Review, Revise authorStep }
 
@@ -231,6 +231,7 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	}
 	out := Phase{
 		Name:         ph.Name,
+		Title:        ph.Title,
 		Goal:         strings.TrimSpace(ph.Goal),
 		Needs:        ph.Needs,
 		Folder:       fmt.Sprintf("%02d_%s", i, ph.Name),

@@ -11,10 +11,11 @@ import (
 //go:embed builtin/ja.yaml
 var builtinJapanese []byte
 
-// ownWords is what a built-in pipeline says in another language: goals by
-// phase, gates by how they read in English.
+// ownWords is what a built-in pipeline says in another language: titles and goals
+// by phase, gates by how they read in English.
 type ownWords struct {
 	Description string
+	Titles      map[string]string
 	Goals       map[string]string
 	Gates       map[string]string
 }
@@ -53,6 +54,9 @@ func (p *Pipeline) Speak() error {
 func (ph *Phase) speak(words ownWords, says func(text string) bool) {
 	if goal := words.Goals[ph.Name]; goal != "" && says(`goal: """ `+strings.Join(strings.Fields(ph.Goal), " ")+` """`) {
 		ph.Goal = strings.TrimSpace(goal)
+		if ph.Title == "" {
+			ph.Title = words.Titles[ph.Name]
+		}
 	}
 	gates := make([]string, len(ph.Gates))
 	for i, g := range ph.Gates {

@@ -27,6 +27,9 @@ func TestBuiltinInJapanese(t *testing.T) {
 			t.Errorf("%s: description %q", name, p.Description)
 		}
 		for _, ph := range p.Phases {
+			if ph.Title == "" {
+				t.Errorf("%s %s has no title", name, ph.Name)
+			}
 			if !kana(ph.Goal) {
 				t.Errorf("%s %s: goal %q", name, ph.Name, ph.Goal)
 			}
@@ -47,5 +50,8 @@ func TestOwnWordsAreLeftAlone(t *testing.T) {
 	want := p.Phases[0].Goal
 	if err := p.Speak(); err != nil || p.Phases[0].Goal != want || p.Description != "Ours." || !kana(p.Phases[1].Goal) {
 		t.Errorf("%v: %q, %q, %q", err, p.Description, p.Phases[0].Goal, p.Phases[1].Goal)
+	}
+	if p.Phases[0].Title != "" || p.Phases[1].Title != "修正の実装" {
+		t.Errorf("titles %q and %q", p.Phases[0].Title, p.Phases[1].Title)
 	}
 }

@@ -140,6 +140,7 @@ type Price struct {
 // Phase is a resolved phase.
 type Phase struct {
 	Name       string   `json:"name"`
+	Title      string   `json:"title,omitempty"` // for people; empty: made of the name
 	Goal       string   `json:"goal"`
 	Needs      []string `json:"needs,omitempty"`
 	Folder     string   `json:"folder"` // of its artifacts, such as "00_planning"

@@ -19,9 +19,22 @@ type CommentWords struct {
 	NotTaken    string // before why a rollback that an agent proposes was not carried out
 	CarryOut    string // before the command that does
 	Saw         string // heading of what an agent saw
+	Now         string // before what a person can do with a run that is done
+	Review      string // one of these: what to do with the pull request
 
-	Forms struct{ Exit, AsksOne, AsksMany, More, MoreLines string }
+	Forms struct{ Exit, AsksOne, AsksMany, More, MoreLines, Changed, Back, Left string }
 }
+
+// Changed says how many files and lines a phase has changed.
+func (w CommentWords) Changed(files, added, deleted int) string {
+	return counting(w.Forms.Changed, map[string]string{"n": strconv.Itoa(files), "added": strconv.Itoa(added), "deleted": strconv.Itoa(deleted)})
+}
+
+// Back says which command takes a run back, to one of the phases named.
+func (w CommentWords) Back(phases string) string { return fill(w.Forms.Back, "phases", phases) }
+
+// Left says how long a run will still take, as earlier ones did.
+func (w CommentWords) Left(d string) string { return fill(w.Forms.Left, "time", d) }
 
 // Exit says with which code a check ended.
 func (w CommentWords) Exit(code int) string { return fill(w.Forms.Exit, "code", strconv.Itoa(code)) }

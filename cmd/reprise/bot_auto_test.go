@@ -169,5 +169,5 @@ func TestAutoInJapanese(t *testing.T) {
 	if err != nil || !strings.Contains(reason, "件数を書く。") || testenv.English(reason) != "" {
 		t.Errorf("%v, the reason reads:\n%s", err, reason)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが build から plan(修正)へ差し戻し")
+	has(t, "the live comment", h.ours("progress")[0].Body, "max が調査を依頼したエージェントが Build から Plan(修正)へ差し戻し")
 }

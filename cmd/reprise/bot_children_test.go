@@ -75,7 +75,7 @@ func TestChildIssues(t *testing.T) {
 	if got := h.below(); got != "" {
 		t.Fatalf("before the approval there are %q", got)
 	}
-	has(t, "the live comment", h.ours("progress")[0].Body, "Issues asked for · 7", "- Colour · plan · opened once", "- Time · plan · opened once")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Issues asked for · 7", "- Colour · Plan · opened once", "- Time · Plan · opened once")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
 	if got := h.below(); got != "Colour, Smell, Sound, Speak French, `@hana`, Taste" {
 		t.Fatalf("opened were %q", got)
@@ -88,7 +88,7 @@ func TestChildIssues(t *testing.T) {
 		}
 	}
 	live := h.ours("progress")[0].Body
-	has(t, "the live comment", live, fmt.Sprintf("- Colour · plan · [%d](http", run.Children[1].Number), "- Touch · plan · not opened: a run opens at most 5")
+	has(t, "the live comment", live, fmt.Sprintf("- Colour · Plan · [%d](http", run.Children[1].Number), "- Touch · Plan · not opened: a run opens at most 5")
 	// Neither another run nor a rollback opens any of them again.
 	h.comment("ada", "/rollback plan:execute think again").end(exit.Done).wants("status", "waiting")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
@@ -132,7 +132,7 @@ func TestChildIssueThatCannotBeOpened(t *testing.T) {
 	h.forge.Fault("POST /repos/acme/widget/issues", githubtest.Status(422, "Validation Failed"), githubtest.Status(410, "Issues are disabled for this repo"))
 	j := h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 	has(t, "the summary", j.summary, "Issues are disabled")
-	has(t, "the live comment", h.ours("progress")[0].Body, "- Speak French · plan · not open yet: the next `/run` opens it")
+	has(t, "the live comment", h.ours("progress")[0].Body, "- Speak French · Plan · not open yet: the next `/run` opens it")
 	h.comment("ada", "/run").end(exit.Done)
 	if got := h.below(); got != "Speak French" || !h.record().Children[0].Opened() {
 		t.Errorf("opened were %q; the record has %+v", got, h.record().Children)

@@ -210,7 +210,7 @@ func (h *hub) shows(body string) bool {
 		return false
 	}
 	run, err := metadata.Parse([]byte(data), "origin")
-	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "✅")
+	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
 }
 
 // sound holds everything against what must be so whatever happened.

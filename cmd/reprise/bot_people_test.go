@@ -343,7 +343,7 @@ func TestPeopleInJapanese(t *testing.T) {
 	h := newCrew(t, strings.Replace(peopled, `name: "own"`, "name: \"own\"\nlanguage: \"ja\"", 1))
 	h.write("home/plan-execute", asksOnce(`"RESTですか"`))
 	h.comment("ada", "/run").end(exit.Done)
-	has(t, "the live comment", h.ours("progress")[0].Body, "**plan からの質問です。回答を待っています。**", "❓ **q1** RESTですか", "`/answer q1`", "回答してください")
+	has(t, "the live comment", h.ours("progress")[0].Body, "**Plan からの質問です。回答を待っています。**", "❓ **q1** RESTですか", "`/answer q1`", "回答してください")
 	h.comment("ada", "/answer はい、RESTです。").end(exit.Done).wants("phase", "plan")
 	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
 	weak := h.say("ada", "/approve")

@@ -221,7 +221,7 @@ func TestRunByComment(t *testing.T) {
 		t.Errorf("the comment has the reactions %q", got)
 	}
 	live := h.ours("progress")
-	if len(live) != 1 || !strings.Contains(live[0].Body, "✅") {
+	if len(live) != 1 || !strings.Contains(live[0].Body, "### ✅") {
 		t.Fatalf("the live comments are %+v", live)
 	}
 	pulls := h.forge.Pulls(hubRepo)

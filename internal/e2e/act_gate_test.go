@@ -29,7 +29,7 @@ func TestActionsAnswers(t *testing.T) {
 	h.secrets["GITHUB_TOKEN"] = token
 	for body, want := range map[string][]string{
 		"/help":   {"/rollback"},
-		"/status": {"Phase 2 of 2: build"},
+		"/status": {"Phase 2 of 2: Build"},
 		"/config": {"own"},
 		"/rollback plan --dry-run not deep enough": {"not deep enough", "plan"},
 	} {

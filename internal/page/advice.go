@@ -31,10 +31,7 @@ func (w advice) text() string {
 	kind := alertWarning
 	switch {
 	case reason == metadata.Done:
-		kind = alertNote
-		if w.pullRequest() == "" {
-			a.Do = "" // it is about the pull request
-		}
+		return alert(alertTip, text.Join("\n\n", a.Meaning, markdown.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
 	case w.run.Status == metadata.Interrupted:
 		kind, a.Meaning = alertNote, w.Comment.Interrupted
 	case reason == metadata.RunCancelled:
@@ -46,7 +43,39 @@ func (w advice) text() string {
 	if verbatim(reason) && w.run.Stop.Why != "" {
 		words = markdown.Code(markdown.Truncate(w.run.Stop.Why.In(w.Catalogue), 300))
 	}
-	return alert(kind, text.Join("\n\n", a.Meaning, words, markdown.Named(w.WhatNow, a.Do)))
+	names := ""
+	if strings.Contains(a.Do, "/rollback") {
+		names = w.wayBack()
+	}
+	return alert(kind, text.Join("\n\n", a.Meaning, words, markdown.Named(w.WhatNow, a.Do), names))
+}
+
+// afterwards are the ways on from a run that is completed.
+func (w advice) afterwards() []string {
+	var ways []string
+	if link := markdown.Link(w.Comment.Review, w.pullRequest()); link != "" {
+		ways = append(ways, "- "+link)
+	}
+	if back := w.wayBack(); back != "" {
+		ways = append(ways, "- "+back)
+	}
+	return ways
+}
+
+// wayBack is the command that takes the run back, with the names of the phases to
+// which it can: on the page they have titles.
+func (w advice) wayBack() string {
+	var names []string
+	for _, r := range w.rows {
+		if r.Rec.Status != metadata.PhasePending && r.Rec.Status != metadata.PhaseSkipped && r.Rec.Status != "" {
+			names = append(names, r.Rec.Name)
+		}
+	}
+	const most = 20
+	if len(names) == 0 {
+		return ""
+	}
+	return w.Comment.Back(w.List(codes(names[max(0, len(names)-most):])))
 }
 
 // lastWords is what the program of the agent wrote to standard error that
@@ -86,14 +115,14 @@ func (w advice) approval(phase, role string) string {
 	if rec := w.run.Phase(phase); rec.Ask != "" { // else the pipeline asks for it, which is no news
 		why = markdown.Inline(rec.Ask.In(w.Catalogue), 600)
 	}
-	return text.Join("\n\n", markdown.Bold(w.WaitingFor(markdown.Inline(role, 40), markdown.Inline(phase, 60))), why, markdown.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
+	return text.Join("\n\n", markdown.Bold(w.WaitingFor(markdown.Inline(role, 40), markdown.Inline(w.title(phase), 60))), why, markdown.Named(w.WhatNow, w.Comment.Choose), strings.Join(ways, "\n"))
 }
 
 // questions are what agents ask people, with how to answer. A question that
 // nobody can answer any more, as its phase was taken back or left out, is not
 // among them.
 func (w advice) questions(open []metadata.Question) string {
-	items := []string{markdown.Bold(w.Comment.Asks(markdown.Inline(open[0].Phase, 60), len(open)))}
+	items := []string{markdown.Bold(w.Comment.Asks(markdown.Inline(w.title(open[0].Phase), 60), len(open)))}
 	for _, q := range open {
 		items = append(items, "\n"+w.question(q))
 	}

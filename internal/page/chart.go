@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -12,6 +13,16 @@ import (
 
 // chart draws a run in Mermaid.
 type chart struct{ writer }
+
+// folded is the pipeline behind a fold: the list of phases says nearly the same, and
+// is read on a phone.
+func (w chart) folded() string {
+	flow := w.flow()
+	if flow == "" {
+		return ""
+	}
+	return markdown.Details(w.Tell.Flow, flow, false)
+}
 
 // flow draws the pipeline.
 func (w chart) flow() string {

@@ -1,7 +1,7 @@
 package page
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
@@ -13,46 +13,116 @@ import (
 // checklist is the phases of a run.
 type checklist struct{ writer }
 
-// lines has a line for each phase.
+// lines has a line for each phase. A table would be wider than a phone.
 func (w checklist) lines() string {
 	var lines []string
 	for _, r := range w.rows {
-		lines = append(lines, w.line(r))
+		lines = append(lines, "1. "+w.line(r)) // Markdown counts for itself
 	}
 	return w.within(12_000, lines)
 }
 
+// line is a phase: how it stands, what it has taken, and what it has changed.
 func (w checklist) line(r progress.Row) string {
-	box, name := "- [ ] ", markdown.Inline(r.Rec.Name, 60)
-	state := ""
-	switch r.Rec.Status {
-	case metadata.PhaseCompleted:
-		box = "- [x] "
-	case metadata.PhaseSkipped:
-		box, state = "- [x] ", w.word(w.Statuses, string(r.Rec.Status))
-	case metadata.PhasePending, "":
-	case metadata.PhaseInProgress:
+	name, beside := w.artifact(r)
+	state, cost, took, changed := w.state(r), "", "", ""
+	if s := w.standing(r); s == metadata.PhaseInProgress || s == metadata.PhaseFailed {
 		name = markdown.Bold(name)
-		state = text.Join(", ", w.word(w.Steps, string(r.Rec.CurrentStep)), w.Round(r.Round()))
-	default:
-		name = markdown.Bold(name)
-		state = w.word(w.Statuses, string(r.Rec.Status))
 	}
-	used := ""
 	if r.Attempts > 0 {
-		used = text.Join(" · ", w.Attempts+" "+fmt.Sprint(r.Attempts), text.USD(r.USD))
+		cost = text.USD(r.USD)
 	}
-	return box + text.Join(" · ", name, state, used, w.artifacts(r))
+	if r.Took > 0 {
+		took = w.Duration(r.Took)
+	}
+	if d := r.Rec.Diff; d != nil && d.Files > 0 {
+		changed = w.Comment.Changed(d.Files, d.Added, d.Deleted)
+	}
+	return w.phaseSign(r) + " " + text.Join(" · ", name, state, took, cost, changed, beside)
 }
 
-// artifacts names what a phase wrote, as links where that is possible.
-func (w checklist) artifacts(r progress.Row) string {
-	var out []string
-	for i, f := range r.Artifacts() {
-		if i == 3 {
-			break
-		}
-		out = append(out, w.file(f))
+// state says in words where a phase stands: what its review said, once it is
+// completed. Of one that has not begun there is nothing to say.
+func (w checklist) state(r progress.Row) string {
+	switch w.standing(r) {
+	case metadata.PhaseCompleted:
+		return w.word(w.Verdicts, r.Rec.ReviewResult)
+	case metadata.PhasePending, "":
+		return ""
+	case metadata.PhaseInProgress:
+		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
+		return text.Join(", ", w.word(w.Steps, step), w.Round(max(r.Round(), 1)))
 	}
-	return strings.Join(out, ", ")
+	return w.word(w.Statuses, string(r.Rec.Status))
+}
+
+// artifact gives the title of a phase, which links to what it has written; where no
+// link is possible, the file is named beside it.
+func (w checklist) artifact(r progress.Row) (title, beside string) {
+	title = markdown.Inline(r.Title, 60)
+	files := r.Artifacts()
+	if len(files) == 0 {
+		return title, ""
+	}
+	if link := markdown.Link(title, markdown.FileURL(w.notices.Files, files[0])); link != "" {
+		return link, ""
+	}
+	return title, w.file(files[0])
+}
+
+// standing is where a phase stands. One that is about to begin, or has just done so,
+// is at work, which its record says only later.
+func (w writer) standing(r progress.Row) metadata.PhaseStatus {
+	pending := r.Rec.Status == metadata.PhasePending || r.Rec.Status == ""
+	if pending && w.run.Status == metadata.Running && r.Rec.Name == w.now.Phase {
+		return metadata.PhaseInProgress
+	}
+	return r.Rec.Status
+}
+
+// phaseSign is where a phase stands, at a glance.
+func (w writer) phaseSign(r progress.Row) string {
+	switch w.standing(r) {
+	case metadata.PhaseCompleted:
+		return "✅"
+	case metadata.PhaseSkipped:
+		return "⏭️"
+	case metadata.PhaseInProgress:
+		return runSign(w.run.Status)
+	case metadata.PhaseFailed:
+		return "❌"
+	}
+	if r.Attempts > 0 {
+		return "↩️" // it was taken back, and is to be done again
+	}
+	return "▫️"
+}
+
+// bar is how far a run has got, in squares: one for each phase, or ten.
+func (w writer) bar() string {
+	if len(w.rows) == 0 {
+		return ""
+	}
+	const most = 12 // squares are in one line on a phone
+	squares := min(len(w.rows), most)
+	var b strings.Builder
+	for i := range squares {
+		b.WriteString(w.square(w.rows[i*len(w.rows)/squares]))
+	}
+	return b.String()
+}
+
+// square is a phase in the bar.
+func (w writer) square(r progress.Row) string {
+	active := "🟦"
+	switch w.run.Status {
+	case metadata.Running:
+	case metadata.Failed:
+		active = "🟥"
+	default:
+		active = "🟨"
+	}
+	return cmp.Or(map[metadata.PhaseStatus]string{
+		metadata.PhaseCompleted: "🟩", metadata.PhaseSkipped: "🟩", metadata.PhaseInProgress: active, metadata.PhaseFailed: "🟥",
+	}[w.standing(r)], "⬜")
 }

@@ -36,8 +36,8 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
-		c.head(), advice(c).text(), advice(c).lastWords(), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.ranNothing(), c.failedBefore(), chart(c).flow(), later, findings(c).suggestions(), c.answered(),
-		c.tasks(), c.children(), history(c).rollbacks(), history(c).commands(),
+		c.head(), advice(c).text(), advice(c).lastWords(), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.ranNothing(), c.failedBefore(), later, findings(c).suggestions(), c.answered(),
+		c.tasks(), c.children(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
 	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)
 	if !whole {
@@ -49,10 +49,10 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 // comment is the one live comment of a run.
 type comment struct{ writer }
 
-// head is the marker, the headline, and the facts.
+// head is the marker, the headline, how far the run has got, and the facts.
 func (w comment) head() string {
 	lines := []string{MarkerOf("progress", w.run.IssueNumber), "### " + w.headline(), ""}
-	for _, facts := range []string{w.linked(), w.facts()} {
+	for _, facts := range []string{w.bar(), w.facts(), w.linked()} {
 		if facts != "" {
 			lines = append(lines, facts, "")
 		}
@@ -123,7 +123,7 @@ func (w comment) children() string {
 		case full:
 			state = w.Tell.ChildLeft(phases.MostChildren)
 		}
-		items = append(items, "- "+text.Join(" · ", markdown.Inline(x.Title, 200), markdown.Inline(x.Phase, 60), state))
+		items = append(items, "- "+text.Join(" · ", markdown.Inline(x.Title, 200), markdown.Inline(w.title(x.Phase), 60), state))
 	}
 	return w.folded(w.Tell.Children, 4_000, items)
 }

@@ -60,7 +60,7 @@ func TestCommentIsCut(t *testing.T) {
 	if n := markdown.Units(got); n < 20_000 {
 		t.Errorf("only %d units are used", n)
 	}
-	for _, want := range []string{"### 🔄 Phase 5 of 10: implementation", "- [ ] evaluation", "are left out, as a comment has no room", "Rollbacks · 1001", `"rollbacks":1001`} {
+	for _, want := range []string{"### 🔄 Phase 5 of 10: Implementation", "1. ▫️ Evaluation", "are left out, as a comment has no room", "Rollbacks · 1001", `"rollbacks":1001`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%.3000s", want, got)
 		}

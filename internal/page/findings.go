@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -32,7 +33,7 @@ func (w findings) open() string {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
 		for _, g := range progress.FailedGates(r.Rec.Verdict) {
-			title := "**" + w.Comment.Gate + "** " + markdown.Inline(g.Gate, 300) + " (" + markdown.Inline(r.Rec.Name, 60) + ")"
+			title := "**" + w.Comment.Gate + "** " + markdown.Inline(g.Gate, 300) + " (" + markdown.Inline(r.Title, 60) + ")"
 			items = append(items, markdown.Item(title, markdown.Truncate(g.Why, 600)))
 		}
 	}
@@ -45,9 +46,9 @@ func (w findings) open() string {
 // finding is an item of a list: the title and the place, then what is wrong
 // and what would help.
 func (w findings) finding(phase string, f metadata.Finding) string {
-	where := markdown.Inline(phase, 60)
-	if at := progress.Place(f); at != "" {
-		where += ", " + markdown.Code(markdown.Truncate(at, 200))
+	where := markdown.Inline(w.title(phase), 60)
+	if at := w.place(f); at != "" {
+		where += ", " + at
 	}
 	if f.Status == metadata.StillOpen {
 		where += ", " + w.word(w.Changes, string(f.Status))
@@ -56,10 +57,26 @@ func (w findings) finding(phase string, f metadata.Finding) string {
 	return markdown.Item(title, markdown.Truncate(f.Problem, 800), markdown.PrefixedText("→ ", markdown.Truncate(f.Solution, 800)))
 }
 
+// place says where a finding is, as a link to the line where that is possible.
+func (w findings) place(f metadata.Finding) string {
+	at := markdown.Code(markdown.Truncate(progress.Place(f), 200))
+	to := markdown.FileURL(w.notices.Files, f.File)
+	if f.File == "" || to == "" {
+		return at
+	}
+	if f.Line > 0 {
+		if strings.EqualFold(path.Ext(f.File), ".md") {
+			to += "?plain=1" // as a page, Markdown has no lines
+		}
+		to += fmt.Sprintf("#L%d", f.Line)
+	}
+	return cmp.Or(markdown.Link(at, to), at)
+}
+
 // check is an item with what a failed check printed: of much the lines that
 // say what failed, and where all of it is.
 func (w findings) check(phase string, x metadata.CheckResult, most int) string {
-	title := "**" + w.Comment.Check + "** " + markdown.Inline(x.Name, 80) + " (" + markdown.Inline(phase, 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + markdown.Code(markdown.Truncate(x.Run, 200))
+	title := "**" + w.Comment.Check + "** " + markdown.Inline(x.Name, 80) + " (" + markdown.Inline(w.title(phase), 60) + ", " + w.Comment.Exit(x.ExitCode) + "): " + markdown.Code(markdown.Truncate(x.Run, 200))
 	lines, left := progress.Excerpt(x.Output, most)
 	if len(lines) == 0 {
 		return markdown.Item(title)

@@ -96,7 +96,7 @@ func TestCommentAsksMuch(t *testing.T) {
 	}
 	text := Comment(p.Plan, p.Run, sampleLinks)
 	progresstest.CheckComment(t, 0, text)
-	for _, want := range []string{"`/answer q2`", "`/answer q4`", "more are left out", "- [ ] evaluation"} {
+	for _, want := range []string{"`/answer q2`", "`/answer q4`", "more are left out", "1. ▫️ Evaluation"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%.3000s", want, text)
 		}

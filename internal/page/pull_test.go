@@ -42,9 +42,9 @@ func TestPullBodies(t *testing.T) {
 		name, got  string
 		want, none []string
 	}{
-		{"draft", DraftBody(p.Plan, p.Run, f), []string{"Closes #7\n", "reprise is at work", "- [x] planning", "**Cost** $1.50 of $10.00", "[Progress](", "<summary>Suggestions kept · 1</summary>\n\n- **suggestion F2** A shorter name (evaluation)"}, []string{"**Agent**"}},
+		{"draft", DraftBody(p.Plan, p.Run, f), []string{"Closes #7\n", "reprise is at work", "1. ✅ [Planning](https:", "**Cost** $1.50 of $10.00", "[Progress](", "<summary>Suggestions kept · 1</summary>\n\n- **suggestion F2** A shorter name (Evaluation)"}, []string{"**Agent**"}},
 		{"other repository", DraftBody(p.Plan, p.Run, PullFacts{}), []string{"**issue** [7](https://github.com/octo/hello/issues/7)"}, []string{"Closes"}},
-		{"done", DoneBody(p.Plan, p.Run, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "- [x] planning", "**Cost**", "<summary>Suggestions kept · 1</summary>", "→ Call it `asJSON`."}, []string{"at work"}},
+		{"done", DoneBody(p.Plan, p.Run, []byte("## Good\n\nCloses #1"), f), []string{"## Good\n\nCloses `#1`\n\n---\n\nCloses #7\n", "1. ✅ [Planning](https:", "**Cost**", "<summary>Suggestions kept · 1</summary>", "→ Call it `asJSON`."}, []string{"at work"}},
 		{"no report", DoneBody(p.Plan, p.Run, []byte(" <!-- x -->\n"), f), []string{"> The run has written no report.", "Closes #7"}, nil},
 		{"not text", DoneBody(p.Plan, p.Run, []byte("a\xff\x00b"), f), []string{"a\ufffdb", "Closes #7"}, nil},
 	} {

@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
@@ -11,7 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// stateBlock is the state for programs that read the comment.
+// stateBlock is the state for programs that read the comment: JSON that people do
+// not see.
 func stateBlock(w writer) string {
 	const most = 60
 	s := state{
@@ -32,7 +34,9 @@ func stateBlock(w writer) string {
 	if err != nil {
 		return "" // a time or an amount that JSON cannot hold
 	}
-	return markdown.Details("JSON", "```json\n"+string(data)+"\n```", false)
+	// Names of others may be in it: they neither end the comment nor mention anybody.
+	safe := strings.NewReplacer("--", `-\u002d`, "@", `\u0040`, "#", `\u0023`).Replace(string(data))
+	return "<!-- reprise:state:v1 " + safe + " -->"
 }
 
 // cents drops the digits that adding up leaves behind a hundredth of a cent.

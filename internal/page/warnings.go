@@ -9,8 +9,9 @@ import (
 )
 
 // The alerts of GitHub that are used: what a person is asked, what went wrong,
-// and what is good to know. Other forges show them as quotes.
+// what is good to know, and what is done. Other forges show them as quotes.
 const (
+	alertTip       = "TIP"
 	alertImportant = "IMPORTANT"
 	alertWarning   = "WARNING"
 	alertNote      = "NOTE"

@@ -64,9 +64,12 @@ func (w writer) file(name string) string {
 	return cmp.Or(markdown.Link(markdown.Inline(text.Last(name), 80), markdown.FileURL(w.notices.Files, name)), markdown.Code(markdown.Truncate(name, 200)))
 }
 
+// title is what people read in the place of the name of a phase.
+func (w writer) title(phase string) string { return progress.TitleOf(w.plan, phase) }
+
 // back is an entry of the history without its reason.
 func (w writer) back(e metadata.Rollback) string {
-	return w.RolledBack(markdown.Inline(e.FromPhase, 60), markdown.Inline(e.ToPhase, 60), markdown.Inline(string(e.ToStep), 20), markdown.Inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
+	return w.RolledBack(markdown.Inline(w.title(e.FromPhase), 60), markdown.Inline(w.title(e.ToPhase), 60), markdown.Inline(string(e.ToStep), 20), markdown.Inline(e.By, 60), e.TriggeredBy == metadata.Automatic)
 }
 
 // parent names the issue of the run, as a link where that is possible.

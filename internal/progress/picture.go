@@ -16,7 +16,7 @@ import (
 func Mermaid(plan *pipelines.Pipeline, run *metadata.Run) string {
 	g := graphOf(plan, run)
 	var b strings.Builder
-	b.WriteString("flowchart LR\n")
+	b.WriteString("flowchart TB\n")
 	for i, n := range g.nodes {
 		fmt.Fprintf(&b, "  p%d[\"%s\"]%s\n", i+1, n.label, text.If(run != nil, ":::"+n.class))
 	}
@@ -98,13 +98,13 @@ func nodeClass(s metadata.PhaseStatus) string {
 	return "pending"
 }
 
-// nodeLabel is the text of a phase: a sign or its number, then its name.
+// nodeLabel is the text of a phase: a sign or its number, then its title.
 func nodeLabel(r Row, signs bool) string {
 	sign := fmt.Sprint(r.Number)
 	if signs && r.Rec.Status != metadata.PhasePending && r.Rec.Status != "" {
 		sign = Sign(r.Rec.Status)
 	}
-	return sign + " " + text.Cut(Label(r.Rec.Name), 40)
+	return sign + " " + text.Cut(Label(r.Title), 40)
 }
 
 // Label keeps what cannot end a label or begin markup in it.

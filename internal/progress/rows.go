@@ -18,6 +18,7 @@ import (
 // what its attempts add up to.
 type Row struct {
 	Number   int // counts from 1
+	Title    string
 	Rec      metadata.Phase
 	Folder   string
 	Attempts int // calls of agents
@@ -34,7 +35,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 	add := func(rec metadata.Phase, folder string) {
 		if _, twice := at[rec.Name]; !twice {
 			at[rec.Name] = len(rows)
-			rows = append(rows, Row{Number: len(rows) + 1, Rec: rec, Folder: folder})
+			rows = append(rows, Row{Number: len(rows) + 1, Title: TitleOf(plan, rec.Name), Rec: rec, Folder: folder})
 		}
 	}
 	for _, rec := range run.Phases {
@@ -60,6 +61,15 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		rows[i].Took += time.Duration(a.DurationMS) * time.Millisecond
 	}
 	return rows
+}
+
+// TitleOf is what people read in the place of the name of a phase: the title that
+// the pipeline gives it, or one made of the name.
+func TitleOf(plan *pipelines.Pipeline, phase string) string {
+	if p := plan.Phase(phase); p != nil && p.Title != "" {
+		return p.Title
+	}
+	return text.Capitalize(text.Words(phase))
 }
 
 // Round is the round of review that the phase is in, or was done with; 0

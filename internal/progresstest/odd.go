@@ -150,6 +150,9 @@ func CheckLog(t *testing.T, log string) {
 	}
 }
 
+// stateLine is the state for programs at the end of a live comment.
+var stateLine = regexp.MustCompile(`(?m)^<!-- reprise:state:v1 \{([^<>@#-]|-[^<>@#-])*\} -->\n\z`)
+
 // CheckComment renders a comment and looks for what must not be in it.
 func CheckComment(t *testing.T, seed uint64, md string) {
 	t.Helper()
@@ -157,8 +160,9 @@ func CheckComment(t *testing.T, seed uint64, md string) {
 		t.Errorf("seed %d: the comment has %d UTF-16 units", seed, n)
 	}
 	first, _, _ := strings.Cut(md, "\n")
-	if !regexp.MustCompile(`^<!-- reprise:progress:v1 issue=[^<>\s]* -->$`).MatchString(first) || strings.Count(md, "<!--") != 1 {
-		t.Errorf("seed %d: the marker is not the first line and nowhere else:\n%.300s", seed, md)
+	marked := regexp.MustCompile(`^<!-- reprise:progress:v1 issue=[^<>\s]* -->$`).MatchString(first)
+	if rest := stateLine.ReplaceAllString(md, ""); !marked || strings.Count(rest, "<!--") != 1 || strings.Contains(rest, "reprise:state") {
+		t.Errorf("seed %d: the marker is not the first line and nowhere else, or the state not the last:\n%.300s", seed, md)
 	}
 	src := []byte(md)
 	ours := regexp.MustCompile(`^(<details>|<details open>|</details>|<summary>[^<>\n]*</summary>|<!-- reprise:[^<>]*-->|\n)+$`)
