@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -33,6 +34,11 @@ type exchange struct {
 	arrived bool   // it has all been sent on
 	refusal *refusal
 	asks    excerpt
+
+	whole     bool  // all of the request was read
+	longest   int64 // tokens that an answer may have, as the request says; 0: it does not
+	answersTo int64 // the request, if it asks for several
+	goesOn    bool  // from what the provider keeps, so that nobody knows how long the request is
 }
 
 // refused gives why the request is not passed on, or nil.
@@ -60,6 +66,20 @@ func (x *exchange) wrote(how httptrace.WroteRequestInfo) {
 type refusal struct {
 	status  int
 	message string
+}
+
+// longestAnswer is how many tokens an answer may have where the request does not
+// say: no model of these providers gives more.
+const longestAnswer = 128_000
+
+// claim tells the ledger what the request may use at most, as soon as that is known.
+// The lock is held.
+func (x *exchange) claim() {
+	if x.entry == nil || !x.whole || x.goesOn {
+		return
+	}
+	most := Tokens{Input: x.sent / bytesPerToken, Output: cmp.Or(x.longest, longestAnswer) * max(1, x.answersTo)}
+	x.gate.ledger.claim(x.entry, x.asked, most)
 }
 
 type exchangeKey struct{}

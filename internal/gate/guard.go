@@ -17,6 +17,9 @@ const (
 	tool                    // the kind of a tool
 	connector               // a tool of the provider that reaches elsewhere
 	address                 // of something that the provider is to fetch
+	longest                 // answer, in tokens
+	answers                 // to the one request
+	stored                  // what the request goes on from, which the provider keeps
 )
 
 // requestFields says where requests name what is checked.
@@ -25,11 +28,14 @@ var requestFields = map[API]fields{
 		"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
 		"messages.content.source.url": address, "messages.content.content.source.url": address,
 		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
+		"max_tokens": longest,
 	},
 	OpenAI: {
 		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": connector, "tools.server_url": connector,
 		"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
 		"messages.content.image_url.url": address,
+		"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
+		"previous_response_id": stored, "conversation": stored,
 	},
 	Gemini: inAnySpelling(fields{
 		"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
@@ -37,6 +43,7 @@ var requestFields = map[API]fields{
 		"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
 		"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
 		"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
+		"generationConfig.maxOutputTokens":                                longest, "generationConfig.candidateCount": answers, "cachedContent": stored,
 	}),
 }
 
@@ -110,6 +117,10 @@ func (b *guard) Read(p []byte) (int, error) {
 		}
 		b.scan.write(p[:n])
 		b.check(p[:n])
+		if b.scan.closed && !x.whole {
+			x.whole = true
+			x.claim()
+		}
 	}
 	if x.refusal != nil {
 		return 0, errRefused
@@ -162,6 +173,12 @@ func (b *guard) found(f field, v value) {
 		if !b.open() && !v.opens && !strings.HasPrefix(string(v.raw), "data:") && string(v.raw) != "null" {
 			x.refuse(http.StatusBadRequest, "the provider would fetch an address, and the pipeline does not allow that")
 		}
+	case longest:
+		x.longest = max(x.longest, v.count())
+	case answers:
+		x.answersTo = max(x.answersTo, v.count())
+	case stored:
+		x.goesOn = x.goesOn || string(v.raw) != "null"
 	}
 }
 

@@ -1,10 +1,11 @@
 package gate
 
 import (
+	"context"
 	"maps"
+	"math"
 	"slices"
 	"sync"
-	"time"
 )
 
 // Limits are what a call may use. The zero value has none.
@@ -25,51 +26,6 @@ const (
 	BudgetLimit Limit = "budget"
 )
 
-// Usage is what requests to one model came to.
-type Usage struct {
-	Requests  int // that were answered, or broke off on the way
-	Tokens    Tokens
-	Estimated bool // some of them did not say what they used
-}
-
-// Report is what a gate has seen so far.
-type Report struct {
-	Usage   map[string]Usage // by model
-	Turns   int              // requests to a model that were answered, or are being answered
-	USD     float64
-	Refused []Refused // hosts, by name
-	Models  []string  // that were asked for and refused
-	Limit   Limit     // that a request was refused for
-	Denied  bool      // a provider took the key for wrong
-}
-
-// Refused is an address that was not allowed.
-type Refused struct {
-	Host  string // with its port
-	Count int
-}
-
-// Event is what has to be known before a call is over.
-type Event struct {
-	Kind       EventKind
-	Provider   string
-	Status     int           // of a provider's answer
-	RetryAfter time.Duration // as a provider asked; 0 if it did not
-	Limit      Limit
-}
-
-// EventKind says what happened.
-type EventKind int
-
-// What happens.
-const (
-	Answered   EventKind = iota // a model has begun to answer
-	Throttled                   // the provider has no room: status 429 or 529
-	Unknown                     // the provider does not know the key: status 401
-	LimitEnded                  // a request was refused because a limit is reached
-	HostRefused
-)
-
 const (
 	maxHosts  = 100 // that are told apart
 	maxModels = 50
@@ -86,6 +42,7 @@ type ledger struct {
 	usd     float64 // of answers that are over
 	usage   map[string]Usage
 	running map[*entry]bool // what is being answered
+	changed chan struct{}   // closed when any of that has, and replaced
 	hosts   map[string]int
 	models  map[string]bool
 	ended   Limit
@@ -94,46 +51,80 @@ type ledger struct {
 
 // entry is a request to a model that was let in.
 type entry struct {
-	usd float64 // so far
+	usd  float64 // so far
+	most float64 // that it may come to; +Inf until that is known
 }
 
 func newLedger(limits Limits, tell func(Event)) *ledger {
-	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, hosts: map[string]int{}, models: map[string]bool{}}
+	return &ledger{limits: limits, tell: tell, usage: map[string]Usage{}, running: map[*entry]bool{}, changed: make(chan struct{}), hosts: map[string]int{}, models: map[string]bool{}}
 }
 
-// admit lets a request to a model in, or gives the limit that is reached.
-func (l *ledger) admit(provider string) (*entry, Limit) {
-	x, reached := l.enter()
-	if x == nil {
-		l.say(Event{Kind: LimitEnded, Provider: provider, Limit: reached})
+// admit lets a request to a model in, or gives the limit that is reached. A request
+// that would come on top of others which may use up the budget waits until that is
+// known. If ctx ends meanwhile, there is neither.
+func (l *ledger) admit(ctx context.Context, provider string) (*entry, Limit) {
+	for {
+		x, reached, later := l.enter()
+		if reached != NoLimit {
+			l.say(Event{Kind: LimitEnded, Provider: provider, Limit: reached})
+		}
+		if later == nil {
+			return x, reached
+		}
+		select {
+		case <-later:
+		case <-ctx.Done():
+			return nil, NoLimit
+		}
 	}
-	return x, reached
 }
 
-func (l *ledger) enter() (*entry, Limit) {
+// enter does that, or gives what is closed when it should be tried again.
+func (l *ledger) enter() (_ *entry, _ Limit, later <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	spent, most := l.spent()
 	switch {
 	case l.limits.Turns > 0 && l.turns >= l.limits.Turns:
 		l.ended = TurnLimit
-		return nil, TurnLimit
-	case l.limits.USD > 0 && l.spent() >= l.limits.USD:
+		return nil, TurnLimit, nil
+	case l.limits.USD > 0 && spent >= l.limits.USD:
 		l.ended = BudgetLimit
-		return nil, BudgetLimit
+		return nil, BudgetLimit, nil
+	case l.limits.USD > 0 && most >= l.limits.USD:
+		return nil, NoLimit, l.changed
 	}
-	x := &entry{}
+	x := &entry{most: math.Inf(1)}
 	l.turns++
 	l.running[x] = true
-	return x, NoLimit
+	return x, NoLimit, nil
 }
 
-// spent is what all requests cost so far. The lock is held.
-func (l *ledger) spent() float64 {
-	usd := l.usd
+// spent is what all requests cost so far, and what they may come to. The lock is held.
+func (l *ledger) spent() (usd, most float64) {
+	usd, most = l.usd, l.usd
 	for x := range l.running {
 		usd += x.usd
+		most += max(x.usd, x.most)
 	}
-	return usd
+	return usd, most
+}
+
+// wake has requests that wait look again. The lock is held.
+func (l *ledger) wake() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// claim takes what a request may use at most.
+func (l *ledger) claim(x *entry, model string, t Tokens) {
+	usd := l.price(model, t)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running[x] {
+		x.most = usd
+		l.wake()
+	}
 }
 
 // update takes what an answer that is under way has used so far.
@@ -142,6 +133,7 @@ func (l *ledger) update(x *entry, model string, t Tokens) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x.usd = usd
+	l.wake()
 }
 
 // drop forgets a request that no model answered.
@@ -151,6 +143,7 @@ func (l *ledger) drop(x *entry) {
 	if l.running[x] {
 		delete(l.running, x)
 		l.turns--
+		l.wake()
 	}
 }
 
@@ -173,6 +166,7 @@ func (l *ledger) settle(x *entry, model string, t Tokens, estimated bool) {
 	}
 	delete(l.running, x)
 	l.usd += usd
+	l.wake()
 	if _, known := l.usage[model]; !known && len(l.usage) >= maxModels {
 		model = others
 	}
@@ -229,7 +223,8 @@ func (l *ledger) say(e Event) {
 func (l *ledger) report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: l.spent(), Limit: l.ended, Denied: l.denied, Models: slices.Sorted(maps.Keys(l.models))}
+	usd, _ := l.spent()
+	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Limit: l.ended, Denied: l.denied, Models: slices.Sorted(maps.Keys(l.models))}
 	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
 		r.Refused = append(r.Refused, Refused{host, l.hosts[host]})
 	}

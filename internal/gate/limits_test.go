@@ -87,6 +87,75 @@ func TestAskingAtOnceKeepsToTheTurns(t *testing.T) {
 	}
 }
 
+// Requests that come together pass the budget by one at most: where those under way
+// may use it up, the others wait until it is known whether they have.
+func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
+	price := func(_ string, u Tokens) float64 { return float64(u.Output) / 1000 } // 4 cents an answer
+	const body = `"max_tokens":40,"messages":"` + "0123456789" + `"}`
+	for name, tt := range map[string]struct {
+		usd    float64
+		api    API
+		body   string
+		atOnce int // requests that the provider has to be asked together
+		good   int
+	}{
+		"no answer is known to be short":   {0.05, Anthropic, `{"model":"m"}`, 1, 2},
+		"the longest would use it up":      {0.05, Anthropic, `{"model":"m","max_tokens":50}`, 1, 2},
+		"several answers":                  {0.17, OpenAI, `{"model":"m","max_output_tokens":40,"n":5}`, 1, 5},
+		"from what the provider keeps":     {0.05, OpenAI, `{"model":"m","max_output_tokens":10,"previous_response_id":"resp_1"}`, 1, 2},
+		"short answers, up to the last":    {0.17, Anthropic, `{"model":"m",` + body, 5, 5},
+		"Google, with its own name for it": {0.17, Gemini, `{"generation_config":{"maxOutputTokens":40}}`, 5, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream}[tt.api]
+			var mu sync.Mutex
+			under, most, together := 0, 0, make(chan struct{})
+			begin := sync.OnceFunc(func() { close(together) })
+			g := before(t, tt.api, Config{Limits: Limits{USD: tt.usd, Price: price}}, func(w http.ResponseWriter, _ *http.Request) {
+				mu.Lock()
+				under++
+				if most = max(most, under); most == tt.atOnce {
+					begin()
+				}
+				mu.Unlock()
+				<-together
+				mu.Lock()
+				under--
+				mu.Unlock()
+				stream(w, text)
+			})
+			var all sync.WaitGroup
+			statuses := map[int]int{}
+			for range 12 {
+				all.Go(func() {
+					res := ask(t, g, tt.api, tt.body)
+					io.Copy(io.Discard, res.Body)
+					mu.Lock()
+					statuses[res.StatusCode]++
+					mu.Unlock()
+				})
+			}
+			all.Wait()
+			if d := cmp.Diff(map[int]int{200: tt.good, 400: 12 - tt.good}, statuses); d != "" || most > tt.atOnce {
+				t.Errorf("%d at once, answers (-want +got):\n%s", most, d)
+			}
+		})
+	}
+}
+
+// A request that waits is let go when the call ends.
+func TestWaitingEndsWithTheCall(t *testing.T) {
+	l := newLedger(Limits{USD: 1, Price: func(string, Tokens) float64 { return 1 }}, func(e Event) { t.Errorf("%+v", e) })
+	over, end := context.WithCancel(t.Context())
+	end()
+	if x, limit := l.admit(over, "anthropic"); x == nil || limit != NoLimit {
+		t.Errorf("the first one: %v, %q", x, limit)
+	}
+	if x, limit := l.admit(over, "anthropic"); x != nil || limit != NoLimit {
+		t.Errorf("the one that waits: %v, %q", x, limit)
+	}
+}
+
 func TestRequestsThatAreRefused(t *testing.T) {
 	one := Limits{Model: func(provider, model string) bool { return model == "good" && provider != "" }}
 	long := strings.Repeat("x", 200<<10)
@@ -222,7 +291,7 @@ func TestLeavingIsATurn(t *testing.T) {
 	}{{context.Canceled, true, 1}, {context.Canceled, false, 0}, {io.ErrUnexpectedEOF, true, 0}, {io.ErrUnexpectedEOF, false, 0}} {
 		g := before(t, OpenAI, Config{}, nil)
 		x := &exchange{gate: g, provider: g.providers["openai"], arrived: tt.arrived}
-		x.entry, _ = g.ledger.admit("openai")
+		x.entry, _ = g.ledger.admit(t.Context(), "openai")
 		g.unanswered(httptest.NewRecorder(), x, tt.err)
 		x.end(false)
 		if got := g.Report().Turns; got != tt.turns {

@@ -98,30 +98,40 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 
 // admit refuses a request that cannot be read, or that a limit forbids.
 func (g *Gate) admit(r *http.Request, x *exchange) {
+	x.inspect(r)
+	if x.purpose != asksModel || x.refused() != nil {
+		return
+	}
+	entry, reached := g.ledger.admit(r.Context(), x.provider.Name)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entry = entry
+	x.claim()
+	switch {
+	case reached == TurnLimit:
+		x.refuse(http.StatusBadRequest, "the step has used all of its turns; end here")
+	case reached == BudgetLimit:
+		x.refuse(http.StatusBadRequest, "the step has used all of its budget; end here")
+	case entry == nil:
+		x.refuse(http.StatusServiceUnavailable, "the call is over") // there is nobody left to read it
+	}
+}
+
+// inspect refuses a request that cannot be read, or whose address asks for a wrong model.
+func (x *exchange) inspect(r *http.Request) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		x.refuse(http.StatusUnsupportedMediaType, "the gate has to read requests, and this one is compressed with "+strconv.Quote(enc))
 	}
-	if kind := r.Header.Get("Content-Type"); x.provider.API == Gemini && kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
+	if x.provider.API != Gemini {
+		return
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
 		x.refuse(http.StatusUnsupportedMediaType, "the gate has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
 	}
-	if x.purpose != asksModel {
-		return
-	}
-	if x.provider.API == Gemini && !g.ledger.allows(x.provider.Name, x.asked) {
+	if x.purpose == asksModel && !x.gate.ledger.allows(x.provider.Name, x.asked) {
 		x.refuseModel(x.asked)
-	}
-	if x.refusal != nil {
-		return
-	}
-	entry, reached := g.ledger.admit(x.provider.Name)
-	x.entry = entry
-	switch reached {
-	case TurnLimit:
-		x.refuse(http.StatusBadRequest, "the step has used all of its turns; end here")
-	case BudgetLimit:
-		x.refuse(http.StatusBadRequest, "the step has used all of its budget; end here")
 	}
 }
 
