@@ -52,12 +52,12 @@ func newBench(t testing.TB) *bench {
 		Environ: []string{"PATH=" + b.bin + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + t.TempDir(), "LANG=C.UTF-8"},
 		Temp:    t.TempDir(),
 		Grace:   100 * time.Millisecond,
-		Linger:  2 * time.Second,
+		Linger:  time.Minute,
 	}
 	b.task = engine.Task{
 		Issue: "7", Title: "Add a greeting", Phase: "planning", Step: metadata.Execute, Attempt: 1, Goal: "A plan.",
 		Prompt: "Write the plan.", Dir: b.dir, Artifact: filepath.Join(b.dir, ".reprise", "issue-7", "00_planning", "planning.md"),
-		Access: pipelines.AccessArtifacts, Session: uuid.NewString(), Timeout: 20 * time.Second, Idle: 20 * time.Second,
+		Access: pipelines.AccessArtifacts, Session: uuid.NewString(), Timeout: 5 * time.Minute, Idle: 5 * time.Minute,
 	}
 	return b
 }

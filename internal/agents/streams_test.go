@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -116,38 +118,35 @@ func TestClaudeRecordings(t *testing.T) {
 }
 
 // A program that only waits for the service and is then ended was rate
-// limited, not idle.
-func TestClaudeIdleWhileRateLimited(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	b := newBench(t)
-	b.write(filepath.Join(b.dir, "stream"), `{"type":"system","subtype":"init","session_id":"s"}
-{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":7000,"error_status":429,"error":"rate_limit"}
-`)
-	b.install("claude", "play then hang", filepath.Join(b.dir, "stream"))
-	b.task.Idle = 4 * time.Second
-	if _, fault := b.run("claude"); fault == nil || fault.Class != metadata.RateLimited || fault.RetryAfter != 7*time.Second {
-		t.Errorf("%+v, want it rate limited for 7 s", fault)
-	}
-}
-
-// A wait that is long is not sat out where nothing has been done yet.
-func TestClaudeLongWaitBeforeAnyWork(t *testing.T) {
-	t.Parallel() // most of it is waiting
-	b := newBench(t)
+// limited, not idle. A wait that is long is not sat out where nothing has been
+// done yet.
+func TestClaudeWaitsForTheService(t *testing.T) {
 	const start, work, wait = `{"type":"system","subtype":"init","session_id":"s"}`, `{"type":"assistant","message":{"id":"1","content":[]}}`,
-		`{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":30000,"error_status":429,"error":"rate_limit"}`
+		`{"type":"system","subtype":"api_retry","attempt":1,"retry_delay_ms":%d000,"error_status":429,"error":"rate_limit"}`
 	for _, tt := range []struct {
-		stream  string
-		timeout time.Duration
-		cut     bool
-	}{{start + "\n" + wait, time.Minute, true}, {start + "\n" + work + "\n" + wait, 4 * time.Second, false}} {
-		b.write(filepath.Join(b.dir, "stream"), tt.stream+"\n")
-		b.install("claude", "play then hang", filepath.Join(b.dir, "stream"))
-		b.task.Timeout = tt.timeout
-		began := time.Now()
-		_, fault := b.run("claude")
-		if fault == nil || fault.Class != metadata.RateLimited || fault.RetryAfter != 30*time.Second || (time.Since(began) < b.task.Timeout) != tt.cut {
-			t.Errorf("%s\nended after %v with %+v", tt.stream, time.Since(began), fault)
+		stream  []string
+		seconds int
+		last    process.Reaction
+		cause   process.Cause
+	}{
+		{[]string{start}, 7, process.GoOn, process.WentIdle},
+		{[]string{start}, 7, process.GoOn, process.TimedOut},
+		{[]string{start}, 30, process.GiveUp, process.Stopped},
+		{[]string{start, work}, 30, process.GoOn, process.TimedOut},
+	} {
+		b := newBench(t)
+		c := cli{name: "claude", opts: b.opts}
+		s := &claudeStream{cli: c, task: b.task, messages: map[string]claudeUsage{}}
+		for _, line := range tt.stream {
+			s.line([]byte(line))
+		}
+		if got := s.line(fmt.Appendf(nil, wait, tt.seconds)); got != tt.last {
+			t.Errorf("%q and a wait of %d s: reaction %v, want %v", tt.stream, tt.seconds, got, tt.last)
+		}
+		_, err := c.conclude(t.Context(), b.task, process.Ending{Cause: tt.cause}, &s.said)
+		var fault *engine.AgentError
+		if !errors.As(err, &fault) || fault.Class != metadata.RateLimited || fault.RetryAfter != time.Duration(tt.seconds)*time.Second {
+			t.Errorf("%q and a wait of %d s ended with %+v", tt.stream, tt.seconds, err)
 		}
 	}
 }
@@ -217,7 +216,6 @@ func TestCodexRecordings(t *testing.T) {
 // Codex counts a session as a whole. Going on with one costs only what is new,
 // and its own record tells what a call used that was cut.
 func TestCodexUsageOfASession(t *testing.T) {
-	t.Parallel() // most of it is waiting
 	const session = "01a1f7c3-b1fa-7e60-99f8-28a35621e4cd"
 	count := func(n string) string {
 		return `{"type":"turn_context","payload":{"model":"gpt-5.2-codex"}}
@@ -263,10 +261,12 @@ func TestCodexUsageOfASession(t *testing.T) {
 			b.write(filepath.Join(b.dir, "stream"), `{"type":"thread.started","thread_id":"`+session+"\"}\n"+tt.stream+"\n")
 			b.install("codex", tt.fake[0], append([]string{filepath.Join(b.dir, "stream")}, tt.fake[1:]...)...)
 			b.task.Session, b.task.Resume = session, tt.resume
+			ctx, cut := context.WithCancel(t.Context())
+			defer cut()
 			if tt.name == "cut" {
-				b.task.Idle = 4 * time.Second // it has that long to begin
+				b.opts.Transcript = func(engine.Task, []byte) { cut() } // it has begun
 			}
-			r, _ := b.run("codex")
+			r, _ := b.agent("codex").Run(ctx, b.task)
 			if diff := cmp.Diff(tt.want, r.Usage); diff != "" || r.Model != tt.model || (len(r.Warnings) > 0) != tt.warns {
 				t.Errorf("model %q, warnings %q, usage (-want +got):\n%s", r.Model, r.Warnings, diff)
 			}

@@ -80,6 +80,14 @@ func awaitExit(cmd *exec.Cmd) {
 func (c *child) ask()  { _ = unix.Kill(-c.pid(), unix.SIGTERM) }
 func (c *child) kill() { _ = unix.Kill(-c.pid(), unix.SIGKILL) }
 
+// How long processes are looked for: where others come and go without end, and
+// where one that was killed is still there. On a busy machine that may take a
+// while.
+const (
+	restTime = 2 * time.Second
+	endTime  = 20 * time.Second
+)
+
 // sweep ends the processes of a call that left its process group, and says how
 // many there were. Those that outlived their parents have become children of
 // this process and are collected here. Other children of this process, such as
@@ -89,8 +97,10 @@ func sweep(leader int, task string) (ended int) {
 	since, _ := stat(strconv.Itoa(leader)) // what is older than the program is not of it
 	f := family{mark: markerVar + "=" + task, sessions: map[int]bool{leader: true}, own: own, orphans: true}
 	killed, dead, blank := map[int]bool{}, map[int]bool{}, map[int]int{}
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	alive := false // one of them, when we looked last
+	for began := time.Now(); time.Since(began) < restTime || alive && time.Since(began) < endTime; time.Sleep(time.Millisecond) {
 		calm := true // nothing moved while we looked, so nothing was missed
+		alive = false
 		for _, p := range processes() {
 			switch {
 			case p.pid == leader || p.session == own || p.start < since.start:
@@ -104,7 +114,7 @@ func sweep(leader int, task string) (ended int) {
 					_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
 				}
 			case f.has(p):
-				calm, killed[p.pid], f.sessions[p.session] = false, true, true
+				calm, alive, killed[p.pid], f.sessions[p.session] = false, true, true, true
 				_ = unix.Kill(p.pid, unix.SIGKILL)
 			case p.blank() && blank[p.pid] < 50:
 				// While a process becomes another program it shows no

@@ -16,13 +16,15 @@ func EndLeftovers(dir string) int {
 	f := family{mark: treeVar + "=" + dir, sessions: map[int]bool{}}
 	own, _ := unix.Getsid(0)
 	killed, blank := map[int]bool{}, map[int]int{}
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	alive := false
+	for began := time.Now(); time.Since(began) < restTime || alive && time.Since(began) < endTime; time.Sleep(time.Millisecond) {
 		calm := true
+		alive = false
 		for _, p := range processes() {
 			switch {
 			case p.dead || p.pid == os.Getpid():
 			case f.has(p):
-				calm, killed[p.pid] = false, true
+				calm, alive, killed[p.pid] = false, true, true
 				if p.session != own && p.session != 0 {
 					f.sessions[p.session] = true // each call began one
 				}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // program is one that is run as reprise runs all.
 func program(argv ...string) Program {
 	return Program{
-		Argv: argv, Env: os.Environ(), Dir: os.TempDir(), Whole: time.Minute, Grace: 100 * time.Millisecond, Linger: time.Second,
+		Argv: argv, Env: os.Environ(), Dir: os.TempDir(), Whole: 5 * time.Minute, Grace: 100 * time.Millisecond, Linger: time.Second,
 		Line: func([]byte) Reaction { return GoOn },
 	}
 }

@@ -2,11 +2,14 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // pipes connect a program with us. Theirs are the ends that it inherits.
@@ -53,9 +56,46 @@ func (p *pipes) feed(text string) {
 	_ = p.stdin.Close()
 }
 
-func (p *pipes) expire(t time.Time) {
-	_ = p.stdout.SetReadDeadline(t)
-	_ = p.stderr.SetReadDeadline(t)
+// expire says that all who wrote are gone: from now on, nobody waits for more
+// than what is in the pipes.
+func (p *pipes) expire() {
+	for _, f := range []*os.File{p.stdout, p.stderr, p.report} {
+		_ = f.SetReadDeadline(time.Now()) // there may be none for a report
+	}
+}
+
+// rest reads a pipe to its end and, once the pipe has expired, to the end of
+// what is in it then. A deadline alone would drop that where the machine is too
+// busy for us to read it in time.
+type rest struct {
+	pipe *os.File
+	read int // since it expired
+}
+
+func (r *rest) Read(p []byte) (int, error) {
+	n, err := r.pipe.Read(p)
+	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
+	if !errors.Is(err, os.ErrDeadlineExceeded) || r.read >= most {
+		return n, err
+	}
+	conn, err := r.pipe.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		for n, failed = unix.Read(int(fd), p); errors.Is(failed, unix.EINTR); {
+			n, failed = unix.Read(int(fd), p)
+		}
+	})
+	switch {
+	case err != nil || failed != nil: // there is nothing in it
+		return 0, errors.Join(err, failed)
+	case n == 0:
+		return 0, io.EOF
+	}
+	r.read += n
+	return n, nil
 }
 
 // Closing a pipe that is nil or closed does nothing worth telling.
@@ -71,10 +111,9 @@ func (p *pipes) closeTheirs() {
 	}
 }
 
-// told gives the report. Who was killed has written none.
+// told gives the report, once the pipes have expired. Who was killed has written none.
 func (p *pipes) told() (r report) {
-	_ = p.report.SetReadDeadline(time.Now().Add(time.Second))
-	if err := json.NewDecoder(p.report).Decode(&r); err != nil {
+	if err := json.NewDecoder(&rest{pipe: p.report}).Decode(&r); err != nil {
 		return report{}
 	}
 	return r

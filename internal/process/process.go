@@ -80,11 +80,11 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	reactions := make(chan Reaction, 2)
 	stdoutRead, stderrRead := make(chan int, 1), make(chan struct{})
 	go func() {
-		stdoutRead <- EachLine(io.TeeReader(beat.on(pipes.stdout), out), p.reader(reactions))
+		stdoutRead <- EachLine(io.TeeReader(beat.on(&rest{pipe: pipes.stdout}), out), p.reader(reactions))
 	}()
 	go func() {
 		defer close(stderrRead)
-		_, _ = io.Copy(errs, beat.on(pipes.stderr)) // ends when the pipe does
+		_, _ = io.Copy(errs, beat.on(&rest{pipe: pipes.stderr})) // ends when the pipe does
 	}()
 
 	var e Ending
@@ -92,13 +92,13 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	e.Cause, e.Why = p.wait(ctx, c, p.watch(c, task, done), beat, reactions)
 	close(done)
 	e.Left = p.stop(c, e.Cause, task)
+	// What is in the pipes is still read. Whoever else holds them open is no
+	// reason to wait.
+	pipes.expire()
 	if p.Own {
 		e.report = pipes.told()
 		e.Left += e.report.Left
 	}
-	// What is in the pipes is still read. Whoever else holds them open is no
-	// reason to wait.
-	pipes.expire(time.Now().Add(time.Second))
 	e.Cut = <-stdoutRead
 	<-stderrRead
 	e.State = c.collect()
@@ -133,6 +133,26 @@ func (p Program) watch(c *child, task string, done <-chan struct{}) <-chan strin
 // wait waits until the program is over or has to be ended, and says what it
 // used up if that is why.
 func (p Program) wait(ctx context.Context, c *child, full <-chan string, beat *pulse, reactions <-chan Reaction) (Cause, string) {
+	cause, why := p.first(ctx, c, full, beat, reactions)
+	return c.rather(cause), why
+}
+
+// rather is the cause, unless a program that is said to have been too long has
+// ended by itself meanwhile.
+func (c *child) rather(cause Cause) Cause {
+	select {
+	case <-c.exited:
+		if cause == TimedOut || cause == WentIdle || cause == Lingered {
+			return Exited
+		}
+	default:
+	}
+	return cause
+}
+
+// first is what wait sees first. Where this process had to wait for a processor,
+// much may have happened at once.
+func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *pulse, reactions <-chan Reaction) (Cause, string) {
 	whole, idle := after(p.Whole), after(p.Idle)
 	var linger <-chan time.Time
 	for {

@@ -54,7 +54,7 @@ func TestLimitOfProcesses(t *testing.T) {
 		t.Logf("this machine lets nobody make control groups: %s", held.Open)
 		return
 	}
-	e := c.run(`n=0; while [ $n -lt 100 ]; do sleep 60 & n=$((n+1)); echo $n > n; done; cat /proc/self/cgroup`, time.Minute)
+	e := c.run(`n=0; while [ $n -lt 100 ]; do sleep 300 & n=$((n+1)); echo $n > n; done; cat /proc/self/cgroup`, time.Minute)
 	if e.Code() == 0 {
 		t.Errorf("a hundred processes were started: %+v", e)
 	}
@@ -72,13 +72,9 @@ func TestLimitOfProcesses(t *testing.T) {
 func TestLimitOfDisk(t *testing.T) {
 	t.Parallel()
 	c := limited(t, Limits{Disk: 4 << 20})
-	began := time.Now()
-	e := c.run("head -c 3M /dev/zero > a; head -c 3M /dev/zero > ~/b; sleep 60", time.Minute)
+	e := c.run("head -c 3M /dev/zero > a; head -c 3M /dev/zero > ~/b; sleep 300", time.Minute)
 	if e.Cause != process.Overfull || e.Why != "it wrote more than the 4 MB that a call may; if it needs more, say so in the pipeline with `sandbox: disk`" {
 		t.Errorf("it ended with %+v", e)
-	}
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	if exists(filepath.Join(c.root, "homes", "sh-tree", "b")) {
 		t.Error("its home is as full as before")
@@ -230,8 +226,8 @@ func TestOwnSockets(t *testing.T) {
 // has open may not fill the disk either.
 func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 	t.Parallel()
-	// Much more than the limit, since other tests may give back some of the disk.
-	const write = `open F, "+>", "big" or die; unlink "big"; print F "x" x 1000000 for 1..100; close STDOUT; F->flush; select(undef, undef, undef, 60)`
+	// More and more, since whoever else is on this machine may give back some of the disk.
+	const write = `open F, "+>", "big" or die; unlink "big"; close STDOUT; for (1..30) { print F "x" x 1000000 for 1..30; F->flush; select(undef, undef, undef, 1) }; sleep 300`
 	for name, tt := range map[string]struct{ run, want string }{
 		"open":   {"exec perl -MIO::Handle -e '" + write + "'", "it wrote more than the 4 MB"},
 		"hidden": {fmt.Sprintf("exec perl -MIO::Handle -e 'syscall(%d, %d, 0, 0, 0, 0) == 0 or die; ", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE) + write + "'", "hides its open files, and the disk has lost more than the 4 MB"},
@@ -246,7 +242,7 @@ func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 				if os.Geteuid() == 0 {
 					tt.want = "it wrote more than the 4 MB" // nothing is hidden from root
 				}
-				if e := c.run(tt.run, 20*time.Second); e.Cause != process.Overfull || !strings.Contains(e.Why, tt.want) {
+				if e := c.run(tt.run, time.Minute); e.Cause != process.Overfull || !strings.Contains(e.Why, tt.want) {
 					t.Errorf("it ended with %+v", e)
 				}
 			})

@@ -49,7 +49,6 @@ type cell struct {
 	artifact string
 	access   pipelines.Access
 	environ  []string
-	grace    time.Duration
 	network  *Network
 
 	root string // of the run: tree, git, homes
@@ -61,7 +60,7 @@ type cell struct {
 
 func newCell(t *testing.T) *cell {
 	t.Helper()
-	c := &cell{t: t, root: t.TempDir(), user: t.TempDir(), repo: t.TempDir(), temp: t.TempDir(), bare: t.TempDir(), access: pipelines.AccessTree, grace: 100 * time.Millisecond}
+	c := &cell{t: t, root: t.TempDir(), user: t.TempDir(), repo: t.TempDir(), temp: t.TempDir(), bare: t.TempDir(), access: pipelines.AccessTree}
 	c.dir = filepath.Join(c.root, "tree")
 	c.artifact = filepath.Join(c.dir, ".reprise", "issue-7", "00_planning", "planning.md")
 	for _, file := range []string{".ssh/id_ed25519", ".netrc", ".aws/credentials", ".config/gh/hosts.yml", ".docker/config.json", ".git-credentials", ".claude.json", ".profile"} {
@@ -120,7 +119,7 @@ func (c *cell) git(dir string, args ...string) string {
 // run runs a shell command as a program in the sandbox.
 func (c *cell) run(command string, timeout time.Duration) process.Ending {
 	c.t.Helper()
-	e, err := inside(c.t.Context(), c.box, c.call(command), process.Program{Whole: timeout, Grace: c.grace})
+	e, err := inside(c.t.Context(), c.box, c.call(command), process.Program{Whole: timeout, Grace: 100 * time.Millisecond})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -153,7 +152,9 @@ func inside(ctx context.Context, box *Sandbox, c Call, p process.Program) (proce
 	}
 	p.Argv, p.Env, p.Dir, p.Watch = c.Argv, c.Env, c.Dir, box.WatchDisk(c).Watch
 	p.Own, p.Network, p.Files = c.Own, c.Apart, c.Files
-	p.Line = func([]byte) process.Reaction { return process.GoOn }
+	if p.Line == nil {
+		p.Line = func([]byte) process.Reaction { return process.GoOn }
+	}
 	e, err := p.Run(ctx)
 	full = e.Cause == process.Overfull
 	return e, err

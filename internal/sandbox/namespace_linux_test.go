@@ -53,7 +53,7 @@ func TestNamespacesChangeNothingElse(t *testing.T) {
 		{"signal", "kill -SEGV $$", -1, ""},
 		{"killed", "kill -KILL $$", -1, ""},
 		{"session", "test $(ps -o sid= -p $$) = $$", 0, ""},
-		{"no zombies", "for n in 1 2 3 4 5; do (setsid sleep 0.01 &); done; sleep 0.3; ps -eo stat | grep -c Z; true", 0, "0\n"},
+		{"no zombies", "for n in 1 2 3; do (setsid sh -c \"echo > gone$n\" &); done; until [ -e gone1 ] && [ -e gone2 ] && [ -e gone3 ]; do sleep 0.02; done; while ps -eo stat | grep -q Z; do sleep 0.02; done; echo all gone", 0, "all gone\n"},
 		{"no rights", "awk '/^Cap(Prm|Eff|Amb)/ && $2 != \"0000000000000000\"' /proc/self/status", 0, ""},
 		{"own user namespace", "unshare --user true", 0, ""},
 		{"standard input", "cat", 0, ""},
@@ -72,7 +72,7 @@ func TestNamespacesChangeNothingElse(t *testing.T) {
 				if !c.together(s) {
 					return
 				}
-				e := c.run(run, 20*time.Second)
+				e := c.run(run, time.Minute)
 				if e.Code() != tt.code || e.Stdout != tt.output {
 					t.Errorf("code %d, output %q; want %d, %q", e.Code(), e.Stdout, tt.code, tt.output)
 				}
@@ -88,9 +88,15 @@ func TestAskedToEndInNamespaces(t *testing.T) {
 	if !c.together(separation{own: true}) {
 		return
 	}
-	c.grace = 5 * time.Second
-	e := c.run("trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.05; done", time.Second)
-	if !strings.HasPrefix(e.Stdout, "ready\n") || !strings.Contains(e.Stdout, "asked\n") {
+	tell := make(chan process.Reaction, 1)
+	p := process.Program{Whole: time.Minute, Grace: time.Minute, Tell: tell, Line: func(line []byte) process.Reaction {
+		if string(line) == "ready" {
+			tell <- process.GiveUp
+		}
+		return process.GoOn
+	}}
+	e, err := inside(t.Context(), c.box, c.call("trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.05; done"), p)
+	if err != nil || !strings.HasPrefix(e.Stdout, "ready\n") || !strings.Contains(e.Stdout, "asked\n") {
 		t.Errorf("it ended with %+v", e)
 	}
 }
@@ -103,7 +109,7 @@ func TestLeftBehindInNamespaces(t *testing.T) {
 		return
 	}
 	name := fmt.Sprintf("4713.%d", time.Now().UnixNano())
-	e := c.run(strings.ReplaceAll(`(setsid sh -c 'env -i setsid sleep N & env -i sleep N & wait' &); sleep 0.2; echo done`, "N", name), time.Minute)
+	e := c.run(strings.ReplaceAll(`(setsid sh -c 'env -i setsid sleep N & env -i sleep N & wait' &); until [ $(ps -eo args | grep -c "^sleep N") = 2 ]; do sleep 0.05; done; echo done`, "N", name), time.Minute)
 	if e.Stdout != "done\n" || e.Left != 3 {
 		t.Errorf("it ended with %+v", e)
 	}
@@ -151,7 +157,7 @@ func (c *cell) killedReprise(s separation) string {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); len(sleeping(c.t, name)) < 2; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(sleeping(c.t, name)) < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("the programs did not start: %s", out)
 		}
@@ -195,7 +201,7 @@ func TestKilledRepriseLeavesNothing(t *testing.T) {
 	c := newCell(t)
 	gone := func(name string) {
 		t.Helper()
-		for end := time.Now().Add(5 * time.Second); len(sleeping(t, name)) > 0; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); len(sleeping(t, name)) > 0; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("processes are left: %q", sleeping(t, name))
 			}

@@ -1,0 +1,56 @@
+package process
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// expired gives pipes that have expired while theirs are still held open, after
+// a text was written to standard output.
+func expired(t *testing.T, text string) *pipes {
+	t.Helper()
+	p, err := connect(&exec.Cmd{}, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.closeTheirs(); p.close() })
+	if _, err := p.theirs[1].WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	p.expire()
+	return p
+}
+
+// However late we come to read it: what a program said before it ended is read.
+func TestWhatIsInThePipesIsRead(t *testing.T) {
+	text := strings.Repeat("a line of it\n", 4000) + "the last\n"
+	p := expired(t, text)
+	var got strings.Builder
+	EachLine(&rest{pipe: p.stdout}, func(line []byte) { fmt.Fprintf(&got, "%s\n", line) })
+	if got.String() != text {
+		t.Errorf("%d bytes of %d were read", got.Len(), len(text))
+	}
+	report{Signal: 9, Left: 2}.tell(p.theirs[3])
+	if r := p.told(); r.Signal != 9 || r.Left != 2 {
+		t.Errorf("the report reads %+v", r)
+	}
+}
+
+// Somebody else who writes without end is not waited for.
+func TestPipeThatNeverEnds(t *testing.T) {
+	p := expired(t, "one\n")
+	go func() {
+		for {
+			if _, err := p.theirs[1].WriteString("and on\n"); err != nil {
+				return // it is closed
+			}
+		}
+	}()
+	lines := 0
+	EachLine(&rest{pipe: p.stdout}, func([]byte) { lines++ })
+	if lines == 0 {
+		t.Error("nothing was read")
+	}
+}
