@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -70,7 +70,7 @@ func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
 	if mine, ok := job.ParseOwner(l.me); ok && mine.Run == other.Run && mine.Attempt > other.Attempt {
 		return nil // this is the same job, started again
 	}
-	over, err := l.gh.JobOver(ctx, l.owner, l.name, github.WorkflowRun{ID: other.Run, Attempt: int64(other.Attempt)}, func(runner string) bool {
+	over, err := (&checks.Repository{GitHub: l.gh, Owner: l.owner, Name: l.name}).JobOver(ctx, checks.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
 		return other.Runner != "" && job.RunnerName(runner) == other.Runner
 	})
 	switch {

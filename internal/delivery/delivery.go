@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/internal/workflow"
@@ -171,7 +172,7 @@ func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
 		return
 	}
 	for _, file := range d.In.Dispatch {
-		if err := d.GitHub.Dispatch(ctx, d.Owner, d.Name, file, run.BranchName); err != nil {
+		if err := (&checks.Repository{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name}).Dispatch(ctx, file, run.BranchName); err != nil {
 			d.Voice.Warn(err)
 			continue
 		}

@@ -98,6 +98,8 @@ func (f forge) kindOf(c *call, resp *http.Response, body []byte, err error) *Err
 		return f.problem(c, Unavailable, cause.Of("github_down", "does not work at the moment"), tryLater(), nil).mayPass().mayBeDone()
 	case status == http.StatusNotModified && c.known != "", status == http.StatusNoContent:
 		return nil
+	case status == http.StatusFound && c.leads:
+		return nil
 	case status >= 300 && status < 400:
 		return f.problem(c, Redirected, cause.Of("github_redirects", "redirects to another place, which is not followed because the token must not go there"),
 			cause.Of("do_check_moved", "check the address of the API, and whether the repository has moved"), nil)

@@ -19,6 +19,7 @@ type api struct {
 	newRequest func(method, path string, body any, opts ...github.RequestOption) (*http.Request, error)
 	send       func(context.Context, *http.Request) (*github.Response, error)
 
+	plain   *http.Client // sends no token, to hosts that an answer names
 	token   string
 	mask    func(text string) string
 	retry   retryPolicy

@@ -16,6 +16,7 @@ type call struct {
 	repeatable bool // doing it twice does the same as doing it once
 	graphql    bool // answers 200 with the errors in the body
 	reads      bool // creates nothing, whatever the method says
+	leads      bool // the answer says where to read on, which may be on another host
 	began      time.Time
 	tries      int
 	problem    *Error        // of the newest try

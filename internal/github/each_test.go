@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/github/checktest"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
 
@@ -29,6 +30,7 @@ type stand struct {
 	comment int64 // by bob, on issue 7
 	draft   Pull  // number 20
 	child   Issue // number 30
+	job     int64 // that has a log
 }
 
 func newStand(t *testing.T, answer time.Duration) *stand {
@@ -41,7 +43,7 @@ func newStand(t *testing.T, answer time.Duration) *stand {
 	s.AddPull(widget, githubtest.Pull{Number: 20, Title: "Draft", Head: "draft", Draft: true, Author: "ada"})
 	s.SetBranch(widget, "draft", strings.Repeat("a", 40))
 	s.SetBranch(widget, "work", strings.Repeat("b", 40))
-	s.AddRun(widget, githubtest.Run{ID: 99, Attempt: 2, Status: "completed", Conclusion: "failure"})
+	s.job = checktest.New(s.Server, widget, t.Cleanup).Set("c0ffee", checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "The test is red.\n"})
 	s.comment = s.AddComment(widget, 7, githubtest.Comment{Author: "bob", Body: "/run"})
 	s.draft = Pull{Number: 20, NodeID: s.Pulls(widget)[0].NodeID(), Draft: true, URL: "https://github.com/acme/widget/pull/20"}
 	for _, is := range s.Issues(widget) {
@@ -146,12 +148,9 @@ func acts() []act {
 		{name: "AddSubIssue", what: "add a sub-issue to issue 7 of acme/widget: ", do: func(ctx context.Context, s *stand) error {
 			return s.gh.AddSubIssue(ctx, "acme", "widget", 7, s.child.ID)
 		}, effects: func(s *stand) int { return len(s.SubIssues(widget, 7)) }},
-		{name: "Dispatch", what: "start workflow ci.yml of acme/widget on work: ", once: true, do: func(ctx context.Context, s *stand) error {
-			return s.gh.Dispatch(ctx, "acme", "widget", "ci.yml", "work")
-		}, effects: func(s *stand) int { return len(s.Dispatches(widget)) }},
-		{name: "JobOver", what: "read workflow run 99 of acme/widget: ", answers: []string{"404", "410"}, do: func(ctx context.Context, s *stand) error {
-			over, err := s.gh.JobOver(ctx, "acme", "widget", WorkflowRun{99, 2}, nobody)
-			return expect(err, over, over)
+		{name: "Tail", what: "read the log: ", do: func(ctx context.Context, s *stand) error {
+			log, err := s.gh.Tail(ctx, "acme", "widget", Request{What: "read the log", Needs: "actions: read", Method: http.MethodGet, Path: fmt.Sprintf("/actions/jobs/%d/logs", s.job)}, 5)
+			return expect(err, string(log) == "red.\n", string(log))
 		}},
 	}
 }

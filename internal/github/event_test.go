@@ -40,7 +40,7 @@ func TestReadRealEvents(t *testing.T) {
 	edited.Body, edited.UpdatedAt = "You are totally right! I'll get this fixed today.", at.Add(time.Second)
 	opened := &github.Pull{
 		Number: 2, URL: "https://github.com/Codertocat/Hello-World/pull/2", Title: "Update the README with new information.",
-		Body: "This is a pretty simple change that we need to pull into master.", Head: "changes", State: "open", HeadRepository: "Codertocat/Hello-World",
+		Body: "This is a pretty simple change that we need to pull into master.", Head: "changes", Commit: "ec26c3e57ca3a959ca5aad62de7213c562f8c821", State: "open", HeadRepository: "Codertocat/Hello-World",
 	}
 	for name, want := range map[string]github.Event{
 		"issue_comment.created": {

@@ -34,5 +34,5 @@ func New(o Options) (*Client, error) {
 	retry := newRetryPolicy(o, base, token)
 	lib := github.NewClient(retry.client(o.HTTP))
 	lib.BaseURL, lib.UserAgent = base, cmp.Or(o.UserAgent, userAgent)
-	return &Client{&api{newRequest: lib.NewRequest, send: lib.BareDo, token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}}, nil
+	return &Client{&api{newRequest: lib.NewRequest, send: lib.BareDo, plain: retry.plain(o.HTTP), token: token, mask: o.Mask, retry: retry, limiter: newLimiter()}}, nil
 }

@@ -280,7 +280,7 @@ func TestNobodyListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = gh.Dispatch(t.Context(), "acme", "widget", "ci.yml", "main")
+	_, err = gh.Ask(t.Context(), "acme", "widget", Request{What: "start", Method: http.MethodPost, Path: "/actions/workflows/ci.yml/dispatches"}, nil)
 	checkError(t, err, Unavailable, "tried 4 times")
 	if isUnclear(err) {
 		t.Error("it may have been done")

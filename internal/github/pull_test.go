@@ -16,7 +16,7 @@ func TestOpenPullFinds(t *testing.T) {
 	s.AddPull(widget, githubtest.Pull{Number: 40, Title: "Closed", Head: "work", State: "closed"})
 	s.AddPull(widget, githubtest.Pull{Number: 41, Title: "Other base", Head: "work", Base: "release"})
 	s.AddPull(widget, githubtest.Pull{Number: 42, Title: "Of a fork", Head: "work", HeadRepository: "mallory/widget"})
-	want := Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
+	want := Pull{Title: "T", Body: "B", Head: "work", Commit: strings.Repeat("b", 40), Base: "main", Draft: true, State: "open", HeadRepository: widget, Number: 43, URL: "https://github.com/acme/widget/pull/43"}
 	for range 3 {
 		p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Body: "B", Head: "work", Base: "main", Draft: true})
 		if err != nil {
@@ -204,59 +204,4 @@ func TestAddSubIssue(t *testing.T) {
 	other := s.AddIssue(widget, githubtest.Issue{Title: "Other parent"})
 	checkError(t, s.gh.AddSubIssue(t.Context(), "acme", "widget", other, s.child.ID), Refused, "Sub issue may only have one parent")
 	checkError(t, s.gh.AddSubIssue(t.Context(), "acme", "widget", 7, 4711), NotFound, "404")
-}
-
-func TestJobOver(t *testing.T) {
-	s := newStand(t, quick)
-	s.AddRun(widget, githubtest.Run{ID: 1, Attempt: 2, Status: "in_progress", Jobs: []githubtest.Job{
-		{Runner: "one", Status: "completed"}, {Runner: "two"}, {Runner: "three", Status: "completed"}, {Name: "next", Runner: "three"}, {Name: "waits", Status: "queued"},
-	}})
-	s.AddRun(widget, githubtest.Run{ID: 2, Attempt: 1, Status: "queued"})
-	s.AddRun(widget, githubtest.Run{ID: 3, Attempt: 1, Status: "completed", Conclusion: "cancelled"})
-	for _, tt := range []struct {
-		id      int64
-		attempt int
-		runner  string
-		want    bool
-	}{
-		{1, 1, "two", true},
-		{1, 2, "one", true},    // another job of the same run goes on
-		{1, 2, "two", false},   // and this is it
-		{1, 2, "three", false}, // the machine has gone on to another job: which of both is meant, nobody knows
-		{1, 2, "none", false},
-		{1, 2, "", false},
-		{2, 1, "", false},
-		{3, 1, "", true},
-		{4711, 1, "", true},
-	} {
-		mine := func(runner string) bool { return tt.runner != "" && runner == tt.runner }
-		if over, err := s.gh.JobOver(t.Context(), "acme", "widget", WorkflowRun{tt.id, int64(tt.attempt)}, mine); err != nil || over != tt.want {
-			t.Errorf("attempt %d of run %d, %q: over %t, error %v", tt.attempt, tt.id, tt.runner, over, err)
-		}
-	}
-	s.Fault("GET /repos/acme/widget/actions/runs/1", githubtest.Fault{Body: `{"id":1}`})
-	_, err := s.gh.JobOver(t.Context(), "acme", "widget", WorkflowRun{1, 1}, nobody)
-	checkError(t, err, Unreadable, "it is another run, or none")
-	// A forge that knows runs and no jobs leaves it at what the run says.
-	const jobs = "GET /repos/acme/widget/actions/runs/1/attempts/2/jobs"
-	s.Fault(jobs, githubtest.Status(404, "Not Found"))
-	if over, err := s.gh.JobOver(t.Context(), "acme", "widget", WorkflowRun{1, 2}, nobody); err != nil || over {
-		t.Errorf("without jobs: over %t, error %v", over, err)
-	}
-	s.Fault(jobs, githubtest.Status(403, "Resource not accessible by integration"))
-	_, err = s.gh.JobOver(t.Context(), "acme", "widget", WorkflowRun{1, 2}, nobody)
-	checkError(t, err, Forbidden, "the token needs actions: read")
-}
-
-func nobody(string) bool { return false }
-
-func TestDispatchIsNotRepeated(t *testing.T) {
-	s := newStand(t, quick)
-	s.Fault("POST /repos/acme/widget/actions/workflows/ci.yml/dispatches", githubtest.After(githubtest.Status(429, "Too many requests")))
-	if err := s.gh.Dispatch(t.Context(), "acme", "widget", "ci.yml", "work"); err == nil {
-		t.Error("nothing is said")
-	}
-	if n := len(s.Dispatches(widget)); n != 1 {
-		t.Errorf("started %d times", n)
-	}
 }

@@ -19,6 +19,7 @@ type Pull struct {
 	Title          string
 	Body           string // Markdown
 	Head           string // the branch with the change
+	Commit         string // that it is at
 	Base           string // the branch that is to get it
 	State          string // "open" or "closed"
 	Draft          bool
@@ -39,6 +40,7 @@ type wirePull struct {
 
 type wireRef struct {
 	Ref  string `json:"ref"`
+	SHA  string `json:"sha"`
 	Repo *struct {
 		FullName string `json:"full_name"`
 	} `json:"repo"`
@@ -47,7 +49,7 @@ type wireRef struct {
 func (w wirePull) pull() Pull {
 	p := Pull{
 		Number: w.Number, URL: safeURL(w.URL), NodeID: w.NodeID, Title: w.Title, Body: w.Body,
-		Head: w.Head.Ref, Base: w.Base.Ref, State: w.State, Draft: w.Draft,
+		Head: w.Head.Ref, Commit: w.Head.SHA, Base: w.Base.Ref, State: w.State, Draft: w.Draft,
 	}
 	if w.Head.Repo != nil {
 		p.HeadRepository = w.Head.Repo.FullName

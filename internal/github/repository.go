@@ -5,11 +5,14 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/cause"
 )
 
 // Repository is a repository as it was when it was asked for.
@@ -137,90 +140,6 @@ func missing(err error, what string) error {
 	return err
 }
 
-// Dispatch starts a workflow on a branch or tag, by the name of its file such
-// as ci.yml. It is not asked for twice: where the answer is lost, the error says
-// so, and the workflow may have started.
-func (c *Client) Dispatch(ctx context.Context, owner, name, workflow, ref string) error {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return err
-	}
-	if !isName(workflow) || ref == "" {
-		return fmt.Errorf("start workflow %q on %q: it takes the name of a file in .github/workflows, and a branch", workflow, ref)
-	}
-	k := &call{what: fmt.Sprintf("start workflow %s of %s/%s on %s", workflow, owner, name, ref), needs: "actions: write"}
-	return c.do(ctx, k, request{http.MethodPost, path + "/actions/workflows/" + workflow + "/dispatches", map[string]string{"ref": ref}}, nil)
-}
-
-// WorkflowRun names an attempt of a run of a workflow. Attempts count from 1.
-type WorkflowRun struct{ ID, Attempt int64 }
-
-// JobOver reports whether a job of an attempt of a workflow run has ended,
-// however it did: the run is completed, there is a newer attempt, the run is not
-// there any more, or the job itself is completed. The job is the one whose
-// machine has a name that mine accepts; if several have, all of them must have
-// ended.
-func (c *Client) JobOver(ctx context.Context, owner, name string, of WorkflowRun, mine func(runner string) bool) (over bool, err error) {
-	path, err := repoPath(owner, name)
-	if err != nil {
-		return false, err
-	}
-	path = fmt.Sprintf("%s/actions/runs/%d", path, of.ID)
-	var w struct {
-		ID      int64  `json:"id"`
-		Status  string `json:"status"`
-		Attempt int64  `json:"run_attempt"`
-	}
-	k := &call{what: fmt.Sprintf("read workflow run %d of %s/%s", of.ID, owner, name), needs: "actions: read"}
-	err = c.do(ctx, k, request{http.MethodGet, path, nil}, &w)
-	switch {
-	case isKind(err, NotFound, Gone):
-		return true, nil
-	case err != nil:
-		return false, err
-	case w.ID != of.ID || w.Status == "":
-		return false, c.misfit(k, "it is another run, or none", nil)
-	case w.Status == "completed" || w.Attempt > of.Attempt:
-		return true, nil
-	}
-	return c.jobsOver(ctx, fmt.Sprintf("%s/attempts/%d/jobs", path, of.Attempt), k.what, mine)
-}
-
-// jobsOver reports whether there are jobs on machines that mine takes, and all
-// of them have ended.
-func (c *Client) jobsOver(ctx context.Context, path, what string, mine func(runner string) bool) (bool, error) {
-	found := false
-	for n := 1; n <= maxPages; n++ {
-		var w struct {
-			Jobs []struct {
-				Status string `json:"status"`
-				Runner string `json:"runner_name"`
-			} `json:"jobs"`
-		}
-		k := &call{what: what, needs: "actions: read"}
-		err := c.do(ctx, k, request{http.MethodGet, fmt.Sprintf("%s?per_page=%d&page=%d", path, perPage, n), nil}, &w)
-		if isKind(err, NotFound, Gone) {
-			return false, nil // a forge that does not tell of jobs
-		}
-		if err != nil {
-			return false, err
-		}
-		for _, j := range w.Jobs {
-			if !mine(j.Runner) {
-				continue
-			}
-			if j.Status != "completed" {
-				return false, nil
-			}
-			found = true
-		}
-		if len(w.Jobs) == 0 || !follows(k.header, n, len(w.Jobs)) {
-			break
-		}
-	}
-	return found, nil
-}
-
 // Mutate asks the GraphQL API for a change that done twice is the same as done once.
 // What and needs are as in a Request.
 func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, variables map[string]any) error {
@@ -239,4 +158,57 @@ func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into an
 		return Answer{}, err
 	}
 	return Answer{k.header, k.status == http.StatusNotModified, strings.Contains(k.header.Get("Link"), `rel="next"`)}, nil
+}
+
+// maxTail is how much of a text on another host is read for its end, in bytes.
+const maxTail = 64 << 20
+
+// Tail reads the end of a text that GitHub keeps on another host, such as the log
+// of a job: at most so many bytes. Where that is, GitHub says in its answer to r;
+// the token is not sent there. Errors are an *Error, or why ctx was cancelled.
+func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
+	path, err := repoPath(owner, name)
+	if err != nil {
+		return nil, err
+	}
+	k := &call{what: r.What, needs: r.Needs, leads: true}
+	if err := c.do(ctx, k, request{r.Method, path + r.Path, nil}, nil); err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.header.Get("Location"), nil)
+	if err != nil || !c.retry.allows(req.URL) {
+		return nil, c.misfit(k, "it does not say where the text is", nil)
+	}
+	resp, err := c.plain.Do(req)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, c.retry.broken(k, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read, or given up
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.retry.problem(k, NotFound, hides(), cause.Of("do_try_later", "try again later"), nil)
+	}
+	end, err := tail(io.LimitReader(resp.Body, maxTail), most)
+	if err != nil {
+		return nil, c.retry.broken(k, err)
+	}
+	return end, nil
+}
+
+// tail reads everything, and keeps the end.
+func tail(from io.Reader, most int) ([]byte, error) {
+	var kept []byte
+	for part := make([]byte, 64<<10); ; {
+		n, err := from.Read(part)
+		kept = append(kept, part[:n]...)
+		kept = kept[max(len(kept)-most, 0):]
+		if err == io.EOF {
+			return kept, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }

@@ -92,6 +92,28 @@ func (r retryPolicy) follow(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// plain is a client for what GitHub keeps elsewhere: it has no token, and leaves
+// no encryption behind.
+func (r retryPolicy) plain(inner *http.Client) *http.Client {
+	reader := http.Client{}
+	if inner != nil {
+		reader.Transport = inner.Transport
+	}
+	reader.Timeout = r.answer
+	reader.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if len(via) >= 5 || !r.allows(req.URL) {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}
+	return &reader
+}
+
+// allows reports whether a text may be read there: encrypted, as the API is.
+func (r retryPolicy) allows(u *url.URL) bool {
+	return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && r.base.Scheme == "http")
+}
+
 // check decides whether a try is followed by another one. It reads the whole
 // answer, because a connection can break in its middle.
 func (r retryPolicy) check(ctx context.Context, resp *http.Response, err error) (bool, error) {

@@ -107,6 +107,7 @@ var rooms = map[string][]string{
 		"github.com/hashicorp/go-retryablehttp",
 		"golang.org/x/time/rate",
 	},
+	"internal/github/checks": {"internal/github"},
 	"cmd/reprise": {
 		"internal/agents",
 		"internal/bot",
@@ -174,6 +175,7 @@ var rooms = map[string][]string{
 	},
 	"internal/delivery": {
 		"internal/github",
+		"internal/github/checks",
 		"internal/page",
 		"internal/review",
 		"internal/trigger",
@@ -193,6 +195,7 @@ var rooms = map[string][]string{
 		"internal/exit",
 		"internal/git",
 		"internal/github",
+		"internal/github/checks",
 		"internal/inbox",
 		"internal/issue",
 		"internal/job",

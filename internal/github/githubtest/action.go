@@ -14,6 +14,8 @@ type Run struct {
 	Conclusion string // success, failure, cancelled; empty: none yet
 	Branch     string // empty: the default branch
 	Event      string // empty: issue_comment
+	Name, Path string // of the workflow; empty: those of reprise
+	Commit     string // empty: that of the branch
 	Jobs       []Job  // of the newest attempt
 }
 
@@ -55,24 +57,29 @@ func (v *visit) getRun() result {
 	if run == nil {
 		return notFound()
 	}
-	self, now := at(v.apiOf(v.repo), "actions/runs", run.ID), stamp(v.time())
-	head := v.sha(v.repo, run.Branch)
-	repo := v.repositoryObject(v.repo)
-	return ok(object{
-		"id": run.ID, "name": "reprise", "node_id": node("WFR", run.ID), "check_suite_id": run.ID, "check_suite_node_id": node("CS", run.ID),
-		"head_branch": run.Branch, "head_sha": head, "path": ".github/workflows/reprise.yml", "run_number": 1, "run_attempt": run.Attempt,
-		"event": run.Event, "display_title": "reprise", "status": run.Status, "conclusion": orNull(run.Conclusion), "workflow_id": 1,
-		"url": self, "html_url": at(v.webOf(v.repo), "actions/runs", run.ID), "pull_requests": []any{}, "created_at": now, "updated_at": now,
-		"actor": v.simpleUser(v.repo.owner), "triggering_actor": v.simpleUser(v.repo.owner), "run_started_at": now, "jobs_url": self + "/jobs",
-		"logs_url": self + "/logs", "check_suite_url": at(v.apiOf(v.repo), "check-suites", run.ID), "artifacts_url": self + "/artifacts",
-		"cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil, "workflow_url": at(v.apiOf(v.repo), "actions/workflows/1"),
+	return ok(v.runObject(v.repo, run))
+}
+
+// runObject is a run of a workflow as GitHub sends it.
+func (s *Server) runObject(r *repository, run *Run) object {
+	self, now := at(s.apiOf(r), "actions/runs", run.ID), stamp(s.time())
+	head, name := cmp.Or(run.Commit, s.sha(r, run.Branch)), cmp.Or(run.Name, "reprise")
+	repo := s.repositoryObject(r)
+	return object{
+		"id": run.ID, "name": name, "node_id": node("WFR", run.ID), "check_suite_id": run.ID, "check_suite_node_id": node("CS", run.ID),
+		"head_branch": run.Branch, "head_sha": head, "path": cmp.Or(run.Path, ".github/workflows/reprise.yml"), "run_number": 1, "run_attempt": run.Attempt,
+		"event": run.Event, "display_title": name, "status": run.Status, "conclusion": orNull(run.Conclusion), "workflow_id": 1,
+		"url": self, "html_url": at(s.webOf(r), "actions/runs", run.ID), "pull_requests": []any{}, "created_at": now, "updated_at": now,
+		"actor": s.simpleUser(r.owner), "triggering_actor": s.simpleUser(r.owner), "run_started_at": now, "jobs_url": self + "/jobs",
+		"logs_url": self + "/logs", "check_suite_url": at(s.apiOf(r), "check-suites", run.ID), "artifacts_url": self + "/artifacts",
+		"cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil, "workflow_url": at(s.apiOf(r), "actions/workflows/1"),
 		"head_commit": object{
 			"id": head, "tree_id": head, "message": "Work", "timestamp": now,
 			"author":    object{"name": "Mona", "email": "mona@example.com"},
 			"committer": object{"name": "Mona", "email": "mona@example.com"},
 		},
 		"repository": repo, "head_repository": repo,
-	})
+	}
 }
 
 func (v *visit) listJobs() result {

@@ -1,6 +1,10 @@
 package githubtest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest/query"
+)
 
 // GitHub's description of the REST API says nothing of GraphQL. A query is
 // read and answered with the fields that it asks for, so one that names a
@@ -13,12 +17,12 @@ func isMutation(input any) bool {
 }
 
 func (v *visit) graphQL() result {
-	query, _ := field[string](v, "query")
-	if strings.TrimSpace(query) == "" {
+	text, _ := field[string](v, "query")
+	if strings.TrimSpace(text) == "" {
 		return ok(object{"errors": []any{object{"message": "A query attribute must be specified and must be a string."}}})
 	}
 	variables, _ := field[object](v, "variables")
-	fields, err := readQuery(query, variables)
+	fields, err := query.Read(text, variables)
 	if err != nil {
 		return ok(object{"errors": []any{object{"message": "Parse error: " + err.Error()}}})
 	}
@@ -26,14 +30,14 @@ func (v *visit) graphQL() result {
 	for _, f := range fields {
 		value, problem := v.resolveField(f)
 		if problem == nil {
-			value, problem = f.pick(value)
+			value, problem = pick(f, value)
 		}
 		if problem != nil {
 			value = nil
-			problem["path"] = []any{f.name}
+			problem["path"] = []any{f.Name}
 			wrong = append(wrong, problem)
 		}
-		data[f.name] = value
+		data[f.Name] = value
 	}
 	out := object{"data": data}
 	if len(wrong) > 0 {
@@ -43,8 +47,8 @@ func (v *visit) graphQL() result {
 }
 
 // resolveField is a field at the top of a query.
-func (v *visit) resolveField(f selection) (any, object) {
-	switch f.name {
+func (v *visit) resolveField(f query.Field) (any, object) {
+	switch f.Name {
 	case "viewer":
 		return object{"login": v.login(), "databaseId": UserID(v.login()), "id": node("U", UserID(v.login()))}, nil
 	case "markPullRequestReadyForReview":
@@ -52,11 +56,11 @@ func (v *visit) resolveField(f selection) (any, object) {
 	case "minimizeComment":
 		return v.minimize(f)
 	}
-	return nil, unknownField(f.name)
+	return nil, unknownField(f.Name)
 }
 
-func (v *visit) markReady(f selection) (any, object) {
-	input, _ := f.arguments["input"].(object)
+func (v *visit) markReady(f query.Field) (any, object) {
+	input, _ := f.Arguments["input"].(object)
 	id, _ := input["pullRequestId"].(string)
 	for _, repo := range v.repos {
 		for _, p := range repo.pulls {
@@ -79,8 +83,8 @@ func (v *visit) markReady(f selection) (any, object) {
 	return nil, object{"type": "NOT_FOUND", "message": "Could not resolve to a node with the global id of '" + id + "'"}
 }
 
-func (v *visit) minimize(f selection) (any, object) {
-	input, _ := f.arguments["input"].(object)
+func (v *visit) minimize(f query.Field) (any, object) {
+	input, _ := f.Arguments["input"].(object)
 	for _, repo := range v.repos {
 		for _, c := range repo.comments {
 			if node("IC", c.ID) == input["subjectId"] && v.token.grants(repo, issuesWrite, repo.issues[c.issue].Pull) {
@@ -100,30 +104,30 @@ func unknownField(name string) object {
 }
 
 // pick takes the fields that were asked for.
-func (f selection) pick(value any) (any, object) {
+func pick(f query.Field, value any) (any, object) {
 	o, isObject := value.(object)
 	switch {
-	case !isObject && len(f.fields) > 0:
-		return nil, object{"message": "Selections can't be made on scalars (field '" + f.name + "')"}
+	case !isObject && len(f.Fields) > 0:
+		return nil, object{"message": "Selections can't be made on scalars (field '" + f.Name + "')"}
 	case !isObject:
 		return value, nil
-	case len(f.fields) == 0:
-		return nil, object{"message": "Field must have selections (field '" + f.name + "')"}
+	case len(f.Fields) == 0:
+		return nil, object{"message": "Field must have selections (field '" + f.Name + "')"}
 	}
 	out := object{}
-	for _, sub := range f.fields {
-		if sub.name == "__typename" {
+	for _, sub := range f.Fields {
+		if sub.Name == "__typename" {
 			continue
 		}
-		inner, known := o[sub.name]
+		inner, known := o[sub.Name]
 		if !known {
-			return nil, unknownField(sub.name)
+			return nil, unknownField(sub.Name)
 		}
-		picked, problem := sub.pick(inner)
+		picked, problem := pick(sub, inner)
 		if problem != nil {
 			return nil, problem
 		}
-		out[sub.name] = picked
+		out[sub.Name] = picked
 	}
 	return out, nil
 }

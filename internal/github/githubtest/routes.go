@@ -69,6 +69,13 @@ func routes() []route {
 		{"POST", inRepo + "/pulls/{pull_number}/comments/{comment_id}/replies", pullsWrite, "anybody", true, (*visit).elsewhere},
 		{"POST", inRepo + "/pulls/{pull_number}/requested_reviewers", pullsWrite, "anybody", false, (*visit).elsewhere},
 
+		{"POST", inRepo + "/issues/{issue_number}/assignees", issuesWrite, "triage", false, (*visit).elsewhere},
+
+		{"GET", inRepo + "/commits/{ref}/check-runs", "checks=read", "", false, (*visit).elsewhere},
+		{"GET", inRepo + "/commits/{ref}/status", "statuses=read", "", false, (*visit).elsewhere},
+		{"GET", inRepo + "/check-runs/{check_run_id}/annotations", "checks=read", "", false, (*visit).elsewhere},
+		{"GET", inRepo + "/actions/jobs/{job_id}/logs", "actions=read", "", false, (*visit).elsewhere},
+
 		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
 		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
@@ -76,6 +83,7 @@ func routes() []route {
 		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},
 
 		{"GET", inRepo + "/actions/permissions/workflow", "administration=read", "admin", false, (*visit).getJobRights},
+		{"GET", inRepo + "/actions/runs", "actions=read", "", false, (*visit).elsewhere},
 		{"GET", inRepo + "/actions/runs/{run_id}", "actions=read", "", false, (*visit).getRun},
 		{"GET", inRepo + "/actions/runs/{run_id}/attempts/{attempt_number}/jobs", "actions=read", "", false, (*visit).listJobs},
 		{"POST", inRepo + "/actions/workflows/{workflow_id}/dispatches", "actions=write", "write", false, (*visit).dispatchWorkflow},

@@ -7,6 +7,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -167,16 +168,21 @@ func (s *Server) With(repo string, do func(*Desk)) {
 	do(&Desk{s: s, r: s.repository(repo)})
 }
 
-// OK answers with a value, Created with one that was made, Refuse with an error,
-// and Page with a part of a list.
-func (d *Desk) OK(value any) Result                      { return ok(value) }
-func (d *Desk) Created(value any) Result                 { return created(value) }
+// OK answers with a value, Created with one that was made, Found with where it is,
+// Refuse with an error, and Page with a part of a list.
+func (d *Desk) OK(value any) Result      { return ok(value) }
+func (d *Desk) Created(value any) Result { return created(value) }
+func (d *Desk) Found(to string) Result {
+	return result{status: http.StatusFound, header: map[string]string{"Location": to}}
+}
 func (d *Desk) Refuse(status int, message string) Result { return refuse(status, message) }
 func (d *Desk) Page(all []any) Result                    { return page(d.v, all, func(v any) any { return v }) }
 
-// Param reads a number in the path, Input what was sent under a name, and Login
-// is who asks.
+// Param reads a number in the path, Text what stands there or in the query, Input
+// what was sent under a name, and Login is who asks.
 func (d *Desk) Param(name string) int64 { return d.v.number(name) }
+
+func (d *Desk) Text(name string) string { return cmp.Or(d.v.in.params[name], d.v.in.query.Get(name)) }
 func (d *Desk) Input(name string) any   { value, _ := field[any](d.v, name); return value }
 func (d *Desk) Login() string           { return d.v.login() }
 
@@ -191,6 +197,12 @@ func (d *Desk) Association(login string) string { return d.r.association(login) 
 func (d *Desk) PullObject(number int) map[string]any {
 	return d.s.pullObject(d.r, d.r.pulls[number], false)
 }
+
+// RepositoryObject is the repository, Head the commit of a branch, and RunObject a
+// run of a workflow there.
+func (d *Desk) RepositoryObject() map[string]any  { return d.s.repositoryObject(d.r) }
+func (d *Desk) Head(branch string) string         { return d.s.sha(d.r, branch) }
+func (d *Desk) RunObject(run *Run) map[string]any { return d.s.runObject(d.r, run) }
 
 // Pull is a pull request.
 func (d *Desk) Pull(number int) *Pull { return d.r.pulls[number] }

@@ -1,4 +1,6 @@
-package githubtest
+// Package query reads queries of GraphQL, as far as clients of GitHub need it: one
+// operation, without fragments, aliases and directives.
+package query
 
 import (
 	"errors"
@@ -8,24 +10,25 @@ import (
 	"strings"
 )
 
-// selection is one field of a query.
-type selection struct {
-	name      string
-	arguments object
-	fields    []selection
+// Field is one field of a query.
+type Field struct {
+	Name      string
+	Arguments map[string]any
+	Fields    []Field
 }
+
+// object is a JSON object.
+type object = map[string]any
 
 var queryTokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*|-?[0-9.]+|\$|[{}()\[\]:=!@]|\.\.\.|\S`)
 
-// queryReader reads as much of GraphQL as clients of this server need: one
-// operation, without fragments, aliases and directives.
 type queryReader struct {
 	tokens    []string
 	variables object
 }
 
-// readQuery reads the fields at the top of a query or a mutation.
-func readQuery(query string, variables object) ([]selection, error) {
+// Read reads the fields at the top of a query or a mutation.
+func Read(query string, variables object) ([]Field, error) {
 	q := &queryReader{tokens: queryTokens.FindAllString(strings.ReplaceAll(query, ",", " "), -1), variables: variables}
 	if first := q.peek(); first == "query" || first == "mutation" {
 		q.next()
@@ -86,25 +89,25 @@ func (q *queryReader) skipParameters() error {
 	return q.want(")")
 }
 
-func (q *queryReader) selections() ([]selection, error) {
+func (q *queryReader) selections() ([]Field, error) {
 	if err := q.want("{"); err != nil {
 		return nil, err
 	}
-	var out []selection
+	var out []Field
 	for q.peek() != "}" {
-		f := selection{name: q.next(), arguments: object{}}
-		if f.name == "" {
-			return nil, errors.New("a selection does not end")
+		f := Field{Name: q.next(), Arguments: object{}}
+		if f.Name == "" {
+			return nil, errors.New("a Field does not end")
 		}
 		var err error
 		if q.peek() == "(" {
 			q.next()
-			if f.arguments, err = q.fields(")"); err != nil {
+			if f.Arguments, err = q.fields(")"); err != nil {
 				return nil, err
 			}
 		}
 		if q.peek() == "{" {
-			if f.fields, err = q.selections(); err != nil {
+			if f.Fields, err = q.selections(); err != nil {
 				return nil, err
 			}
 		}

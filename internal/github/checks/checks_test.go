@@ -1,0 +1,131 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checktest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+)
+
+const widget = "acme/widget"
+
+var commit = strings.Repeat("c", 40)
+
+func newStand(t *testing.T) (*githubtest.Server, *Repository) {
+	t.Helper()
+	s := githubtest.New(t)
+	s.AddToken("hush", "ada")
+	s.Permit(widget, "ada", "write")
+	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, &Repository{GitHub: gh, Owner: "acme", Name: "widget", Own: ".github/workflows/reprise.yml"}
+}
+
+// shown is a list of checks on lines.
+func shown(t *testing.T, r *Repository) string {
+	t.Helper()
+	all, err := r.Of(t.Context(), commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&b, "%s in %q: %s, %q, job %t\n", c.Name, c.Workflow, c.State, c.Said, c.Job)
+	}
+	return b.String()
+}
+
+// All that runs on a commit is one list; what reprise itself does there is not in it.
+func TestOf(t *testing.T) {
+	s, r := newStand(t)
+	made := checktest.New(s, widget, t.Cleanup)
+	if got := shown(t, r); got != "" {
+		t.Errorf("on a commit without any there are\n%s", got)
+	}
+	for _, c := range []checktest.Check{
+		{Name: "build", Workflow: "ci.yml", Conclusion: "success"},
+		{Name: "test", Workflow: "ci.yml", Conclusion: "failure"},
+		{Name: "deploy", Workflow: "slow.yml"},
+		{Name: "optional", Conclusion: "neutral"},
+		{Name: "by hand", Conclusion: "action_required"},
+		{Name: "jenkins", Status: "error", Says: "it broke"},
+		{Name: "later", Status: "pending"},
+		{Name: "reprise", Status: "failure"},
+		{Name: "run", Workflow: "reprise.yml"},
+	} {
+		made.Set(commit, c)
+	}
+	const want = `build in "ci.yml": passed, "success", job true
+by hand in "": pending, "action_required", job false
+deploy in "slow.yml": pending, "", job true
+jenkins in "": failed, "it broke", job false
+later in "": pending, "pending", job false
+optional in "": passed, "neutral", job false
+slow.yml in "slow.yml": pending, "in_progress", job false
+test in "ci.yml": failed, "failure", job true
+`
+	if got := shown(t, r); got != want {
+		t.Errorf("the checks are\n%s", got)
+	}
+	before := s.Counts()
+	if got := shown(t, r); got != want {
+		t.Errorf("asked again, the checks are\n%s", got)
+	}
+	if c := s.Counts(); c.Calls-before.Calls != 3 || c.Free-before.Free != 3 {
+		t.Errorf("asking again took %d calls, of which %d were free", c.Calls-before.Calls, c.Free-before.Free)
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "timed_out"})
+	if got := shown(t, r); !strings.Contains(got, `test in "ci.yml": failed, "timed_out"`) {
+		t.Errorf("after a change the checks are\n%s", got)
+	}
+}
+
+// A forge that does not have a list has nothing there; one that does not show it
+// says what it takes.
+func TestOfWhereThereIsNothing(t *testing.T) {
+	s, r := newStand(t)
+	if got := shown(t, r); got != "" {
+		t.Errorf("there are\n%s", got)
+	}
+	checktest.New(s, widget, t.Cleanup)
+	s.Fault("GET /repos/acme/widget/commits/"+commit+"/check-runs", githubtest.Status(403, "Resource not accessible by integration"))
+	if _, err := r.Of(t.Context(), commit); err == nil || !strings.Contains(err.Error(), "the token needs checks: read") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// Logs are on another host, which does not get the token.
+func TestEvidence(t *testing.T) {
+	s, r := newStand(t)
+	made := checktest.New(s, widget, t.Cleanup)
+	made.Set(commit, checktest.Check{
+		Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: strings.Repeat("compiling\n", 20_000) + "--- FAIL: TestSum\n",
+		Notes: []checktest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
+	})
+	all, err := r.Of(t.Context(), commit)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	log, err := r.Log(t.Context(), all[0], 30)
+	if err != nil || len(log) != 30 || !strings.HasSuffix(string(log), "--- FAIL: TestSum\n") {
+		t.Errorf("the end of the log is %q, %v", log, err)
+	}
+	notes, err := r.Annotations(t.Context(), all[0])
+	if err != nil || len(notes) != 1 || notes[0] != (Annotation{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}) {
+		t.Errorf("the annotations are %+v, %v", notes, err)
+	}
+	if len(made.Tokens) != 0 {
+		t.Error("the host of the logs got the token")
+	}
+	all[0].Run++
+	if _, err := r.Log(t.Context(), all[0], 30); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("of a log that is not there it says %v", err)
+	}
+}
