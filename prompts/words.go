@@ -49,7 +49,7 @@ type forms struct {
 	Headline, Round, Spent, SpentOf, About, Tokens, Open string
 	RolledBack, RolledBackBy, Automatic, RolledBackAsked string
 	Removal, WaitingFor, WaitingForRole                  string
-	Seconds, Minutes, Hours                              string
+	Seconds, Minutes, Hours, WholeMinutes                string
 	Listed, Sentences, Stop                              string // between names, between sentences, and at the end of one
 	UnknownCode                                          Advice
 }

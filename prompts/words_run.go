@@ -53,6 +53,15 @@ func (c Catalogue) Duration(d time.Duration) string {
 	return fill(form, "h", strconv.Itoa(h), "m", strconv.Itoa(m), "s", strconv.Itoa(s))
 }
 
+// Roughly says about how long something takes, to the minute.
+func (c Catalogue) Roughly(d time.Duration) string {
+	m := max(1, int(d.Round(time.Minute)/time.Minute))
+	if m >= 60 {
+		return c.Duration(time.Duration(m) * time.Minute)
+	}
+	return fill(c.Forms.WholeMinutes, "m", strconv.Itoa(m))
+}
+
 // OpenFindings counts what is open.
 func (c Catalogue) OpenFindings(blockers, suggestions int) string {
 	return fill(c.Forms.Open, "blockers", strconv.Itoa(blockers), "suggestions", strconv.Itoa(suggestions))

@@ -90,6 +90,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	defer v.mu.Unlock()
 	t := v.notices
 	t.Links = v.linksTo(run, v.about.tip)
+	t.Left = progress.Left(v.about.plan, run, v.earlier)
 	for _, d := range v.noted {
 		if d.Kept {
 			continue

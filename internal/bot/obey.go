@@ -147,7 +147,7 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 			return run, command.Refuse(metadata.Done, workspace.NothingNew(b.w.Plan))
 		}
 	}
-	err := b.wire(opening)
+	err := b.wire(ctx, opening)
 	return b.w.Run, err
 }
 

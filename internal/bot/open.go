@@ -74,7 +74,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	if no := b.lease.held(ctx, w.Run); no != nil {
 		return &jobEnd{decision: ignored, Denial: *no}, nil
 	}
-	if err := b.wire(b.opening(first)); err != nil {
+	if err := b.wire(ctx, b.opening(first)); err != nil {
 		return nil, err
 	}
 	b.lease.orphan = w.Run.Execution.Lease != nil
@@ -118,8 +118,9 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 }
 
 // wire makes an engine that is wired to the issue.
-func (b *bot) wire(o workspace.Options) error {
+func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
+	b.voice.compare(workspace.Earlier(ctx, b.w.Source, b.w.Run))
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())
 	if err != nil {
 		return err

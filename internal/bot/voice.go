@@ -34,9 +34,10 @@ type voice struct {
 	about   subject
 	spoken  string // language of a run that is only asked about; empty if that is not known
 	live    *github.Live
-	shown   error         // why the live comment could not be shown the last time
-	notices page.Notices  // what people are told besides the record
-	noted   []page.Denial // what was refused while the job ran
+	shown   error          // why the live comment could not be shown the last time
+	notices page.Notices   // what people are told besides the record
+	noted   []page.Denial  // what was refused while the job ran
+	earlier []metadata.Run // of other issues, by which is told how long this one takes
 }
 
 // subject is the run that a job is about, as it was between the last two steps;
@@ -56,6 +57,13 @@ func (v *voice) speakOf(w *workspace.Workspace) {
 	if w != nil {
 		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Tip() }, v.began(w)}
 	}
+}
+
+// compare sets the runs by which is told how long this one takes.
+func (v *voice) compare(earlier []metadata.Run) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.earlier = earlier
 }
 
 // subject is the run that messages are about.

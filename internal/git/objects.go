@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
@@ -61,22 +62,39 @@ func below(ctx context.Context, ask asker, commit, dir string) (map[string]entry
 		if found[0].kind != "tree" {
 			continue
 		}
-		for rest := found[0].data; len(rest) > 0; {
-			info, after, _ := bytes.Cut(rest, []byte{0})
-			mode, name, ok := strings.Cut(string(info), " ")
-			if !ok || len(after) < len(commit)/2 {
-				return nil, fmt.Errorf("%s is no folder that git could have written", todo[0].path)
-			}
-			id := hex.EncodeToString(after[:len(commit)/2])
-			rest = after[len(commit)/2:]
-			if p := todo[0].path + "/" + name; mode == "40000" {
-				todo = append(todo, folder{id, p})
+		inside, err := entries(found[0].data, len(commit)/2)
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", todo[0].path, err)
+		}
+		for _, e := range inside {
+			if p := todo[0].path + "/" + e.name; e.mode == folderMode {
+				todo = append(todo, folder{e.id, p})
 			} else {
-				files[p] = entry{mode: plainMode(mode), id: id}
+				files[p] = entry{mode: plainMode(e.mode), id: e.id}
 			}
 		}
 	}
 	return files, nil
+}
+
+// folderMode is the mode of a folder in another.
+const folderMode = "40000"
+
+// child is an entry of a folder, with the mode as it stands there.
+type child struct{ name, mode, id string }
+
+// entries reads a folder as git keeps it, with ids of so many bytes.
+func entries(data []byte, size int) (all []child, err error) {
+	for len(data) > 0 {
+		info, after, _ := bytes.Cut(data, []byte{0})
+		mode, name, ok := strings.Cut(string(info), " ")
+		if !ok || len(after) < size {
+			return nil, errors.New("is no folder that git could have written")
+		}
+		all = append(all, child{name, mode, hex.EncodeToString(after[:size])})
+		data = after[size:]
+	}
+	return all, nil
 }
 
 // plainMode gives a mode as git does today: old ones of files say more.

@@ -130,6 +130,29 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	return folders.InMemory(names, data)
 }
 
+// Folders gives the names of the folders right in a folder, as it is in a commit,
+// which is given as in ReadFile: none where there is no such folder.
+func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, err error) {
+	commit, err := s.resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.lookUp(ctx, commit+":"+dir)
+	if err != nil || found[0].kind != "tree" {
+		return nil, err
+	}
+	inside, err := entries(found[0].data, len(commit)/2)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", dir, err)
+	}
+	for _, e := range inside {
+		if e.mode == folderMode {
+			names = append(names, e.name)
+		}
+	}
+	return names, nil
+}
+
 // Patches gives what those commits changed that are in ref and not in the commit
 // from, and have a trailer with the key; the oldest first. Ref is given as in
 // ReadFile. Files and folders that are named in exclude are left out. What comes

@@ -98,7 +98,8 @@ func (w writer) phaseSign(r progress.Row) string {
 	return "▫️"
 }
 
-// bar is how far a run has got, in squares: one for each phase, or ten.
+// bar is how far a run has got, in squares: one for each phase, or twelve. Behind
+// them is how long it will still take, where that is known.
 func (w writer) bar() string {
 	if len(w.rows) == 0 {
 		return ""
@@ -109,7 +110,11 @@ func (w writer) bar() string {
 	for i := range squares {
 		b.WriteString(w.square(w.rows[i*len(w.rows)/squares]))
 	}
-	return b.String()
+	left := ""
+	if d := w.notices.Left; d > 0 && w.run.Status == metadata.Running {
+		left = w.Comment.Left(w.Roughly(d))
+	}
+	return text.Join(" ", b.String(), left)
 }
 
 // square is a phase in the bar.

@@ -24,6 +24,8 @@ type Notices struct {
 	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
 	// GitHub starts no workflow.
 	NoChecks bool
+	// Left is how long the run will still work, as earlier ones did; 0 if unknown.
+	Left time.Duration
 	// Dispatched are the workflow files that were started because of that.
 	Dispatched []string
 }
