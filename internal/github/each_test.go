@@ -33,10 +33,10 @@ type stand struct {
 	job     int64 // that has a log
 }
 
-func newStand(t *testing.T, answer time.Duration) *stand {
+func newStand(t *testing.T) *stand {
 	t.Helper()
 	s := &stand{Server: githubtest.New(t)}
-	s.gh, s.clock = clientWithin(t, s.Server, canary, answer)
+	s.gh, s.clock = clientWithin(t, s.Server, canary, quick)
 	s.SetClock(s.clock.now)
 	s.Permit(widget, "ada", "write")
 	s.AddIssue(widget, githubtest.Issue{Number: 30, Title: "Follow-up", Author: "ada"})
@@ -199,17 +199,10 @@ func troubles() []trouble {
 	return out
 }
 
-// everyTrouble tests all of them. Those that only wait do so together, for no
-// longer than it takes to tell a server that hangs from one that is busy.
-func everyTrouble(t *testing.T, waiting *sync.WaitGroup, test func(*testing.T, *stand, trouble)) {
+// everyTrouble tests all of them.
+func everyTrouble(t *testing.T, test func(*testing.T, *stand, trouble)) {
 	for _, w := range troubles() {
-		if w.fault.Hang {
-			waiting.Go(func() {
-				t.Run(w.name, func(t *testing.T) { test(t, newStand(t, 3*time.Second), w) })
-			})
-			continue
-		}
-		t.Run(w.name, func(t *testing.T) { test(t, newStand(t, 20*time.Second), w) })
+		t.Run(w.name, func(t *testing.T) { test(t, newStand(t), w) })
 	}
 }
 
@@ -225,15 +218,13 @@ func TestEverythingGoesWrongOnce(t *testing.T) {
 }
 
 func (a act) goesWrongOnce(t *testing.T) {
-	var waiting sync.WaitGroup
-	defer waiting.Wait()
-	s := newStand(t, 20*time.Second)
+	s := newStand(t)
 	if err := a.do(t.Context(), s); err != nil {
 		t.Fatalf("nothing is wrong, and it says: %v", err)
 	}
 	a.check(t, s, nil)
 	for n, r := range s.Requests() {
-		everyTrouble(t, &waiting, func(t *testing.T, s *stand, w trouble) {
+		everyTrouble(t, func(t *testing.T, s *stand, w trouble) {
 			s.FaultAt(n+1, w.fault)
 			err := a.do(t.Context(), s)
 			if !slices.Contains(a.answers, w.name) {
@@ -297,9 +288,7 @@ func TestEverythingStaysWrong(t *testing.T) {
 	for _, a := range acts() {
 		waiting.Go(func() {
 			t.Run(a.name, func(t *testing.T) {
-				var waiting sync.WaitGroup
-				defer waiting.Wait()
-				everyTrouble(t, &waiting, a.staysWrong)
+				everyTrouble(t, a.staysWrong)
 			})
 		})
 	}

@@ -61,7 +61,7 @@ func clientWithin(t *testing.T, s *githubtest.Server, token string, answer time.
 	c := newClock()
 	gh, err := New(Options{
 		Token: token, APIURL: s.URL, UserAgent: "reprise/test", Now: c.now, Sleep: c.sleep,
-		HTTP: &http.Client{Timeout: answer},
+		HTTP: &http.Client{Timeout: answer, Transport: impatient{s}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -191,17 +191,13 @@ func TestFaults(t *testing.T) {
 		{"dropped once", canary, times(1, githubtest.Fault{Drop: true}), []time.Duration{s}, "", ""},
 		{"dropped", canary, times(9, githubtest.Fault{Drop: true}), []time.Duration{s, 2 * s, 4 * s}, Unavailable, "HOST cannot be reached: EOF (tried 4 times): check the network"},
 		{"hangs once", canary, times(1, githubtest.Fault{Hang: true}), []time.Duration{s}, "", ""},
-		{"hangs", canary, times(9, githubtest.Fault{Hang: true}), []time.Duration{s}, Silent, "did not answer within 200ms (tried 2 times)"},
+		{"hangs", canary, times(9, githubtest.Fault{Hang: true}), []time.Duration{s}, Silent, "did not answer within 1m0s (tried 2 times)"},
 		{"message for a terminal", canary, times(1, githubtest.Fault{Status: 403, Body: `{"message":"a\u001b[31m\nb\u202e ` + canary + ` ` + strings.Repeat("x", 900) + `"}`}), nil, Forbidden, `"a [31m b [token] xxx`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			server := githubtest.New(t)
-			answer := 20 * time.Second
-			if len(tt.faults) > 0 && tt.faults[0].Hang {
-				answer = 200 * time.Millisecond
-			}
-			gh, clock := clientWithin(t, server, tt.token, answer)
+			gh, clock := clientWithin(t, server, tt.token, quick)
 			server.Fault(route, tt.faults...)
 			is, err := gh.Issue(t.Context(), "acme", "widget", 7)
 			jitter := cmp.Comparer(func(a, b time.Duration) bool { return max(a, b)-min(a, b) <= min(a, b)/4 })
@@ -327,7 +323,7 @@ func TestCancelled(t *testing.T) {
 		if _, err := gh.Issue(ctx, "acme", "widget", 7); !errors.Is(err, why) {
 			t.Errorf("error %v, want %v", err, why)
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > 50*time.Second {
 			t.Errorf("it took %s", took)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Whatever is sent goes through Mask, by each way there is.
 func TestAllTextsAreMasked(t *testing.T) {
-	s := newStand(t, time.Minute)
+	s := newStand(t)
 	s.gh.mask = func(text string) string { return strings.ReplaceAll(text, "bird", "[a longer name]") }
 	ctx := t.Context()
 	live := s.thread.Live(marker, 0)

@@ -22,7 +22,7 @@ func (s *stand) shows(t *testing.T) string {
 }
 
 func TestLiveThrottles(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	l := s.thread.Live(marker, 0)
 	if id, url := l.Comment(); id != 0 || url != "" || len(s.Requests()) != 0 {
 		t.Errorf("before anything is shown: %d, %q, %d requests", id, url, len(s.Requests()))
@@ -96,7 +96,7 @@ func TestLiveIsFound(t *testing.T) {
 		{"deleted", func(s *stand, ours int64) int64 { s.DeleteComment(widget, ours); return ours }, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, quick)
+			s := newStand(t)
 			s.forge()
 			ours := s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\nold"})
 			s.forge()
@@ -120,7 +120,7 @@ func TestLiveIsFound(t *testing.T) {
 
 // Of two of ours the older one lives on, and the other is taken away.
 func TestLiveOfTwo(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	older := s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\n1"})
 	s.AddComment(widget, 7, githubtest.Comment{Author: "ada", Body: marker + "\n2"})
 	l := s.thread.Live(marker, 0)
@@ -134,7 +134,7 @@ func TestLiveOfTwo(t *testing.T) {
 
 // What an earlier process showed is not sent again.
 func TestLiveUnchanged(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	if err := s.thread.Live(marker, 0).Show(t.Context(), "same"); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestLiveUnchanged(t *testing.T) {
 
 // Who deletes the comment twice does not want it.
 func TestLiveIsDeleted(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	l := s.thread.Live(marker, 0)
 	var ids []int64
 	for i := range 4 {
@@ -177,7 +177,7 @@ func TestLiveIsDeleted(t *testing.T) {
 // After a failure the text waits, and the next try comes no sooner than the
 // next edit would.
 func TestLiveAfterFailure(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	l := s.thread.Live(marker, 0)
 	s.ChangeIssue(widget, 7, func(is *githubtest.Issue) { is.Locked = true })
 	s.Permit(widget, "ada", "read")
@@ -193,7 +193,7 @@ func TestLiveAfterFailure(t *testing.T) {
 }
 
 func TestLiveIsCut(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	if err := s.thread.Live(marker, 0).Show(t.Context(), strings.Repeat("日😀", 40_000)); err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (s *stand) untouched(t *testing.T) {
 func TestPostAmongForgeries(t *testing.T) {
 	for _, tt := range []struct{ name, login, token string }{{"person", "ada", canary}, {"app", "github-actions[bot]", "ghs_job"}} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, quick)
+			s := newStand(t)
 			if tt.login != "ada" {
 				s.AddInstallation(tt.token, tt.login)
 			}
@@ -58,7 +58,7 @@ func TestPostAmongForgeries(t *testing.T) {
 
 // Since leaves out what is older, ours too.
 func TestPostSince(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	var ids []int64
 	for range 2 {
 		c, err := s.thread.Post(t.Context(), marker, "x", s.clock.now())
@@ -83,7 +83,7 @@ func TestPostByNobody(t *testing.T) {
 		}
 	}
 	t.Run("learns", func(t *testing.T) {
-		s := newStand(t, quick)
+		s := newStand(t)
 		unknown(s)
 		s.forge()
 		if _, _, err := s.thread.React(t.Context(), s.comment, Eyes); err != nil {
@@ -99,7 +99,7 @@ func TestPostByNobody(t *testing.T) {
 		}
 	})
 	t.Run("learns by the comment itself", func(t *testing.T) {
-		s := newStand(t, quick)
+		s := newStand(t)
 		unknown(s)
 		s.forge()
 		for range 3 {
@@ -112,7 +112,7 @@ func TestPostByNobody(t *testing.T) {
 		}
 	})
 	t.Run("does not guess", func(t *testing.T) {
-		s := newStand(t, quick)
+		s := newStand(t)
 		unknown(s)
 		s.AddComment(widget, 7, githubtest.Comment{Author: "mallory", Body: marker + "\nforged"})
 		s.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.After(githubtest.Status(502, "x")))
@@ -127,10 +127,15 @@ func TestPostByNobody(t *testing.T) {
 // A call that ends with its context says why, and leaves one comment.
 func TestPostCancelled(t *testing.T) {
 	why := errors.New("told to stop")
-	s := newStand(t, quick)
+	s := newStand(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.After(githubtest.Fault{Hang: true}))
-	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
+	go func() {
+		for s.Hung() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel(why)
+	}()
 	if _, err := s.thread.Post(ctx, marker, "x", time.Time{}); !errors.Is(err, why) {
 		t.Errorf("the error is %v", err)
 	}
@@ -176,7 +181,7 @@ func TestSaysWhatToDo(t *testing.T) {
 		}, Refused, `(422 Unprocessable Entity, "Validation Failed: head invalid")`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, quick)
+			s := newStand(t)
 			s.AddInstallation(job, "github-actions[bot]")
 			gh, _ := clientWithin(t, s.Server, job, quick)
 			tt.set(s)
@@ -200,7 +205,7 @@ func open(ctx context.Context, gh *Client) error {
 // that would make a GET of it is not.
 func TestRedirectedPost(t *testing.T) {
 	for status, good := range map[int]bool{301: false, 302: false, 303: false, 307: true, 308: true} {
-		s := newStand(t, quick)
+		s := newStand(t)
 		s.AddIssue("acme/gadget", githubtest.Issue{Number: 7, Title: "Renamed"})
 		s.Fault("POST /repos/acme/widget/issues/7/comments", with(githubtest.Fault{Status: status, Body: "{}"}, "Location", s.URL+"/repos/acme/gadget/issues/7/comments"))
 		_, err := s.thread.create(t.Context(), "hello")
@@ -216,7 +221,7 @@ func TestRedirectedPost(t *testing.T) {
 // The token of a job goes through GraphQL to learn its name, on every host.
 func TestSelf(t *testing.T) {
 	for _, prefix := range []string{"", "/api/v3"} {
-		s := newStand(t, quick)
+		s := newStand(t)
 		s.AddInstallation("ghs_job", "github-actions[bot]")
 		gh, err := New(Options{Token: "ghs_job", APIURL: s.URL + prefix})
 		if err != nil {
@@ -249,7 +254,7 @@ func TestQueryErrors(t *testing.T) {
 		{"strange", `{"errors":"no"}`, Unreadable, "its errors is a string"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := newStand(t, quick)
+			s := newStand(t)
 			for range 5 {
 				s.Fault("POST /graphql", githubtest.Fault{Body: tt.body})
 			}
@@ -257,7 +262,7 @@ func TestQueryErrors(t *testing.T) {
 		})
 	}
 	t.Run("limit", func(t *testing.T) {
-		s := newStand(t, quick)
+		s := newStand(t)
 		limited := with(githubtest.Fault{Body: `{"errors":[{"type":"RATE_LIMITED","message":"API rate limit exceeded"}]}`}, "X-Ratelimit-Reset", "")
 		limited.Header.Set("X-Ratelimit-Reset", "1772625630") // 30 s after the start
 		s.Fault("POST /graphql", limited)
@@ -289,7 +294,7 @@ func TestNobodyListens(t *testing.T) {
 
 // Looking and asking again comes to an end.
 func TestPostGivesUp(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.Fault("POST /repos/acme/widget/issues/7/comments", times(20, githubtest.Page(502))...)
 	checkError(t, post(t.Context(), s.gh), Unavailable, "comment on issue 7 of acme/widget: ")
 	if n := s.Counts().Content; n != maxPosts || maxPosts > 4 {
@@ -302,7 +307,7 @@ func TestPostGivesUp(t *testing.T) {
 
 // An answer that is not what was asked for leaves open whether it was done.
 func TestStrangeAnswer(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	for _, kind := range []string{"issues/7/comments", "pulls", "issues"} {
 		s.Fault("POST /repos/acme/widget/"+kind, githubtest.After(githubtest.Fault{Status: 201, Body: `{"id":"x"}`}), githubtest.After(githubtest.Fault{Status: 201, Body: "{}"}))
 	}
@@ -320,7 +325,7 @@ func TestStrangeAnswer(t *testing.T) {
 // Who writes more than the patience allows is told when to come back, and
 // nothing is sent.
 func TestTooMuch(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	gh, err := New(Options{Token: canary, APIURL: s.URL, Patience: 5 * time.Second, Now: s.clock.now, Sleep: s.clock.sleep})
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +346,7 @@ func TestTooMuch(t *testing.T) {
 
 // Many writes at once are spaced, before GitHub has to say so.
 func TestSpaced(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.LimitContent(14, time.Minute)
 	var waited []time.Duration
 	for range 14 {

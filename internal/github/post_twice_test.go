@@ -27,7 +27,7 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 // Two processes look for a comment when there is none, and both make it: one
 // is left, and both know which.
 func TestPostByTwoAtOnce(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	var first Comment
 	between := &meanwhile{do: func() {
 		var err error
@@ -51,7 +51,7 @@ func TestPostByTwoAtOnce(t *testing.T) {
 // A process that is cut off right after it made a second comment takes it away
 // when it comes back.
 func TestPostCutOffBetween(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	first, err := s.thread.Post(t.Context(), marker, "one", time.Time{})
 	if err != nil {
 		t.Fatal(err)

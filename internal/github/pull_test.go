@@ -12,7 +12,7 @@ import (
 )
 
 func TestOpenPullFinds(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.AddPull(widget, githubtest.Pull{Number: 40, Title: "Closed", Head: "work", State: "closed"})
 	s.AddPull(widget, githubtest.Pull{Number: 41, Title: "Other base", Head: "work", Base: "release"})
 	s.AddPull(widget, githubtest.Pull{Number: 42, Title: "Of a fork", Head: "work", HeadRepository: "mallory/widget"})
@@ -38,7 +38,7 @@ func TestOpenPullFinds(t *testing.T) {
 
 // Somebody opens one between the look and the order.
 func TestOpenPullRace(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.Fault("GET /repos/acme/widget/pulls", githubtest.Fault{Body: "[]"})
 	s.AddPull(widget, githubtest.Pull{Number: 43, Title: "Faster", Head: "work"})
 	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main"})
@@ -48,7 +48,7 @@ func TestOpenPullRace(t *testing.T) {
 }
 
 func TestOpenPullWithoutDrafts(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.Configure(widget, githubtest.Settings{NoDrafts: true})
 	p, err := s.gh.OpenPull(t.Context(), "acme", "widget", Pull{Title: "T", Head: "work", Base: "main", Draft: true})
 	if err != nil || p.Draft || p.Number == 0 {
@@ -57,7 +57,7 @@ func TestOpenPullWithoutDrafts(t *testing.T) {
 }
 
 func TestUpdatePull(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	for _, tt := range []struct{ title, body, wantTitle, wantBody string }{
 		{"", "B", "Draft", "B"}, {"T", "", "T", "B"}, {"U", "C", "U", "C"},
 	} {
@@ -71,7 +71,7 @@ func TestUpdatePull(t *testing.T) {
 }
 
 func TestReadyPull(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.draft.NodeID = "" // as somebody has it who knows the number only
 	for range 2 {
 		if err := s.gh.ReadyPull(t.Context(), "acme", "widget", s.draft); err != nil {
@@ -93,7 +93,7 @@ func TestMayOpenPull(t *testing.T) {
 		{"read only", func(s *stand) { s.Allow("ghs_job", widget, map[string]string{"pull_requests": "read"}) }, Forbidden},
 		{"switched off", func(s *stand) { s.Configure(widget, githubtest.Settings{NoActionsPulls: true}) }, Forbidden},
 	} {
-		s := newStand(t, quick)
+		s := newStand(t)
 		s.AddInstallation("ghs_job", "github-actions[bot]")
 		tt.set(s)
 		gh, _ := clientWithin(t, s.Server, "ghs_job", quick)
@@ -107,13 +107,13 @@ func TestMayOpenPull(t *testing.T) {
 			t.Errorf("%s: %d pull requests", tt.name, n)
 		}
 	}
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.Fault("POST /repos/acme/widget/pulls", githubtest.Fault{Status: 201, Body: `{"number":5}`})
 	checkError(t, s.gh.MayOpenPull(t.Context(), "acme", "widget", "main"), Unreadable, "it opened pull request 5 of main to itself; close that")
 }
 
 func TestRole(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	for login, role := range map[string]string{"amy": "admin", "max": "maintain", "will": "write", "tim": "triage", "rob": "read", "nan": "none"} {
 		s.Permit(widget, login, role)
 	}
@@ -158,7 +158,7 @@ func TestRoleOnGitea(t *testing.T) {
 }
 
 func TestRepository(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.Configure("acme/gadget", githubtest.Settings{DefaultBranch: "trunk", Fork: true, Archived: true, NoIssues: true})
 	s.AddRepository("acme/gadget", true)
 	s.Permit("acme/gadget", "ada", "maintain")
@@ -174,7 +174,7 @@ func TestRepository(t *testing.T) {
 }
 
 func TestOpenIssueFinds(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	s.AddIssue(widget, githubtest.Issue{Title: "Forged", Author: "mallory", Body: marker + "\nx"})
 	s.AddIssue(widget, githubtest.Issue{Title: "Quoted", Author: "ada", Body: "x\n" + marker})
 	s.AddPull(widget, githubtest.Pull{Title: "A pull request", Author: "ada", Body: marker})
@@ -195,7 +195,7 @@ func TestOpenIssueFinds(t *testing.T) {
 }
 
 func TestAddSubIssue(t *testing.T) {
-	s := newStand(t, quick)
+	s := newStand(t)
 	for range 3 {
 		if err := s.gh.AddSubIssue(t.Context(), "acme", "widget", 7, s.child.ID); err != nil {
 			t.Fatal(err)

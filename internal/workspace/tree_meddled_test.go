@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/testenv"
@@ -118,6 +119,7 @@ type meddledRun struct {
 func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	t.Helper()
 	dir := t.TempDir()
+	t.Cleanup(func() { _ = folders.RemoveAll(dir) }) // folders of it may be locked
 	x := &meddledRun{user: filepath.Join(dir, "user")}
 	for name, text := range map[string]string{"code.go": "package calc\n", "lib/a.go": "package lib\n", "CLAUDE.md": "be good\n"} {
 		if err := testenv.PutText(filepath.Join(x.user, name), text); err != nil {

@@ -63,6 +63,14 @@ func (s *Server) nextFault(in *incoming) *Fault {
 	return &queue[0]
 }
 
+// Hung is how many requests have met a fault that hangs, so far. A test that knows
+// it need not wait until a client has waited long enough.
+func (s *Server) Hung() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hung
+}
+
 // status is what the client gets to see; 0 if it gets no answer.
 func (f Fault) status() int {
 	switch {
@@ -79,6 +87,9 @@ func (f Fault) status() int {
 func (s *Server) fail(f Fault, real []byte, w http.ResponseWriter, r *http.Request) {
 	switch {
 	case f.Hang:
+		s.mu.Lock()
+		s.hung++
+		s.mu.Unlock()
 		select {
 		case <-r.Context().Done():
 		case <-s.done:

@@ -45,6 +45,7 @@ type Server struct {
 	faults   map[string][]Fault // by route
 	faultAt  map[int]Fault      // by the number of the request, from 1
 	requests []Request
+	hung     int // requests, so far
 	now      time.Time
 	clock    func() time.Time // nil: now, which goes on a second with every change
 	nextID   int64
