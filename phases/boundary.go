@@ -1,6 +1,7 @@
 package phases
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -60,11 +61,11 @@ func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary
 }
 
 // AccessOf is what the decision's agent may do: what the phase grants, but no
-// more than the agent is trusted with; for a review, reading only.
+// more than the agent is trusted with; for a review, what it may do.
 func AccessOf(plan *pipelines.Pipeline, d Decision) pipelines.Access {
 	granted := plan.Phase(d.Phase).Access
 	if d.Do == DoReview {
-		granted = pipelines.AccessRead
+		granted = cmp.Or(plan.Phase(d.Phase).Review.Access, pipelines.AccessRead) // runs of earlier versions say nothing
 	}
 	return granted.AtMost(plan.Agents[d.Agent].Access)
 }
@@ -132,7 +133,7 @@ func (b Boundary) artifact(p string) bool { return strings.HasPrefix(p, b.folder
 
 // Rule says which rule a change breaks, and how; or "".
 func (b Boundary) Rule(c Change) (metadata.Rule, metadata.Reason) {
-	if b.access != pipelines.AccessArtifacts && b.access != pipelines.AccessTree {
+	if !b.access.Writes() {
 		return metadata.RuleAccess, metadata.Because("only_read")
 	}
 	if why := badForm(c); why != "" {

@@ -11,6 +11,11 @@ func TestAccessAtMost(t *testing.T) {
 		{AccessRead, AccessNone, AccessNone},
 		{AccessRead, AccessTree, AccessRead},
 		{AccessNone, AccessRead, AccessNone},
+		{AccessTree, AccessRun, AccessRun},
+		{AccessRun, AccessTree, AccessRun},
+		{AccessRun, AccessRead, AccessRead},
+		{AccessRun, AccessArtifacts, AccessRead},
+		{AccessArtifacts, AccessRun, AccessRead},
 	} {
 		if got := tt.granted.AtMost(tt.limit); got != tt.want {
 			t.Errorf("%q, at most %q: %q, want %q", tt.granted, tt.limit, got, tt.want)

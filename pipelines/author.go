@@ -80,6 +80,7 @@ type authorStep struct {
 	Turns              int
 	Prompt             string
 	Network            *Network
+	Access             Access // of a review
 }
 
 type authorRetry struct {
@@ -127,7 +128,7 @@ func (a *author) addDefaultAgents() {
 			Fallback: "second",
 		},
 		"second":   {Use: "codex"},
-		"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
+		"reviewer": {Use: "codex", Access: AccessRun, Fallback: "writer"},
 	}
 	maps.Copy(agents, a.Agents)
 	a.Agents = agents
@@ -264,7 +265,13 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		writes := out.Access.AtMost(a.Agents[step.Agent].Access) == AccessTree
 		step.Network = value(cmp.Or(own, given), Network{Closed: !writes})
 	}
-	out.Review.Network = value(ph.Steps.Review.Network, Network{Closed: true})
+	look := AccessRead
+	if out.Access == AccessTree {
+		look = AccessRun
+	}
+	out.Review.Access = cmp.Or(ph.Steps.Review.Access, look)
+	runs := out.Review.Access.AtMost(a.Agents[out.Review.Agent].Access) == AccessRun
+	out.Review.Network = value(ph.Steps.Review.Network, Network{Closed: true, Listen: runs}) // tests may have servers
 	return out
 }
 

@@ -30,7 +30,7 @@ func TestDefaults(t *testing.T) {
 				Models: map[string]string{"heavy": "opus", "medium": "sonnet", "light": "haiku"},
 			},
 			"second":   {Use: "codex"},
-			"reviewer": {Use: "codex", Access: AccessRead, Fallback: "writer"},
+			"reviewer": {Use: "codex", Access: AccessRun, Fallback: "writer"},
 		},
 		Budget: Budget{USD: 10, Time: minutes(120), Attempts: 60},
 		Limits: Limits{Files: 100, Bytes: 4_000_000},
@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 			Name: "do_it", Goal: "Do it.", Folder: "00_do_it", Writes: "do-it.md", Access: AccessArtifacts, Revisions: 3,
 			Retry:   Retry{Max: 3, Initial: Duration(time.Second), Factor: 2, Cap: minutes(1)},
 			Execute: write,
-			Review:  Step{Agent: "reviewer", Tier: "medium", Timeout: minutes(20), Idle: minutes(5), Network: Network{Closed: true}},
+			Review:  Step{Agent: "reviewer", Tier: "medium", Timeout: minutes(20), Idle: minutes(5), Network: Network{Closed: true}, Access: AccessRead},
 			Revise:  write,
 		}},
 		Source: "mine.cue",
@@ -128,6 +128,8 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 	execute, revise := a, Step{Agent: "a", Tier: "medium", Timeout: minutes(10), Idle: minutes(1), Turns: 4, Prompt: "again.md", Network: Network{Closed: true}}
 	execute.Prompt = "own.md"
 	plain := Step{Agent: "a", Tier: "medium", Timeout: minutes(60), Idle: 90 * second, Network: Network{Closed: true}}
+	review, plainReview := a, plain
+	review.Access, plainReview.Access = AccessRun, AccessRead
 	retry := Retry{Max: 0, Initial: second, Factor: 2, Cap: minutes(5)}
 	want := &Pipeline{
 		Name: "mine", Description: "d", Language: "ja",
@@ -142,17 +144,17 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 				Checks: []Check{{Name: "c", Run: "make", Timeout: minutes(1)}}, Approve: "maintain",
 				NoReview: true, ReviseAlways: true,
 				Retry:   Retry{Max: 0, Initial: 2 * second, Factor: 1.5, Cap: minutes(5)},
-				Execute: execute, Review: a, Revise: revise,
+				Execute: execute, Review: review, Revise: revise,
 			},
 			{
 				Name: "b", Goal: "y", Needs: []string{"a"}, Folder: "01_b", Writes: "b.md", Access: AccessArtifacts,
 				Report: "{\n\tn: int\n}", ReportSchema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`),
-				Retry: retry, Execute: plain, Review: plain, Revise: plain,
+				Retry: retry, Execute: plain, Review: plainReview, Revise: plain,
 			},
 		},
 		Spare: []Phase{{
 			Name: "s", Goal: "z", Folder: "02_s", Writes: "s.md", Access: AccessArtifacts,
-			Retry: retry, Execute: plain, Review: plain, Revise: plain,
+			Retry: retry, Execute: plain, Review: plainReview, Revise: plain,
 		}},
 		Rules: []Rule{{
 			After: "b", When: "{\n\treport: {\n\t\tn: >5\n\t}\n}",

@@ -61,24 +61,45 @@ func TestJSONSchema(t *testing.T) {
 // cannot be closed in two parts, so what a definition shares is put into it.
 func forEditors(schema map[string]any) map[string]any {
 	defs := schema["$defs"].(map[string]any)
-	shared := defs["Settings"].(map[string]any)
-	for _, name := range []string{"Phase", "Replacement"} {
-		d := defs[name].(map[string]any)
-		delete(d, "$ref")
-		properties := maps.Clone(shared["properties"].(map[string]any))
-		maps.Copy(properties, d["properties"].(map[string]any))
-		required := append([]any{}, shared["required"].([]any)...)
-		if own, is := d["required"].([]any); is {
-			required = append(required, own...)
-		}
-		d["properties"], d["required"] = properties, required
-	}
+	inOnePart(schema, defs)
 	delete(defs, "Settings")
 	delete(schema, "$defs")
 	schema["definitions"] = defs
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["title"] = "Pipeline of reprise"
 	return schema
+}
+
+// inOnePart puts into each object that adds to a definition what that has.
+func inOnePart(v any, defs map[string]any) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			inOnePart(e, defs)
+		}
+	case map[string]any:
+		for _, e := range v {
+			inOnePart(e, defs)
+		}
+		name, _ := v["$ref"].(string)
+		own, adds := v["properties"].(map[string]any)
+		if name == "" || !adds {
+			return
+		}
+		shared := defs[strings.TrimPrefix(name, "#/definitions/")].(map[string]any)
+		properties := maps.Clone(shared["properties"].(map[string]any))
+		maps.Copy(properties, own)
+		required := []any{}
+		for _, d := range []map[string]any{shared, v} {
+			if r, is := d["required"].([]any); is {
+				required = append(required, r...)
+			}
+		}
+		delete(v, "$ref")
+		if v["properties"] = properties; len(required) > 0 {
+			v["required"] = required
+		}
+	}
 }
 
 // What is a pipeline for reprise is one for an editor, and what is none is none.
@@ -112,9 +133,12 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 		}
 	}
 	for text, wrong := range map[string]string{
-		"phases: [{name: build, goal: Do it., access: tree, checks: [{name: unit, run: go test}], steps: {review: {turns: 3}}}]": "",
-		"extends: full\nreplace: [{name: design, model: opus}]\ndrop: [report]":                                                  "",
-		"rules: [{after: build, when: {diff: {lines: 3}}, then: {skip: review}}]":                                                "",
+		"phases: [{name: build, goal: Do it., access: tree, checks: [{name: unit, run: go test}], steps: {review: {turns: 3}}}]":                                                        "",
+		"phases: [{name: b, goal: g, access: tree, steps: {review: {access: read, turns: 3}}, checks: [{name: c, run: 'true', keep: [x]}]}]\nsetup: [{name: s, run: x, network: open}]": "",
+		"phases: [{name: b, goal: g, steps: {review: {acces: read}}}]":                                                                                                                  "acces",
+		"phases: [{name: b, goal: g, steps: {revise: {access: read}}}]":                                                                                                                 "access",
+		"extends: full\nreplace: [{name: design, model: opus}]\ndrop: [report]":                                                                                                         "",
+		"rules: [{after: build, when: {diff: {lines: 3}}, then: {skip: review}}]":                                                                                                       "",
 		"phases: [{name: build}]":                            "goal",
 		"phases: [{name: build, goal: Do it., acces: tree}]": "acces",
 		"phases: [{name: Build, goal: Do it.}]":              "name",

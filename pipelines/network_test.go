@@ -18,9 +18,10 @@ func TestNetworks(t *testing.T) {
 		execute, review, revise Network
 		check                   Network
 	}{
-		"nothing":  {"a.cue", `phases: [{name: "a", goal: "g", checks: [{name: "c", run: "true"}]}]`, models, models, models, alone},
-		"the tree": {"a.cue", `phases: [{name: "a", goal: "g", access: "tree", checks: [{name: "c", run: "true"}]}]`, all, models, all, all},
-		"a reader": {"a.cue", `agents: {writer: {use: "claude", access: "read"}}, phases: [{name: "a", goal: "g", access: "tree", steps: revise: network: "open"}]`, models, models, all, all},
+		"nothing":                  {"a.cue", `phases: [{name: "a", goal: "g", checks: [{name: "c", run: "true"}]}]`, models, models, models, alone},
+		"the tree":                 {"a.cue", `phases: [{name: "a", goal: "g", access: "tree", checks: [{name: "c", run: "true"}]}]`, all, alone, all, all},
+		"a review that only reads": {"a.cue", `phases: [{name: "a", goal: "g", access: "tree", checks: [{name: "c", run: "true"}], steps: review: access: "read"}]`, all, models, all, all},
+		"a reader":                 {"a.cue", `agents: {writer: {use: "claude", access: "read"}}, phases: [{name: "a", goal: "g", access: "tree", steps: revise: network: "open"}]`, models, models, all, all},
 		"pipeline": {
 			"a.cue", `network: {allow: ["proxy.golang.org"], listen: true}, phases: [{name: "a", goal: "g", checks: [{name: "c", run: "true"}]}]`,
 			proxy, models, proxy, proxy,

@@ -72,17 +72,28 @@ type Agent struct {
 // Access is what an agent may do to the tree.
 type Access string
 
-// The access levels, each containing the one before.
+// The access levels, each containing the one before, but that artifacts does not
+// contain run.
 const (
 	AccessNone      Access = "none"      // no tools
 	AccessRead      Access = "read"      // may look
+	AccessRun       Access = "run"       // may run commands, in a copy of the tree that is thrown away
 	AccessArtifacts Access = "artifacts" // may write the phase's artifact folder
 	AccessTree      Access = "tree"      // may write the tree, protected paths aside
 )
 
-// AtMost gives the smaller of two levels. An empty limit limits nothing.
+// Writes says whether what is written with this access is kept.
+func (a Access) Writes() bool { return a == AccessArtifacts || a == AccessTree }
+
+// Runs says whether commands may be run with this access.
+func (a Access) Runs() bool { return a == AccessRun || a == AccessTree }
+
+// AtMost gives what two levels have in common. An empty limit limits nothing.
 func (a Access) AtMost(limit Access) Access {
-	levels := []Access{AccessNone, AccessRead, AccessArtifacts, AccessTree}
+	if a == AccessRun && limit == AccessArtifacts || a == AccessArtifacts && limit == AccessRun {
+		return AccessRead
+	}
+	levels := []Access{AccessNone, AccessRead, AccessRun, AccessArtifacts, AccessTree}
 	if i := slices.Index(levels, limit); i >= 0 && i < slices.Index(levels, a) {
 		return limit
 	}
@@ -172,6 +183,7 @@ type Step struct {
 	Turns   int      `json:"turns,omitempty"`
 	Prompt  string   `json:"prompt,omitempty"` // name of an own template
 	Network Network  `json:"network,omitzero"`
+	Access  Access   `json:"access,omitempty"` // of a review; empty: read
 }
 
 // Check is a command that reprise runs itself to judge a phase.

@@ -107,8 +107,8 @@ func checkData(d Data) error {
 	if !slices.Contains([]string{"execute", "review", "revise", "diagnose"}, d.Step) {
 		errs = append(errs, fmt.Errorf("step %q: want execute, review, revise or diagnose", d.Step))
 	}
-	if !slices.Contains([]string{"none", "read", "artifacts", "tree"}, d.Access) {
-		errs = append(errs, fmt.Errorf("access %q: want none, read, artifacts or tree", d.Access))
+	if !slices.Contains([]string{"none", "read", "run", "artifacts", "tree"}, d.Access) {
+		errs = append(errs, fmt.Errorf("access %q: want none, read, run, artifacts or tree", d.Access))
 	}
 	if !filepath.IsAbs(d.Artifact) {
 		errs = append(errs, fmt.Errorf("artifact %q: want an absolute path", d.Artifact))

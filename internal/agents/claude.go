@@ -109,6 +109,8 @@ func claudeTools(a pipelines.Access) []string {
 		return []string{"Read", "Glob", "Grep", "Write", "Edit", "Bash"}
 	case pipelines.AccessArtifacts:
 		return []string{"Read", "Glob", "Grep", "Write", "Edit"}
+	case pipelines.AccessRun:
+		return []string{"Read", "Glob", "Grep", "Bash"}
 	case pipelines.AccessRead:
 		return []string{"Read", "Glob", "Grep"}
 	}
@@ -122,6 +124,8 @@ func claudeSettings(t engine.Task) string {
 	switch t.Access {
 	case pipelines.AccessTree:
 		allow = append(below(t.Dir), "Bash", "Read")
+	case pipelines.AccessRun:
+		allow = append(allow, "Bash", "Read")
 	case pipelines.AccessArtifacts:
 		if t.Artifact != "" {
 			allow = below(filepath.Dir(t.Artifact))

@@ -139,6 +139,7 @@ func (s *claudeStream) assistant(e claudeEvent) {
 			s.notify(b.Text)
 		case b.Type == "tool_use" && b.Name != "StructuredOutput": // that one is the answer
 			s.result.ToolCalls++
+			s.ran = s.ran || b.Name == "Bash"
 			s.notify(b.Name + " " + target(b.Input, s.task.Dir))
 		}
 	}

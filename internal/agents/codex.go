@@ -108,7 +108,7 @@ func codexSandbox(t engine.Task, contained bool) []string {
 		return []string{"--sandbox", "read-only", "--disable", "shell_tool"}
 	case contained:
 		return []string{"--sandbox", "danger-full-access"}
-	case t.Access == pipelines.AccessTree:
+	case t.Access.Runs(): // in the folder of -C
 		return []string{"--sandbox", "workspace-write", "-c", "sandbox_workspace_write.exclude_slash_tmp=true"}
 	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
 		files := fmt.Sprintf(`permissions.reprise.filesystem={":root"="read",":tmpdir"="write",%s="write"}`, tomlString(filepath.Dir(t.Artifact)))

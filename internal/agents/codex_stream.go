@@ -74,7 +74,7 @@ func (s *codexStream) item(e codexEvent) {
 		did = e.Item.Text
 		s.result.Text = e.Item.Text
 	case "command_execution":
-		did = e.Item.Command
+		did, s.ran = e.Item.Command, true
 	case "file_change":
 		did = "edit"
 		for _, c := range e.Item.Changes {

@@ -9,12 +9,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // said is what a program has told so far, in typed events.
 type said struct {
 	result engine.Result
 	done   bool // it gave its result
+	ran    bool // it ran a command
+	opaque bool // it does not tell whether it did
 	// failed is what ended it for good; trouble is what it still tries to get
 	// over, such as a rate limit.
 	failed, trouble *engine.AgentError
@@ -42,7 +45,7 @@ func (c cli) conclude(ctx context.Context, t engine.Task, e process.Ending, s *s
 		s.over(e.Code())
 	}
 	r := s.result
-	r.Stderr = e.Stderr
+	r.Stderr, r.RanNothing = e.Stderr, t.Access == pipelines.AccessRun && !s.opaque && !s.ran
 	r.Warnings = append(r.Warnings, warnings(c.name, e)...)
 	err := s.failed
 	if err == nil && !s.done {

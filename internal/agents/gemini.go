@@ -60,7 +60,7 @@ func (a gemini) prepare(c *Call) (string, error) {
 	// Without trust in the folder it does no work. What it then takes over from the
 	// tree, .env among it, phases.Instructs has brought back to the base before:
 	// its own --ignore-env is refused by its parser of arguments (0.61.0).
-	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
+	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessRun: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
 	c.Argv = append(c.Argv, "--output-format", "stream-json", "--skip-trust", "--approval-mode", cmp.Or(mode, "plan"))
 	if t.Model != "" {
 		c.Argv = append(c.Argv, "--model", t.Model)
@@ -122,6 +122,7 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		s.notify(e.Content)
 	case e.Type == "tool_use":
 		s.result.ToolCalls++
+		s.ran = s.ran || e.Tool == "run_shell_command"
 		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
 		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))

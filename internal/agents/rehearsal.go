@@ -96,7 +96,7 @@ func (a rehearsal) work(ctx context.Context, t engine.Task, r *engine.Result) er
 	}
 	text := words.document(t)
 	r.Text = fmt.Sprintf(words.wrote, t.Phase)
-	if t.Access == pipelines.AccessNone || t.Access == pipelines.AccessRead {
+	if !t.Access.Writes() {
 		r.Text = text // it cannot write: its last words are the document
 	} else if err := a.write(t, r, text); err != nil {
 		return err

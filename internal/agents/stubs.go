@@ -106,7 +106,7 @@ func (c stub) apply(t engine.Task, r *engine.Result) error {
 	if c.Text != nil {
 		r.Text = *c.Text
 	}
-	if c.Artifact != nil && t.Artifact != "" && t.Access != pipelines.AccessNone && t.Access != pipelines.AccessRead {
+	if c.Artifact != nil && t.Artifact != "" && t.Access.Writes() {
 		if err := put(t.Artifact, *c.Artifact); err != nil {
 			return err
 		}

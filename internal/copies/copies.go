@@ -5,6 +5,7 @@
 package copies
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,9 @@ func (e *Full) Error() string {
 
 // Copy copies what is at the name from in one root to the name to in another, where
 // nothing is yet. The folder above to has to be there. Pipes, sockets and devices
-// are left out. An error leaves what was copied until then.
-func Copy(src *os.Root, from string, dst *os.Root, to string) error {
-	c := copying{top: dst, links: map[fileID]string{}, spare: Spare}
+// are left out. An error, also that ctx is over, leaves what was copied until then.
+func Copy(ctx context.Context, src *os.Root, from string, dst *os.Root, to string) error {
+	c := copying{ctx: ctx, top: dst, links: map[fileID]string{}, spare: Spare}
 	info, err := src.Lstat(from)
 	if err != nil {
 		return err
@@ -45,6 +46,7 @@ func Copy(src *os.Root, from string, dst *os.Root, to string) error {
 
 // copying is a copy being made.
 type copying struct {
+	ctx   context.Context
 	top   *os.Root          // that the copy lies in
 	links map[fileID]string // where files are in the copy that have several names
 	alone bool              // the disk cannot have files share their bytes
@@ -61,6 +63,9 @@ type place struct {
 // one copies a file, a link or a folder to a place, which is at the name to from
 // the top.
 func (c *copying) one(from, at place, to string, info fs.FileInfo) error {
+	if c.ctx.Err() != nil {
+		return context.Cause(c.ctx)
+	}
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
 		target, err := from.in.Readlink(from.name)

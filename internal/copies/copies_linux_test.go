@@ -17,7 +17,7 @@ func TestHoles(t *testing.T) {
 	do(t, err)
 	do(t, f.Truncate(whole))
 	do(t, f.Close())
-	do(t, Copy(src, "a", dst, "b"))
+	do(t, Copy(t.Context(), src, "a", dst, "b"))
 	info, err := dst.Stat("b")
 	do(t, err)
 	if info.Size() != whole {

@@ -45,7 +45,7 @@ func TestCopy(t *testing.T) {
 	do(t, syscall.Mkfifo(filepath.Join(src.Name(), "a/pipe"), 0o600))
 	do(t, src.Chmod("a/b", 0o500))
 	defer func() { do(t, src.Chmod("a/b", 0o700)) }()
-	do(t, Copy(src, "a", dst, "c"))
+	do(t, Copy(t.Context(), src, "a", dst, "c"))
 	info, err := dst.Stat("c/b/tool")
 	do(t, err)
 	if info.Mode().Perm() != 0o555 || !info.ModTime().Equal(old) {
@@ -71,7 +71,7 @@ func TestSeveralNames(t *testing.T) {
 	do(t, src.Link("a/one", "a/deep/two"))
 	do(t, src.WriteFile("outside", []byte("o"), 0o644))
 	do(t, src.Link("outside", "a/three"))
-	do(t, Copy(src, "a", dst, "b"))
+	do(t, Copy(t.Context(), src, "a", dst, "b"))
 	one, err1 := dst.Stat("b/one")
 	two, err2 := dst.Stat("b/deep/two")
 	do(t, errors.Join(err1, err2))
@@ -92,7 +92,7 @@ func TestNoRoom(t *testing.T) {
 	do(t, src.WriteFile("a", bytes.Repeat([]byte("x"), 1000), 0o644))
 	info, err := src.Stat("a")
 	do(t, err)
-	c := copying{top: dst, links: map[fileID]string{}, spare: 1 << 60, alone: true}
+	c := copying{ctx: t.Context(), top: dst, links: map[fileID]string{}, spare: 1 << 60, alone: true}
 	var full *Full
 	if err := c.one(place{src, "a"}, place{dst, "b"}, "b", info); !errors.As(err, &full) || !strings.Contains(err.Error(), "make room") {
 		t.Errorf("error %v", err)
@@ -114,7 +114,7 @@ func TestLocked(t *testing.T) {
 		do(t, src.Chmod("a/b/c", 0))
 		do(t, src.Chmod("a/b", 0))
 		do(t, src.Chmod("a", 0))
-		do(t, Copy(src, "a", dst, "d"))
+		do(t, Copy(t.Context(), src, "a", dst, "d"))
 		if _, err := dst.Stat("d/b/c"); err != nil {
 			t.Error(err)
 		}

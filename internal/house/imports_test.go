@@ -281,6 +281,7 @@ var rooms = map[string][]string{
 	},
 	"internal/workspace": {
 		"internal/agents",
+		"internal/copies",
 		"internal/definition",
 		"internal/environ",
 		"internal/exit",

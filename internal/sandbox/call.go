@@ -61,7 +61,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 	}
 	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), []string{c.Dir})
 	switch c.Access {
-	case pipelines.AccessTree:
+	case pipelines.AccessTree, pipelines.AccessRun:
 		p.Write = append(p.Write, c.Dir)
 		p.Devices = append(p.Devices, memory) // semaphores of test programs
 	case pipelines.AccessArtifacts:
@@ -91,7 +91,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 // WatchDisk begins to watch what a call in the sandbox does to the disk.
 func (s *Sandbox) WatchDisk(c Call) *DiskWatch {
 	folders := []string{c.Dir, c.Temp, c.Home}
-	if c.Access == pipelines.AccessTree && !c.ownMemory { // that one has a size
+	if c.Access.Runs() && !c.ownMemory { // that one has a size
 		folders = append(folders, memory)
 	}
 	return newDiskWatch(folders, s.Limits.withDefaults())

@@ -24,7 +24,7 @@ func Containments() []string {
 // Sandbox limits what programs can reach, whatever they are told and whoever
 // they run as. A program in it
 //
-//   - writes only below its work tree (access "tree"), below the folder of its
+//   - writes only below its work tree (access "tree"), in a copy of it ("run"), below the folder of its
 //     artifact (access "artifacts") or nowhere in the tree ("read" and "none"),
 //     and into its own home and temporary folder;
 //   - reads only the system, installed programs, the work tree and git's

@@ -22,6 +22,7 @@ func TestSandbox(t *testing.T) {
 	for access, more := range map[pipelines.Access][]string{
 		pipelines.AccessNone:      {},
 		pipelines.AccessRead:      {},
+		pipelines.AccessRun:       {"artifact", "rename", "tree", "tree-git"}, // of the copy that it is given
 		pipelines.AccessArtifacts: {"artifact"},
 		pipelines.AccessTree:      {"artifact", "rename", "tree", "tree-git"},
 	} {

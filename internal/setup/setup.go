@@ -4,6 +4,7 @@
 package setup
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -100,7 +101,7 @@ func (s Store) Forget() error {
 // Give copies what is kept into the tree, for agents: all of it after Take, and
 // later what is not there. What an agent does to the copy reaches nobody else. After
 // an interruption the next call gives all of it.
-func (s Store) Give() error {
+func (s Store) Give(ctx context.Context) error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
@@ -118,7 +119,7 @@ func (s Store) Give() error {
 		if err := os.WriteFile(s.mark(), nil, 0o600); err != nil {
 			return err
 		}
-		if err := s.copy(root, i, p); err != nil {
+		if err := s.copy(ctx, root, i, p); err != nil {
 			return fmt.Errorf("copy %s into the tree: %w", p, err)
 		}
 	}
@@ -126,7 +127,7 @@ func (s Store) Give() error {
 }
 
 // Place copies what is kept into another tree, where nothing is in its way.
-func (s Store) Place(dir string) error {
+func (s Store) Place(ctx context.Context, dir string) error {
 	r, err := s.read()
 	if err != nil {
 		return ignoreMissing(err)
@@ -140,7 +141,7 @@ func (s Store) Place(dir string) error {
 		if _, err := root.Lstat(p); err == nil {
 			continue // the pipeline keeps the agent's own
 		}
-		if err := s.copy(root, i, p); err != nil {
+		if err := s.copy(ctx, root, i, p); err != nil {
 			return fmt.Errorf("copy %s: %w", p, err)
 		}
 	}
@@ -148,7 +149,7 @@ func (s Store) Place(dir string) error {
 }
 
 // copy puts a copy of what is kept as number i in place.
-func (s Store) copy(tree *os.Root, i int, to string) error {
+func (s Store) copy(ctx context.Context, tree *os.Root, i int, to string) error {
 	folders.UnlockAbove(tree, to)
 	if err := folders.Remove(tree, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -166,14 +167,14 @@ func (s Store) copy(tree *os.Root, i int, to string) error {
 		return err
 	}
 	defer func() { _ = kept.Close() }() // opened for reading
-	return copies.Copy(kept, strconv.Itoa(i), into, path.Base(to))
+	return copies.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
 
 // Lend puts copies of what is kept into the tree, for checks and reviewers, where
 // nothing is in their way. The function it returns takes them out again. They are
 // copies, since checks run code of the agent: what that writes must not be there for
 // the next check.
-func (s Store) Lend() (back func() error, err error) {
+func (s Store) Lend(ctx context.Context) (back func() error, err error) {
 	r, err := s.read()
 	if err != nil {
 		return func() error { return nil }, ignoreMissing(err)
@@ -201,7 +202,7 @@ func (s Store) Lend() (back func() error, err error) {
 			continue // the pipeline keeps the agent's own
 		}
 		lent = append(lent, p) // also what is copied in part
-		if err := s.copy(root, i, p); err != nil {
+		if err := s.copy(ctx, root, i, p); err != nil {
 			return nil, errors.Join(fmt.Errorf("bring %s into the tree: %w", p, err), back())
 		}
 	}

@@ -87,7 +87,7 @@ func TestStore(t *testing.T) {
 	}
 
 	// An agent has a copy of its own.
-	do(t, s.Give())
+	do(t, s.Give(t.Context()))
 	whole := map[string]string{"main.go": "work", "deps/a": "made", "deps/bin/tool": "made", "deps/bin/link": "-> tool", "cache": "made"}
 	if diff := cmp.Diff(whole, s.tree(t)); diff != "" {
 		t.Errorf("given (-want +got):\n%s", diff)
@@ -98,14 +98,14 @@ func TestStore(t *testing.T) {
 	}
 	s.write(t, "deps/a", "of an agent")
 	do(t, os.Remove(filepath.Join(s.Root, treeDir, "cache")))
-	do(t, s.Give())
+	do(t, s.Give(t.Context()))
 	if got := s.tree(t); got["deps/a"] != "of an agent" || got["cache"] != "made" {
 		t.Errorf("what is there was changed, or what is gone is not back: %v", got)
 	}
 
 	// Checks have it as it was made, once the agent's is out of the way.
 	do(t, os.RemoveAll(filepath.Join(s.Root, treeDir, "deps")))
-	back, err := s.Lend()
+	back, err := s.Lend(t.Context())
 	do(t, err)
 	if got := s.tree(t); got["deps/a"] != "made" || got["cache"] != "made" {
 		t.Errorf("lent: %v", got)
@@ -121,7 +121,7 @@ func TestStore(t *testing.T) {
 	}
 
 	// What a check has written is not there for the next one.
-	back, err = s.Lend()
+	back, err = s.Lend(t.Context())
 	do(t, err)
 	if diff := cmp.Diff(map[string]string{"main.go": "work", "deps/a": "made", "deps/bin/tool": "made", "deps/bin/link": "-> tool", "cache": "made"}, s.tree(t)); diff != "" {
 		t.Errorf("lent again (-want +got):\n%s", diff)
@@ -129,7 +129,7 @@ func TestStore(t *testing.T) {
 	do(t, back())
 	other := t.TempDir()
 	do(t, os.WriteFile(filepath.Join(other, "cache"), []byte("kept"), 0o644))
-	do(t, s.Place(other))
+	do(t, s.Place(t.Context(), other))
 	for name, want := range map[string]string{"deps/bin/tool": "made", "cache": "kept"} {
 		if data, err := os.ReadFile(filepath.Join(other, name)); err != nil || string(data) != want {
 			t.Errorf("placed in another tree: %s is %q, %v", name, data, err)
@@ -139,26 +139,26 @@ func TestStore(t *testing.T) {
 	if !s.Due("1") {
 		t.Error("not due after it was forgotten")
 	}
-	do(t, s.Give()) // nothing is there to be given
+	do(t, s.Give(t.Context())) // nothing is there to be given
 }
 
 // A tree that was only given a part of what is kept, as before a kill, gets all of it.
 func TestGivenInPart(t *testing.T) {
 	s := newStore(t, map[string]string{"deps/a": "made", "deps/b": "made", "more": "made"})
 	do(t, s.Take("1", []string{"deps", "more"}))
-	do(t, s.Give())
+	do(t, s.Give(t.Context()))
 
 	// While the tree was given the copies of a newer setup: some are old, one is half there.
 	s.write(t, "more", "old")
 	do(t, os.Remove(filepath.Join(s.Root, treeDir, "deps/b")))
 	do(t, os.WriteFile(filepath.Join(s.Root, filepath.FromSlash(giving)), nil, 0o600))
-	do(t, s.Give())
+	do(t, s.Give(t.Context()))
 	want := map[string]string{"deps/a": "made", "deps/b": "made", "more": "made"}
 	if diff := cmp.Diff(want, s.tree(t)); diff != "" {
 		t.Errorf("given again (-want +got):\n%s", diff)
 	}
 	s.write(t, "more", "of an agent")
-	do(t, s.Give())
+	do(t, s.Give(t.Context()))
 	if got := s.tree(t)["more"]; got != "of an agent" {
 		t.Errorf("given once more, though it was whole: %q", got)
 	}
@@ -170,7 +170,7 @@ func TestGiveFollowsNoLink(t *testing.T) {
 	do(t, s.Take("1", []string{"web/deps"}))
 	do(t, os.Remove(filepath.Join(s.Root, treeDir, "web")))
 	do(t, os.Symlink(outside, filepath.Join(s.Root, treeDir, "web")))
-	if err := s.Give(); err == nil {
+	if err := s.Give(t.Context()); err == nil {
 		t.Error("no error")
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {

@@ -66,7 +66,7 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	t.Add("access", text.Join(", ", text.Flat(string(p.Access)), text.If(p.MustChange, "must change the tree")))
 	t.Add("execute", stepText(plan, p.Execute))
 	if !p.NoReview {
-		t.Add("review", stepText(plan, p.Review))
+		t.Add("review", text.Join(", ", stepText(plan, p.Review), text.Prefixed("access ", string(p.Review.Access))))
 	}
 	t.Add("revise", stepText(plan, p.Revise))
 	t.Add("limits", limitsText(p))

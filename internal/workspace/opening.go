@@ -119,6 +119,12 @@ func (w *opening) openTree(ctx context.Context) error {
 // in a tree: it would go on writing into what the next call does.
 func endLeftovers(tree string) string {
 	n := sandbox.EndLeftovers(tree)
+	left, _ := os.ReadDir(copiesBeside(tree)) // mostly there are none
+	for _, copy := range left {
+		dir := filepath.Join(copiesBeside(tree), copy.Name())
+		n += sandbox.EndLeftovers(dir)
+		_ = folders.RemoveAll(dir) // nor does it get in anybody's way
+	}
 	if n == 0 {
 		return ""
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/copies"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/setup"
@@ -85,19 +86,63 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 // the patterns in keep match, until the function it returns is called. What the
 // setup of the pipeline has made is there as it was made.
 func (t Tree) SetAside(ctx context.Context, keep []string) (func() error, error) {
-	var kept func(string) bool
-	if len(keep) > 0 {
-		kept = func(path string) bool { return phases.Matches(path, keep) }
-	}
-	putBack, err := t.Repo.SetAside(ctx, kept)
+	putBack, err := t.Repo.SetAside(ctx, matching(keep))
 	if err != nil {
 		return nil, err
 	}
-	back, err := storeBeside(t.Repo).Lend()
+	back, err := storeBeside(t.Repo).Lend(ctx)
 	if err != nil {
 		return nil, errors.Join(err, putBack())
 	}
 	return func() error { return errors.Join(back(), putBack()) }, nil
+}
+
+// matching says which paths patterns name; nil if there are none.
+func matching(patterns []string) func(string) bool {
+	if len(patterns) == 0 {
+		return nil
+	}
+	return func(path string) bool { return phases.Matches(path, patterns) }
+}
+
+// copiesBeside is the folder of the copies of a tree.
+func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "copies") }
+
+// CopyDir is the absolute path of the copy of that name.
+func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Repo.Tree()), name) }
+
+// Copy makes a copy of the tree, with what SetAside would leave in it. The function
+// it returns removes it.
+func (t Tree) Copy(ctx context.Context, name string, keep []string) (remove func() error, err error) {
+	dir := t.CopyDir(name)
+	remove = func() error { return folders.RemoveAll(dir) }
+	if err := remove(); err != nil {
+		return nil, err
+	}
+	putBack, err := t.Repo.SetAside(ctx, matching(keep))
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(t.copyTo(ctx, name), putBack())
+	if err == nil {
+		err = storeBeside(t.Repo).Place(ctx, dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
+	}
+	return remove, nil
+}
+
+func (t Tree) copyTo(ctx context.Context, name string) error {
+	if err := os.MkdirAll(copiesBeside(t.Repo.Tree()), 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(t.Repo.Tree()))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // what is copied is closed by then
+	return copies.Copy(ctx, root, filepath.Base(t.Repo.Tree()), root, path.Join("copies", name))
 }
 
 // Hidden lists what was written since a time and is ignored, each with the rule
@@ -244,7 +289,7 @@ func (p provisions) Make(ctx context.Context, digest string, run func() (bool, e
 	if err != nil || !good {
 		return errors.Join(err, s.Forget())
 	}
-	return s.Give()
+	return s.Give(ctx)
 }
 
 // take keeps what is in the tree and ignored.
@@ -261,4 +306,4 @@ func (p provisions) take(ctx context.Context, digest string) error {
 }
 
 // Give brings back into the tree what has been removed of it.
-func (p provisions) Give() error { return storeBeside(p.repo).Give() }
+func (p provisions) Give(ctx context.Context) error { return storeBeside(p.repo).Give(ctx) }

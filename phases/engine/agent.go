@@ -71,6 +71,7 @@ type Result struct {
 	Structured json.RawMessage // the structured answer, not yet checked; nil if there was none
 	Usage      metadata.Usage
 	ToolCalls  int       // tools it used; -1 if the agent does not tell
+	RanNothing bool      // it could have run commands, and is known to have run none
 	Denials    []string  // tools it was refused
 	Refused    []Refused // hosts that its network does not have
 	Limit      string    // set when a limit ended it: "turns" or "budget"; what it wrote so far counts

@@ -60,20 +60,43 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 
 // callInTree calls the agent in the tree as the work has left it, and a
 // reviewer in what a fresh clone of the work would have: an ignored file is not
-// part of the work, and could be there to mislead the reviewer.
+// part of the work, and could be there to mislead the reviewer. Who may run
+// commands and change nothing has a copy of that.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	if d.Do != phases.DoReview {
-		return e.callAgent(ctx, run, d, t)
+	keep := keptBeside(e.Plan.Phase(d.Phase))
+	back := func() error { return nil }
+	var err error
+	switch {
+	case t.Access == pipelines.AccessRun:
+		back, err = e.Tree.Copy(ctx, copyFor(d), keep)
+	case d.Do == phases.DoReview:
+		back, err = e.Tree.SetAside(ctx, keep)
 	}
-	putBack, err := e.Tree.SetAside(ctx, keptBeside(e.Plan.Phase(d.Phase)))
 	if err != nil {
 		return Result{}, err
 	}
 	r, err := e.callAgent(ctx, run, d, t)
-	if e := putBack(); e != nil {
+	if e := back(); e != nil {
 		return r, e // of the tree, and nothing that the agent could be blamed for
 	}
 	return r, err
+}
+
+// copyFor names the copy for an agent that may run commands and change nothing. It
+// is the same for each call of a session: programs look for theirs by the folder.
+func copyFor(d phases.Decision) string {
+	if d.Do == phases.DoReview {
+		return "review"
+	}
+	return "work"
+}
+
+// dirOf is where the agent of a decision works.
+func (e *Engine) dirOf(d phases.Decision) string {
+	if phases.AccessOf(e.Plan, d) == pipelines.AccessRun {
+		return e.Tree.CopyDir(copyFor(d))
+	}
+	return e.Tree.Dir()
 }
 
 // makeFolder makes a folder of the tree. No link that somebody laid on the way

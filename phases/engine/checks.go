@@ -101,7 +101,7 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 		return run, nil, err
 	}
 	if !due || digest == e.brokenBy && d.Calls() {
-		return run, nil, e.Provisions.Give()
+		return run, nil, e.Provisions.Give(ctx)
 	}
 	if run, err = e.Renew(ctx, run); err != nil {
 		return run, nil, err

@@ -170,7 +170,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
-		Access: phases.AccessOf(e.Plan, at), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
+		Access: phases.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
 		Model: e.model(run, p, at), Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
 	}
 	t.Timeout, t.Idle = timeouts(s)
@@ -217,7 +217,7 @@ func (e *Engine) written(run metadata.Run) []prompts.Document {
 	var out []prompts.Document
 	for _, rec := range run.Phases {
 		if p := e.Plan.Phase(rec.Name); p != nil && rec.Written > 0 {
-			out = append(out, prompts.Document{Phase: p.Name, Path: e.abs(run, p)})
+			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(e.Tree.Dir(), run, p)})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -112,6 +113,9 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if w.call.outOfBudget() {
 		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	}
+	if w.ranNothing() {
+		return blocked(metadata.OutputInvalid, metadata.Because("review_ran_nothing")), nil
+	}
 	answer := structured(w.call.result)
 	if answer == nil {
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
@@ -130,6 +134,18 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	}
 	judged := phases.Digest([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
+}
+
+// ranNothing reports whether a reviewer that is to run what it judges has run
+// nothing, in this call or in those that it goes on from.
+func (w *work) ranNothing() bool {
+	if !w.call.result.RanNothing {
+		return false
+	}
+	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
+	return w.d.Resume == 0 || len(tries) < 2 || slices.ContainsFunc(tries[len(tries)-2].Why.Each(), func(r metadata.Reason) bool {
+		return r.Code() == "review_ran_nothing"
+	})
 }
 
 // discard takes the tree back to the last commit, and gives what a broken call

@@ -13,14 +13,13 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // writeDictated writes the last message of an agent as the artifact, if the
 // agent itself may not write. Its prompt says so.
 func (e *Engine) writeDictated(w *work) error {
 	text, artifact := document(w.call.result), w.artifact()
-	if a := phases.AccessOf(e.Plan, w.d); a != pipelines.AccessNone && a != pipelines.AccessRead || text == "" {
+	if phases.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())

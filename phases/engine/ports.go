@@ -25,6 +25,11 @@ type Tree interface {
 	// SetAside leaves in the tree what the tip has, the run's own folder and what
 	// keep names, as patterns of Protected, until the function it returns is called.
 	SetAside(ctx context.Context, keep []string) (putBack func() error, err error)
+	// Copy makes a tree with what SetAside would leave in this one, in the folder
+	// that CopyDir gives. The function it returns removes it.
+	Copy(ctx context.Context, name string, keep []string) (remove func() error, err error)
+	// CopyDir is the absolute path of the copy of that name.
+	CopyDir(name string) string
 	// Restore takes paths back to the tip; none means all.
 	Restore(ctx context.Context, paths ...string) error
 	// Patch gives everything that differs from the tip, in git's format.
@@ -100,7 +105,7 @@ type Provisions interface {
 	// digest, and is in the tree from then on.
 	Make(ctx context.Context, digest string, run func() (bool, error)) error
 	// Give brings back into the tree what has been removed of it.
-	Give() error
+	Give(ctx context.Context) error
 }
 
 // Reporter is told how a run goes. It cannot stop it.

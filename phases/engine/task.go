@@ -26,7 +26,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: e.Tree.Dir(), Artifact: e.abs(run, p), Access: phases.AccessOf(e.Plan, d),
+		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
 		Model: e.model(run, p, d), Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
 	}
@@ -34,9 +34,9 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 	return t, nil
 }
 
-// abs gives the absolute path of the phase's artifact.
-func (e *Engine) abs(run metadata.Run, p *pipelines.Phase) string {
-	return filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.PhaseFolder(run, p), p.Writes)))
+// artifactIn gives the absolute path of the phase's artifact in a tree.
+func artifactIn(dir string, run metadata.Run, p *pipelines.Phase) string {
+	return filepath.Join(dir, filepath.FromSlash(path.Join(phases.PhaseFolder(run, p), p.Writes)))
 }
 
 func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
@@ -73,14 +73,14 @@ func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision
 }
 
 func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
-	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
+	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(phases.AccessOf(e.Plan, d)), Artifact: e.abs(run, p), Dir: e.Tree.Dir(), Schema: string(schemaOf(p, d)),
+		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
-		Feedback: feedbackOf(run, rec, d), Documents: e.documents(run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
+		Feedback: feedbackOf(run, rec, d), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
 	}
-	data.Issue.Path = filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	if d.Do != phases.DoExecute {
 		var err error
 		if data.Diff, _, err = diff(ctx, e.Tree, p, rec); err != nil {
@@ -92,14 +92,14 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 }
 
 // documents lists the artifacts of the phases before this one.
-func (e *Engine) documents(run metadata.Run, p *pipelines.Phase) []prompts.Document {
+func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
 	for _, rec := range run.Phases {
 		if rec.Name == p.Name {
 			break
 		}
 		if q := e.Plan.Phase(rec.Name); q != nil && rec.Status == metadata.PhaseCompleted {
-			out = append(out, prompts.Document{Phase: q.Name, Path: e.abs(run, q)})
+			out = append(out, prompts.Document{Phase: q.Name, Path: artifactIn(dir, run, q)})
 		}
 	}
 	return out

@@ -81,6 +81,14 @@ func (f *folderTree) SetAside(_ context.Context, keep []string) (func() error, e
 	return func() error { f.kept = append(f.kept, "put back"); return nil }, nil
 }
 
+// CopyDir is this tree: what the copy has of it is a test of its own.
+func (f *folderTree) CopyDir(string) string { return f.dir }
+
+func (f *folderTree) Copy(_ context.Context, name string, keep []string) (func() error, error) {
+	f.kept = append(f.kept, strings.TrimSpace(name+" "+strings.Join(keep, " ")))
+	return func() error { f.kept = append(f.kept, name+" removed"); return nil }, nil
+}
+
 func (f *folderTree) Hidden(context.Context, time.Time) ([]Hidden, error) { return f.hidden, nil }
 
 func (f *folderTree) Changes(context.Context) ([]phases.Change, error) {
