@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // The limits of an evaluation.
@@ -101,7 +103,7 @@ func (e Evaluator) run(ctx context.Context, what string, in []byte) ([]byte, err
 	limited, cancel := context.WithTimeout(ctx, wall)
 	defer cancel()
 	var stdout bytes.Buffer
-	stderr := head{max: 4 << 10}
+	stderr := bounded.Head{Limit: 4 << 10} // the cause comes first
 	cmd := exec.CommandContext(limited, e.Argv[0], e.Argv[1:]...)
 	// No token or key of this process: the text that is evaluated is not ours.
 	cmd.Env = []string{"GOTRACEBACK=none"}
@@ -142,17 +144,4 @@ func (r response) settle() (response, error) {
 		return r, nil
 	}
 	return r, r.Mistakes.orNil()
-}
-
-// head keeps the start of what is written to it: the cause comes first.
-type head struct {
-	bytes.Buffer
-	max int
-}
-
-func (t *head) Write(p []byte) (int, error) {
-	if room := t.max - t.Len(); room > 0 {
-		t.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
 }

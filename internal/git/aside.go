@@ -123,11 +123,11 @@ func (a aside) putBack() error {
 		if _, err := a.root.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
 			continue // it was not taken, or is back
 		}
-		if above, err := a.top.Lstat(path.Dir(name)); err != nil || !above.IsDir() || beyond(a.top, name) {
+		if above, err := a.top.Lstat(path.Dir(name)); err != nil || !above.IsDir() || folders.Beyond(a.top, name) {
 			continue
 		}
 		folders.UnlockAbove(a.top, name)
-		if err := removeAll(a.top, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := folders.RemoveWithin(a.top, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("put back %s: %w", name, err)
 		}
 		if err := a.root.Rename(aside, path.Join("tree", name)); err != nil {

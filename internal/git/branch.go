@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // runBranch is the run's branch: which commit is its tip, and what this folder, the
@@ -141,6 +142,18 @@ func (br *runBranch) follow(ctx context.Context, other, where string) error {
 	if err != nil || behind {
 		return err
 	}
+	squashed := false
+	kept, err := br.shelfOf(ctx, other)
+	if err == nil && kept != "" && kept != other {
+		squashed, err = br.contains(ctx, kept, br.tip)
+	}
+	if err != nil {
+		return err
+	}
+	if squashed {
+		br.tip = other
+		return nil
+	}
 	if br.opt.TakeOther {
 		br.warn("commit %s was given up for %s, which is on %s", br.tip, short(other), where)
 		br.tip = other
@@ -192,5 +205,5 @@ func (br *runBranch) markPublished() error {
 	if _, err := os.Stat(br.home("published")); err == nil {
 		return nil
 	}
-	return putFile(br.home("published"), []byte("yes\n"))
+	return folders.PutFile(br.home("published"), []byte("yes\n"))
 }

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // checkoutBranch returns the commit of the run's branch in the user's repository.
 // A branch that makes the name impossible there is an error.
 func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", br.ref}
-	for _, p := range parents(br.opt.Branch) {
+	for _, p := range folders.Parents(br.opt.Branch) {
 		args = append(args, "refs/heads/"+p)
 	}
 	out, err := br.src.inspect(ctx, args...)

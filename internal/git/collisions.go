@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // caseCollisions fills in Change.Alias and Change.LinkedFrom.
@@ -76,7 +78,7 @@ func aliases(changes []Change, names []string) {
 		case Deleted:
 			gone[c.Path] = true
 		case Added:
-			for _, p := range append(parents(c.Path), c.Path) {
+			for _, p := range append(folders.Parents(c.Path), c.Path) {
 				wanted[foldCase(p)] = true
 			}
 		}
@@ -95,7 +97,7 @@ func aliases(changes []Change, names []string) {
 		}
 		if dir := path.Dir(name); dir != last {
 			last = dir
-			for _, p := range parents(name) {
+			for _, p := range folders.Parents(name) {
 				if wanted[foldCase(p)] {
 					there.add(p)
 				}
@@ -106,7 +108,7 @@ func aliases(changes []Change, names []string) {
 		if c.Kind != Added {
 			continue
 		}
-		all := append(parents(c.Path), c.Path)
+		all := append(folders.Parents(c.Path), c.Path)
 		for _, p := range all {
 			if known := there[foldCase(p)]; len(known) > 0 && !slices.Contains(known, p) {
 				changes[i].Alias = known[0]

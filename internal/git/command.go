@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // git runs a command on the run's own git directory. It also starts there, so
@@ -21,7 +23,7 @@ func (g *gitDir) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]
 
 // gitCall adds directory and environment to c. Variables that c brings win.
 func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
-	defer releaseFromPipes(g.root)()
+	defer folders.ReleaseFromPipes(g.root)()
 	if len(g.src.promisors) == 0 {
 		return g.offline(ctx, c)
 	}

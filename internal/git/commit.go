@@ -20,6 +20,12 @@ type Commit struct {
 	// has there is removed. It goes with neither Moves nor staged files of that
 	// folder.
 	Anew bool
+
+	// Shelve takes the state folder off the branch, and says so in a trailer of the
+	// message. It stays in the work tree and in the commit before, where it is read
+	// from, and the next commit that is none of this kind puts it back. It goes with
+	// nothing else.
+	Shelve bool
 }
 
 // Stage is what a commit is to take from the work tree, as objects of git. What

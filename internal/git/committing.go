@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // Commit makes one commit on the tip, moves the branch to it here, at the
@@ -22,6 +25,9 @@ import (
 func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	rev, err := r.plan(c)
 	if err == nil {
+		err = r.leadOn(ctx, &rev)
+	}
+	if err == nil {
 		err = r.large.keep(c.Stage.large())
 	}
 	if err != nil {
@@ -30,9 +36,15 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err := r.staged.release(blobsOf(rev.ops)); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
+	record := r.Record()
 	id, err := r.commitRevision(ctx, rev)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
+	}
+	if r.shelf = ""; c.Shelve {
+		r.shelf = record
+	} else {
+		r.apply(rev.ops)
 	}
 	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !under(o.path, r.opt.State) }) {
 		r.dirty = r.indexed != c.Stage // else the index has what the tip has
@@ -63,7 +75,7 @@ func blobsOf(ops []op) []string {
 
 // commitRevision makes the commit and takes it as the tip.
 func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
-	id, err := r.fastImport(ctx, r.tip, []revision{rev}, false)
+	id, err := r.fastImport(ctx, r.ref, r.tip, []revision{rev}, false)
 	if err != nil {
 		// A command that was cut off may have come as far as moving the ref.
 		made, e := r.readLocal()
@@ -74,7 +86,6 @@ func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error)
 	}
 	r.takeAlong(rev.ops, id)
 	r.tip, r.localTip, r.isNew = id, id, false
-	r.apply(rev.ops)
 	return id, nil
 }
 
@@ -92,6 +103,19 @@ func (r *Repo) takeAlong(ops []op, commit string) {
 	}
 }
 
+// leadOn has a revision go on from where the state folder is, if that is not in
+// the history of the tip.
+func (r *Repo) leadOn(ctx context.Context, rev *revision) error {
+	if r.shelf == "" {
+		return nil
+	}
+	if is, err := r.contains(ctx, r.tip, r.shelf); is || err != nil {
+		return err
+	}
+	rev.first = r.shelf
+	return nil
+}
+
 // plan checks everything that can be wrong with c, and gives the revision that
 // it makes.
 func (r *Repo) plan(c Commit) (revision, error) {
@@ -101,11 +125,21 @@ func (r *Repo) plan(c Commit) (revision, error) {
 	if c.Stage != nil && c.Stage.tip != r.tip {
 		return revision{}, fmt.Errorf("what is staged leads on from %s, but the tip is %s: stage it anew", short(c.Stage.tip), short(r.tip))
 	}
+	if c.Shelve {
+		if r.isNew || r.shelf != "" || len(r.state) == 0 {
+			return revision{}, fmt.Errorf("there is no %s to take off the branch", r.opt.State)
+		}
+		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(r.tip), time: c.Time, ops: r.takeOff()}, nil
+	}
 	ops, err := r.stateOps(c)
 	if err != nil {
 		return revision{}, err
 	}
-	return revision{message: c.Message, time: c.Time, ops: append(c.Stage.changes(), ops...)}, nil
+	ops = append(c.Stage.changes(), ops...)
+	if !c.Anew {
+		ops = append(r.putBack(), ops...)
+	}
+	return revision{message: c.Message, time: c.Time, ops: ops}, nil
 }
 
 // Stage takes changed paths as they are now; one that is gone will be removed

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // Error is a git command that failed. It holds no credentials.
@@ -93,7 +95,7 @@ func (c call) all() []string { return slices.Concat(fixedSettings(), c.how, c.ar
 func (c call) do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.all()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
-	out, stderr := &head{limit: c.limit}, &tail{limit: 64 << 10}
+	out, stderr := &bounded.Head{Limit: c.limit}, &bounded.Tail{Limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = out, stderr
 	done, err := c.files(cmd)
 	if err != nil {
@@ -107,7 +109,7 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold the pipes.
 		if c.said != nil {
-			*c.said = string(stderr.data)
+			*c.said = stderr.String()
 		}
 		return out.Bytes(), nil
 	}
@@ -117,7 +119,7 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
-	text := string(stderr.data)
+	text := stderr.String()
 	for _, s := range c.secrets {
 		text = strings.ReplaceAll(text, s, "***")
 	}
@@ -147,38 +149,4 @@ func stderrOf(err error) string {
 		return e.Stderr
 	}
 	return ""
-}
-
-// head keeps the first bytes written to it.
-type head struct {
-	bytes.Buffer
-	limit int64
-}
-
-func (h *head) Write(p []byte) (int, error) {
-	keep := p
-	if room := h.limit - int64(h.Len()); h.limit > 0 && int64(len(p)) > room {
-		keep = p[:max(room, 0)]
-	}
-	h.Buffer.Write(keep)
-	return len(p), nil
-}
-
-// ReadFrom hides the buffer's own, which knows no limit.
-func (h *head) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{h}, r)
-}
-
-// tail keeps the last bytes written to it.
-type tail struct {
-	data  []byte
-	limit int
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.data = append(t.data, p...)
-	if extra := len(t.data) - t.limit; extra > 0 {
-		t.data = append(t.data[:0], t.data[extra:]...)
-	}
-	return len(p), nil
 }

@@ -86,7 +86,7 @@ func (g *gitDir) prepare() error {
 		files["refs/reprise/head"] = g.src.Head + "\n"
 	}
 	for name, text := range files {
-		if err := putFile(g.home(name), []byte(text)); err != nil {
+		if err := folders.PutFile(g.home(name), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (g *gitDir) prepareShallow() error {
 		return nil
 	}
 	slices.Sort(lines)
-	return putFile(g.home("shallow"), []byte(strings.Join(slices.Compact(lines), "\n")+"\n"))
+	return folders.PutFile(g.home("shallow"), []byte(strings.Join(slices.Compact(lines), "\n")+"\n"))
 }
 
 // config is the whole configuration of the run's own git directory.
@@ -121,7 +121,7 @@ func (g *gitDir) guard() error {
 	if err := os.Remove(g.home("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(g.guardLFS(), putFile(g.home("config"), []byte(g.config())))
+	return errors.Join(g.guardLFS(), folders.PutFile(g.home("config"), []byte(g.config())))
 }
 
 // unlockRun opens the run's own folders. A program can close them though it can

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 )
@@ -34,7 +35,7 @@ func (br *runBranch) Log(ctx context.Context, from string) ([]LogEntry, error) {
 		}
 		span = from + ".." + br.tip
 	}
-	out, err := br.git(ctx, "log", "-z", "--no-color", "--no-show-signature", "--no-decorate",
+	out, err := br.git(ctx, "log", "-z", "--first-parent", "--no-color", "--no-show-signature", "--no-decorate",
 		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--")
 	if err != nil {
 		return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
@@ -106,3 +107,48 @@ func (br *runBranch) holds(ctx context.Context, text []byte) (bool, error) {
 }
 
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+
+// shelfOf gives the commit that has the state folder of a commit of the branch,
+// or "".
+func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error) {
+	if br.isNew { // what it starts from may hold a run that was merged
+		return "", nil
+	}
+	s := shelves(br.lookUp, br.git, br.opt.State)
+	s.Fetch = br.fetchRecord
+	return s.Find(ctx, commit)
+}
+
+// fetchRecord has a commit come here that a trailer names. After a squash only
+// the ref where the record is kept has it.
+func (br *runBranch) fetchRecord(ctx context.Context, commit string) error {
+	if here, err := br.has(ctx, commit); here || err != nil || br.remote == nil || br.opt.Keep == "" {
+		return err
+	}
+	_, err := br.talk(ctx, append(fetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":refs/reprise/record")...)
+	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+		return nil
+	}
+	return err
+}
+
+// keepRef is where the remote has the record.
+func (br *runBranch) keepRef() string { return KeptRefs + br.opt.Keep }
+
+// KeptRefs begin the names under which the records of runs are kept at a remote.
+const KeptRefs = "refs/reprise/"
+
+// ReadFile returns the file at path as it is in commit, a full hash; one of the
+// state folder that was taken off the branch as it was before that. The error
+// wraps fs.ErrNotExist when there is no such commit or no such file in it.
+func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	data, err := br.gitDir.ReadFile(ctx, commit, path)
+	if !errors.Is(err, fs.ErrNotExist) || !under(path, br.opt.State) {
+		return data, err
+	}
+	has, e := br.shelfOf(ctx, commit)
+	if e != nil || has == "" || has == commit {
+		return nil, errors.Join(err, e)
+	}
+	return br.gitDir.ReadFile(ctx, has, path)
+}

@@ -2,11 +2,13 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -20,16 +22,66 @@ type index struct {
 	dirty  bool                // the index may hold what no commit does
 	listed listing             // of the tip, once it was asked for
 
+	// shelf is the commit that has what state says, if the tip has no state folder.
+	shelf string
+
 	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
 }
 
 // loadState reads what commit has in the state folder.
 func (x *index) loadState(ctx context.Context, commit string) error {
-	files, err := below(ctx, x.lookUp, commit, x.opt.State)
+	shelf, err := x.shelfOf(ctx, commit)
+	if shelf == commit {
+		shelf = ""
+	}
+	files := map[string]entry{}
 	if err == nil {
-		x.state = files
+		files, err = below(ctx, x.lookUp, cmp.Or(shelf, commit), x.opt.State)
+	}
+	if err == nil {
+		x.state, x.shelf = files, shelf
+		x.markShelved()
 	}
 	return err
+}
+
+// markShelved notes that git's index, which was read from the tip, lacks what was
+// taken off it.
+func (x *index) markShelved() {
+	if x.shelf != "" {
+		for p := range x.state {
+			x.stale[p] = struct{}{}
+		}
+	}
+}
+
+// Record is the newest commit that has the state folder: the tip, unless the
+// folder was taken off it.
+func (x *index) Record() string {
+	if x.shelf != "" {
+		return x.shelf
+	}
+	return x.tip
+}
+
+// putBack are the ops that bring the state folder back to a tip that it was
+// taken off.
+func (x *index) putBack() (ops []op) {
+	if x.shelf == "" {
+		return nil
+	}
+	for _, p := range slices.Sorted(maps.Keys(x.state)) {
+		ops = append(ops, op{kind: 'M', path: p, mode: x.state[p].mode, id: x.state[p].id})
+	}
+	return ops
+}
+
+// takeOff are the ops that take the state folder off the tip.
+func (x *index) takeOff() (ops []op) {
+	for _, p := range slices.Sorted(maps.Keys(x.state)) {
+		ops = append(ops, op{kind: 'D', path: p})
+	}
+	return ops
 }
 
 // syncIndex brings the state folder in the index up to tip. Commits of state
@@ -44,7 +96,7 @@ func (x *index) syncIndex(ctx context.Context) error {
 		}
 		x.dirty = false
 		clear(x.stale)
-		return nil
+		x.markShelved()
 	}
 	if len(x.stale) == 0 {
 		return nil

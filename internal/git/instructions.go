@@ -48,7 +48,7 @@ func (in *instructions) removeStrays(known *listing, instruct func(string) bool)
 			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
 				return nil
 			}
-			if err := removeAll(in.top, p); err != nil {
+			if err := folders.RemoveWithin(in.top, p); err != nil {
 				return fmt.Errorf("remove %s: %w", p, err)
 			}
 			removed = append(removed, p)

@@ -65,7 +65,7 @@ func (u *upstream) replay(ctx context.Context) error {
 		return err
 	}
 	old := u.tip
-	id, err := u.fastImport(ctx, u.remoteTip, u.unpushed, true)
+	id, err := u.fastImport(ctx, u.ref, u.remoteTip, u.unpushed, true)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // learnLFS reads which settings git-lfs works with.
@@ -97,9 +98,9 @@ func (g *gitDir) guardLFS() error {
 		return err
 	}
 	return errors.Join(
-		putFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
-		putFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+configQuoted(g.src.lfs.storage)+"\n")),
-		putFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
+		folders.PutFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
+		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+configQuoted(g.src.lfs.storage)+"\n")),
+		folders.PutFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
 	)
 }
 

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // entry is a file in a commit.
@@ -95,6 +97,21 @@ func entries(data []byte, size int) (all []child, err error) {
 		data = after[size:]
 	}
 	return all, nil
+}
+
+// shelves finds a folder of commits. Git runs by log, in the place of the objects.
+func shelves(ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelf.Shelves {
+	return shelf.Shelves{
+		Has: func(ctx context.Context, commit string) (bool, error) {
+			found, err := ask(ctx, commit+":"+folder)
+			return err == nil && found[0].kind == "tree", err
+		},
+		Messages: func(ctx context.Context, commit string) (string, error) {
+			out, err := log(ctx, "log", "--first-parent", fmt.Sprintf("-n%d", shelf.Depth), "--no-show-signature", "--no-decorate",
+				"--format=%(trailers:key="+shelf.Trailer+")", commit, "--")
+			return string(out), err
+		},
+	}
 }
 
 // plainMode gives a mode as git does today: old ones of files say more.

@@ -184,7 +184,7 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 	if !r.isNew {
 		return nil
 	}
-	for _, dir := range parents(r.opt.State) {
+	for _, dir := range folders.Parents(r.opt.State) {
 		found, err := r.lookUp(ctx, r.tip+":"+dir)
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // privately takes the settings that may hold a login, those of HTTP and of
@@ -14,7 +16,7 @@ import (
 // and its children have open. On systems without such files the settings stay
 // in the environment.
 func privately(settings []setting) (open []setting, private string) {
-	if !nameless {
+	if !folders.Nameless {
 		return settings, ""
 	}
 	b := &strings.Builder{}
@@ -44,7 +46,7 @@ const privateFile = "/proc/self/fd/3"
 func (c call) files(cmd *exec.Cmd) (done func(), err error) {
 	done = func() {}
 	if c.private != "" {
-		file, err := namelessFile(c.private)
+		file, err := folders.NamelessFile(c.private)
 		if err != nil {
 			return done, fmt.Errorf("a file for the login of git: %w", err)
 		}

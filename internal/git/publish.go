@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
 // PushError says that the remote did not take the branch. The commit stays and
@@ -105,6 +107,74 @@ func (u *upstream) push(ctx context.Context) error {
 	return last
 }
 
+// keepRecord has Options.Keep name the newest commit with the state folder. Where
+// it names one of another branch, that stays in its history.
+func (u *upstream) keepRecord(ctx context.Context) error {
+	if u.opt.Keep == "" || u.opt.DryRun {
+		return nil
+	}
+	kept := u.Record()
+	if u.remote != nil {
+		var err error
+		if kept, err = u.pushRecord(ctx, kept); err != nil {
+			return fmt.Errorf("keep the record at %s of %s: %w", u.keepRef(), u.opt.Remote, err)
+		}
+	}
+	_, err := u.src.inspect(ctx, "update-ref", "-m", "reprise", KeptRefs+"kept/"+u.opt.Keep, kept)
+	return err
+}
+
+func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) {
+	push := func() error {
+		_, err := u.talk(ctx, append(pushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
+		return err
+	}
+	refused := push()
+	if refused == nil {
+		return kept, nil
+	}
+	const into = "refs/reprise/record"
+	if _, err := u.talk(ctx, append(fetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
+		return "", errors.Join(refused, err)
+	}
+	joined, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
+		"commit-tree", "-p", kept, "-p", into, "-m", "reprise: the record of a run, and of one before it", kept+"^{tree}")
+	if err != nil {
+		return "", err
+	}
+	kept = strings.TrimSpace(string(joined))
+	return kept, push()
+}
+
+// squash makes the branch one commit on base, without the state folder. It is the
+// only push that takes a branch back: the remote agrees only if nobody has pushed
+// since, and the record that is kept leads to all that was there.
+func (u *upstream) squash(ctx context.Context, c Commit, base string) error {
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(u.Record()), time: c.Time, tree: u.tip}
+	if u.shelf == "" {
+		rev.ops = u.takeOff()
+	}
+	id, err := u.fastImport(ctx, "refs/reprise/squash", base, []revision{rev}, true)
+	if err == nil && u.remote != nil {
+		_, err = u.talk(ctx, append(pushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
+	}
+	if err != nil {
+		return err
+	}
+	if u.remote != nil {
+		u.remoteTip, u.unpushed = id, nil
+	}
+	u.shelf, u.tip = u.Record(), id
+	u.markShelved()
+	u.warnOf(u.updateCheckout(ctx, id))
+	return u.setLocal(ctx)
+}
+
+// pushArgs begin every push.
+func pushArgs() []string {
+	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
+}
+
 // pause waits for a random time, up to twice as long with each try: the branch
 // may be held by the git of a killed process that is about to end.
 func pause(ctx context.Context, try int) error {
@@ -131,8 +201,7 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if err := u.large.upload(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed",
-		"--end-of-options", u.remote.push, u.tip+":"+u.ref)
+	out, err := u.talk(ctx, append(pushArgs(), "--porcelain", "--end-of-options", u.remote.push, u.tip+":"+u.ref)...)
 	if err == nil {
 		return answer{}, nil
 	}

@@ -75,6 +75,21 @@ func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []B
 	return all, nil
 }
 
+// Shelf gives the commit that has a folder of a branch, which is given as in
+// ReadFile: its tip or, if the folder was taken off that, the one which a trailer
+// names. The error wraps fs.ErrNotExist where neither is here.
+func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) {
+	commit, err := s.resolve(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	found, err := shelves(s.lookUp, s.inspect, folder).Find(ctx, commit)
+	if err == nil && found == "" {
+		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
+	}
+	return found, err
+}
+
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 	for _, c := range candidates(ref) {

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -74,6 +75,26 @@ func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 // after an interruption Prepare does so.
 func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error) {
 	return aside{r.tree}.take(ctx, keep)
+}
+
+// KeepRecord has Options.Keep name the newest commit with the state folder, here
+// and at the remote.
+func (r *Repo) KeepRecord(ctx context.Context) error { return r.upstream.keepRecord(ctx) }
+
+// Squash makes of the branch one commit on base, which is in its history. The state
+// folder stays where KeepRecord has put it, as after Commit.Shelve; c has a message
+// and a time alone. An error leaves the branch as it was.
+func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
+	if err := checkMessage(c); err != nil {
+		return err
+	}
+	if err := r.KeepRecord(ctx); err != nil {
+		return err
+	}
+	if err := r.upstream.squash(ctx, c, base); err != nil {
+		return fmt.Errorf("squash %s: %w", r.opt.Branch, err)
+	}
+	return nil
 }
 
 // Close releases the root for other processes. What is in it stays, except what

@@ -26,7 +26,7 @@ func (t *tree) Restore(ctx context.Context, paths []string) error {
 		wanted[strings.TrimSuffix(p, "/")] = true
 	}
 	mine := slices.DeleteFunc(changes, func(c Change) bool {
-		return !wanted[c.Path] && !slices.ContainsFunc(parents(c.Path), func(dir string) bool { return wanted[dir] })
+		return !wanted[c.Path] && !slices.ContainsFunc(folders.Parents(c.Path), func(dir string) bool { return wanted[dir] })
 	})
 	if err := t.restore(ctx, mine); err != nil {
 		return fmt.Errorf("restore: %w", err)
@@ -53,7 +53,7 @@ func (t *tree) restore(ctx context.Context, changes []Change) error {
 	}
 	for _, c := range changes {
 		if c.Kind == Added {
-			if err := removeNew(t.top, c.Path); err != nil {
+			if err := folders.RemoveNew(t.top, c.Path); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (t *tree) reset(ctx context.Context) error {
 	}
 	for _, c := range changes {
 		if c.Kind == Added {
-			if err := removeNew(t.top, c.Path); err != nil {
+			if err := folders.RemoveNew(t.top, c.Path); err != nil {
 				return err
 			}
 		}
@@ -107,7 +107,7 @@ func (t *tree) freeWay(ctx context.Context) error {
 	}
 	for _, c := range changes {
 		if c.Type == Repository && c.Was != Repository {
-			if err := removeNew(t.top, c.Path); err != nil {
+			if err := folders.RemoveNew(t.top, c.Path); err != nil {
 				return err
 			}
 		}
@@ -184,7 +184,7 @@ func (t *tree) writeOut(ctx context.Context, ops []op) error {
 	var rules, rest bytes.Buffer
 	for _, o := range ops {
 		if o.kind == 'D' {
-			if err := removeNew(t.top, o.path); err != nil {
+			if err := folders.RemoveNew(t.top, o.path); err != nil {
 				return err
 			}
 			continue

@@ -13,6 +13,12 @@ type revision struct {
 	message string
 	time    time.Time
 	ops     []op
+
+	// first is the first parent, where that is not the one that the changes are made
+	// to, which is the second then; "" otherwise.
+	first string
+	// tree is the commit whose files it has before the ops; "" for its parent.
+	tree string
 }
 
 // op is one change of a tree: M (set path to data if inline, else to the blob
@@ -29,18 +35,21 @@ type op struct {
 	inline bool
 }
 
-// fastImport makes the revisions, one after the other, on parent, moves the own
-// ref to the last and returns its hash. With force the ref may leave commits
+// fastImport makes the revisions, one after the other, on parent, moves a ref of
+// the run to the last and returns its hash. With force the ref may leave commits
 // behind. One process writes all objects; nothing looks at the work tree, so
 // this takes the same time whatever its size.
-func (br *runBranch) fastImport(ctx context.Context, parent string, revs []revision, force bool) (string, error) {
+func (br *runBranch) fastImport(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
 	var b bytes.Buffer
 	b.WriteString("feature done\n")
 	who := br.identity()
 	for i, rev := range revs {
 		message := strings.TrimRight(rev.message, "\n") + "\n"
-		fmt.Fprintf(&b, "commit %s\nmark :%d\ncommitter %s %d +0000\ndata %d\n%sfrom %s\n",
-			br.ref, i+1, who, rev.time.Unix(), len(message), message, parent)
+		fmt.Fprintf(&b, "commit %s\nmark :%d\ncommitter %s %d +0000\ndata %d\n%s",
+			ref, i+1, who, rev.time.Unix(), len(message), message)
+		if err := br.descend(ctx, &b, rev, parent); err != nil {
+			return "", err
+		}
 		for _, o := range rev.ops {
 			o.write(&b)
 		}
@@ -60,6 +69,25 @@ func (br *runBranch) fastImport(ctx context.Context, parent string, revs []revis
 		return "", fmt.Errorf("git fast-import answered %q", out)
 	}
 	return id, nil
+}
+
+// descend writes what a revision comes from.
+func (br *runBranch) descend(ctx context.Context, b *bytes.Buffer, rev revision, parent string) error {
+	tree := rev.tree
+	if rev.first == "" {
+		fmt.Fprintf(b, "from %s\n", parent)
+	} else {
+		fmt.Fprintf(b, "from %s\nmerge %s\n", rev.first, parent)
+		tree = parent
+	}
+	if tree == "" {
+		return nil
+	}
+	found, err := br.lookUp(ctx, tree+"^{tree}")
+	if err == nil {
+		fmt.Fprintf(b, "M 040000 %s \"\"\n", found[0].id)
+	}
+	return err
 }
 
 func (o op) write(b *bytes.Buffer) {

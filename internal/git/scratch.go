@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // scratch is the .git in the work tree, for the agent to look around in. No git
@@ -53,7 +55,7 @@ func (s scratch) build(lfs bool) error {
 		}
 	}
 	for _, name := range []string{"index", "shallow", "info/attributes"} {
-		err := copyFile(filepath.Join(s.opt.Root, temp, name), s.home(name))
+		err := folders.CopyFile(filepath.Join(s.opt.Root, temp, name), s.home(name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -66,7 +68,7 @@ func (s scratch) build(lfs bool) error {
 			return err
 		}
 	}
-	if err := removeAll(s.top, ".git"); err != nil {
+	if err := folders.RemoveWithin(s.top, ".git"); err != nil {
 		return err
 	}
 	return s.root.Rename(temp, "tree/.git")

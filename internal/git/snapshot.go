@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // snapshot is the work tree as an index of its own, whose objects go to a place
@@ -35,7 +37,7 @@ func (x *index) snapshot(ctx context.Context, changes []Change, how []string) (s
 	}
 	err = os.Mkdir(filepath.Join(dir, "objects"), 0o755)
 	if err == nil {
-		err = copyFile(filepath.Join(dir, "index"), x.home("index"))
+		err = folders.CopyFile(filepath.Join(dir, "index"), x.home("index"))
 	}
 	if err == nil {
 		err = x.updateIndex(ctx, s.env, how, sortChanges(changes))

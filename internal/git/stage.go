@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+
+	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // stage takes changed paths as they are now.
@@ -49,7 +51,7 @@ func (t *tree) sortPaths(paths []string) (code, error) {
 		}
 		info, err := t.top.Lstat(p)
 		switch {
-		case beyond(t.top, p):
+		case folders.Beyond(t.top, p):
 			c.drop = append(c.drop, p)
 		case errors.Is(err, fs.ErrNotExist):
 			c.take = append(c.take, p)
@@ -108,7 +110,7 @@ func (t *tree) statePath(p string) (op, error) {
 	if err := t.checkState(p); err != nil {
 		return op{}, err
 	}
-	if beyond(t.top, p) {
+	if folders.Beyond(t.top, p) {
 		return op{kind: 'D', path: p, was: t.state[p].mode}, nil
 	}
 	info, err := t.top.Lstat(p)
@@ -132,16 +134,16 @@ func (t *tree) statePath(p string) (op, error) {
 // writeState does in the tree what the commit did to the state folder.
 func (t *tree) writeState(c Commit) error {
 	if c.Anew {
-		if err := removeAll(t.top, t.opt.State); err != nil {
+		if err := folders.RemoveWithin(t.top, t.opt.State); err != nil {
 			return err
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Moves)) {
 		to := c.Moves[from]
-		if beyond(t.top, from) {
+		if folders.Beyond(t.top, from) {
 			continue // gone from the tree, which shows as a change
 		}
-		if err := makeParents(t.top, to); err != nil {
+		if err := folders.MakeParents(t.top, to); err != nil {
 			return err
 		}
 		if err := t.top.Rename(from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +151,7 @@ func (t *tree) writeState(c Commit) error {
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
-		if err := writeFile(t.top, p, c.Files[p], 0o644); err != nil {
+		if err := folders.WriteFile(t.top, p, c.Files[p], 0o644); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ func (t *tree) Tree() string { return t.treePath }
 // of its own; a path beyond a symbolic link is not there.
 func (t *tree) look(p string) (Type, int64) {
 	info, err := t.top.Lstat(p)
-	if err != nil || beyond(t.top, p) {
+	if err != nil || folders.Beyond(t.top, p) {
 		return None, 0
 	}
 	if !info.IsDir() {
@@ -41,7 +41,7 @@ func (t *tree) look(p string) (Type, int64) {
 // readState reads a file that an agent may have written. It accepts only a
 // regular file of limited size, without a second name and not through a link.
 func (t *tree) readState(p string) ([]byte, error) {
-	if beyond(t.top, p) {
+	if folders.Beyond(t.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
 	}
 	f, info, err := folders.Open(t.top, p)
@@ -61,7 +61,7 @@ func (t *tree) readState(p string) ([]byte, error) {
 // walkState visits everything in the state folder that is not a folder, and
 // repositories somebody made there. It follows no symbolic link.
 func (t *tree) walkState(visit func(p string, info fs.FileInfo) error) error {
-	if beyond(t.top, t.opt.State+"/x") {
+	if folders.Beyond(t.top, t.opt.State+"/x") {
 		return nil
 	}
 	return folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error {
@@ -106,17 +106,17 @@ func (t *tree) empty() error {
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	for _, name := range names {
-		err = errors.Join(err, removeAll(t.top, name))
+		err = errors.Join(err, folders.RemoveWithin(t.top, name))
 	}
 	return err
 }
 
 // clearWay removes what is at p, and makes sure that real folders lead there.
 func (t *tree) clearWay(p string) error {
-	if err := makeParents(t.top, p); err != nil {
+	if err := folders.MakeParents(t.top, p); err != nil {
 		return err
 	}
-	return removeAll(t.top, p)
+	return folders.RemoveWithin(t.top, p)
 }
 
 // removeEmpty removes the folders of the state folder that have no file, which

@@ -1,4 +1,4 @@
-package git
+package folders
 
 import (
 	"io/fs"
@@ -6,20 +6,18 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/reprise-ci/reprise/internal/folders"
 )
 
 // pipeWait is how long a git command runs before the work tree is looked through
 // for pipes.
 const pipeWait = time.Second
 
-// releaseFromPipes takes pipes out of the work tree while a git command runs,
+// ReleaseFromPipes takes pipes out of the folder "tree" while a git command runs,
 // until the function that it returns is called. Git opens what it finds as
 // .gitignore, .gitattributes or in the place of a file, and would wait for ever
 // at a pipe that somebody put there. Few commands run long enough for the tree to
 // be looked through at all.
-func releaseFromPipes(root *os.Root) (stop func()) {
+func ReleaseFromPipes(root *os.Root) (stop func()) {
 	var mu sync.Mutex
 	stopped, wait := false, pipeWait
 	var timer *time.Timer
@@ -46,7 +44,7 @@ func releaseFromPipes(root *os.Root) (stop func()) {
 // removePipes removes the pipes of the work tree. Whoever waits for one to be
 // written to finds it empty.
 func removePipes(root *os.Root) {
-	_ = folders.Walk(root, "tree", func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
+	_ = Walk(root, "tree", func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
 		if err != nil || d.Type()&fs.ModeNamedPipe == 0 {
 			return nil // what is gone or locked, git does not open either
 		}

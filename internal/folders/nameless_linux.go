@@ -1,4 +1,4 @@
-package git
+package folders
 
 import (
 	"os"
@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameless says that the system has files in memory without a name, which can be
+// Nameless says that the system has files in memory without a name, which can be
 // opened several times by their descriptor.
-const nameless = true
+const Nameless = true
 
-// namelessFile makes one with a text in it.
-func namelessFile(text string) (*os.File, error) {
+// NamelessFile makes one with a text in it.
+func NamelessFile(text string) (*os.File, error) {
 	fd, err := unix.MemfdCreate("git", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, os.NewSyscallError("memfd_create", err)

@@ -1,0 +1,142 @@
+package folders
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// Parents lists the folders above p, outermost first.
+func Parents(p string) []string {
+	var out []string
+	for i, c := range p {
+		if c == '/' {
+			out = append(out, p[:i])
+		}
+	}
+	return out
+}
+
+// Beyond says whether a folder above p is not really a folder: a symbolic link
+// in its place leads elsewhere, and p is not there.
+func Beyond(top *os.Root, p string) bool {
+	for _, dir := range Parents(p) {
+		if info, err := top.Lstat(dir); err != nil || !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// MakeParents makes the folders above p, in place of whatever else has their
+// names, and sees to it that they can be written in.
+func MakeParents(top *os.Root, p string) error {
+	UnlockAbove(top, p)
+	for _, dir := range Parents(p) {
+		info, err := top.Lstat(dir)
+		if err == nil && info.IsDir() {
+			continue
+		}
+		if err == nil {
+			if err := top.Remove(dir); err != nil {
+				return err
+			}
+		}
+		if err := top.Mkdir(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteFile puts a file in place in one step. It needs no flush: after a power
+// cut the tree is brought back to the commit.
+func WriteFile(top *os.Root, p string, data []byte, mode fs.FileMode) error {
+	if err := MakeParents(top, p); err != nil {
+		return err
+	}
+	if info, err := top.Lstat(p); err == nil && info.IsDir() {
+		if err := RemoveWithin(top, p); err != nil {
+			return err
+		}
+	}
+	temp := path.Join(path.Dir(p), ".reprise-write")
+	if err := RemoveWithin(top, temp); err != nil {
+		return err
+	}
+	f, err := top.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = top.Rename(temp, p)
+	}
+	if err != nil {
+		_ = top.Remove(temp)
+		return fmt.Errorf("write %s: %w", p, err)
+	}
+	return nil
+}
+
+// PutFile writes a file durably and in one step, if it does not hold data
+// already.
+func PutFile(name string, data []byte) error {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(name, data, 0o644, renameio.WithTempDir(filepath.Dir(name))) // where sweep finds it
+}
+
+// CopyFile makes a new file with what another one holds.
+func CopyFile(to, from string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// RemoveWithin is Remove for what is not beyond a link: that is not there.
+func RemoveWithin(top *os.Root, p string) error {
+	if Beyond(top, p) {
+		return nil
+	}
+	return Remove(top, p)
+}
+
+// RemoveNew removes a file or folder that is not in the commit, and the folders
+// above it that are empty then.
+func RemoveNew(top *os.Root, p string) error {
+	if err := RemoveWithin(top, p); err != nil {
+		return fmt.Errorf("remove %s: %w", p, err)
+	}
+	dirs := Parents(p)
+	for i := len(dirs) - 1; i >= 0 && !Beyond(top, dirs[i]); i-- {
+		if top.Remove(dirs[i]) != nil {
+			break // not empty
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package git
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func keeping(o *Options) { o.Keep = "issue-7" }
+
+// shelve takes the state folder off the branch.
+func shelve(t *testing.T, r *Repo) (record string) {
+	t.Helper()
+	record = r.Tip()
+	must(t, r.KeepRecord(t.Context()))
+	if _, err := r.Commit(t.Context(), Commit{Message: "finish\n\nReprise-Issue: 7", Shelve: true, Time: noon}); err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+func TestShelveAndPutBack(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	r := openRun(t, user, pushing, keeping)
+	write(t, r.Tree()+"/a.txt", "changed\n")
+	commit(t, r, "one", "a.txt")
+	write(t, r.Tree()+"/"+state+"/01_plan/plan.md", "plan\n")
+	commit(t, r, "two", state+"/01_plan/plan.md")
+	kept := shelve(t, r)
+
+	if got := sh(t, bare, "ls-tree", "-r", "--name-only", "refs/heads/"+branch); got != "a.txt" {
+		t.Errorf("the branch at the remote has %q", got)
+	}
+	if got := sh(t, bare, "rev-parse", "refs/reprise/issue-7"); got != kept {
+		t.Errorf("the record is kept at %s, want %s", got, kept)
+	}
+	if got := sh(t, user, "rev-parse", "refs/reprise/kept/issue-7"); got != kept {
+		t.Errorf("here the record is kept at %s, want %s", got, kept)
+	}
+	if got := sh(t, bare, "log", "-1", "--format=%(trailers:key=Reprise-Record,valueonly)", "refs/heads/"+branch); strings.TrimSpace(got) != kept {
+		t.Errorf("the trailer names %q, want %s", got, kept)
+	}
+	check := func(r *Repo, when string) {
+		t.Helper()
+		if r.Record() != kept {
+			t.Errorf("%s: the record is at %s, want %s", when, r.Record(), kept)
+		}
+		for _, name := range []string{record, state + "/01_plan/plan.md"} {
+			if data, err := r.ReadFile(t.Context(), r.Tip(), name); err != nil || len(data) == 0 || string(data) != read(t, r.Tree()+"/"+name) {
+				t.Errorf("%s: %s has %q (%v), and the tree %q", when, name, data, err, read(t, r.Tree()+"/"+name))
+			}
+		}
+		if diff := cmp.Diff([]string(nil), changed(t, r)); diff != "" {
+			t.Errorf("%s: %s", when, diff)
+		}
+		if _, err := r.Commit(t.Context(), Commit{Message: "again", Shelve: true, Time: noon}); err == nil {
+			t.Errorf("%s: what is not on the branch was taken off it", when)
+		}
+	}
+	check(r, "at once")
+	r.Close()
+	check(openRun(t, user, pushing, keeping), "started again") // closed with the test: the next ones are elsewhere
+
+	clone := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", "-b", branch, bare, clone)
+	write(t, clone+"/b.txt", "by hand\n") // on top of it
+	sh(t, clone, "add", "-A")
+	sh(t, clone, "commit", "-q", "-m", "by hand")
+	sh(t, clone, "push", "-q", "origin", branch)
+	src, err := Find(t.Context(), clone)
+	must(t, err)
+	if got, err := src.Shelf(t.Context(), branch, state); err != nil || got != kept {
+		t.Errorf("in a clone the record is at %s (%v), want %s", got, err, kept)
+	}
+	if _, err := src.Shelf(t.Context(), branch, ".reprise/issue-8"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of another issue: %v", err)
+	}
+	other := openRun(t, clone, pushing, keeping)
+	check(other, "in a clone")
+	must(t, os.Remove(other.Tree()+"/"+state+"/01_plan/plan.md"))
+	must(t, other.RestoreAll(t.Context()))
+	check(other, "after something was removed and restored")
+	write(t, other.Tree()+"/a.txt", "and on\n")
+	if _, err := commitPaths(t.Context(), other, Commit{
+		Message: "on", Time: noon, Files: map[string][]byte{record: []byte("{2}")},
+		Moves: map[string]string{state + "/01_plan/plan.md": state + "/superseded/plan.md"},
+	}, "a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	want := "tree " + state + "\n" + record + "\n" + state + "/superseded/plan.md\na.txt\nb.txt"
+	if got := "tree " + state + "\n" + sh(t, bare, "ls-tree", "-r", "--name-only", "refs/heads/"+branch); got != want {
+		t.Errorf("after the next commit the branch has:\n%s", got)
+	}
+	if other.Record() != other.Tip() {
+		t.Error("the folder is back, and the record not at the tip")
+	}
+	if diff := cmp.Diff([]string(nil), changed(t, other)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The record of an earlier run of the same issue, whose branch is gone, stays in
+// the history of the ref.
+func TestKeepBesideAnOlderRecord(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	older := sh(t, user, "commit-tree", "-m", "older", "HEAD^{tree}")
+	sh(t, user, "push", "-q", "origin", older+":refs/reprise/issue-7")
+	r := openRun(t, user, pushing, keeping)
+	commit(t, r, "one")
+	kept := shelve(t, r)
+	if got := sh(t, bare, "log", "-1", "--format=%P", "refs/reprise/issue-7"); got != kept+" "+older {
+		t.Errorf("the ref joins %s", got)
+	}
+	if got := sh(t, bare, "ls-tree", "-r", "--name-only", "refs/reprise/issue-7", "--", state); got != record {
+		t.Errorf("it has %q", got)
+	}
+}
+
+func TestSquashAndGoOn(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	base := sh(t, user, "rev-parse", "HEAD")
+	elsewhere := openRun(t, user, pushing, keeping)
+	write(t, elsewhere.Tree()+"/a.txt", "changed\n")
+	commit(t, elsewhere, "one", "a.txt")
+	kept := commit(t, elsewhere, "two")
+	elsewhere.Close()
+
+	clone := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", bare, clone)
+	r := openRun(t, clone, pushing, keeping)
+	must(t, r.Squash(t.Context(), Commit{Message: "feat: all of it\n\nReprise-Issue: 7", Time: noon}, base))
+	if got := sh(t, bare, "log", "--format=%s", base+"..refs/heads/"+branch); got != "feat: all of it" {
+		t.Errorf("the branch has %q", got)
+	}
+	if got := sh(t, bare, "ls-tree", "-r", "--name-only", "refs/heads/"+branch) + sh(t, bare, "show", "refs/heads/"+branch+":a.txt"); got != "a.txtchanged" {
+		t.Errorf("it has %q", got)
+	}
+	if got := sh(t, bare, "rev-parse", "refs/reprise/issue-7"); got != kept {
+		t.Errorf("the record is kept at %s, want %s", got, kept)
+	}
+	r.Close()
+
+	// The machine where it was made goes on: all of the history is there again.
+	again := openRun(t, user, pushing, keeping)
+	if again.Record() != kept || read(t, again.Tree()+"/"+record) != "two" {
+		t.Errorf("the record is at %s, want %s", again.Record(), kept)
+	}
+	squashed := again.Tip()
+	commit(t, again, "three")
+	if got := sh(t, bare, "log", "-1", "--format=%P", "refs/heads/"+branch); got != kept+" "+squashed {
+		t.Errorf("the next commit has the parents %s", got)
+	}
+	if got := sh(t, bare, "ls-tree", "-r", "--name-only", "refs/heads/"+branch); got != record+"\na.txt" {
+		t.Errorf("it has %q", got)
+	}
+	if diff := cmp.Diff([]string(nil), changed(t, again)); diff != "" {
+		t.Error(diff)
+	}
+	log, err := again.Log(t.Context(), base)
+	must(t, err)
+	if len(log) != 3 || log[2].Subject != "step one" {
+		t.Errorf("the log has %v", log)
+	}
+}
+
+// Somebody has pushed since: their commit is not lost.
+func TestSquashTooLate(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	base := sh(t, user, "rev-parse", "HEAD")
+	r := openRun(t, user, pushing, keeping)
+	commit(t, r, "one")
+	was := r.Tip()
+	theirs := sh(t, bare, "commit-tree", "-p", "refs/heads/"+branch, "-m", "theirs", "refs/heads/"+branch+"^{tree}")
+	sh(t, bare, "update-ref", "refs/heads/"+branch, theirs)
+	if err := r.Squash(t.Context(), Commit{Message: "all", Time: noon}, base); err == nil {
+		t.Error("it was squashed")
+	}
+	if got := sh(t, bare, "rev-parse", "refs/heads/"+branch); got != theirs || r.Tip() != was {
+		t.Errorf("the branch is at %s, the run at %s", got, r.Tip())
+	}
+}

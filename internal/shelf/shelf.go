@@ -1,0 +1,56 @@
+// Package shelf is where the folder of a run is once it was taken off its branch:
+// in an older commit, which a trailer names.
+package shelf
+
+import (
+	"context"
+	"regexp"
+)
+
+// Trailer names, in the message of a commit that takes the folder off a branch,
+// the commit that has it last.
+const Trailer = "Reprise-Record"
+
+// Depth is how many commits back a trailer is looked for: people may have committed
+// since.
+const Depth = 1000
+
+// line is a trailer in a message.
+var line = regexp.MustCompile(`(?m)^` + Trailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
+
+// Note gives the line that ends such a message.
+func Note(commit string) string { return Trailer + ": " + commit + "\n" }
+
+// Shelves is a history in which folders are looked for.
+type Shelves struct {
+	// Has reports whether a commit has the folder; one that is not here has not.
+	Has func(ctx context.Context, commit string) (bool, error)
+	// Messages gives the messages of a commit and of those before it on its branch, the
+	// newest first, and at most Depth of them.
+	Messages func(ctx context.Context, commit string) (string, error)
+	// Fetch has a commit come here, if it can; nil: it cannot.
+	Fetch func(ctx context.Context, commit string) error
+}
+
+// Find gives the commit that has the folder: the given one, or the one that the
+// newest trailer names which leads to it. It is "" where there is none.
+func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
+	if is, err := s.Has(ctx, commit); is || err != nil {
+		return commit, err
+	}
+	messages, err := s.Messages(ctx, commit)
+	if err != nil {
+		return "", err
+	}
+	for _, named := range line.FindAllStringSubmatch(messages, -1) {
+		if s.Fetch != nil {
+			if err := s.Fetch(ctx, named[1]); err != nil {
+				return "", err
+			}
+		}
+		if is, err := s.Has(ctx, named[1]); is || err != nil {
+			return named[1], err
+		}
+	}
+	return "", nil
+}
