@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 )
@@ -79,27 +75,27 @@ func aliases(changes []Change, names []string) {
 			gone[c.Path] = true
 		case Added:
 			for _, p := range append(folders.Parents(c.Path), c.Path) {
-				wanted[foldCase(p)] = true
+				wanted[folders.FoldCase(p)] = true
 			}
 		}
 	}
 	if len(wanted) == 0 {
 		return
 	}
-	there := spellings{}
+	there := folders.Spellings{}
 	last := ""
 	for _, name := range names {
 		if gone[name] {
 			continue
 		}
-		if wanted[foldCase(name)] {
-			there.add(name)
+		if wanted[folders.FoldCase(name)] {
+			there.Add(name)
 		}
 		if dir := path.Dir(name); dir != last {
 			last = dir
 			for _, p := range folders.Parents(name) {
-				if wanted[foldCase(p)] {
-					there.add(p)
+				if wanted[folders.FoldCase(p)] {
+					there.Add(p)
 				}
 			}
 		}
@@ -110,37 +106,13 @@ func aliases(changes []Change, names []string) {
 		}
 		all := append(folders.Parents(c.Path), c.Path)
 		for _, p := range all {
-			if known := there[foldCase(p)]; len(known) > 0 && !slices.Contains(known, p) {
+			if known := there[folders.FoldCase(p)]; len(known) > 0 && !slices.Contains(known, p) {
 				changes[i].Alias = known[0]
 				break
 			}
 		}
 		for _, p := range all {
-			there.add(p)
+			there.Add(p)
 		}
 	}
-}
-
-// spellings are paths by what they are folded to.
-type spellings map[string][]string
-
-func (s spellings) add(p string) {
-	if folded := foldCase(p); !slices.Contains(s[folded], p) {
-		s[folded] = append(s[folded], p)
-	}
-}
-
-// foldCase gives a path as file systems compare it that fold case and accept an
-// accent as a character of its own.
-func foldCase(p string) string {
-	if !strings.ContainsFunc(p, func(c rune) bool { return c > unicode.MaxASCII }) {
-		return strings.ToUpper(p) // the same, and quick
-	}
-	return norm.NFC.String(strings.Map(func(c rune) rune {
-		least := c
-		for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, norm.NFC.String(p)))
 }

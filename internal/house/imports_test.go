@@ -44,7 +44,6 @@ var rooms = map[string][]string{
 		"internal/shelf",
 		"github.com/google/renameio",
 		"golang.org/x/sys",
-		"golang.org/x/text",
 	},
 	"internal/bounded": {},
 	"internal/network": {},
@@ -460,7 +459,7 @@ var rooms = map[string][]string{
 	"internal/text":         {"internal/chars", "github.com/charmbracelet/x/ansi"},
 	"internal/progresstest": {"*"},
 	"internal/phasestest":   {"metadata", "pipelines"},
-	"internal/folders":      {"github.com/google/renameio", "golang.org/x/sys"},
+	"internal/folders":      {"github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
 	"internal/shelf":        {},
 	"internal/help": {
 		"internal/environ",
