@@ -8,7 +8,7 @@ import (
 // SummaryWords are what reprise says in summaries, pull requests, issues and
 // replies.
 type SummaryWords struct {
-	Sandbox, Versions, Timeline, Flow, Took, Verdict, Decision, Refused, NotStarted string
+	Sandbox, Versions, Timeline, Flow, Bars, Decision, Refused, NotStarted string
 
 	HandedOn   string // heading: another job does what was asked for
 	HandedTo   string // which one
@@ -42,7 +42,7 @@ type SummaryWords struct {
 
 	Forms struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string
-		LeftOut, OnlyLast, AttemptLimit, TokenLimit, Edited, AllowMore          string
+		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                    string
 		FixedIn, NotChanged, RevisedIn, FailedBefore                            string
 	}
 }
@@ -100,9 +100,6 @@ func (t SummaryWords) ChildLeft(n int) string { return fill(t.Forms.ChildLeft, "
 
 // LeftOut says that n more tasks are in the report.
 func (t SummaryWords) LeftOut(n int) string { return fill(t.Forms.LeftOut, "n", strconv.Itoa(n)) }
-
-// OnlyLast says that of all attempts only the last n are shown.
-func (t SummaryWords) OnlyLast(n int) string { return fill(t.Forms.OnlyLast, "n", strconv.Itoa(n)) }
 
 // AttemptLimit says how many calls of agents a run may make.
 func (t SummaryWords) AttemptLimit(n int) string {

@@ -339,6 +339,7 @@ var rooms = map[string][]string{
 		"pipelines",
 		"prompts",
 		"prompts/clean",
+		"github.com/charmbracelet/x/ansi",
 	},
 	"internal/runs": {
 		"internal/address",

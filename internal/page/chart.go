@@ -1,9 +1,10 @@
 package page
 
 import (
-	"fmt"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -11,91 +12,99 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// chart draws a run in Mermaid.
+// chart draws a run.
 type chart struct{ writer }
 
-// folded is the pipeline behind a fold: the list of phases says nearly the same, and
-// is read on a phone.
+// folded is the pipeline in Mermaid behind a fold: the list of phases says nearly the
+// same, and is read on a phone.
 func (w chart) folded() string {
-	flow := w.flow()
-	if flow == "" {
-		return ""
-	}
-	return markdown.Details(w.Tell.Flow, flow, false)
-}
-
-// flow draws the pipeline.
-func (w chart) flow() string {
 	const most = 60 // more phases cannot be read
 	if len(w.rows) == 0 || len(w.rows) > most {
 		return ""
 	}
-	return "```mermaid\n" + progress.Mermaid(w.plan, &w.run) + "```"
+	return markdown.Details(w.Tell.Flow, "```mermaid\n"+progress.Mermaid(w.plan, &w.run)+"```", false)
 }
 
-// timeline draws when each attempt was made, and how it ended.
+// columns is how wide a timeline is: more has no room on a phone.
+const columns = 36
+
+// timeline draws which phase was at work when, as bars of text: all attempts one
+// after another, without the time that the run waited between them. It is written as
+// a difference, which GitHub colours: what passed is green, what failed red.
 func (w chart) timeline() string {
-	chart := gantt(w.rows, w.run, w.Steps)
-	if chart == "" {
+	spans, all := spansOf(w.run)
+	if all == 0 {
 		return ""
 	}
-	out := "```mermaid\n" + chart + "```"
-	if len(w.run.Attempts) > maxBars {
-		out += "\n\n" + w.Tell.OnlyLast(maxBars)
+	var lines []string
+	for _, r := range w.rows {
+		bar := barOf(spans[r.Rec.Name], all)
+		if bar == "" {
+			continue
+		}
+		worked := time.Duration(0)
+		for _, s := range spans[r.Rec.Name] {
+			worked += s.to - s.from
+		}
+		name, took := text.Cut(progress.Label(r.Title), columns-12), w.Duration(worked)
+		gap := max(1, columns-ansi.StringWidth(name)-ansi.StringWidth(took))
+		lines = append(lines, "  "+name+strings.Repeat(" ", gap)+took, barColour(w.standing(r))+" "+bar)
 	}
-	return out
+	if len(lines) == 0 {
+		return ""
+	}
+	return "```diff\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Tell.Bars
 }
 
-// maxBars is how many attempts a chart can show so that people can read it.
-const maxBars = 120
+// span is an attempt among all the time that was worked.
+type span struct {
+	from, to time.Duration
+	judges   bool // it checks or reviews
+}
 
-// gantt draws the newest attempts of a run as a Gantt chart in Mermaid, by
-// phase; "" if there are none that can be drawn. Steps names the steps.
-func gantt(rows []progress.Row, run metadata.Run, steps map[string]string) string {
-	bars := map[string][]string{}
-	for _, a := range run.Attempts[max(len(run.Attempts)-maxBars, 0):] {
-		if bar := barOf(a, run.UpdatedAt, steps); bar != "" {
-			bars[a.Phase] = append(bars[a.Phase], bar)
+// spansOf gives the attempts of a run by phase, one after another, and how long they
+// took together. One that is open lasts until now.
+func spansOf(run metadata.Run) (of map[string][]span, all time.Duration) {
+	const longest = 24 * time.Hour // of one attempt: a clock may have jumped
+	of = map[string][]span{}
+	for _, a := range run.Attempts {
+		took := time.Duration(min(max(a.DurationMS, 0), longest.Milliseconds())) * time.Millisecond
+		if a.Status == metadata.Started {
+			took = min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
+		}
+		of[a.Phase] = append(of[a.Phase], span{all, all + took, a.Step == metadata.Review || a.Step == metadata.Check})
+		all += took
+	}
+	return of, all
+}
+
+// barOf draws the attempts of a phase; each is seen, however short it was.
+func barOf(spans []span, all time.Duration) string {
+	bar := []rune(strings.Repeat(" ", columns))
+	for _, judges := range []bool{true, false} { // work covers what judged it in the same column
+		for _, s := range spans {
+			if s.judges != judges {
+				continue
+			}
+			from := min(int(float64(s.from)/float64(all)*columns), columns-1)
+			to := max(from+1, int(float64(s.to)/float64(all)*columns))
+			for i := from; i < min(to, columns); i++ {
+				bar[i] = map[bool]rune{true: '▒', false: '█'}[judges]
+			}
 		}
 	}
-	var b strings.Builder
-	for _, r := range rows {
-		if len(bars[r.Rec.Name]) > 0 {
-			fmt.Fprintf(&b, "  section %d %s\n%s", r.Number, text.Cut(progress.Label(r.Rec.Name), 40), strings.Join(bars[r.Rec.Name], ""))
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "gantt\n  dateFormat YYYY-MM-DD HH:mm:ss\n  axisFormat %H:%M\n  todayMarker off\n" + b.String()
+	return strings.TrimRight(string(bar), " ")
 }
 
-// barOf is the line of an attempt, to the second; "" if its time is none that
-// a chart could show. One that is open lasts until now.
-func barOf(a metadata.Attempt, now time.Time, steps map[string]string) string {
-	const longest = 7 * 24 * 3600
-	start := a.StartedAt.UTC()
-	if y := start.Year(); y < 1970 || y > 9999 {
-		return ""
-	}
-	seconds := a.DurationMS / 1000
-	if a.Status == metadata.Started {
-		seconds = int64(now.Sub(start) / time.Second)
-	}
-	step := string(a.Step)
-	if s, ok := steps[step]; ok {
-		step = s
-	}
-	return fmt.Sprintf("  %d %s :%s, %s, %ds\n", a.N, text.Cut(progress.Label(step), 20), barTag(a.Status), start.Format(time.DateTime), min(max(seconds, 1), longest))
-}
-
-// barTag gives the colour of a bar.
-func barTag(s metadata.AttemptStatus) string {
+// barColour begins a line of a difference that GitHub colours.
+func barColour(s metadata.PhaseStatus) string {
 	switch s {
-	case metadata.Succeeded:
-		return "done"
-	case metadata.Started:
-		return "active"
+	case metadata.PhaseCompleted:
+		return "+"
+	case metadata.PhaseFailed:
+		return "-"
+	case metadata.PhaseInProgress:
+		return "!"
 	}
-	return "crit"
+	return " "
 }

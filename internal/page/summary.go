@@ -1,12 +1,10 @@
 package page
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
-	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -41,10 +39,9 @@ type summary struct{ writer }
 func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) string {
 	s := summary{newWriter(plan, run, f.Notices)}
 	return s.fit([]string{
-		text.Join("\n\n", "## "+s.headline(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
-		advice(s).text(), advice(s).lastWords(), s.warnings(), s.table(), s.denials(f.Denials), s.refusedHosts(), findings(s).open(),
-		titled(s.Tell.Flow, chart(s).flow()), titled(s.Tell.Timeline, chart(s).timeline()),
-		history(s).rollbacks(), history(s).commands(), s.removals(f.Removed), s.surroundings(sandboxText(s.Catalogue, f.Sandbox, f.Box), f.Versions),
+		text.Join("\n\n", "## "+s.headline(), s.bar(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
+		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Tell.Timeline, chart(s).timeline()),
+		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(sandboxText(s.Catalogue, f.Sandbox, f.Box), f.Versions),
 	})
 }
 
@@ -116,29 +113,6 @@ func (w summary) surroundings(sandbox string, versions []Versioned) string {
 		}
 	}
 	return strings.Join(lines, "\n\n")
-}
-
-// table has a row for each phase.
-func (w summary) table() string {
-	var rows [][]string
-	for _, r := range w.rows {
-		attempts, spent, took := "", "", ""
-		if r.Attempts > 0 {
-			attempts, spent = fmt.Sprint(r.Attempts), text.USD(r.USD)
-		}
-		if r.Took > 0 {
-			took = w.Duration(r.Took)
-		}
-		rows = append(rows, []string{
-			progress.Sign(r.Rec.Status), cell(r.Rec.Name, 60), cell(w.word(w.Statuses, string(r.Rec.Status)), 40), attempts,
-			cell(w.word(w.Verdicts, r.Rec.ReviewResult), 40), took, spent,
-		})
-	}
-	if len(rows) == 0 {
-		return ""
-	}
-	head := []string{"", w.Phase, w.Status, w.Attempts, w.Tell.Verdict, w.Tell.Took, w.Cost}
-	return w.within(100_000, grid("lllrlrr", head, rows))
 }
 
 // titled is a part with a heading; nothing without a body.

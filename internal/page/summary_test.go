@@ -6,54 +6,60 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// TestGantt reads a chart as Mermaid does: a few settings, then sections of
-// bars, each with a name, a colour, a start and a length.
-func TestGantt(t *testing.T) {
-	p := progresstest.Plays(t, "en")["middle"]
-	p.Run.Attempts[0].Phase, p.Run.Attempts[0].Step = "\"];click a:b\n  section x #y %%z", "se:ct;ion"
-	p.Run.Phases = append(p.Run.Phases, metadata.Phase{Name: p.Run.Attempts[0].Phase})
-	p.Run.Attempts[1].DurationMS = 1 << 62
-	p.Run.Attempts[2].DurationMS = -1
-	p.Run.Attempts[3].StartedAt = time.Time{}
-	p.Run.Attempts[4].StartedAt = time.Unix(1<<40, 0)
-	open := &p.Run.Attempts[len(p.Run.Attempts)-1]
-	open.Status, p.Run.UpdatedAt = metadata.Started, open.StartedAt.Add(90*time.Second)
-	got := gantt(progress.RowsOf(p.Plan, p.Run), p.Run, nil)
-	head := "gantt\n  dateFormat YYYY-MM-DD HH:mm:ss\n  axisFormat %H:%M\n  todayMarker off\n"
-	if !strings.HasPrefix(got, head) {
-		t.Fatalf("it begins with %.100q", got)
+// A timeline has two lines for each phase that was at work: its name and time, and a
+// bar where it stands among all work, in the colour of what became of it.
+func TestTimeline(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	p.Run.Attempts = []metadata.Attempt{
+		{Phase: "planning", Step: metadata.Execute, DurationMS: 90_000},
+		{Phase: "planning", Step: metadata.Review, DurationMS: 90_000},
+		{Phase: "design", Step: metadata.Execute, DurationMS: 1},
+		{Phase: "design", Step: metadata.Review, DurationMS: 179_999},
+		{Phase: "testing", Step: metadata.Check, Status: metadata.Started, StartedAt: p.Run.UpdatedAt.Add(-3 * time.Minute)},
 	}
-	line := regexp.MustCompile(`^  (section [0-9]+ [^:;#%"\[\]]+|[0-9]+ [^:;#%"\[\]]+ :(done|active|crit), [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}, [1-9][0-9]{0,5}s)$`)
-	bars := 0
-	for l := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(got, head), "\n"), "\n") {
-		if !line.MatchString(l) {
-			t.Errorf("this is no section and no bar: %q", l)
-		}
-		if strings.Contains(l, " :") {
-			bars++
-		}
-	}
-	if want := len(p.Run.Attempts) - 2; bars != want {
-		t.Errorf("%d bars, want %d:\n%s", bars, want, got)
-	}
-	if !strings.Contains(got, ":active, ") || !strings.Contains(got, ", 90s\n") {
-		t.Errorf("the open attempt is not shown as long as it lasts:\n%s", got)
+	p.Run.Phase("design").Status, p.Run.Phase("testing").Status = metadata.PhaseFailed, metadata.PhaseInProgress
+	want := "```diff\n" + strings.Join([]string{
+		"  Planning                   3 min 0 s", "+ ██████▒▒▒▒▒▒",
+		"  Design                     3 min 0 s", "-             █▒▒▒▒▒▒▒▒▒▒▒",
+		"  Testing                    3 min 0 s", "!                         ▒▒▒▒▒▒▒▒▒▒▒▒",
+	}, "\n") + "\n```"
+	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+		t.Errorf("the timeline is not\n%s\nin\n%s", want, got)
 	}
 }
 
-func TestTimelineOfManyAttempts(t *testing.T) {
-	p := progresstest.Plays(t, "en")["completed"]
-	for len(p.Run.Attempts) <= maxBars {
-		p.Run.Attempts = append(p.Run.Attempts, p.Run.Attempts[0])
+// Whatever a record says, each line of a timeline is a name or a bar that has room.
+func TestTimelineOfOddAttempts(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	odd := "\"];```\n+ x @hana <b> 長長長長長長長長長長長長長長長長長長長長長長長長"
+	p.Run.Attempts[0].Phase, p.Run.Attempts[1].DurationMS, p.Run.Attempts[2].DurationMS = odd, 1<<62, -1
+	p.Run.Phases = append(p.Run.Phases, metadata.Phase{Name: odd, Status: metadata.PhaseCompleted})
+	for range 400 {
+		p.Run.Attempts = append(p.Run.Attempts, p.Run.Attempts[3])
 	}
-	got := RunSummary(p.Plan, p.Run, SummaryFacts{})
-	if n := strings.Count(got, " :done, "); n != maxBars || !strings.Contains(got, "_Only the last 120 attempts are shown._") {
-		t.Errorf("%d bars:\n%s", n, got)
+	c := chart{newWriter(p.Plan, p.Run, Notices{})}
+	drawn, _, _ := strings.Cut(strings.TrimPrefix(c.timeline(), "```diff\n"), "\n```")
+	lines := strings.Split(drawn, "\n")
+	if len(lines) != 2*6 {
+		t.Fatalf("%d lines:\n%s", len(lines), drawn)
+	}
+	for i, l := range lines {
+		form := `^  [^\x60<>@"]+ +[0-9]+ (s|min [0-9]+ s|h [0-9]+ min)$`
+		if i%2 == 1 {
+			form = `^[-+! ] [ █▒]*[█▒]$`
+		}
+		if !regexp.MustCompile(form).MatchString(l) || ansi.StringWidth(l) > columns+2 {
+			t.Errorf("line %d, %d wide: %q", i, ansi.StringWidth(l), l)
+		}
+	}
+	if got := (chart{newWriter(p.Plan, metadata.Run{}, Notices{})}).timeline(); got != "" {
+		t.Errorf("a run without attempts has\n%s", got)
 	}
 }
 
