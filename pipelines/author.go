@@ -47,6 +47,7 @@ type author struct {
 	Secrets       Secrets
 	Sandbox       Sandbox
 	Network       *Network
+	Models        []string // nil: nothing is said of them
 }
 
 type authorSetup struct {
@@ -81,6 +82,7 @@ type authorStep struct {
 	Prompt             string
 	Network            *Network
 	Access             Access // of a review
+	Models             []string
 }
 
 type authorRetry struct {
@@ -261,9 +263,10 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	// A model is one agent's word, and the reviewer is another agent.
 	inherited.Agent, inherited.Model = "", ""
 	out.Review = a.step(ph.Steps.Review, inherited, a.reviewer(out.Execute.Agent))
-	for step, own := range map[*Step]*Network{&out.Execute: ph.Steps.Execute.Network, &out.Revise: ph.Steps.Revise.Network} {
+	for step, own := range map[*Step]authorStep{&out.Execute: ph.Steps.Execute, &out.Revise: ph.Steps.Revise} {
 		writes := out.Access.AtMost(a.Agents[step.Agent].Access) == AccessTree
-		step.Network = value(cmp.Or(own, given), Network{Closed: !writes})
+		step.Network = value(cmp.Or(own.Network, given), Network{Closed: !writes})
+		step.Models = firstList(own.Models, ph.Models, a.Models)
 	}
 	look := AccessRead
 	if out.Access == AccessTree {
@@ -272,7 +275,18 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	out.Review.Access = cmp.Or(ph.Steps.Review.Access, look)
 	runs := out.Review.Access.AtMost(a.Agents[out.Review.Agent].Access) == AccessRun
 	out.Review.Network = value(ph.Steps.Review.Network, Network{Closed: true, Listen: runs}) // tests may have servers
+	out.Review.Models = firstList(ph.Steps.Review.Models, a.Models)
 	return out
+}
+
+// firstList gives the first list that there is; an empty one counts.
+func firstList(lists ...[]string) []string {
+	for _, l := range lists {
+		if l != nil {
+			return l
+		}
+	}
+	return nil
 }
 
 // artifactOf is the artifact of a phase that names none.

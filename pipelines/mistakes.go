@@ -43,6 +43,7 @@ func (c *mistakes) patterns(n *node, a *author) {
 		c.add(n, []any{"select", "title"}, "%v", err)
 	}
 	c.hosts(n, a.Network, "network")
+	c.twice(n, a.Models, "models")
 	c.pathPatterns(n, a.Protect, "protect")
 	c.pathPatterns(n, a.Secrets.Allow, "secrets", "allow")
 	c.pathPatterns(n, a.Limits.Binary, "limits", "binary")
@@ -69,6 +70,15 @@ func (c *mistakes) hosts(n *node, of *Network, keys ...any) {
 	for i, host := range value(of, Network{}).Allow {
 		if why := network.BadHost(host); why != "" && host != "" {
 			c.add(n, append(slices.Clone(keys), "allow", i), "%q %s", host, why)
+		}
+	}
+}
+
+// twice notes what is in a list for the second time.
+func (c *mistakes) twice(n *node, list []string, keys ...any) {
+	for i, text := range list {
+		if text != "" && slices.Contains(list[:i], text) {
+			c.add(n, append(slices.Clone(keys), i), "%q again", text)
 		}
 	}
 }
@@ -170,9 +180,11 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 	}
 	c.agent(n, a, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")
+	c.twice(n, p.Models, "models")
 	for name, step := range map[string]authorStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, a, step.Agent, "steps", name, "agent")
 		c.hosts(n, step.Network, "steps", name, "network")
+		c.twice(n, step.Models, "steps", name, "models")
 	}
 }
 

@@ -64,6 +64,42 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
+// Which models may be asked: a step says it, or its phase, or the pipeline; an empty
+// list says that none may be besides those that are named.
+func TestModels(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, text              string
+		execute, review, revise []string
+	}{
+		"nothing":  {"a.cue", `phases: [{name: "a", goal: "g"}]`, nil, nil, nil},
+		"pipeline": {"a.cue", `models: ["m"], phases: [{name: "a", goal: "g"}]`, []string{"m"}, []string{"m"}, []string{"m"}},
+		"phase":    {"a.yaml", "models: [m]\nphases:\n- {name: a, goal: g, models: []}\n", []string{}, []string{"m"}, []string{}},
+		"step": {
+			"a.json", `{"models": ["m"], "phases": [{"name": "a", "goal": "g", "models": ["n"], "steps": {"execute": {"models": ["o", "p"]}, "review": {"models": []}}}]}`,
+			[]string{"o", "p"},
+			[]string{},
+			[]string{"n"},
+		},
+	} {
+		p, err := evaluateOne(tt.file, tt.text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		frozen, err := Format(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err = Parse(frozen); err != nil {
+			t.Fatal(err)
+		}
+		ph := p.Phases[0]
+		if diff := cmp.Diff([][]string{tt.execute, tt.review, tt.revise}, [][]string{ph.Execute.Models, ph.Review.Models, ph.Revise.Models}); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func evaluateOne(name, text string) (*Pipeline, error) {
 	p, _, err := evaluate([]file{{Name: name, Text: text}})
 	return p, err

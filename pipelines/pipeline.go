@@ -184,6 +184,9 @@ type Step struct {
 	Prompt  string   `json:"prompt,omitempty"` // name of an own template
 	Network Network  `json:"network,omitzero"`
 	Access  Access   `json:"access,omitempty"` // of a review; empty: read
+	// Models may be asked besides those that the pipeline names for the agent, and no
+	// others; nil: also any that are known to be no dearer.
+	Models []string `json:"models,omitzero"`
 }
 
 // Check is a command that reprise runs itself to judge a phase.

@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -60,37 +55,11 @@ func runVet(ctx context.Context, env environ.Env, repo string, args []string, as
 			text.Flat(strings.Join(files, ", ")), definition.InForce(src))
 	}
 	if !asJSON && len(all) == 0 {
-		for _, note := range changeable(src, plans) {
+		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans)) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
 		}
 	}
 	return reportMistakes(env, all, len(plans), asJSON)
-}
-
-// changeable says of each program of the repository that a pipeline starts as an
-// agent what another agent could change of it: reprise protects that file, and
-// not what the file loads.
-func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
-	if src == nil {
-		return nil
-	}
-	for _, plan := range plans {
-		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
-			for _, file := range phases.Programs(plan.Agents[agent]) {
-				dir := path.Dir(file)
-				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || phases.Matches(dir+"/x", plan.Protect) {
-					continue
-				}
-				way := fmt.Sprintf("add protect: [%q]", dir+"/**")
-				if dir == "." {
-					way = "put it into a folder of its own, and protect that"
-				}
-				notes = append(notes, fmt.Sprintf("pipeline %s: no agent can change %s, which is the agent %s, but any can change what that file loads from the repository; to keep that, %s",
-					text.Flat(plan.Name), text.Flat(file), text.Flat(agent), way))
-			}
-		}
-	}
-	return notes
 }
 
 // reportMistakes prints mistakes for people, programs and GitHub.

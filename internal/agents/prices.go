@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -51,8 +52,9 @@ func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warn
 	return u, warning
 }
 
-// price finds the price of a usage. A model that is in no table costs as much as the dearest of its agent
-// (of all, for an agent without a table), and known is false.
+// price finds the price of a usage. An alias costs as much as the dearest model that it
+// stands for. A model that is in no table costs as much as the dearest of its agent (of
+// all, for an agent without a table), and known is false.
 func (c cli) price(model string, u metadata.Usage) (usd float64, known bool) {
 	tables := priceTables()
 	table, ok := tables[c.name]
@@ -73,15 +75,28 @@ func (c cli) price(model string, u metadata.Usage) (usd float64, known bool) {
 		}
 	}
 	if !known {
-		p = dearest(table)
+		p, known = dearest(table, base)
 	}
 	return (float64(u.InputTokens)*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6, known
 }
 
-// dearest gives the highest rate of each kind.
-func dearest(table map[string]pipelines.Price) (d pipelines.Price) {
-	for p := range maps.Values(table) {
-		d.Input, d.Cached, d.Output = max(d.Input, p.Input), max(d.Cached, p.Cached), max(d.Output, p.Output)
+// dearest gives the highest rate of each kind: of the models that an alias such as
+// opus stands for, or else of all.
+func dearest(table map[string]pipelines.Price, name string) (d pipelines.Price, isAlias bool) {
+	alias := name != "" && !strings.ContainsAny(name, "0123456789")
+	for model, p := range table {
+		if is := alias && strings.Contains(model, name); is && !isAlias {
+			d, isAlias = p, true
+		} else if is || !isAlias {
+			d.Input, d.Cached, d.Output = max(d.Input, p.Input), max(d.Cached, p.Cached), max(d.Output, p.Output)
+		}
 	}
-	return d
+	return d, isAlias
+}
+
+// PriceKnown reports whether the pipeline or the list prices have one for a model, or
+// for those that an alias stands for.
+func PriceKnown(plan *pipelines.Pipeline, model string) bool {
+	_, known := cli{opts: Options{Prices: plan.Prices}}.price(model, metadata.Usage{})
+	return known
 }

@@ -362,6 +362,9 @@ func TestPrices(t *testing.T) {
 		{"claude", "claude-opus-4-8[1m]", 30.5, true},
 		{"claude", "claude-sonnet-5", 12.2, true},
 		{"claude", "claude-haiku-4-5-20251001", 6.1, true},
+		{"claude", "haiku", 6.1, true},
+		{"claude", "opus[1m]", 15 + 1.5 + 75, true},
+		{"codex", "mini", 1.1 + 0.275 + 4.5, true},
 		{"claude", "claude-unheard-of", 15 + 1.5 + 75, false},
 		{"command", "", 15 + 1.5 + 75, false},
 	} {

@@ -17,8 +17,11 @@ func wayOf(c cli, call *Call) passage.Call {
 	way := passage.Call{
 		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network,
 	}
+	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
+		way.Models = slices.Concat(slices.Collect(maps.Values(c.agent.Models)), t.Models)
+	}
 	if t.Model != "" {
-		way.Models = append(slices.Collect(maps.Values(c.agent.Models)), t.Model)
+		way.Models = append(way.Models, t.Model)
 	}
 	for _, f := range logins(c.name, call.User, c.opts.Environ) {
 		data, err := os.ReadFile(f.From) // what we cannot read, the program cannot either

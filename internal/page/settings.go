@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -101,7 +102,11 @@ func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
 	if s.Network.Closed {
 		network = w.Tell.Network + ": " + cell(s.Network.String(), 200)
 	}
-	return text.Join(" · ", text.Join(" ", cell(s.Agent, 60), use), cell(s.Model, 60), network)
+	models := ""
+	if s.Models != nil {
+		models = w.Tell.Models + ": " + cell(cmp.Or(strings.Join(s.Models, ", "), w.Tell.Nobody), 200)
+	}
+	return text.Join(" · ", text.Join(" ", cell(s.Agent, 60), use), cell(s.Model, 60), models, network)
 }
 
 // rights say which role each command needs.

@@ -10,10 +10,10 @@ import (
 )
 
 // mayAsk says which models a call may ask: those that the pipeline names for the
-// agent, and any that are known to be no dearer. Programs have cheap ones for small
-// work of their own. nil: any, as none is named.
+// agent, and unless it lists all, any that are known to be no dearer. Programs have
+// cheap ones for small work of their own. nil: any, as none is named.
 func (c Call) mayAsk() func(provider, model string) bool {
-	if len(c.Models) == 0 {
+	if len(c.Models) == 0 && !c.Exact {
 		return nil
 	}
 	named := slices.Clone(c.Models)
@@ -23,7 +23,7 @@ func (c Call) mayAsk() func(provider, model string) bool {
 		}
 	}
 	return func(_, asked string) bool {
-		return slices.ContainsFunc(named, func(name string) bool { return sameModel(name, asked) || c.noDearer(asked, name) })
+		return slices.ContainsFunc(named, func(name string) bool { return sameModel(name, asked) || !c.Exact && c.noDearer(asked, name) })
 	}
 }
 

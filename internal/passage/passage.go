@@ -26,6 +26,7 @@ type Call struct {
 	Network pipelines.Network // what it may reach besides its models
 
 	Models []string // that may be asked, with any that are no dearer; none: all may
+	Exact  bool     // nothing but Models may be asked
 	Price  func(model string, used metadata.Usage) (usd float64, known bool)
 
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.

@@ -228,11 +228,15 @@ func TestWhoseFiguresCount(t *testing.T) {
 
 func TestWhichModelsMayBeAsked(t *testing.T) {
 	for _, tt := range []struct {
-		named string
+		named string // after "only", nothing else
 		asks  string
 		want  bool
 	}{
 		{"", "anything", true},
+		{"only", "anything", false},
+		{"only large-1", "large-1-20260101", true},
+		{"only large-1", "small-1", false}, // although it is cheaper
+		{"only large-1 haiku", "claude-haiku-4-5", true},
 		{"opus haiku", "claude-opus-4-8-20260101", true},
 		{"opus haiku", "claude-haiku-4-5", true},
 		{"sonnet", "mine-7", true}, // so the environment says
@@ -244,7 +248,8 @@ func TestWhichModelsMayBeAsked(t *testing.T) {
 		{"large-1", "new-99", false}, // whose price nobody knows
 		{"my-own", "small-1", false},
 	} {
-		allowed := Call{Models: strings.Fields(tt.named), Price: prices, Env: []string{"ANTHROPIC_DEFAULT_SONNET_MODEL=mine-7"}}.mayAsk()
+		named, exact := strings.CutPrefix(tt.named, "only")
+		allowed := Call{Models: strings.Fields(named), Exact: exact, Price: prices, Env: []string{"ANTHROPIC_DEFAULT_SONNET_MODEL=mine-7"}}.mayAsk()
 		if got := allowed == nil || allowed("p", tt.asks); got != tt.want {
 			t.Errorf("%q asks for %q: allowed is %v", tt.named, tt.asks, got)
 		}

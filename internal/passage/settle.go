@@ -17,7 +17,7 @@ import (
 func (p *Passage) Settle(seen gate.Report, r *engine.Result) {
 	settleUsage(p.call.Agent, seen, r)
 	for _, model := range seen.Models {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused", p.call.Agent, model))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `models: [%q]` would allow it", p.call.Agent, model, model))
 	}
 	seen.Refused = slices.DeleteFunc(slices.Clone(seen.Refused), func(host gate.Refused) bool { return slices.Contains(errands(p.call.Agent), host.Host) })
 	for _, host := range seen.Refused {

@@ -93,6 +93,7 @@ func SamplePlan(language string) *pipelines.Pipeline {
 	code.Access, code.MustChange, code.Approve = pipelines.AccessTree, true, "maintain"
 	code.Checks = []pipelines.Check{{Name: "unit", Run: "go test ./...", Timeout: minutes(10)}, {Name: "lint", Run: "go vet ./...", Timeout: minutes(2)}}
 	code.Execute.Tier, code.Execute.Model, code.Execute.Turns = "heavy", "opus", 40
+	code.Execute.Models, code.Review.Models = []string{"haiku", "claude-sonnet-5"}, []string{}
 	return plan
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -204,7 +205,15 @@ func stepText(plan *pipelines.Pipeline, s pipelines.Step) string {
 		who += " (" + with + ")"
 	}
 	return text.Join(", ", who, text.Prefixed("at most ", span(s.Timeout)), text.Prefixed("quiet at most ", span(s.Idle)), turns,
-		text.Prefixed("prompt ", s.Prompt), networkText(s.Network))
+		text.Prefixed("prompt ", s.Prompt), networkText(s.Network), modelsText(s.Models))
+}
+
+// modelsText says which models may be asked besides those that are named.
+func modelsText(models []string) string {
+	if models == nil {
+		return ""
+	}
+	return "other models: " + cmp.Or(strings.Join(text.FlatAll(models), ", "), "none")
 }
 
 // networkText says what may be reached of the network.

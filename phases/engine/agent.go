@@ -42,7 +42,10 @@ type Task struct {
 	Session string `json:"session,omitempty"` // id of the session to start, or to go on with
 	Resume  bool   `json:"resume,omitempty"`  // go on with Session
 
-	Model     string        `json:"model,omitempty"`
+	Model string `json:"model,omitempty"`
+	// Models may be asked besides Model and those of the agent, and no others; nil:
+	// also any that are known to be no dearer.
+	Models    []string      `json:"models,omitzero"`
 	Turns     int           `json:"turns,omitempty"`      // limit; 0 means none
 	BudgetUSD float64       `json:"budget_usd,omitempty"` // limit; 0 means none
 	Timeout   time.Duration `json:"timeout"`              // of the whole call, in nanoseconds

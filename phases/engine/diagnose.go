@@ -171,7 +171,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
 		Access: phases.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
-		Model: e.model(run, p, at), Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
+		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	if !t.Resume {

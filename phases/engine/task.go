@@ -28,7 +28,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
+		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	return t, nil
