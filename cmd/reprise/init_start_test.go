@@ -333,7 +333,7 @@ func TestStartAttestation(t *testing.T) {
 // GitHub sends to a cancelled job's step reaches it.
 func TestStartSignals(t *testing.T) {
 	m := newMachine(t)
-	m.release("v1.2.3", "#!/bin/bash\ntrap 'echo told to stop; exit 5' INT\necho \"started as $$\"\nfor i in {1..60}; do sleep 0.1; done\n")
+	m.release("v1.2.3", "#!/bin/bash\ntrap 'echo told to stop; exit 5' INT\necho \"started as $$\"\nfor i in {1..6000}; do sleep 0.1; done\n")
 	m.env["REPRISE_ACTION_REF"] = "v1.2.3"
 	c := m.command()
 	out, err := c.StdoutPipe()
@@ -343,7 +343,7 @@ func TestStartSignals(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer time.AfterFunc(10*time.Second, func() { c.Process.Kill() }).Stop()
+	defer time.AfterFunc(5*time.Minute, func() { c.Process.Kill() }).Stop()
 	var said []byte
 	for chunk := make([]byte, 1024); !bytes.Contains(said, []byte("stop")); {
 		n, err := out.Read(chunk)

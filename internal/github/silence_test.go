@@ -47,7 +47,11 @@ func (i impatient) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestSilence(t *testing.T) {
 	s := githubtest.New(t)
 	s.Fault(route, times(9, githubtest.Fault{Hang: true})...)
-	gh, _ := clientWithin(t, s, canary, 200*time.Millisecond)
-	_, err := gh.Issue(t.Context(), "acme", "widget", 7)
+	c := newClock()
+	gh, err := New(Options{APIURL: s.URL, Now: c.now, Sleep: c.sleep, HTTP: &http.Client{Timeout: 200 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = gh.Issue(t.Context(), "acme", "widget", 7)
 	checkError(t, err, Silent, "did not answer within 200ms (tried 2 times)")
 }
