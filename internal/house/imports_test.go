@@ -208,6 +208,7 @@ var rooms = map[string][]string{
 		"internal/process",
 		"internal/progress",
 		"internal/review",
+		"internal/runs",
 		"internal/terminal",
 		"internal/text",
 		"internal/trigger",
