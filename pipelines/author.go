@@ -263,6 +263,9 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	// A model is one agent's word, and the reviewer is another agent.
 	inherited.Agent, inherited.Model = "", ""
 	out.Review = a.step(ph.Steps.Review, inherited, a.reviewer(out.Execute.Agent))
+	if r := &out.Review; r.Agent == out.Execute.Agent && r.Model == out.Execute.Model && cmp.Or(ph.Steps.Review.Model, ph.Steps.Review.Tier) == "" {
+		r.Model = cmp.Or(a.Agents[r.Agent].Other(r.Tier), r.Model) // it sees other mistakes
+	}
 	for step, own := range map[*Step]authorStep{&out.Execute: ph.Steps.Execute, &out.Revise: ph.Steps.Revise} {
 		writes := out.Access.AtMost(a.Agents[step.Agent].Access) == AccessTree
 		step.Network = value(cmp.Or(own.Network, given), Network{Closed: !writes})

@@ -69,6 +69,30 @@ type Agent struct {
 	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
 }
 
+// Other gives the model of another tier, for who reviews what the one of this tier
+// has written; "" if the agent has none.
+func (a Agent) Other(tier string) string {
+	for _, t := range map[string][]string{"heavy": {"medium", "light"}, "medium": {"heavy", "light"}, "light": {"medium", "heavy"}}[tier] {
+		if m := a.Models[t]; m != "" && m != a.Models[tier] {
+			return m
+		}
+	}
+	return ""
+}
+
+// OfOneMind names the phases in which the same model of the same program writes and
+// reviews. What a program of somebody's own asks is not known.
+func (p *Pipeline) OfOneMind() (names []string) {
+	for _, ph := range p.Phases {
+		writer, reviewer := p.Agents[ph.Execute.Agent], p.Agents[ph.Review.Agent]
+		known := writer.Use != "" && writer.Use != "command" && writer.Use != "rehearsal"
+		if !ph.NoReview && known && writer.Use == reviewer.Use && ph.Execute.Model == ph.Review.Model {
+			names = append(names, ph.Name)
+		}
+	}
+	return names
+}
+
 // Access is what an agent may do to the tree.
 type Access string
 

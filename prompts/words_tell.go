@@ -43,7 +43,7 @@ type SummaryWords struct {
 	Forms struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string
 		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                    string
-		FixedIn, NotChanged, RevisedIn, FailedBefore                            string
+		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind                 string
 	}
 }
 
@@ -61,6 +61,11 @@ func (t SummaryWords) NotChanged(why string) string { return fill(t.Forms.NotCha
 // FailedBefore names checks that failed before anything was changed, and still do.
 func (t SummaryWords) FailedBefore(checks string) string {
 	return fill(t.Forms.FailedBefore, "checks", checks)
+}
+
+// OfOneMind names phases in which a model reviews what the same one has written.
+func (t SummaryWords) OfOneMind(phases string) string {
+	return fill(t.Forms.OfOneMind, "phases", phases)
 }
 
 // AllowMore says by which command a run goes on whose budget is used up.

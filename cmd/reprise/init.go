@@ -21,7 +21,7 @@ import (
 
 // initOptions is what the command line of init says.
 type initOptions struct {
-	repo, agent, uses             string
+	repo, agent, reviewer, uses   string
 	force, upgrade, dry, workflow bool
 }
 
@@ -36,13 +36,14 @@ lock file of npm. It looks at how the repository is built and tested, and writes
 the built-in pipelines with these checks to ` + generated.PipelinesDir + `.
 It says what it found and what is left to do by hand, runs nothing of the
 repository, and sends nothing anywhere.`,
-		Example: "  reprise init --dry-run\n  reprise init --agent codex\n  reprise init --upgrade",
+		Example: "  reprise init --dry-run\n  reprise init --agent claude --reviewer codex\n  reprise init --upgrade",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return initialize(c.Context(), env, o)
 		},
 	}
 	repoFlag(c, &o.repo)
-	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program to install: claude, codex or gemini")
+	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program that writes: claude, codex or gemini")
+	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
 	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
@@ -54,7 +55,7 @@ repository, and sends nothing anywhere.`,
 
 // initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
-	files, err := workflow.GeneratedFiles(o.uses, o.agent)
+	files, err := workflow.GeneratedFiles(o.uses, o.agent, o.reviewer)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	var told strings.Builder
 	if !o.workflow {
 		found := detect.Look(root.FS())
-		own, err := generated.Pipelines(ctx, found, environ.Version)
+		own, err := generated.Pipelines(ctx, found, generated.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if err := generated.Write(root, texts); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "%s.\n\n%s", wrote(texts), nextSteps(workflow.AgentInstalls()[o.agent], o.uses))
+	_, err = fmt.Fprintf(env.Stdout, "%s.\n\n%s", wrote(texts), nextSteps(o))
 	return err
 }
 
@@ -204,21 +205,26 @@ func commandRows(kind string, list []detect.Command) (rows [][3]string) {
 }
 
 // nextSteps says what a person has to do before the workflow works.
-func nextSteps(agent workflow.AgentInstall, uses string) string {
-	steps := []string{
-		fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret),
+func nextSteps(o initOptions) string {
+	var steps []string
+	for _, name := range []string{o.agent, o.reviewer} {
+		if agent, known := workflow.AgentInstalls()[name]; known && (name != o.reviewer || name != o.agent || len(steps) == 0) {
+			steps = append(steps, fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret))
+		}
+	}
+	steps = append(steps,
 		"Let workflows open pull requests: Settings, Actions, General,\n     \"Allow GitHub Actions to create and approve pull requests\".",
 		"Create the label that starts a run:\n     gh label create reprise",
 		"Commit the folder .github to the default branch; GitHub reads the workflow\n     from there.",
 		"Write a comment on an issue: /run",
-	}
+	)
 	var out strings.Builder
 	out.WriteString("What is left to do:\n\n")
 	for i, s := range steps {
 		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
 	}
-	if uses != workflow.LocalAction {
-		fmt.Fprintf(&out, "\nTo be sure which code runs, call the action by a commit instead of %s.\n", uses)
+	if o.uses != workflow.LocalAction {
+		fmt.Fprintf(&out, "\nTo be sure which code runs, call the action by a commit instead of %s.\n", o.uses)
 	}
 	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
 	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", workflow.ProjectPage)

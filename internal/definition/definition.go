@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -120,6 +118,8 @@ type Choice struct {
 	Model    string // for every step; empty: as the pipeline says
 	Part     pipelines.Part
 	Protect  []string // paths besides the pipeline's
+
+	Installed []string // the agent programs that there are; none: those that the machine has
 }
 
 // Define reads the pipeline and the prompts as they are now.
@@ -172,8 +172,12 @@ func (d *Definition) adapt(o Choice) error {
 	return d.Assign(o)
 }
 
-// Assign gives the work to the agent and the model that the command line names.
+// Assign gives the work to the agent and the model that the command line names, or
+// to the agents that are installed.
 func (d *Definition) Assign(o Choice) error {
+	if o.Agent == "" && len(o.Installed) > 0 {
+		install(d.Plan, o.Installed)
+	}
 	if o.Agent != "" {
 		if err := ReplaceAgents(d.Plan, o.Agent); err != nil {
 			return err
@@ -212,10 +216,8 @@ func Longest(plan *pipelines.Pipeline) time.Duration {
 // StepsOf gives the steps of all phases, to be changed.
 func StepsOf(plan *pipelines.Pipeline) []*pipelines.Step {
 	var out []*pipelines.Step
-	for _, list := range [][]pipelines.Phase{plan.Phases, plan.Spare} {
-		for i := range list {
-			out = append(out, &list[i].Execute, &list[i].Review, &list[i].Revise)
-		}
+	for _, p := range phasesOf(plan) {
+		out = append(out, &p.Execute, &p.Review, &p.Revise)
 	}
 	return out
 }
@@ -234,24 +236,6 @@ func inRepository(err error) error {
 		})
 	}
 	return out
-}
-
-// ReplaceAgents makes one agent do all the work of a pipeline: one that it
-// names, or one that reprise knows.
-func ReplaceAgents(plan *pipelines.Pipeline, name string) error {
-	with, ok := plan.Agents[name]
-	if !ok {
-		with = pipelines.Agent{Use: name}
-		if _, err := agents.For(name, with, agents.Options{}); err != nil {
-			return exit.Usagef("--agent %s: %w; pipeline %s names %s", name, err, plan.Name, strings.Join(slices.Sorted(maps.Keys(plan.Agents)), ", "))
-		}
-	}
-	with.Fallback = ""
-	for _, s := range StepsOf(plan) {
-		s.Agent, s.Model = name, with.Models[s.Tier]
-	}
-	plan.Agents = map[string]pipelines.Agent{name: with}
-	return nil
 }
 
 // Freeze gives the files that fix what a run works on and by which rules, and

@@ -176,6 +176,10 @@ func evidence(plan *pipelines.Pipeline) []Check {
 	if phases.RunsNothing(plan) {
 		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init finds the checks of a repository"))
 	}
+	if names := plan.OfOneMind(); len(names) > 0 {
+		checks = append(checks, hinted("reviewer", "the same model of the same program writes and reviews in "+strings.Join(names, ", "),
+			"name another model or program for the reviewer in the pipeline; reprise init --agent claude --reviewer codex"))
+	}
 	return checks
 }
 

@@ -89,10 +89,13 @@ func written(text string) (agent string, ok bool) {
 	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(text, -1) {
 		uses = append(uses, m[1])
 	}
-	for _, name := range slices.Sorted(maps.Keys(workflow.AgentInstalls())) {
-		for _, u := range uses {
-			if same, err := workflow.Text(u, name); err == nil && generated.Alike(same, text) {
-				return name, true
+	names := slices.Sorted(maps.Keys(workflow.AgentInstalls()))
+	for _, name := range names {
+		for _, reviewer := range names {
+			for _, u := range uses {
+				if same, err := workflow.Text(u, name, reviewer); err == nil && generated.Alike(same, text) {
+					return name, true
+				}
 			}
 		}
 	}

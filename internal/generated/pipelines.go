@@ -16,10 +16,32 @@ import (
 // PipelinesDir is where a repository has its pipelines.
 const PipelinesDir = ".github/reprise/pipelines/"
 
+// Crew is who works: the programs that write and review. An empty reviewer is the
+// program that writes.
+type Crew struct{ Writer, Reviewer string }
+
+// builtIn says whether the built-in pipelines have this crew anyway, where only
+// these programs are installed.
+func (c Crew) builtIn() bool {
+	return c.Writer == "claude" && c.Reviewer != "gemini" || c.Writer != "" && (c.Reviewer == "" || c.Reviewer == c.Writer)
+}
+
+// agents gives the crew as a pipeline has it.
+func (c Crew) agents() string {
+	one := func(use, more string) string {
+		if use == "claude" {
+			more += `, models: {heavy: "opus", medium: "sonnet", light: "haiku"}`
+		}
+		return fmt.Sprintf("{use: %q%s}", use, more)
+	}
+	return "\nagents: {\n\twriter:   " + one(c.Writer, "") + "\n\treviewer: " + one(c.Reviewer, `, access: "run"`) + "\n}\n"
+}
+
 // Pipelines gives those built-in pipelines that change code, with the setup and the
-// checks that a repository has. Without any check there are none.
-func Pipelines(ctx context.Context, found detect.Found, version string) ([]File, error) {
-	if len(found.Checks) == 0 {
+// checks that a repository has, and all of them where the crew is another one than
+// theirs. Without any check, and with their crew, there are none.
+func Pipelines(ctx context.Context, found detect.Found, crew Crew, version string) ([]File, error) {
+	if len(found.Checks) == 0 && crew.builtIn() {
 		return nil, nil
 	}
 	var files []File
@@ -30,19 +52,19 @@ func Pipelines(ctx context.Context, found detect.Found, version string) ([]File,
 		}
 		var phases []string
 		for _, ph := range p.Phases {
-			if ph.Access == pipelines.AccessTree {
+			if ph.Access == pipelines.AccessTree && len(found.Checks) > 0 {
 				phases = append(phases, ph.Name)
 			}
 		}
-		if len(phases) > 0 {
-			files = append(files, File{Name: PipelinesDir + name + ".cue", Text: Stamped(pipeline(name, phases, found), version)})
+		if len(phases) > 0 || !crew.builtIn() {
+			files = append(files, File{Name: PipelinesDir + name + ".cue", Text: Stamped(pipeline(name, phases, crew, found), version)})
 		}
 	}
 	return files, nil
 }
 
 // pipeline gives the text of one.
-func pipeline(name string, phases []string, found detect.Found) string {
+func pipeline(name string, phases []string, crew Crew, found detect.Found) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `// The built-in pipeline %q, with what this repository is set up and checked by.
 // Written by: reprise init %s
@@ -51,6 +73,12 @@ func pipeline(name string, phases []string, found detect.Found) string {
 name:    %[1]q
 extends: %[1]q
 `, name, Mark)
+	if !crew.builtIn() {
+		out.WriteString(crew.agents())
+	}
+	if len(phases) == 0 {
+		return out.String()
+	}
 	if len(found.Setup) > 0 {
 		out.WriteString("\n// Makes a work tree ready, before the first call of an agent.\nsetup: [\n")
 		for _, c := range found.Setup {

@@ -31,6 +31,7 @@ type ConfigFacts struct {
 func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFacts) string {
 	s := settings{speaker(language)}
 	plan = progress.Whole(plan)
+	s.plan = plan
 	facts := []string{
 		markdown.Named(s.Pipeline, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Name, 60)), markdown.Inline(plan.Description, 300))),
 		markdown.Named(s.Tell.Chosen, markdown.Inline(f.Why, 300)),
@@ -48,7 +49,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 			list = append(list, "- "+f)
 		}
 	}
-	return s.reply(marker, []string{"**" + s.Tell.Settings + "**", s.within(20_000, list), s.crew(plan), s.rights(f.Rights)})
+	return s.reply(marker, []string{"**" + s.Tell.Settings + "**", s.within(20_000, list), s.crew(plan), s.doubts(), s.rights(f.Rights)})
 }
 
 // settings are what a run would go by.

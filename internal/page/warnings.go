@@ -25,12 +25,20 @@ func alert(kind, body string) string {
 	return "> [!" + kind + "]\n" + markdown.Indent(body, "> ")
 }
 
-// ranNothing says that no check was run, where one would tell something.
-func (w writer) ranNothing() string {
-	if w.plan == nil || !phases.RunsNothing(w.plan) {
+// doubts says what there is little evidence for: that no check was run, where one
+// would tell something, and that a model reviews its own work.
+func (w writer) doubts() string {
+	if w.plan == nil {
 		return ""
 	}
-	return "⚠️ " + w.Tell.RanNothing
+	var all []string
+	if phases.RunsNothing(w.plan) {
+		all = append(all, "⚠️ "+w.Tell.RanNothing)
+	}
+	if names := w.plan.OfOneMind(); len(names) > 0 {
+		all = append(all, "⚠️ "+w.Tell.OfOneMind(w.List(codes(names))))
+	}
+	return strings.Join(all, "\n\n")
 }
 
 // failedBefore names the checks that failed before anything was changed, and fail

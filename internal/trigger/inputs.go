@@ -23,7 +23,8 @@ type Inputs struct {
 	Issue    string
 	Pipeline string
 	Token    string
-	Agent    string
+	Agent    string   // does all the work; empty: as the pipeline says
+	There    []string // the agent programs that are installed; empty: not said
 	Model    string
 	USD      float64
 	Timeout  time.Duration // of the run; 0: the pipeline's
@@ -67,9 +68,13 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 	}
 	in := Inputs{
 		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
-		Agent: j.Input("agent"), Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
+		Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
 		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
 		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
+	}
+	in.There = list(j.Input("agent"))
+	if slices.ContainsFunc(in.There, func(name string) bool { return workflow.AgentInstalls()[name].Name == "" }) {
+		in.Agent, in.There = j.Input("agent"), nil // a rehearsal, or one that a pipeline names
 	}
 	if in.Notify = list(j.Input("notify")); slices.Equal(in.Notify, []string{"none"}) {
 		in.Notify = nil

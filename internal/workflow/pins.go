@@ -1,9 +1,11 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 
 	"golang.org/x/mod/semver"
 )
@@ -12,6 +14,51 @@ import (
 type pinned struct {
 	Dependencies map[string]string
 	Packages     map[string]struct{ Dependencies map[string]string }
+}
+
+// pins gives a file of npm, package.json or its lock file, that installs some
+// agents. What is installed for one of them does not depend on the others: a test
+// holds that no package is needed by two.
+func pins(name string, agents []string) (string, error) {
+	var first []byte
+	var all map[string]any
+	for _, agent := range agents {
+		data, err := agentLocks.ReadFile(path.Join("init_agents", agent, name))
+		if err != nil {
+			return "", err
+		}
+		var one map[string]any
+		if err := json.Unmarshal(data, &one); err != nil {
+			return "", fmt.Errorf("%s of %s: %w", name, agent, err)
+		}
+		if first == nil {
+			first, all = data, one
+			continue
+		}
+		join(all, one)
+	}
+	if len(agents) == 1 {
+		return string(first), nil
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(all)
+	return out.String(), err
+}
+
+// join adds to an object what another one has besides.
+func join(to, from map[string]any) {
+	for key, value := range from {
+		if inner, is := to[key].(map[string]any); is {
+			if more, is := value.(map[string]any); is {
+				join(inner, more)
+				continue
+			}
+		}
+		to[key] = value
+	}
 }
 
 // versions gives the versions of the agent programs that a file of npm names.

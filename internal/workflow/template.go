@@ -63,19 +63,19 @@ const (
 )
 
 // GeneratedFiles gives the workflow that calls the action uses and installs the named
-// agent, and the files by which it is installed.
-func GeneratedFiles(uses, agent string) ([]generated.File, error) {
-	workflow, err := Text(uses, agent)
+// agents, who writes and who reviews if that is another one, and the files by which it is installed.
+func GeneratedFiles(uses string, agents ...string) ([]generated.File, error) {
+	workflow, err := Text(uses, agents...)
 	if err != nil {
 		return nil, err
 	}
 	files := []generated.File{{Name: File, Text: workflow}}
 	for _, name := range []string{AgentsFile, AgentsLock} {
-		text, err := agentLocks.ReadFile(path.Join("init_agents", agent, path.Base(name)))
+		text, err := pins(path.Base(name), unique(agents))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, generated.File{Name: name, Text: string(text), Upgrade: upgrade(name, string(text))})
+		files = append(files, generated.File{Name: name, Text: text, Upgrade: upgrade(name, text)})
 	}
 	return files, nil
 }
@@ -84,38 +84,56 @@ func GeneratedFiles(uses, agent string) ([]generated.File, error) {
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // Text gives the workflow that calls the action uses and installs the
-// named agent.
-func Text(uses, agent string) (string, error) {
-	install, ok := AgentInstalls()[agent]
-	if !ok {
-		names := strings.Join(slices.Sorted(maps.Keys(AgentInstalls())), ", ")
-		return "", exit.Usagef("--agent %.40q: a workflow can install %s; for another one, write the workflow with one of these and change its steps", agent, names)
+// named agents: who writes and, after it, who reviews.
+func Text(uses string, agents ...string) (string, error) {
+	var installs []AgentInstall
+	for i, agent := range unique(agents) {
+		install, ok := AgentInstalls()[agent]
+		if !ok {
+			names := strings.Join(slices.Sorted(maps.Keys(AgentInstalls())), ", ")
+			return "", exit.Usagef("--%s %.40q: a workflow can install %s; for another one, write the workflow with one of these and change its steps", []string{"agent", "reviewer"}[min(i, 1)], agent, names)
+		}
+		installs = append(installs, install)
 	}
 	if uses != LocalAction && !actionName.MatchString(uses) {
 		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as %s, or ./ in the repository of the action", uses, DefaultUses())
 	}
+	setup := slices.ContainsFunc(installs, func(a AgentInstall) bool { return a.Setup != "" })
 	t, err := template.New("workflow").Delims("<<", ">>").Parse(Template)
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
 	var out strings.Builder
 	err = t.Execute(&out, map[string]any{
-		"Uses": uses, "Local": uses == LocalAction, "Agent": install, "AgentsDir": AgentsDir,
-		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flagsFor(uses, agent),
+		"Uses": uses, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
+		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flagsFor(uses, unique(agents)),
 	})
 	return generated.Stamped(out.String(), environ.Version), err
 }
 
 // flagsFor gives the flags that write the same workflow again.
-func flagsFor(uses, agent string) string {
+func flagsFor(uses string, agents []string) string {
 	flags := ""
-	if agent != DefaultAgent {
-		flags += " --agent " + agent
+	if agents[0] != DefaultAgent {
+		flags += " --agent " + agents[0]
+	}
+	if len(agents) > 1 {
+		flags += " --reviewer " + agents[1]
 	}
 	if uses != DefaultUses() {
 		flags += " --uses " + uses
 	}
 	return flags
+}
+
+// unique leaves out names that are empty or there twice.
+func unique(names []string) (out []string) {
+	for _, name := range names {
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // releaseNumber is the version of a release and its first number.

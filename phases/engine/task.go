@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,13 +48,19 @@ func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 }
 
 // model gives the model for a step: the step's own, or for an agent that
-// stands in for another, that agent's model of the same tier.
+// stands in for another, that agent's model of the same tier. It does not review
+// what the same model has written, if it has another.
 func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
 	s := phases.SettingsIn(e.Plan, run, p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}
-	return e.Plan.Agents[d.Agent].Models[s.Tier]
+	agent := e.Plan.Agents[d.Agent]
+	model, wrote := agent.Models[s.Tier], phases.SettingsIn(e.Plan, run, p, metadata.Execute)
+	if d.Do == phases.DoReview && wrote.Model == model && e.Plan.Agents[wrote.Agent].Use == agent.Use {
+		return cmp.Or(agent.Other(s.Tier), model)
+	}
+	return model
 }
 
 // Prompt gives the exact words for a decision.
