@@ -20,6 +20,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// self evaluates pipelines in another process of this test.
+func self() pipelines.Evaluator {
+	return pipelines.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", os.Args[0], "evaluate"}}
+}
+
 func TestMerge(t *testing.T) {
 	for _, tt := range []struct {
 		name, base, ours, theirs, want string
@@ -131,7 +136,7 @@ func TestPipelines(t *testing.T) {
 		Setup:  []detect.Command{{Name: "node-modules", Run: "npm ci", Why: "package.json", Leaves: []string{"node_modules"}, Env: map[string]string{"B": `"`, "A": "1"}}},
 		Checks: []detect.Command{{Name: "test", Run: `make "te\(st)" <x>`, Why: "Makefile", Timeout: "20m"}},
 	}
-	files, err := Pipelines(t.Context(), found, "v1.2.3")
+	files, err := Pipelines(t.Context(), found, Crew{Writer: "claude"}, "v1.2.3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +149,7 @@ func TestPipelines(t *testing.T) {
 	if err := Write(root, files); err != nil {
 		t.Fatal(err)
 	}
-	sources := pipelines.Sources{Repo: os.DirFS(filepath.Join(dir, ".github/reprise")), Evaluator: pipelines.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", os.Args[0], "evaluate"}}}
+	sources := pipelines.Sources{Repo: os.DirFS(filepath.Join(dir, ".github/reprise")), Evaluator: self()}
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f.Name), ".cue")
 		p, err := pipelines.Load(t.Context(), sources, name)
@@ -177,7 +182,7 @@ func TestPipelines(t *testing.T) {
 			t.Errorf("%s: %d phases with checks; it differs from the built-in one in more than these", name, checked)
 		}
 	}
-	if none, err := Pipelines(t.Context(), detect.Found{Setup: found.Setup}, "v1.2.3"); err != nil || len(none) > 0 {
+	if none, err := Pipelines(t.Context(), detect.Found{Setup: found.Setup}, Crew{Writer: "claude"}, "v1.2.3"); err != nil || len(none) > 0 {
 		t.Errorf("without a check: %d files, %v", len(none), err)
 	}
 }
@@ -189,4 +194,31 @@ func asJSON(t *testing.T, v any) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// Who works stands in the pipelines, where it is not who does anyway.
+func TestCrew(t *testing.T) {
+	for crew, want := range map[Crew]string{
+		{Writer: "claude"}: "", {Writer: "claude", Reviewer: "codex"}: "", {Writer: "codex"}: "", {Writer: "gemini", Reviewer: "gemini"}: "",
+		{Writer: "codex", Reviewer: "claude"}:  "agents: {\n\twriter:   {use: \"codex\"}\n\treviewer: {use: \"claude\", access: \"run\", models: {heavy: \"opus\", medium: \"sonnet\", light: \"haiku\"}}\n}\n",
+		{Writer: "claude", Reviewer: "gemini"}: "reviewer: {use: \"gemini\", access: \"run\"}",
+	} {
+		files, err := Pipelines(t.Context(), detect.Found{}, crew, "v1.2.3")
+		if err != nil || (len(files) > 0) != (want != "") {
+			t.Fatalf("%v: %d files, %v", crew, len(files), err)
+		}
+		for _, f := range files {
+			file := filepath.Join(t.TempDir(), "own.cue")
+			if err := os.WriteFile(file, []byte(f.Text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			p, err := pipelines.Load(t.Context(), pipelines.Sources{Path: file, Evaluator: self()}, "")
+			if err != nil || !strings.Contains(f.Text, want) {
+				t.Fatalf("%v: %v\n%s", crew, err, f.Text)
+			}
+			if ph := p.Phases[0]; p.Agents[ph.Execute.Agent].Use != crew.Writer || p.Agents[ph.Review.Agent].Use != crew.Reviewer {
+				t.Errorf("%v: %s writes and %s reviews in %s", crew, ph.Execute.Agent, ph.Review.Agent, f.Name)
+			}
+		}
+	}
 }

@@ -74,3 +74,22 @@ func TestFailedBefore(t *testing.T) {
 		}
 	}
 }
+
+// Whoever reads a page is told that a model has reviewed its own work.
+func TestOfOneMind(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	const said = "The same model of the same program writes and reviews in `implement`"
+	for model, want := range map[string]bool{"opus": true, "sonnet": false} {
+		plan := *p.Plan
+		plan.Agents = map[string]pipelines.Agent{"one": {Use: "claude"}, "other": {Use: "claude"}}
+		plan.Phases = []pipelines.Phase{{Name: "implement", Execute: pipelines.Step{Agent: "one", Model: "opus"}, Review: pipelines.Step{Agent: "other", Model: model}}}
+		for page, text := range map[string]string{
+			"comment": Comment(&plan, p.Run, Links{}), "draft": DraftBody(&plan, p.Run, PullFacts{}), "pull request": DoneBody(&plan, p.Run, nil, PullFacts{}),
+			"/config": ConfigReply("", "en", &plan, ConfigFacts{}),
+		} {
+			if got := strings.Contains(text, said); got != want {
+				t.Errorf("%s with %s: says it is %v, want %v:\n%s", page, model, got, want, text)
+			}
+		}
+	}
+}
