@@ -145,7 +145,7 @@ func TestAutoAtWork(t *testing.T) {
 			for _, phase := range []string{"plan", "build"} {
 				h.write("home/"+phase+"-diagnose", "touch \"$HOME/looking\"\nsleep 900\n")
 			}
-			time.Sleep(300 * time.Millisecond) // as long as three looks
+			h.looks(3)
 			if got := h.calls(); got != before {
 				t.Errorf("the agent was called for %s", got)
 			}

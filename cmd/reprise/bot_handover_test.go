@@ -41,7 +41,7 @@ func TestHandOver(t *testing.T) {
 	if !draft.Draft || draft.Head != "reprise/issue-7" || draft.Base != "main" || draft.Title != "Say hello" {
 		t.Errorf("the draft is %+v", draft)
 	}
-	has(t, "its body", draft.Body, "Closes #7", "build")
+	has(t, "its body", draft.Body, "Closes #7", "Build")
 	h.write("home/build-execute", leaves)
 	h.comment("ada", "/rollback make once more") // its job leaves, the one at work takes it
 	h.write("home/make-revise", changesCode)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,6 +118,23 @@ func (h *hub) until(what string, so func() bool) {
 			h.t.Fatalf("%s: that has not come", what)
 		}
 	}
+}
+
+// looks waits until the job at work has looked at the comments so many times: the
+// first time it may have begun to before, and the last time it has dealt with what
+// it saw the time before.
+func (h *hub) looks(times int) {
+	h.t.Helper()
+	mark := len(h.forge.Requests())
+	h.until(fmt.Sprintf("%d looks at the comments", times), func() bool {
+		n := 0
+		for _, r := range h.forge.Requests()[mark:] {
+			if r.Method == "GET" && strings.Contains(r.Path, fmt.Sprintf("/issues/%d/comments", hubIssue)) {
+				n++
+			}
+		}
+		return n >= times
+	})
 }
 
 // files are the paths on the branch of the run.

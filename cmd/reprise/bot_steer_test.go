@@ -104,7 +104,7 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 		},
 		"questions": {
 			{"ada", "/help", "eyes rocket", "/rollback"},
-			{"tom", "/status", "eyes rocket", "build"},
+			{"tom", "/status", "eyes rocket", "Build"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestRefusedWhileAnAgentWorks(t *testing.T) {
 			for _, c := range all {
 				ids = append(ids, h.say(c.by, c.body))
 			}
-			time.Sleep(300 * time.Millisecond) // as long as three looks
+			h.looks(3)
 			if got := h.calls(); got != "plan execute" {
 				t.Errorf("the agent was called for %s", got)
 			}
@@ -194,7 +194,7 @@ func TestRightIsLost(t *testing.T) {
 	j, _ := h.working()
 	h.forge.Permit(hubRepo, "ada", "read")
 	cancel := h.say("ada", "/cancel all of it")
-	time.Sleep(300 * time.Millisecond)
+	h.looks(3)
 	h.write("home/go-on", "")
 	j.end(exit.Done).wants("status", "completed")
 	h.signs(cancel, "")
@@ -209,7 +209,7 @@ func TestEditedWhileAnAgentWorks(t *testing.T) {
 	id := h.say("ada", "Well done.")
 	h.forge.EditComment(hubRepo, id, "/cancel")
 	bot := h.forge.AddComment(hubRepo, hubIssue, githubtest.Comment{Author: "other[bot]", Body: "/cancel"})
-	time.Sleep(300 * time.Millisecond)
+	h.looks(3)
 	h.write("home/go-on", "")
 	j.end(exit.Done).wants("status", "completed")
 	h.signs(id, "confused")
