@@ -3,6 +3,7 @@ package pipelines
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
@@ -16,12 +17,15 @@ type Document struct {
 
 // ReadDocument holds a file against a schema: the definition of that name in
 // CUE text. The file is read in the language that its name ends in, and as YAML
-// if that is none. Mistakes come back as Errors, all of them at once. The file
-// is evaluated in this process and without limits, so it has to come from the
+// if that is none. Mistakes come back as Errors, all of them at once; what is right
+// beside them is in the document, unless that is nil. What a field
+// marked @constraint(when) may ask about is the definition #Facts of the schema. The
+// file is evaluated in this process and without limits, so it has to come from the
 // person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
 	ctx := cuecontext.New()
-	s := ctx.CompileString(schema).LookupPath(cue.MakePath(cue.Def(definition)))
+	whole := ctx.CompileString(schema)
+	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
@@ -30,11 +34,15 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 		return nil, found.sorted()
 	}
 	c := &checker{}
-	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
-	if err := c.found.orNil(); err != nil {
-		return nil, err
+	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
+		c.facts = newShape(facts)
+		c.facts.loose = true
 	}
-	return &Document{root: n}, nil
+	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
+	if n == nil {
+		return nil, c.found.orNil()
+	}
+	return &Document{root: n}, c.found.orNil()
 }
 
 // JSON gives the values.
@@ -43,6 +51,9 @@ func (d *Document) JSON() []byte {
 	d.root.writeJSON(&out)
 	return out.Bytes()
 }
+
+// Wrote reports whether the field of that name is written, be it right or wrong.
+func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.names, field) }
 
 // Wrong notes a mistake that the schema cannot see, at the value that keys lead
 // to: names of fields and indices of items.

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/help"
 	"github.com/reprise-ci/reprise/internal/job"
@@ -45,7 +46,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 		runCommand(env), rollbackCommand(env), retryCommand(env),
 		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env), promptCommand(env),
 		listCommand(env), watchCommand(env), logsCommand(env), diffCommand(env), graphCommand(env), openCommand(env), cleanCommand(env), schemaCommand(env),
-		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
+		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),
 	)
 	root.AddCommand(steerCommands(env)...)
 	for _, c := range root.Commands() {
@@ -85,10 +86,11 @@ func strictHelp(root *cobra.Command) {
 }
 
 // nameCommands refuses a command line that does not name a command, before its
-// flags are looked at: they are those of another command, or ask for help.
+// flags are looked at: they are those of another command, or ask for help. A command
+// may take others besides its own commands.
 func nameCommands(root *cobra.Command, args []string) error {
 	c, rest, err := root.Find(args)
-	if err != nil || !c.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
+	if err != nil || !c.HasSubCommands() || c.Annotations[eval.Takes] != "" || len(rest) == 0 || strings.HasPrefix(rest[0], "-") {
 		return exit.AsUsage(err)
 	}
 	return oneOfTheCommands(c, rest)

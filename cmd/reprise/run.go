@@ -47,6 +47,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringVar(&o.Part.Only, "only", "", "the one phase to run")
 	f.StringSliceVar(&o.Part.Skip, "skip", nil, "phases to leave out, separated by commas")
 	f.StringVar(&o.Agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
+	f.StringVar(&o.Model, "model", "", "model of every step")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
 	budgetFlags(c, &o.More)
 	pushFlag(c, &o.Push)

@@ -19,7 +19,7 @@ func groups() []group {
 	return []group{
 		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "pause", "cancel"}},
 		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "open"}},
-		{"Pipelines:", []string{"explain", "prompt", "vet", "schema"}},
+		{"Pipelines:", []string{"explain", "prompt", "vet", "eval", "schema"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "version", "help"}},
 	}
 }

@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+)
+
+// Takes is the annotation of a command that takes arguments besides its own commands.
+const Takes = "takes"
+
+// Command is reprise eval.
+func Command(env environ.Env) *cobra.Command {
+	var o Options
+	var asJSON bool
+	var junit string
+	c := &cobra.Command{
+		Use: "eval SUITE", Annotations: map[string]string{Takes: "a suite"}, Short: "Find out how well pipelines, prompts and agents work",
+		Long: `Have runs of the cases of a suite, which is a folder, with each variant that it names,
+and say how many were solved, between which bounds the true share lies, what they cost,
+and whether one variant can be seen to be better. Whether a case is solved is judged by
+what it expects, and by checks and files that no agent sees before it has ended.
+
+Each run is one of reprise run in a repository of its own. What is over is kept, so the
+same command goes on where it was stopped, and --budget-usd counts what is over, too. A
+case whose checks pass before the work proves nothing, and is refused.
+
+The exit code is 0 if all was solved, 1 if not, 2 for a mistake in the suite, and 4 if
+the budget ended before all was over.`,
+		Example: "  reprise eval examples/eval --variants scripted\n  reprise eval SUITE --variants a,b --runs 5 --jobs 4 --budget-usd 20\n  reprise eval SUITE --case add-flag --fresh --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return exit.Usagef("which suite? Give one folder with a %s: reprise eval SUITE", suiteFile)
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.Runs < 0 || o.Runs > 1000 || o.Jobs < 1 || o.Jobs > 64 {
+				return exit.Usagef("--runs is from 1 to 1000, and --jobs from 1 to 64")
+			}
+			env, flush := env.Masked()
+			defer flush()
+			report, err := Evaluate(c.Context(), env, args[0], o)
+			if report == nil {
+				return err
+			}
+			if err := tell(env, *report, asJSON, junit); err != nil {
+				return err
+			}
+			return errors.Join(err, ending(*report, err))
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.Variants, "variants", nil, "variants of the suite, separated by commas (default: all)")
+	f.StringSliceVar(&o.Cases, "case", nil, "cases of the suite, separated by commas (default: all)")
+	f.IntVar(&o.Runs, "runs", 0, "runs of each case with each variant (default: as the suite says, or 1)")
+	f.IntVar(&o.Jobs, "jobs", 1, "runs at once")
+	f.Func("budget-usd", "money in `USD` that all runs together may spend, those of earlier starts among them", func(text string) (err error) {
+		o.USD, err = command.Dollars(text)
+		return err
+	})
+	f.StringVar(&o.Results, "results", "", "folder where results are kept (default: one for this suite, beside the runs on this machine)")
+	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
+	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
+	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
+	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
+	return c
+}
+
+// tell prints a report.
+func tell(env environ.Env, r Report, asJSON bool, junit string) error {
+	if junit != "" {
+		data, err := r.junit()
+		if err == nil {
+			err = os.WriteFile(junit, data, 0o644)
+		}
+		if err != nil {
+			return exit.AsUsage(err)
+		}
+	}
+	if asJSON {
+		return text.PrintJSON(env.Stdout, r)
+	}
+	r.show(terminal.NewReport(env.Stdout, terminal.ShowOptions(env)))
+	return nil
+}
+
+// ending is the exit code that a report comes to, unless an error has one.
+func ending(r Report, err error) error {
+	switch {
+	case err != nil:
+		return nil
+	case r.Short:
+		return exit.Code(exit.Budget)
+	case !r.AllSolved():
+		return exit.Code(exit.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package eval
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/terminal"
+)
+
+// evaluating is an evaluation of so many cases by variants, in a folder for results.
+func evaluating(t testing.TB, dir string, o Options, cases int, variants ...string) *evaluation {
+	s := &Suite{Runs: 1, dir: "suite"}
+	for i := range cases {
+		s.Cases = append(s.Cases, Case{Name: fmt.Sprintf("case-%02d", i)})
+	}
+	for _, v := range variants {
+		s.Variants = append(s.Variants, Variant{Name: v})
+	}
+	known, err := openResults(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = known.close() })
+	now := func() time.Time { return time.Unix(1000, 0).UTC() }
+	return &evaluation{environ.Env{Stderr: io.Discard, Now: now}, s, o, known, map[[2]string]string{}}
+}
+
+// fake is an agent of known quality: in so many of 100 runs it solves the case.
+func fake(t Trial, quality uint32, usd float64) Result {
+	h := fnv.New32a()
+	_, _ = fmt.Fprintf(h, "%s %s %d", t.Variant, t.Case, t.Run)
+	r := Result{Trial: t, Solved: h.Sum32()>>8%100 < quality, Spent: usd}
+	r.Facts.Cost.USD, r.Facts.Attempts = usd, 1
+	if !r.Solved {
+		r.Misses = []string{"hidden: ended with 1: --- FAIL: \x1b[2J", "more"}
+	}
+	return r
+}
+
+// TestKnownAgentsAreRanked has agents evaluated whose quality is known: one solves 90 of
+// 100, another one too, one half of them, and one lies.
+func TestKnownAgentsAreRanked(t *testing.T) {
+	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
+	e := evaluating(t, t.TempDir(), Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range report.Variants {
+		if truth := float64(quality[s.Variant]) / 100; s.Runs != 60 || !s.Share.Holds(truth) {
+			t.Errorf("%s: %d of %d, %v; the truth is %v", s.Variant, s.Solved, s.Runs, s.Share, truth)
+		}
+	}
+	var said bytes.Buffer
+	report.show(terminal.NewReport(&said, terminal.Options{}))
+	for _, want := range []string{
+		"\ngood and half: good solves more: alone in ",
+		"\ngood and liar: good solves more: alone in ",
+		"\nhalf and liar: half solves more: alone in ",
+		"\ngood and twin: no difference can be seen with 60 runs (p = 0.754); in cost, none can be seen\n",
+		"(p < 0.001); good costs $0.09 more ($0.09 to $0.09)\n",
+		"\nnot solved: case-00, liar, run 1: hidden: ended with 1: --- FAIL: ␛[2J (and 1 more)\n",
+		"\n240 runs, $13.80 in all; the results are in ",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(said.String())
+	}
+	if report.AllSolved() || report.Missing != 0 || report.Short {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestBudgetEndsInTheMiddle lets trials spend no more than there is: what is over is
+// reported, and a larger budget goes on with the rest.
+func TestBudgetEndsInTheMiddle(t *testing.T) {
+	dir, calls := t.TempDir(), 0
+	do := func(_ context.Context, at Trial, usd float64) (Result, error) {
+		calls++
+		if usd < 0.1 {
+			return Result{Trial: at, Spent: usd}, errCut
+		}
+		return fake(at, 100, 0.1), nil
+	}
+	e := evaluating(t, dir, Options{Jobs: 1, USD: 0.35}, 10, "a")
+	report, err := e.carryOut(t.Context(), do)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 4 || report.AllSolved() {
+		t.Errorf("after %d calls: %+v", calls, report)
+	}
+	var said bytes.Buffer
+	report.show(terminal.NewReport(&said, terminal.Options{}))
+	if want := "This is a part: 7 runs are not over (the budget is used up; with a larger --budget-usd the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
+		t.Errorf("it ends with:\n%s", said.String())
+	}
+	e.options.USD = 0.30 // which is spent
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4 || !report.Short || report.Earlier != 3 {
+		t.Errorf("after %d calls: %+v, %v", calls, report, err)
+	}
+	e.options.USD = 0
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4+7 || report.Missing != 0 || !report.AllSolved() {
+		t.Errorf("after %d calls: %+v, %v", calls, report, err)
+	}
+}
+
+// TestLedger divides a budget among trials at work, and gives back what they left.
+func TestLedger(t *testing.T) {
+	l := newLedger(1, 4)
+	first, _ := l.reserve()
+	second, _ := l.reserve()
+	if first != 0.25 || second != 0.25 {
+		t.Errorf("%v and %v", first, second)
+	}
+	l.settle(first, 0)
+	l.settle(second, 0.9) // more than it was to
+	if usd, ok := l.reserve(); !ok || usd < 0.02 || usd > 0.03 {
+		t.Errorf("%v, %v", usd, ok)
+	}
+	free := newLedger(0, 2)
+	for range 100 {
+		if usd, ok := free.reserve(); !ok || usd < 1e300 {
+			t.Fatalf("%v, %v", usd, ok)
+		}
+	}
+}
+
+// TestLedgerWaits has a trial wait for one that holds all there is.
+func TestLedgerWaits(t *testing.T) {
+	l := newLedger(1, 1)
+	all, _ := l.reserve()
+	got := make(chan float64)
+	go func() {
+		usd, _ := l.reserve()
+		got <- usd
+	}()
+	l.settle(all, 0.5)
+	if usd := <-got; usd != 0.5 {
+		t.Errorf("%v", usd)
+	}
+	l.settle(0.5, 0.5)
+	if _, ok := l.reserve(); ok {
+		t.Error("there is nothing left")
+	}
+}
+
+// TestFailureEndsAnEvaluation keeps what was over by then, and says what failed.
+func TestFailureEndsAnEvaluation(t *testing.T) {
+	broken := errors.New("the disk is full")
+	e := evaluating(t, t.TempDir(), Options{Jobs: 1}, 5, "a")
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+		if at.Case == "case-02" {
+			return Result{}, broken
+		}
+		return fake(at, 100, 0.1), nil
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "case-02, a, run 1: ") || len(report.Results) != 2 || report.Missing != 3 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestChangedCasesAreDoneAnew goes by what a trial was made from.
+func TestChangedCasesAreDoneAnew(t *testing.T) {
+	e, done := evaluating(t, t.TempDir(), Options{Jobs: 1}, 2, "a"), []string(nil)
+	do := func(_ context.Context, at Trial, _ float64) (Result, error) {
+		done = append(done, at.Case)
+		return fake(at, 100, 0), nil
+	}
+	for _, key := range []string{"x", "x", "y"} {
+		e.keys[[2]string{"case-01", "a"}] = key
+		if _, err := e.carryOut(t.Context(), do); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"case-00", "case-01", "case-01"}; !slices.Equal(done, want) {
+		t.Errorf("done: %v, want %v", done, want)
+	}
+}
+
+// TestKeys changes what a case and a variant are made from.
+func TestKeys(t *testing.T) {
+	dir := folder(t, map[string]string{"c/case.cue": "x", "c/issue.md": "x", "shared.cue": "x", "pipeline.cue": "x"})
+	keys := func() (all [2]string) {
+		c := Case{Name: "c", dir: filepath.Join(dir, "c"), Repo: filepath.Join(dir, "shared.cue")}
+		v := Variant{Pipeline: filepath.Join(dir, "pipeline.cue")}
+		for i, key := range []func() (string, error){func() (string, error) { return c.key(t.Context(), os.Environ()) }, v.key} {
+			made, err := key()
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[i] = made
+		}
+		return all
+	}
+	first := keys()
+	if again := keys(); again != first {
+		t.Errorf("%v, then %v", first, again)
+	}
+	for file, of := range map[string]int{"c/issue.md": 0, "shared.cue": 0, "pipeline.cue": 1} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("y"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		now := keys()
+		if now[of] == first[of] || now[1-of] != first[1-of] {
+			t.Errorf("after a change of %s: %v, before %v", file, now, first)
+		}
+		first = now
+	}
+}
+
+// evaluateUntilKilled evaluates until some trials are over, and then waits to be killed
+// with others at work. Of each trial that begins it prints a line.
+func evaluateUntilKilled(dir string) int {
+	known, err := openResults(context.Background(), dir)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	e := &evaluation{environ.Env{Stderr: io.Discard, Now: time.Now}, &Suite{Runs: 1, Cases: make([]Case, 1), Variants: []Variant{{Name: "a"}}}, Options{Runs: 100, Jobs: 3}, known, map[[2]string]string{}}
+	e.suite.Cases[0].Name = "case-00"
+	_, err = e.carryOut(context.Background(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+		fmt.Println(at)
+		if at.Run > 20 {
+			select {}
+		}
+		return fake(at, 100, 0), nil
+	})
+	fmt.Println(err)
+	return 1
+}
+
+// TestKilledEvaluationGoesOn kills an evaluation at work: the next one does each trial
+// that was not over, and none that was.
+func TestKilledEvaluationGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], evaluates, dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines, n := bufio.NewScanner(out), 0; n < 23 && lines.Scan(); n++ { // three wait
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out)
+	_ = cmd.Wait() // it was killed
+	e := evaluating(t, dir, Options{Runs: 100, Jobs: 3}, 1, "a")
+	over := map[Trial]bool{}
+	for _, at := range e.suite.trials(100) {
+		if _, is, err := e.known.load(at, ""); err != nil {
+			t.Fatal(err)
+		} else if is {
+			over[at] = true
+		}
+	}
+	if len(over) != 20 {
+		t.Fatalf("%d were over, want 20", len(over))
+	}
+	var mu sync.Mutex
+	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if over[at] {
+			t.Errorf("%s was done twice", at)
+		}
+		over[at] = true
+		return fake(at, 100, 0), nil
+	})
+	if err != nil || report.Missing != 0 || len(over) != 100 {
+		t.Errorf("%d over: %+v, %v", len(over), report.Missing, err)
+	}
+}
+
+func TestTwoEvaluationsInOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	_ = evaluating(t, dir, Options{}, 1, "a")
+	if _, err := openResults(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "another evaluation is at work there") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	s := &Suite{Variants: []Variant{{Name: "a"}}, Cases: []Case{{Name: "x"}, {Name: "y"}}}
+	all := []Result{{Trial: Trial{"a", "y", 1}, Misses: []string{"one <&> \x1b", "two"}}, {Trial: Trial{"a", "x", 1}, Solved: true}}
+	all[0].Facts.Seconds = 1.5
+	got, err := reportOn(s, all, 2).junit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `<?xml version="1.0" encoding="UTF-8"?>
+<testsuites>
+  <testsuite name="a" tests="2" failures="1" time="1.500">
+    <testcase classname="x" name="run 1" time="0.000"></testcase>
+    <testcase classname="y" name="run 1" time="1.500">
+      <failure message="one &lt;&amp;&gt; ␛">one &lt;&amp;&gt; ␛&#xA;two</failure>
+    </testcase>
+  </testsuite>
+</testsuites>
+`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,78 @@
+// Package expect holds the facts of a run against what a case expects of it. What is
+// expected comes from the person at the terminal, and is evaluated without limits.
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/encoding/json"
+)
+
+// Misses says what keeps the facts, a JSON object, from being among the values that the
+// CUE text describes: a line for each, sorted. Facts that the text does not name are
+// never wrong.
+func Misses(text string, facts []byte) ([]string, error) {
+	ctx := cuecontext.New()
+	want := ctx.CompileString(text, cue.Filename("expect"))
+	expr, err := json.Extract("facts", facts)
+	if err := errors.Join(want.Validate(), err); err != nil {
+		return nil, err
+	}
+	found := misses(want, ctx.BuildExpr(expr), "")
+	slices.Sort(found)
+	return found, nil
+}
+
+// misses goes down as far as both have fields, so that each miss is one of its own.
+func misses(want, got cue.Value, path string) (found []string) {
+	if want.Subsume(got, cue.Final()) == nil {
+		return nil
+	}
+	whole := fmt.Sprintf("%sgot %s, expected %s", prefixed(path), written(got), written(want))
+	fields, err := want.Fields()
+	if err != nil || got.IncompleteKind() != cue.StructKind {
+		return []string{whole}
+	}
+	for fields.Next() {
+		at := within(path, fields.Selector().Unquoted())
+		if there := got.LookupPath(cue.MakePath(cue.Str(fields.Selector().Unquoted()))); there.Exists() {
+			found = append(found, misses(fields.Value(), there, at)...)
+		} else {
+			found = append(found, fmt.Sprintf("%sthere is none, expected %s", prefixed(at), written(fields.Value())))
+		}
+	}
+	if len(found) == 0 { // what fields demand of each other
+		found = []string{whole}
+	}
+	return found
+}
+
+// within is the path of a field.
+func within(path, name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		return path + "[" + strconv.Quote(name) + "]"
+	}
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func prefixed(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}
+
+// written is a value on one line.
+func written(v cue.Value) string {
+	return strings.Join(strings.FieldsFunc(fmt.Sprint(v), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}

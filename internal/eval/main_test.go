@@ -1,0 +1,42 @@
+package eval
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// evaluates makes the test program an evaluation that a test kills.
+const evaluates = "evaluate-until-killed"
+
+// TestMain makes the test program evaluate CUE when it is started again for that, as the
+// hidden command does for reprise.
+func TestMain(m *testing.M) {
+	switch {
+	case slices.Equal(os.Args[1:], []string{definition.EvaluateCommand}):
+		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+	case len(os.Args) == 3 && os.Args[1] == evaluates:
+		os.Exit(evaluateUntilKilled(os.Args[2]))
+	}
+	remove := testenv.Neutral()
+	code := m.Run()
+	remove()
+	os.Exit(code)
+}
+
+// folder makes a folder with files, by their paths.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := testenv.PutText(filepath.Join(dir, filepath.FromSlash(name)), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,163 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+)
+
+// Report is what an evaluation has found out, for programs.
+type Report struct {
+	Suite       string       `json:"suite"`
+	Variants    []Score      `json:"variants"`
+	Cases       []Score      `json:"cases"`
+	Comparisons []Comparison `json:"comparisons"`
+	Results     []Result     `json:"results"`
+	Missing     int          `json:"missing"`       // trials that are not over
+	Short       bool         `json:"budget_ended"`  // before all were over
+	USD         float64      `json:"cost_usd"`      // of all that are over
+	Folder      string       `json:"results_in"`    // where the results are kept
+	Earlier     int          `json:"taken_earlier"` // results that were there already
+}
+
+// reportOn sums up results of a suite, of which so many trials were asked for.
+func reportOn(s *Suite, all []Result, asked int) Report {
+	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
+	var names []string
+	for _, v := range s.Variants {
+		names = append(names, v.Name)
+		r.Variants = append(r.Variants, scoreOf(all, v.Name, ""))
+	}
+	for _, c := range s.Cases {
+		for _, v := range s.Variants {
+			r.Cases = append(r.Cases, scoreOf(all, v.Name, c.Name))
+		}
+	}
+	r.Comparisons = compare(all, names)
+	for _, one := range all {
+		r.USD += one.Facts.Cost.USD
+	}
+	return r
+}
+
+// AllSolved reports whether every trial was solved, and none is missing.
+func (r Report) AllSolved() bool {
+	for _, one := range r.Results {
+		if !one.Solved {
+			return false
+		}
+	}
+	return r.Missing == 0
+}
+
+// show prints the report for people.
+func (r Report) show(out terminal.Report) {
+	t := text.Table{Align: "lrrrrrr"}
+	t.Add("variant", "solved", "95 % between", "cost", "time", "calls", "revises")
+	for _, s := range r.Variants {
+		t.Add(s.Variant, s.share(), s.between(), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
+	}
+	r.table(out, t)
+	t = text.Table{Align: "llrrrrr"}
+	t.Add("case", "variant", "solved", "cost", "time", "calls", "revises")
+	before := ""
+	for _, s := range r.Cases {
+		t.Add(text.If(s.Case != before, s.Case), s.Variant, s.share(), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
+		before = s.Case
+	}
+	out.Line("")
+	r.table(out, t)
+	out.Line("")
+	for _, c := range r.Comparisons {
+		out.Line("%s", c)
+	}
+	r.showMisses(out)
+	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
+	if r.Missing > 0 {
+		why := "the same command goes on with them"
+		if r.Short {
+			why = "the budget is used up; with a larger --budget-usd the same command goes on with them"
+		}
+		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
+	}
+}
+
+func (r Report) table(out terminal.Report, t text.Table) {
+	out.Fitted(&t, func(i int, line string) string {
+		if i == 0 {
+			return out.Faint(line)
+		}
+		return line
+	})
+}
+
+// mostMisses is of how many cases and variants a terminal tells why they are not solved.
+const mostMisses = 20
+
+// showMisses says, for each case and variant, why the first run that is not solved is not.
+func (r Report) showMisses(out terminal.Report) {
+	n := 0
+	for _, s := range r.Cases {
+		at := slices.IndexFunc(r.Results, func(one Result) bool { return one.Variant == s.Variant && one.Case == s.Case && !one.Solved })
+		if at < 0 {
+			continue
+		}
+		if n++; n <= mostMisses {
+			one := r.Results[at]
+			more := text.If(len(one.Misses) > 1, fmt.Sprintf(" (and %d more)", len(one.Misses)-1))
+			out.Line("%s", out.Red("not solved: ")+one.Trial.String()+": "+text.Flat(one.Misses[0])+more)
+		}
+	}
+	if n > mostMisses {
+		out.Line("and %d more, see --json", n-mostMisses)
+	}
+}
+
+// share writes "18 of 20".
+func (s Score) share() string { return fmt.Sprintf("%d of %d", s.Solved, s.Runs) }
+
+func (s Score) between() string {
+	return fmt.Sprintf("%.0f and %.0f %%", 100*s.Share.Low, 100*s.Share.High)
+}
+
+func took(seconds float64) string {
+	return text.Duration(time.Duration(seconds * float64(time.Second)))
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+
+// String says in a sentence what can be seen.
+func (c Comparison) String() string {
+	if c.Pairs == 0 {
+		return fmt.Sprintf("%s and %s: no case was run by both", c.First, c.Second)
+	}
+	with, p := text.Plural(c.Pairs, "run"), probability(c.P)
+	solved := fmt.Sprintf("no difference can be seen with %s (p %s)", with, p)
+	if c.Differs() {
+		better, alone, other := c.First, c.OnlyFirst, c.OnlySecond
+		if c.OnlySecond > c.OnlyFirst {
+			better, alone, other = c.Second, c.OnlySecond, c.OnlyFirst
+		}
+		solved = fmt.Sprintf("%s solves more: alone in %d of %s, the other in %d (p %s)", better, alone, with, other, p)
+	}
+	cost := "in cost, none can be seen"
+	if c.CostDiffers() {
+		dearer, more, low, high := c.First, c.USD, c.Between.Low, c.Between.High
+		if more < 0 {
+			dearer, more, low, high = c.Second, -more, -high, -low
+		}
+		cost = fmt.Sprintf("%s costs %s more (%s to %s)", dearer, text.USD(more), text.USD(low), text.USD(high))
+	}
+	return fmt.Sprintf("%s and %s: %s; %s", c.First, c.Second, solved, cost)
+}
+
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return "= " + strconv.FormatFloat(p, 'f', 3, 64)
+}

@@ -1,0 +1,131 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+)
+
+// ledger divides what an evaluation may spend among its trials. The zero value lets
+// them spend nothing.
+type ledger struct {
+	mu       sync.Mutex
+	left     float64 // in US dollars, that nobody has spent or may spend now; +Inf: no limit
+	jobs     int     // trials that can go on at once
+	running  int
+	released *sync.Cond
+}
+
+// least is what a trial needs so that it is worth to begin, in US dollars.
+const least = 0.01
+
+func newLedger(usd float64, jobs int) *ledger {
+	if usd <= 0 {
+		usd = math.Inf(1)
+	}
+	l := &ledger{left: usd, jobs: jobs}
+	l.released = sync.NewCond(&l.mu)
+	return l
+}
+
+// reserve gives what a trial may spend: an even share of what is left. It waits for
+// trials at work where they may leave something; false says that nothing is left.
+func (l *ledger) reserve() (usd float64, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.left < least {
+		if l.running == 0 {
+			return 0, false
+		}
+		l.released.Wait()
+	}
+	usd = max(least, l.left/float64(max(1, l.jobs-l.running)))
+	if !math.IsInf(l.left, 1) {
+		l.left -= usd
+	}
+	l.running++
+	return usd, true
+}
+
+// settle gives back what a trial has not spent.
+func (l *ledger) settle(reserved, spent float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running--
+	if !math.IsInf(l.left, 1) {
+		l.left += reserved - spent
+	}
+	l.released.Broadcast()
+}
+
+// doing carries out one trial, which may spend as much as usd says.
+type doing func(ctx context.Context, t Trial, usd float64) (Result, error)
+
+// outcomes are what came of the trials of an evaluation.
+type outcomes struct {
+	done  []Result
+	short bool // the budget ended before all were over
+}
+
+// carryOut carries out trials, several at once, in their order. What is over by the time
+// that one fails, or ctx ends, is in the outcomes, too. Save is called with each result,
+// for one at a time.
+func carryOut(ctx context.Context, trials []Trial, jobs int, l *ledger, do doing, save func(Result) error) (outcomes, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	queue := make(chan Trial, len(trials))
+	for _, t := range trials {
+		queue <- t
+	}
+	close(queue)
+	var all outcomes
+	var mu sync.Mutex
+	var failed []error
+	one := func(t Trial) {
+		usd, ok := l.reserve()
+		if !ok {
+			mu.Lock()
+			all.short = true
+			mu.Unlock()
+			return
+		}
+		if ctx.Err() != nil {
+			l.settle(usd, 0)
+			return
+		}
+		r, err := do(ctx, t, usd)
+		l.settle(usd, r.Spent)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case errors.Is(err, errCut):
+			all.short = true
+			return
+		case err == nil:
+			err = save(r)
+		}
+		if err == nil {
+			all.done = append(all.done, r)
+			return
+		}
+		if ctx.Err() == nil || len(failed) == 0 { // what was stopped by that says nothing new
+			failed = append(failed, fmt.Errorf("%s: %w", t, err))
+		}
+		stop(err)
+	}
+	var workers sync.WaitGroup
+	for range max(1, jobs) {
+		workers.Go(func() {
+			for t := range queue {
+				if ctx.Err() != nil {
+					return
+				}
+				one(t)
+			}
+		})
+	}
+	workers.Wait()
+	return all, errors.Join(failed...)
+}

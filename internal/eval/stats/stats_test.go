@@ -1,0 +1,141 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func near(a, b, by float64) bool { return math.Abs(a-b) <= by }
+
+// TestWilson compares with figures that are published: R. G. Newcombe, Two-sided
+// confidence intervals for the single proportion, 1998, table I, method 3.
+func TestWilson(t *testing.T) {
+	for _, tt := range []struct {
+		k, n      int
+		low, high float64
+	}{
+		{81, 263, 0.2553, 0.3662},
+		{15, 148, 0.0624, 0.1605},
+		{0, 20, 0, 0.1611},
+		{1, 29, 0.0061, 0.1718},
+		{29, 29, 0.8830, 1},
+		{0, 0, 0, 1},
+	} {
+		if got := Wilson(tt.k, tt.n); !near(got.Low, tt.low, 0.0001) || !near(got.High, tt.high, 0.0001) {
+			t.Errorf("%d of %d: %v, want %v to %v", tt.k, tt.n, got, tt.low, tt.high)
+		}
+	}
+}
+
+func TestMcNemar(t *testing.T) {
+	for _, tt := range []struct {
+		a, b int
+		want float64
+	}{{0, 0, 1}, {1, 1, 1}, {0, 5, 0.0625}, {5, 0, 0.0625}, {0, 6, 0.03125}, {2, 10, 0.038574}, {500, 500, 1}} {
+		if got := McNemar(tt.a, tt.b); !near(got, tt.want, 0.000001) {
+			t.Errorf("%d and %d: %v, want %v", tt.a, tt.b, got, tt.want)
+		}
+	}
+	if p := McNemar(1000, 1200); p > 0.0001 || p <= 0 {
+		t.Errorf("many pairs: %v", p)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	for i, got := range Holm([]float64{0.04, 0.01, 0.03}) {
+		if want := []float64{0.06, 0.03, 0.06}[i]; !near(got, want, 1e-9) {
+			t.Errorf("%d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// evaluations is how many are simulated below, each with runs that succeed with a
+// known chance.
+const evaluations = 2000
+
+// TestIntervalsHoldTheTruth simulates evaluations of agents whose quality is known: in
+// 95 of 100 the interval has to hold it. Of any one quality and number of runs it may be
+// a little less or more, as there are only so many outcomes; by how much was worked out
+// by R. G. Newcombe.
+func TestIntervalsHoldTheTruth(t *testing.T) {
+	draw, all, held := rand.New(rand.NewPCG(7, 11)), 0, 0
+	for _, quality := range []float64{0.9, 0.5, 0.1, 0.75, 0.33} {
+		for _, runs := range []int{20, 36, 60} {
+			good := 0
+			for range evaluations {
+				k := 0
+				for range runs {
+					if draw.Float64() < quality {
+						k++
+					}
+				}
+				if Wilson(k, runs).Holds(quality) {
+					good++
+				}
+			}
+			if share := float64(good) / evaluations; share < 0.92 || share > 0.985 {
+				t.Errorf("quality %v, %d runs: the interval holds it in %.1f of 100", quality, runs, 100*share)
+			}
+			all, held = all+evaluations, held+good
+		}
+	}
+	if share := float64(held) / float64(all); !near(share, 0.95, 0.01) {
+		t.Errorf("all together: the interval holds the truth in %.1f of 100, want 95", 100*share)
+	}
+}
+
+// TestDifferencesThatAreSeen simulates pairs of two agents that are equally good: a
+// difference may be seen in 5 of 100 at most. Of two that differ it is seen.
+func TestDifferencesThatAreSeen(t *testing.T) {
+	draw := rand.New(rand.NewPCG(3, 5))
+	seen := func(first, second float64) float64 {
+		n := 0
+		for range evaluations {
+			a, b := 0, 0
+			for range 60 {
+				x, y := draw.Float64() < first, draw.Float64() < second
+				if x && !y {
+					a++
+				}
+				if y && !x {
+					b++
+				}
+			}
+			if McNemar(a, b) < 0.05 {
+				n++
+			}
+		}
+		return float64(n) / evaluations
+	}
+	if share := seen(0.7, 0.7); share > 0.05 {
+		t.Errorf("of two that are equal a difference is seen in %.1f of 100", 100*share)
+	}
+	if share := seen(0.9, 0.5); share < 0.95 {
+		t.Errorf("of two that differ a difference is seen in %.1f of 100 only", 100*share)
+	}
+}
+
+func TestMeanInterval(t *testing.T) {
+	if mean, i := MeanInterval([]float64{3}); mean != 3 || !i.Holds(-1e300) || !i.Holds(1e300) {
+		t.Errorf("of one figure: %v, %v", mean, i)
+	}
+	draw, held := rand.New(rand.NewPCG(1, 2)), 0
+	const tries = 300
+	for range tries {
+		figures := make([]float64, 40)
+		for f := range figures {
+			figures[f] = draw.ExpFloat64() // of mean 1, and skewed as costs are
+		}
+		if _, i := MeanInterval(figures); i.Holds(1) {
+			held++
+		}
+	}
+	if share := float64(held) / tries; share < 0.88 {
+		t.Errorf("the interval holds the mean in %.1f of 100", 100*share)
+	}
+	_, first := MeanInterval([]float64{1, 2, 3, 4})
+	if _, again := MeanInterval([]float64{1, 2, 3, 4}); first != again {
+		t.Errorf("%v, then %v", first, again)
+	}
+}

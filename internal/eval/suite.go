@@ -1,0 +1,255 @@
+// Package eval finds out how well pipelines, prompts and agents work: it has runs of
+// known cases, judges them by checks that no agent sees, and compares.
+package eval
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+//go:embed schema.cue
+var schema string
+
+// The names of the files of a suite and of a case.
+const (
+	suiteFile = "suite.cue"
+	caseFile  = "case.cue"
+)
+
+// maxFile is the most that a file of a suite may have, in bytes.
+const maxFile = 1 << 20
+
+// Suite is cases and the ways to work on them.
+type Suite struct {
+	Description string
+	Runs        int // of each case with each variant
+	Variants    []Variant
+	Cases       []Case
+
+	dir string
+}
+
+// Variant is a way to work. What it leaves empty is as in any run.
+type Variant struct {
+	Name     string `json:"-"`
+	Pipeline string `json:"pipeline,omitempty"` // a name, NAME/PRESET, or an absolute path
+	Agent    string `json:"agent,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Prompts  string `json:"prompts,omitempty"` // absolute path of a folder
+	Language string `json:"language,omitempty"`
+	Budget   struct {
+		USD      float64            `json:"usd,omitzero"`
+		Tokens   int64              `json:"tokens,omitzero"`
+		Time     pipelines.Duration `json:"time,omitzero"`
+		Attempts int                `json:"attempts,omitzero"`
+	} `json:"budget,omitzero"`
+}
+
+// Case is an issue in a repository, and what has to come of it. Its paths are absolute.
+type Case struct {
+	Name     string
+	Repo     string // a folder, a git bundle or an archive
+	Commit   string // of a repository; "" for what is checked out
+	Issue    string
+	Mutation []Mutation
+	Hidden   string // a folder or an archive; "" for none
+	Setup    []ShellCommand
+	Checks   []ShellCommand // fail before the work, pass after it
+	Still    []ShellCommand // pass before and after
+	Keeps    []string
+	Expect   string // CUE text
+	Stubs    string
+
+	dir string
+	doc *pipelines.Document
+}
+
+// Mutation is a mistake that is planted: one text in a file in place of another.
+type Mutation struct{ File, Find, Replace string }
+
+// ShellCommand is for /bin/sh, at the top of the repository.
+type ShellCommand struct {
+	Name, Run string
+	Timeout   pipelines.Duration
+}
+
+// check is the command as reprise runs all checks.
+func (c ShellCommand) check() pipelines.Check {
+	return pipelines.Check{Name: c.Name, Run: c.Run, Timeout: cmp.Or(c.Timeout, pipelines.Duration(10*time.Minute))}
+}
+
+// usual is what a case expects that does not say it.
+const usual = `{status: "success"}`
+
+// ReadSuite reads the suite in a folder, and checks the pipelines that are files of it.
+// All mistakes come back together, as pipelines.Errors.
+func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
+	s := &Suite{dir: dir, Runs: 1}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, exit.Usagef("%s is not a folder; a suite is a folder with %s and a folder for each case", dir, suiteFile)
+	}
+	found, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		folder := filepath.Join(dir, e.Name())
+		if _, err := os.Stat(filepath.Join(folder, caseFile)); err != nil {
+			continue // it holds what cases share
+		}
+		c, err := readCase(folder)
+		if wrong := pipelines.Errors(nil); errors.As(err, &wrong) {
+			found = append(found, wrong...)
+		} else if err != nil {
+			return nil, err
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	if len(s.Cases) == 0 {
+		found = append(found, pipelines.Error{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
+	}
+	wrong, err := s.vet(ctx)
+	if err := mistakes(append(found, wrong...)).sorted(); err != nil {
+		return nil, err
+	}
+	return s, err
+}
+
+// document reads a file of a suite. What is right is there also beside mistakes, unless
+// the document is nil.
+func document(file, definition string) (*pipelines.Document, error) {
+	data, err := folders.ReadRegular(file, maxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, pipelines.Errors{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pipelines.ReadDocument(file, data, schema, definition)
+}
+
+// read reads what a suite says besides its cases.
+func (s *Suite) read() (pipelines.Errors, error) {
+	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite")
+	var found pipelines.Errors
+	if err != nil && !errors.As(err, &found) {
+		return nil, err
+	}
+	if doc == nil {
+		return found, nil
+	}
+	var said struct {
+		Description string
+		Runs        int
+		Variants    map[string]Variant
+	}
+	if err := json.Unmarshal(doc.JSON(), &said); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
+	}
+	s.Description, s.Runs = said.Description, cmp.Or(said.Runs, 1)
+	for name, v := range said.Variants {
+		v.Name = name
+		if v.Prompts != "" {
+			v.Prompts = s.path(v.Prompts)
+			if info, err := os.Stat(v.Prompts); err != nil || !info.IsDir() {
+				doc.Wrong([]any{"variants", name, "prompts"}, "there is no folder %s", v.Prompts)
+			}
+		}
+		if definition.IsPath(v.Pipeline) {
+			v.Pipeline = s.path(v.Pipeline)
+			if _, err := os.Stat(v.Pipeline); err != nil {
+				doc.Wrong([]any{"variants", name, "pipeline"}, "there is no file %s", v.Pipeline)
+			}
+		}
+		if strings.HasPrefix(v.Agent, "-") || strings.HasPrefix(v.Model, "-") || strings.HasPrefix(v.Pipeline, "-") {
+			doc.Wrong([]any{"variants", name}, "a name begins with a hyphen, as an option does")
+		}
+		s.Variants = append(s.Variants, v)
+	}
+	if len(s.Variants) == 0 {
+		s.Variants = []Variant{{Name: "default"}}
+	}
+	slices.SortFunc(s.Variants, func(a, b Variant) int { return strings.Compare(a.Name, b.Name) })
+	return append(found, mistakesIn(doc.Mistakes())...), nil
+}
+
+// vet checks the pipelines that are files of the suite.
+func (s *Suite) vet(ctx context.Context) (pipelines.Errors, error) {
+	var files []string
+	for _, v := range s.Variants {
+		if _, err := os.Stat(v.Pipeline); definition.IsPath(v.Pipeline) && err == nil && !slices.Contains(files, v.Pipeline) {
+			files = append(files, v.Pipeline)
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil // without names all pipelines would be checked
+	}
+	found, _, err := definition.Vetted(ctx, nil, files)
+	return found, err
+}
+
+// path makes a path of suite.cue absolute.
+func (s *Suite) path(name string) string { return absolute(s.dir, name) }
+
+// absolute makes a path absolute that counts from a folder.
+func absolute(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	full, err := filepath.Abs(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return filepath.Join(dir, name) // the working folder is gone: it is said where it is used
+	}
+	return full
+}
+
+// Choose leaves only the variants and cases of these names; without names, all.
+func (s *Suite) Choose(variants, cases []string) error {
+	var err error
+	if s.Variants, err = chosen("variant", s.Variants, variants, func(v Variant) string { return v.Name }); err != nil {
+		return err
+	}
+	s.Cases, err = chosen("case", s.Cases, cases, func(c Case) string { return c.Name })
+	return err
+}
+
+// chosen gives those of the names, in their order.
+func chosen[T any](what string, all []T, names []string, nameOf func(T) string) ([]T, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []T
+	var wrong []error
+	for i, name := range names {
+		at := slices.IndexFunc(all, func(one T) bool { return nameOf(one) == name })
+		switch {
+		case at < 0:
+			var known []string
+			for _, one := range all {
+				known = append(known, nameOf(one))
+			}
+			wrong = append(wrong, fmt.Errorf("there is no %s %q; the suite has %s", what, name, strings.Join(known, ", ")))
+		case !slices.Contains(names[:i], name):
+			out = append(out, all[at])
+		}
+	}
+	return out, exit.AsUsage(errors.Join(wrong...))
+}

@@ -1,0 +1,243 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Trial is one run of a case with a variant.
+type Trial struct {
+	Variant string `json:"variant"`
+	Case    string `json:"case"`
+	Run     int    `json:"run"` // counts from 1
+}
+
+func (t Trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.Variant, t.Run) }
+
+// Result is what came of a trial that is over.
+type Result struct {
+	Trial
+	Key    string    `json:"key"` // of what it was made from: another case or variant has another one
+	Solved bool      `json:"solved"`
+	Misses []string  `json:"misses,omitempty"` // why it is not solved
+	Facts  Facts     `json:"facts"`
+	Ended  time.Time `json:"ended_at"`
+	Spent  float64   `json:"-"` // in this process, in US dollars
+}
+
+// RunVariable is the variable that tells a program which run of its case it works in,
+// if the pipeline passes it on: agents that are scripted may do otherwise in each.
+const RunVariable = "EVAL_RUN"
+
+// errCut says that a run was ended by the budget of the evaluation, and not by its own.
+var errCut = errors.New("the budget of the evaluation is used up")
+
+// runner has trials carried out by this program itself, each as a process in a
+// repository of its own.
+type runner struct {
+	env     environ.Env
+	self    string
+	sandbox string
+	folder  string // for what is made and removed again
+	judge   *judge
+}
+
+// do carries out a trial, or goes on with it where it was left. It may spend as much as
+// usd says, in US dollars. What it costs is told also where it fails.
+func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (Result, error) {
+	out := Result{Trial: t}
+	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
+	repo, file := filepath.Join(dir, "repo"), filepath.Join(dir, c.Name+".md")
+	if _, err := os.Stat(repo); err != nil {
+		if err := r.begin(ctx, c, v, dir); err != nil {
+			return out, err
+		}
+	}
+	is, err := issue.ReadFile(file)
+	if err != nil {
+		return out, err
+	}
+	env := r.env
+	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), RunVariable+"="+strconv.Itoa(t.Run))
+	args := append([]string{"run", "--repo", repo, "--issue-file", file, "--push=false", "--json", "--sandbox", r.sandbox}, v.flags(c)...)
+	own, err := r.ownBudget(ctx, v, repo, is)
+	if err != nil {
+		return out, err
+	}
+	at, spent, over := (*workspace.Recorded)(nil), 0.0, false
+	if at, err = workspace.Look(ctx, env, repo, is.ID); err == nil {
+		spent = at.Run.Cost.USD
+		over = at.Run.Status != metadata.Running && at.Run.Status != metadata.Interrupted && !cut(at, own)
+	} else if !errors.As(err, new(*workspace.NoRunError)) {
+		return out, err
+	}
+	if !over {
+		if limit := min(usd, own-spent); !math.IsInf(limit, 1) {
+			args = append(args, "--budget-usd", strconv.FormatFloat(max(limit, 0.01), 'f', 2, 64))
+		}
+		said, err := r.process(ctx, env.Environ, args, filepath.Join(dir, "log.txt"))
+		if err != nil {
+			return out, err
+		}
+		if at, err = workspace.Look(ctx, env, repo, is.ID); err != nil {
+			return out, fmt.Errorf("%w (%s)", err, said)
+		}
+		if at.Run.Status == metadata.Interrupted || at.Run.Status == metadata.Running {
+			return out, fmt.Errorf("the run did not come to an end: %s", said)
+		}
+	}
+	if out.Facts, err = factsOf(ctx, at); err != nil {
+		return out, err
+	}
+	out.Spent = out.Facts.Cost.USD - spent
+	if cut(at, own) {
+		return out, errCut
+	}
+	if out.Misses, err = r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
+		return out, err
+	}
+	out.Solved = len(out.Misses) == 0
+	return out, folders.RemoveAll(dir)
+}
+
+// cut reports whether a run was ended before it had spent what it may spend by itself.
+func cut(at *workspace.Recorded, own float64) bool {
+	return phases.LimitOf(at.Run) == phases.LimitUSD && at.Run.Cost.USD < own-0.01
+}
+
+// begin makes what a trial begins with.
+func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error {
+	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	text, err := folders.ReadRegular(c.Issue, maxFile)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, c.Name+".md"), text, 0o644); err != nil {
+		return err
+	}
+	return makeRepository(ctx, r.env.Environ, c, v.Prompts, filepath.Join(dir, "repo"))
+}
+
+// environ is that of the process, without what says that it is a job on GitHub: a trial
+// gives no output of one.
+func (r *runner) environ() []string {
+	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == RunVariable
+	})
+}
+
+// flags are those of reprise run that make a run one of the variant.
+func (v Variant) flags(c Case) []string {
+	var out []string
+	add := func(flag, value string) {
+		if value != "" && value != "0" && value != "0s" {
+			out = append(out, "--"+flag, value)
+		}
+	}
+	add("pipeline", v.Pipeline)
+	add("agent", v.Agent)
+	add("model", v.Model)
+	add("language", v.Language)
+	add("tokens", strconv.FormatInt(v.Budget.Tokens, 10))
+	add("time", time.Duration(v.Budget.Time).String())
+	add("attempts", strconv.Itoa(v.Budget.Attempts))
+	if v.Agent == agents.Rehearsal {
+		add("stubs", c.Stubs)
+	}
+	return out
+}
+
+// ownBudget is the most that a run of the variant may spend by itself, in US dollars.
+func (r *runner) ownBudget(ctx context.Context, v Variant, repo string, is issue.Issue) (float64, error) {
+	if v.Budget.USD > 0 {
+		return v.Budget.USD, nil
+	}
+	src, err := git.Find(ctx, repo)
+	if err != nil {
+		return 0, err
+	}
+	d, err := definition.Define(ctx, src, is, definition.Choice{Pipeline: v.Pipeline, Agent: v.Agent, Model: v.Model, Language: v.Language})
+	if err != nil {
+		return 0, err
+	}
+	if d.Plan.Budget.USD == 0 {
+		return math.Inf(1), nil
+	}
+	return d.Plan.Budget.USD, nil
+}
+
+// process runs this program, writes what it says to a file, and gives what its result
+// says is wrong. How a run ends is no error; a mistake of the command line is one.
+func (r *runner) process(ctx context.Context, environ, args []string, log string) (said string, err error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Close() }() // it is for people who look into it
+	runtime.LockOSThread()              // see endWithParent
+	defer runtime.UnlockOSThread()
+	var printed, errs bytes.Buffer
+	cmd := exec.CommandContext(ctx, r.self, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environ, &printed, &tail{to: file, kept: &errs}
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its agent, and keeps what there is
+	cmd.WaitDelay = 2 * workspace.StopTime
+	endWithParent(cmd)
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return "", err
+	}
+	var summary struct {
+		Error string `json:"error"`
+	}
+	if code := cmd.ProcessState.ExitCode(); code == exit.Usage || json.Unmarshal(printed.Bytes(), &summary) != nil {
+		return "", fmt.Errorf("reprise run ended with %d: %s", code, strings.TrimSpace(errs.String()))
+	}
+	return summary.Error, nil
+}
+
+// tail writes to a file, and keeps the end.
+type tail struct {
+	to   *os.File
+	kept *bytes.Buffer
+}
+
+// mostKept is how much is kept, in bytes.
+const mostKept = 4000
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept.Write(p)
+	if more := t.kept.Len() - mostKept; more > 0 {
+		t.kept.Next(more)
+	}
+	return t.to.Write(p)
+}
