@@ -2,6 +2,7 @@ package eval
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,9 @@ Each run is one of reprise run in a repository of its own. What is over is kept,
 same command goes on where it was stopped, and --budget-usd counts what is over, too. A
 case whose checks pass before the work proves nothing, and is refused.
 
+Cases are made of runs and of commits by reprise eval init, with --from-run and
+--from-commits.
+
 The exit code is 0 if all was solved, 1 if not, 2 for a mistake in the suite, and 4 if
 the budget ended before all was over.`,
 		Example: "  reprise eval examples/eval --variants scripted\n  reprise eval SUITE --variants a,b --runs 5 --jobs 4 --budget-usd 20\n  reprise eval SUITE --case add-flag --fresh --json",
@@ -53,6 +57,9 @@ the budget ended before all was over.`,
 			defer flush()
 			report, err := Evaluate(c.Context(), env, args[0], o)
 			if report == nil {
+				if err == nil {
+					_, _ = fmt.Fprintln(env.Stdout, "The suite has no mistakes, and each case proves something.")
+				}
 				return err
 			}
 			if err := tell(env, *report, asJSON, junit); err != nil {
@@ -73,8 +80,50 @@ the budget ended before all was over.`,
 	f.StringVar(&o.Results, "results", "", "folder where results are kept (default: one for this suite, beside the runs on this machine)")
 	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
+	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
+	c.AddCommand(initCommand(env))
+	return c
+}
+
+// initCommand is reprise eval init.
+func initCommand(env environ.Env) *cobra.Command {
+	var h Harvest
+	c := &cobra.Command{
+		Use: "init SUITE (--from-run ISSUE | --from-commits N)", Short: "Make cases of what has happened in a repository",
+		Long: `Make a case of a run: it begins with the commit that the run began with, and its hidden
+files are the tests that the run changed, as the default branch has them now or, if they
+are not there, as the run left them. Or make cases of the newest commits that change code
+and tests: the tests are hidden, and the message is the issue. Look at what was made; a
+message that tells the solution makes an easy case.`,
+		Example: "  reprise eval init cases --from-run 7\n  reprise eval init cases --from-commits 20 --check \"go test ./...\"",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return exit.Usagef("which suite? Give one folder: reprise eval init SUITE")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if (h.Run == "") == (h.Commits == 0) || h.Commits < 0 || h.Commits > 1000 {
+				return exit.Usagef("of what? Give --from-run ISSUE, or --from-commits N with N from 1 to 1000")
+			}
+			h.Suite = args[0]
+			made, err := Init(c.Context(), env, h)
+			for _, dir := range made {
+				_, _ = fmt.Fprintln(env.Stdout, dir)
+			}
+			if err == nil {
+				_, _ = fmt.Fprintf(env.Stdout, "Before you pay for runs, see whether they prove something: reprise eval %s --vet\n", text.QuoteShell(args[0]))
+			}
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&h.Repo, "repo", ".", "any folder of the git repository")
+	f.StringVar(&h.Run, "from-run", "", "id of the issue of a run")
+	f.IntVar(&h.Commits, "from-commits", 0, "how many cases to make of the newest commits")
+	f.StringVar(&h.Check, "check", "", "command that runs the tests (default: as the run's pipeline or the repository has it)")
 	return c
 }
 

@@ -28,6 +28,7 @@ type Options struct {
 	USD      float64  // over all runs; 0: no limit
 	Results  string   // folder; empty: resultsFolder's
 	Fresh    bool     // forget what is known
+	Vet      bool     // only look at the cases before the work: there is no report
 	Sandbox  string   // required, best-effort or off
 }
 
@@ -102,7 +103,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if j.note != "" {
 		e.note("reprise: %s; agents may then find the hidden checks\n", j.note)
 	}
-	if err := e.prepare(ctx, j); err != nil {
+	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
 	r := &runner{e.env, self, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "work"), j}

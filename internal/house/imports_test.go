@@ -156,6 +156,7 @@ var rooms = map[string][]string{
 		"internal/agents",
 		"internal/command",
 		"internal/definition",
+		"internal/detect",
 		"internal/environ",
 		"internal/eval/expect",
 		"internal/eval/stats",
