@@ -15,13 +15,14 @@ func (r Run) Check() error { return join(check(&r)) }
 
 // check is Check without copying the record.
 func check(r *Run) []*Error {
-	c := &checker{phases: map[string]bool{}, attempts: len(r.Attempts), comments: map[int64]int{}}
+	c := &checker{phases: map[string]bool{}, tasks: map[string]bool{}, attempts: len(r.Attempts), comments: map[int64]int{}}
 	for _, p := range r.Phases {
 		if c.phases[p.Name] {
 			c.root().bad("phases", "has two of the name %q", p.Name)
 		}
 		c.phases[p.Name] = true
 	}
+	c.tasksOf(r)
 	c.identity(r)
 	c.state(r)
 	for i := range r.Phases {
@@ -127,6 +128,7 @@ func (c *checker) state(r *Run) {
 type checker struct {
 	mistakes []*Error
 	phases   map[string]bool // the names there are
+	tasks    map[string]bool // their ids
 	attempts int             // how many there are
 	comments map[int64]int   // which decision took the command of which comment
 }

@@ -2,15 +2,14 @@ package metadata
 
 import "slices"
 
-func (c *checker) people(r *Run) {
-	tasks := map[string]bool{}
+func (c *checker) tasksOf(r *Run) {
 	for i, t := range r.Tasks {
 		at := c.element("tasks", i)
 		at.must("id", CheckID(t.ID))
-		if tasks[t.ID] {
+		if c.tasks[t.ID] {
 			at.bad("id", "%q is the id of an earlier task", t.ID)
 		}
-		tasks[t.ID] = true
+		c.tasks[t.ID] = true
 		at.filled("title", t.Title)
 		at.known("phase", t.Phase)
 		for _, file := range t.Files {
@@ -19,11 +18,14 @@ func (c *checker) people(r *Run) {
 	}
 	for i, t := range r.Tasks {
 		for _, need := range t.Needs {
-			if !tasks[need] || need == t.ID {
+			if !c.tasks[need] || need == t.ID {
 				c.element("tasks", i).bad("needs", "there is no other task %q", need)
 			}
 		}
 	}
+}
+
+func (c *checker) people(r *Run) {
 	ids := map[string]bool{}
 	for i, q := range r.Questions {
 		at := c.element("questions", i)

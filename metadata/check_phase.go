@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -15,6 +16,14 @@ const maxDepth = 100
 func (c *checker) phase(p *Phase) {
 	at := place{c, "phases." + p.Name, -1}
 	at.must("", CheckID(p.Name))
+	if p.Task != "" {
+		if whole, of := strings.CutSuffix(p.Name, "."+p.Task); !of || !c.phases[whole] {
+			at.bad("task", "there is no phase of which %q is the part %q", p.Name, p.Task)
+		}
+		if !c.tasks[p.Task] {
+			at.bad("task", "there is no task %q", p.Task)
+		}
+	}
 	oneOf(at, "status", p.Status, phaseStatuses()...)
 	count(at, "retry_count", p.RetryCount)
 	at.timeOrNil("started_at", p.StartedAt)

@@ -37,7 +37,7 @@ func mistakes() map[string]func(r *Run) {
 	planning := func(r *Run) *Phase { return &r.Phases[0] }
 	design := func(r *Run) *Phase { return &r.Phases[1] }
 	return map[string]func(r *Run){
-		"schema: 2 is not the version that is written, 1":                func(r *Run) { r.Schema = 2 },
+		"schema: 1 is not the version that is written, 2":                func(r *Run) { r.Schema = 1 },
 		"revision: -1 is less than 0":                                    func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                                       func(r *Run) { r.IssueNumber = "" },
 		`issue_number: "../7" is not`:                                    func(r *Run) { r.IssueNumber = "../7" },
@@ -181,6 +181,9 @@ func mistakes() map[string]func(r *Run) {
 		"decisions[0].attempt: -1":                                                               func(r *Run) { r.Decisions[0].Attempt = -1 },
 		"tasks[1].id: \"t1\" is the id of an earlier task":                                       func(r *Run) { r.Tasks[1].ID, r.Tasks[1].Needs = "t1", nil },
 		"tasks[1].needs: there is no other task \"t2\"":                                          func(r *Run) { r.Tasks[1].Needs[0] = "t2" },
+		`phases.rollout.t1.task: there is no phase of which "rollout.t1" is the part "t2"`:       func(r *Run) { r.Phase("rollout.t1").Task = "t2" },
+		`phases.other.t1.task: there is no phase of which "other.t1" is the part "t1"`:           func(r *Run) { r.Phase("rollout.t1").Name = "other.t1" },
+		`phases.rollout.t1.task: there is no task "t1"`:                                          func(r *Run) { r.Tasks = r.Tasks[1:]; r.Tasks[0].Needs = nil },
 		"tasks[0].title: is missing":                                                             func(r *Run) { r.Tasks[0].Title = " " },
 		"children[0].id: is missing":                                                             func(r *Run) { r.Children[0].ID = "" },
 		"children[1].id: \"c1\" is the id of an earlier child":                                   func(r *Run) { r.Children[1].ID = "c1" },

@@ -1,23 +1,15 @@
 package metadata
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/reprise-ci/reprise/metadata/older"
 )
-
-// migrations turn older versions of the format into newer ones: the first
-// takes version 1 to version 2, and so on up to Schema. Each past version
-// keeps a file in testdata.
-func migrations() []func(data []byte) ([]byte, error) {
-	return nil
-}
 
 // migrate brings data to the version that this program reads.
 func migrate(data []byte, filename string) ([]byte, error) {
-	version, offset, err := schemaOf(data)
+	version, offset, err := older.VersionOf(data)
 	if err != nil {
 		return nil, decodeError(data, filename, err)
 	}
@@ -35,37 +27,9 @@ func migrate(data []byte, filename string) ([]byte, error) {
 		return refuse("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)
 	}
 	for ; n < Schema; n++ {
-		if data, err = migrations()[n-1](data); err != nil {
+		if data, err = older.Migrations()[n-1](data); err != nil {
 			return nil, fmt.Errorf("%s: bring version %d of the format to %d: %w", filename, n, n+1, err)
 		}
 	}
 	return data, nil
-}
-
-// schemaOf finds the version a record says it has, as it is written, and where
-// it says so. It reads no further than that.
-func schemaOf(data []byte) (version string, offset int64, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
-	if dec.PeekKind() != jsontext.KindBeginObject {
-		_, err := dec.ReadValue()
-		return "", 0, err
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return "", 0, err
-	}
-	for dec.PeekKind() == jsontext.KindString {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return "", 0, err
-		}
-		if name.String() == "schema" {
-			v, err := dec.ReadValue()
-			return string(v), dec.InputOffset() - int64(len(v)), err
-		}
-		if err := dec.SkipValue(); err != nil {
-			return "", 0, err
-		}
-	}
-	_, err = dec.ReadToken() // the end, or what is there instead of a name
-	return "", 0, err
 }

@@ -13,7 +13,8 @@ func CheckNext(old, next Run) error {
 	c.grown()
 	rollbacks := max(len(next.RollbackHistory)-len(old.RollbackHistory), 0)
 	for i := range old.Phases {
-		if p := old.Phases[i]; p.Status != PhasePending && next.Phase(p.Name) == nil {
+		// One that was skipped without having begun is in no attempt, as Check sees to.
+		if p := old.Phases[i]; p.Status != PhasePending && p.Status != PhaseSkipped && next.Phase(p.Name) == nil {
 			c.root().bad("phases."+p.Name, "is gone; a phase that has begun and is not needed any more is skipped")
 		}
 	}
@@ -112,7 +113,7 @@ func canMove(from, to PhaseStatus, rollback bool) bool {
 	case PhaseSkipped:
 		return to == PhasePending || rollback && to == PhaseInProgress
 	default:
-		return rollback && (to == PhaseInProgress || to == PhasePending)
+		return rollback && to != PhaseFailed
 	}
 }
 

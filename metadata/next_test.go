@@ -119,7 +119,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 	for from, row := range map[PhaseStatus][]string{
 		PhasePending:    {always, always, never, never, always},
 		PhaseInProgress: {rollback, always, always, always, always},
-		PhaseCompleted:  {rollback, rollback, always, never, never},
+		PhaseCompleted:  {rollback, rollback, always, never, rollback},
 		PhaseFailed:     {rollback, always, never, always, always},
 		PhaseSkipped:    {always, rollback, never, never, always},
 	} {

@@ -14,7 +14,7 @@ import (
 )
 
 // Schema is the version of the format that this program writes.
-const Schema = 1
+const Schema = 2
 
 // Run is everything a run remembers. The zero value is not valid; see Run.Check.
 // Fields up to UpdatedAt keep the names that users of the older format know.
@@ -173,7 +173,8 @@ type Spent struct {
 
 // Phase is the record of one phase.
 type Phase struct {
-	Name string `json:"-"` // its key in the file
+	Name string `json:"-"`              // its key in the file
+	Task string `json:"task,omitempty"` // that it does, as the part "implementation.t1" of implementation does t1
 
 	Status         PhaseStatus `json:"status"`
 	RetryCount     int         `json:"retry_count"` // revises in this generation
@@ -237,13 +238,19 @@ const (
 // Step is a step of a phase.
 type Step string
 
-// The steps of a phase. Check is done by reprise itself, the others by agents.
+// The steps of a phase. The last two are done by reprise itself, the others by
+// agents; Integrate brings the parts of a phase together and takes the place of
+// its Execute.
 const (
-	Execute Step = "execute"
-	Review  Step = "review"
-	Revise  Step = "revise"
-	Check   Step = "check"
+	Execute   Step = "execute"
+	Review    Step = "review"
+	Revise    Step = "revise"
+	Check     Step = "check"
+	Integrate Step = "integrate"
 )
+
+// ByAgent reports whether an agent does the step.
+func (s Step) ByAgent() bool { return s != Check && s != Integrate }
 
 // Attempt is one call of an agent, or one run of a phase's checks.
 type Attempt struct {

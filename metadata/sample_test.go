@@ -32,7 +32,7 @@ func sample() Run {
 		}
 	}
 	return Run{
-		Schema: 1, Revision: 9,
+		Schema: 2, Revision: 9,
 		IssueNumber: "7", IssueURL: link, IssueTitle: "Say hello", Repository: "octo/hello",
 		WorkflowVersion: "1.0.0", Language: "en", BranchName: "reprise/issue-7", BaseCommit: commit,
 		CurrentPhase: "design", Status: Waiting,
@@ -62,6 +62,7 @@ func sample() Run {
 				Approve: "maintain", Ask: All(Said("it is large"), Because("rule_saw", "rule", Because("rule", "n", 1, "does", Because("does_drop", "phases", []string{"build", "tell"})), "facts", []Reason{Because("fact", "name", "risk", "value", "high")})), Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
+			{Name: "rollout.t1", Task: "t1", Status: PhasePending},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
 		},
 		RollbackHistory: []Rollback{{

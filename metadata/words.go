@@ -15,7 +15,7 @@ func attemptStatuses() []AttemptStatus {
 	return []AttemptStatus{Started, Succeeded, Unsuccessful, Blocked, Errored, Cut}
 }
 
-func steps() []Step { return []Step{Execute, Review, Revise, Check} }
+func steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
 
 func rulings() []Ruling { return []Ruling{Pass, PassWithSuggestions, Fail} }
 

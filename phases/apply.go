@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -23,7 +24,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 		rec.CompletedSteps = slices.DeleteFunc(rec.CompletedSteps, func(s metadata.Step) bool { return s == d.Step() })
 	}
 	if rec.Base == "" {
-		rec.Base = b.Base
+		rec.Base = cmp.Or(split.Base(&run, d.Phase), b.Base)
 	}
 	run.CurrentPhase = d.Phase
 	n := len(run.Attempts) + 1
@@ -52,7 +53,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	if o.Status == metadata.Succeeded {
 		p := plan.Phase(d.Phase)
 		switch d.Do {
-		case DoExecute, DoRevise:
+		case DoExecute, DoRevise, DoIntegrate:
 			wrote(&run, rec, p, d, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
@@ -121,7 +122,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
 		decisions(&run.DesignDecisions, o.Written.Report)
-		tasks(run, p, o.Written.Report)
+		split.Take(run, p, o.Written.Report, Truncate)
 		children(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())

@@ -23,7 +23,7 @@ func SpentOf(run metadata.Run) metadata.Spent {
 func calls(run metadata.Run) int {
 	n := 0
 	for _, a := range run.Attempts {
-		if a.Step != metadata.Check {
+		if a.Step.ByAgent() {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -48,7 +49,7 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 		case metadata.PhaseFailed:
 			return failed(rec)
 		case metadata.PhasePending:
-			return attempt(plan, run, rec, metadata.Execute, metadata.Because("not_begun"))
+			return begin(plan, run, rec, metadata.Because("not_begun"))
 		}
 		return inProgress(plan, run, p, rec)
 	}
@@ -78,7 +79,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		if rec.RollbackContext != nil {
 			why = takenBack(rec)
 		}
-		return attempt(plan, run, rec, step, why)
+		return begin(plan, run, rec, why)
 	case metadata.Review:
 		if checksDue(p, rec) {
 			return Decision{Do: DoCheck, Phase: p.Name, Why: metadata.Because("checks_due", "n", len(p.Checks))}
@@ -91,6 +92,15 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		return attempt(plan, run, rec, step, whyRevise(rec))
 	}
 	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("step_unrecorded", "step", rec.CurrentStep)}
+}
+
+// begin decides on the first step of a phase: an agent does it, unless there are
+// parts that were done by agents.
+func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why metadata.Reason) Decision {
+	if parts := split.Parts(&run, rec.Name); len(parts) > 0 {
+		return Decision{Do: DoIntegrate, Phase: rec.Name, Why: metadata.Because("parts_done", "n", len(parts))}
+	}
+	return attempt(plan, run, rec, metadata.Execute, why)
 }
 
 // whyAsks says which questions a run waits for: at least one.

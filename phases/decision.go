@@ -10,17 +10,18 @@ import (
 type Do string
 
 // What there is to do. The first three call an agent; Check runs the phase's
-// commands; the last three end the process.
+// commands, Integrate brings its parts together; the last three end the process.
 const (
-	DoExecute  Do = Do(metadata.Execute)
-	DoReview   Do = Do(metadata.Review)
-	DoRevise   Do = Do(metadata.Revise)
-	DoCheck    Do = Do(metadata.Check)
-	DoBaseline Do = "baseline" // before the first step; never decided
-	DoSetup    Do = "setup"    // before a step, where the work tree has to be made ready; never decided
-	DoWait     Do = "wait"
-	DoFail     Do = "fail"
-	DoFinish   Do = "finish"
+	DoExecute   Do = Do(metadata.Execute)
+	DoReview    Do = Do(metadata.Review)
+	DoRevise    Do = Do(metadata.Revise)
+	DoCheck     Do = Do(metadata.Check)
+	DoIntegrate Do = Do(metadata.Integrate) // the parts of a phase
+	DoBaseline  Do = "baseline"             // before the first step; never decided
+	DoSetup     Do = "setup"                // before a step, where the work tree has to be made ready; never decided
+	DoWait      Do = "wait"
+	DoFail      Do = "fail"
+	DoFinish    Do = "finish"
 )
 
 // Decision is what the engine does next, and why. It is flat and comparable.

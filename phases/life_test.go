@@ -1,13 +1,16 @@
 package phases
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/reprise-ci/reprise/internal/phasestest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -21,6 +24,9 @@ func TestAnyLifeEnds(t *testing.T) {
 			plan.Phases[i].NoReview = rapid.IntRange(0, 9).Draw(rt, "no review") == 0
 			plan.Phases[i].ReviseAlways = rapid.Bool().Draw(rt, "revise always")
 		}
+		plan.Phases[0].ReportSchema = json.RawMessage(anyReport)
+		plan.Phases[1].Split.Review = rapid.SampledFrom([]string{"", "whole"}).Draw(rt, "review of parts")
+		plan.Rules = []pipelines.Rule{{After: "plan", Then: pipelines.Then{Split: "code"}}}
 		run := freshRun(plan)
 		people := 6 // how often somebody steps in
 		for moves := 0; ; moves++ {
@@ -40,7 +46,15 @@ func TestAnyLifeEnds(t *testing.T) {
 			}
 			d := Decide(plan, run)
 			promise(rt, plan, run, d)
+			inOrder(rt, run, d)
+			was := run.Phase("plan").Status
 			run = play(rt, plan, run, d, draw(rt, d, moves))
+			if was != metadata.PhaseCompleted && run.Phase("plan").Status == metadata.PhaseCompleted && rapid.IntRange(0, 3).Draw(rt, "split") > 0 {
+				next, _ := Fire(plan, run, 0, []byte("{}"), run.UpdatedAt)
+				next.Revision++
+				legal(rt, run, next)
+				run = next
+			}
 			for _, rec := range run.Phases {
 				if rec.Status == metadata.PhaseCompleted {
 					phasestest.CheckCompleted(rt, plan, rec)
@@ -76,7 +90,13 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 		o.Work = fmt.Sprint(n)
 		return o
 	}
+	if d.Do == DoIntegrate {
+		return wrotten(fmt.Sprint("i", n))
+	}
 	o := wrotten(fmt.Sprint("w", n))
+	if d.Phase == "plan" {
+		o.Written.Report = drawTasks(rt)
+	}
 	switch rapid.IntRange(0, 9).Draw(rt, "rule") {
 	case 0:
 		return breaking(o, metadata.RuleProtected)
@@ -88,9 +108,66 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 	return o
 }
 
+// drawTasks is a report with some tasks, each of which may need others.
+func drawTasks(rt *rapid.T) json.RawMessage {
+	var tasks []map[string]any
+	for i := range rapid.IntRange(0, 4).Draw(rt, "tasks") {
+		var needs []string
+		for j := range i {
+			if rapid.IntRange(0, 2).Draw(rt, "needs") == 0 {
+				needs = append(needs, fmt.Sprint("t", j))
+			}
+		}
+		tasks = append(tasks, map[string]any{"id": fmt.Sprint("t", i), "title": "T", "goal": "G", "needs": needs})
+	}
+	if rapid.Bool().Draw(rt, "the other way round") {
+		slices.Reverse(tasks)
+	}
+	data, err := json.Marshal(map[string]any{"tasks": tasks})
+	if err != nil {
+		rt.Fatalf("%v", err)
+	}
+	return data
+}
+
+// inOrder holds what is decided against the parts that there are: one begins when
+// those that it needs are done or left out, and the whole when all are.
+func inOrder(rt *rapid.T, run metadata.Run, d Decision) {
+	rec := run.Phase(d.Phase)
+	if rec == nil || d.Final() {
+		return
+	}
+	for _, other := range split.Parts(&run, "code") {
+		waits := rec.Name == "code" || rec.Name == "tell" || split.Needs(&run, rec, other.Name)
+		if waits && other.Status != metadata.PhaseCompleted {
+			rt.Fatalf("%q is decided, and %s is %s", show(d), other.Name, other.Status)
+		}
+	}
+	if len(split.Parts(&run, "code")) > 0 && d.Do == DoExecute && rec.Name == "code" {
+		rt.Fatalf("an agent does the whole, which is done in parts")
+	}
+}
+
 // stepIn is a person who starts the run again, retries, or takes it back.
 func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Run {
-	switch rapid.IntRange(0, 2).Draw(rt, "person") {
+	some := rapid.SampledFrom(phaseNames(run)).Draw(rt, "some phase")
+	switch rapid.IntRange(0, 4).Draw(rt, "person") {
+	case 3:
+		if next, err := Skip(plan, run, some, run.UpdatedAt); err == nil {
+			next = Take(run, next, Command{Name: "skip", Phase: some, Why: "no need", At: run.UpdatedAt})
+			legal(rt, run, next)
+			return next
+		}
+		return run
+	case 4:
+		less := *plan
+		less.Phases = slices.Delete(slices.Clone(plan.Phases), 1, 2)
+		less.Rules = nil
+		_, gone := Refresh(plan, &less, run, run.UpdatedAt)
+		legal(rt, run, gone)
+		_, back := Refresh(&less, plan, gone, run.UpdatedAt)
+		legal(rt, gone, back)
+		return back
 	case 0:
 		next := TakeUp(run, Start{At: run.UpdatedAt})
 		legal(rt, run, next)
@@ -103,7 +180,9 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 		return run
 	}
 	to := rapid.SampledFrom(phaseNames(run)).Draw(rt, "to")
-	r, err := PlanRollback(plan, run, Rollback{To: to, Step: metadata.Revise, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
+	step := rapid.SampledFrom([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}).Draw(rt, "step")
+	restore := rapid.Bool().Draw(rt, "restore")
+	r, err := PlanRollback(plan, run, Rollback{To: to, Step: step, Restore: restore, Reason: "why", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		return run
 	}
@@ -111,7 +190,12 @@ func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Ru
 	if len(r.Run.RollbackHistory) != len(run.RollbackHistory)+1 {
 		rt.Fatalf("the history did not grow")
 	}
-	if d := Decide(plan, r.Run); d.Phase != to || r.Run.Phase(d.Phase).RollbackContext == nil {
+	d, target := Decide(plan, r.Run), r.Run.Phase(to)
+	whole := split.Whole(r.Run.Phase(d.Phase))
+	if notYet := run.Phase(to).Status == metadata.PhaseSkipped || whole != "" && whole == split.Whole(target); notYet && target.RollbackContext != nil {
+		return r.Run // the run has not come to it yet, or another part is under way
+	}
+	if d.Phase != to && whole != to || r.Run.Phase(d.Phase).RollbackContext == nil {
 		rt.Fatalf("after a rollback to %s decided %q: the reason would not arrive", to, show(d))
 	}
 	return r.Run

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -106,18 +107,26 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 	for _, other := range run.Phases {
 		p := plan.Phase(other.Name)
 		waiting := other.Status != metadata.PhaseCompleted && other.Status != metadata.PhaseSkipped
-		if p != nil && waiting && slices.Contains(p.Needs, phase) {
+		if p != nil && waiting && (slices.Contains(p.Needs, phase) || split.Needs(&run, &other, phase)) {
 			need = append(need, other.Name)
 		}
 	}
 	if len(need) > 0 {
 		return run, refuse(metadata.Because("skip_needed", "phase", phase, "phases", need))
 	}
-	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
-	rec.RollbackContext = nil
-	forgetChildren(&run, func(name string) bool { return name == phase })
-	if run.Stop != nil && run.Stop.Phase == phase {
-		wake(&run)
+	if whole := split.Whole(rec); whole != "" && len(split.Parts(&run, whole)) == 1 {
+		return run, refuse(metadata.Because("skip_last_part", "part", phase, "phase", whole))
+	}
+	for _, rec := range withParts(&run, phase) {
+		if rec.Status == metadata.PhaseCompleted {
+			continue // a part whose work is there
+		}
+		rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
+		rec.RollbackContext = nil
+		forgetChildren(&run, func(name string) bool { return name == rec.Name })
+		if run.Stop != nil && run.Stop.Phase == rec.Name {
+			wake(&run)
+		}
 	}
 	return touch(run, at), nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -40,6 +41,14 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 	for i := range plan.Phases {
 		p := &plan.Phases[i]
 		rec := run.Phase(p.Name)
+		for _, part := range run.Phases {
+			if split.Owns(p.Name, &part) {
+				if part.Status == metadata.PhaseSkipped && part.Task != "" && old.Phase(p.Name) == nil && !skippedByHand(run, part.Name) && !skippedByHand(run, p.Name) {
+					comeBack(&part)
+				}
+				list = append(list, part)
+			}
+		}
 		if rec == nil {
 			list = append(list, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
 			continue
@@ -47,12 +56,12 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
 			comeBack(rec) // it was left out because the pipeline did not have it
 		}
-		keepFolder(old, p, rec)
+		keepFolder(old, p, rec, split.Begun(&run, p.Name))
 		list = append(list, *rec)
 	}
 	for i, rec := range run.Phases {
 		if p := plan.Phase(rec.Name); p != nil && plan.IsSpare(rec.Name) && indexOf(list, rec.Name) < 0 {
-			keepFolder(old, p, &rec)
+			keepFolder(old, p, &rec, false)
 			list = slices.Insert(list, placeAfter(list, run.Phases[:i]), rec)
 		}
 	}
@@ -63,7 +72,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 // history names. What is not completed is skipped.
 func historic(plan *pipelines.Pipeline, run metadata.Run) (list metadata.Phases) {
 	for _, rec := range run.Phases {
-		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !inHistory(run, rec.Name) {
+		if plan.Phase(rec.Name) != nil || rec.Status == metadata.PhasePending && !split.Named(run, &rec) {
 			continue
 		}
 		if rec.Status != metadata.PhaseCompleted {
@@ -106,10 +115,10 @@ func keepAllowances(old, run, now metadata.Budget) metadata.Budget {
 	return now
 }
 
-// keepFolder keeps the folder of a phase that has begun, because its files lie
-// there.
-func keepFolder(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase) {
-	if before := old.Phase(p.Name); before != nil && rec.Status != metadata.PhasePending {
+// keepFolder keeps the folder of a phase that has begun, itself or in part, because
+// its files lie there.
+func keepFolder(old *pipelines.Pipeline, p *pipelines.Phase, rec *metadata.Phase, inPart bool) {
+	if before := old.Phase(p.Name); before != nil && (inPart || rec.Status != metadata.PhasePending) {
 		p.Folder, p.Writes = before.Folder, before.Writes
 	}
 }
@@ -127,24 +136,4 @@ func placeAfter(list, before metadata.Phases) int {
 		}
 	}
 	return 0
-}
-
-// inHistory reports whether the history of a run speaks of a phase.
-func inHistory(run metadata.Run, phase string) bool {
-	for _, a := range run.Attempts {
-		if a.Phase == phase {
-			return true
-		}
-	}
-	for _, r := range run.RollbackHistory {
-		if r.ToPhase == phase || r.FromPhase == phase {
-			return true
-		}
-	}
-	for _, d := range run.Decisions {
-		if d.Phase == phase {
-			return true
-		}
-	}
-	return false
 }

@@ -15,7 +15,6 @@ type request struct {
 	Decision  string // empty: it decides nothing
 	Reason    string
 	Questions []questionReport
-	Tasks     []taskReport
 	Children  []childReport
 	DependsOn []issueID
 	Abort     string
@@ -46,15 +45,6 @@ func (a *questionReport) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(a))
 }
 
-// taskReport is a task as an agent writes it.
-type taskReport struct {
-	ID    string   `json:"id"`
-	Title string   `json:"title"`
-	Goal  string   `json:"goal"`
-	Files []string `json:"files"`
-	Needs []string `json:"needs"`
-}
-
 // issueID is the number of an issue, as a number or as text such as "#3".
 type issueID string
 
@@ -78,8 +68,7 @@ func requestIn(p *pipelines.Phase, report json.RawMessage) request {
 	}
 	r := request{
 		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
-		Questions: read[[]questionReport](fields["questions"]), Tasks: read[[]taskReport](fields["tasks"]),
-		Children:  read[[]childReport](fields["children"]),
+		Questions: read[[]questionReport](fields["questions"]), Children: read[[]childReport](fields["children"]),
 		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackReport](fields["rollback"]),
 	}
 	r.Questions = slices.DeleteFunc(r.Questions, func(a questionReport) bool { return strings.TrimSpace(a.Question) == "" })

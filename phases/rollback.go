@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -56,11 +57,20 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	out.Open = openAt(&run, out.Entry.FromPhase, target, request.Reviewed)
 	out.ReasonFile = path.Join(PhaseFolder(run, plan.Phase(request.To)), ReasonFile)
 	out.void(plan, &run, request)
+	target = run.Phase(request.To)
 	earlier := openReasons(target)
 	resetToStep(target, request.Step)
-	target.RollbackContext = &metadata.RollbackContext{
+	given := metadata.RollbackContext{
 		Earlier: earlier, TriggeredAt: request.At, FromPhase: out.Entry.FromPhase, FromStep: out.Entry.FromStep, Reason: request.Reason,
 		ReviewResult: request.ReviewResult, Details: out.Open, By: request.By, CommentURL: request.CommentURL,
+	}
+	target.RollbackContext = &given
+	if request.Step == metadata.Execute { // those who do its parts are the next that have to know
+		for _, part := range split.Parts(&run, request.To) {
+			each := given
+			each.Earlier = openReasons(part)
+			part.RollbackContext = &each
+		}
 	}
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
@@ -106,7 +116,7 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		r.putAside(plan, *run, run.Phase(request.To))
 		void[request.To] = true
 	}
-	for _, rec := range following(run.Phases, request.To) {
+	for _, rec := range affected(run, request) {
 		// A phase that the pipeline does not have any more is history, and one
 		// that was left out stays so, unless the rule that did it is void, too.
 		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(*run, rec, request.To) {
@@ -116,7 +126,24 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		resetToPending(rec, request.Restore)
 		void[rec.Name] = true
 	}
-	dropTasks(run, func(phase string) bool { return void[phase] })
+	split.Undo(run, func(finder string) bool { return finder == request.To || void[finder] })
+	forgetChildren(run, func(phase string) bool { return void[phase] })
+	split.Drop(run, func(phase string) bool { return void[phase] })
+}
+
+// affected gives the phases whose work is void when a run goes back to another
+// one: those after it. Of the other parts of a phase, only those that need a
+// part are, and where the code goes back, too, those with newer work.
+func affected(run *metadata.Run, request Rollback) []*metadata.Phase {
+	target := run.Phase(request.To)
+	if whole := split.Whole(target); whole != "" {
+		return slices.Concat(split.Needing(run, target, request.Restore), []*metadata.Phase{run.Phase(whole)}, following(run.Phases, whole))
+	}
+	after := following(run.Phases, request.To)
+	if request.Step == metadata.Execute {
+		after = append(split.Parts(run, request.To), after...)
+	}
+	return after
 }
 
 // putAside plans to move the artifacts of a phase to where superseded ones are.
@@ -155,12 +182,12 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	}
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
-	case rec.Status == metadata.PhaseSkipped && !begun:
+	case rec.Status == metadata.PhaseSkipped && !begun, split.Gone(rec):
 		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
 	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
 		// A person has left it out, and the run has gone back past it since.
 		return refuse(metadata.Because("rollback_forward", "phase", request.To, "at", At(plan, run)))
-	case rec.Status == metadata.PhasePending:
+	case rec.Status == metadata.PhasePending && !split.Begun(&run, request.To):
 		return refuse(metadata.Because("rollback_not_begun", "phase", request.To, "at", At(plan, run)))
 	}
 	if request.Step == metadata.Review && plan.Phase(request.To).NoReview {
@@ -210,7 +237,7 @@ func resetToPending(rec *metadata.Phase, restored bool) {
 		base = ""
 	}
 	*rec = metadata.Phase{
-		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
 		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
 	}
 }

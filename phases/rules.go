@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -49,18 +50,31 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, facts []byte, at
 		insert(plan, &run, r.After, then.Insert)
 	case then.Drop != nil:
 		for _, name := range then.Drop {
-			if d := run.Phase(name); d != nil && d.Status == metadata.PhasePending {
-				d.Status, d.Dropped = metadata.PhaseSkipped, r.After
+			for _, d := range withParts(&run, name) {
+				if d.Status == metadata.PhasePending {
+					d.Status, d.Dropped = metadata.PhaseSkipped, r.After
+				}
 			}
 		}
 	case then.Approve != "":
 		demand(rec, then.Approve, metadata.Because("approval_by_rule"))
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
+	case then.Split != "":
+		split.Into(&run, r.After, string(then.Split))
 	case then.Rollback != nil:
 		return rollBackAlone(plan, run, Rollback{From: r.After, To: then.Rollback.To, Step: metadata.Step(then.Rollback.Step), Reason: then.Rollback.Reason, At: at})
 	}
 	return run, nil
+}
+
+// withParts gives the record of a phase, if there is one, and those of its parts.
+func withParts(run *metadata.Run, name string) []*metadata.Phase {
+	out := split.Parts(run, name)
+	if rec := run.Phase(name); rec != nil {
+		out = append(out, rec)
+	}
+	return out
 }
 
 // insert puts a phase behind another one and what was inserted there before,
@@ -89,7 +103,7 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 // attempts stay in the history.
 func comeBack(rec *metadata.Phase) {
 	*rec = metadata.Phase{
-		Name: rec.Name, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Use: rec.Use,
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Use: rec.Use,
 		RollbackContext: rec.RollbackContext,
 	}
 }
@@ -126,6 +140,8 @@ func thenText(t pipelines.Then) metadata.Reason {
 		return metadata.Because("does_insert", "phase", t.Insert)
 	case t.Drop != nil:
 		return metadata.Because("does_drop", "phases", t.Drop)
+	case t.Split != "":
+		return metadata.Because("does_split", "phase", string(t.Split))
 	case t.Approve != "":
 		return metadata.Because("does_approve", "role", t.Approve)
 	case t.Rollback != nil:

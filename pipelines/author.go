@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/pipelines/parts"
+	"github.com/reprise-ci/reprise/pipelines/paths"
 )
 
 // author is a pipeline as its author wrote it: what is left out is nil or
@@ -66,6 +69,7 @@ type authorPhase struct {
 	Checks            []Check
 	Approve           string
 	Review            *bool
+	Split             parts.Split
 	Revise            string
 	Revisions         *int
 	Retry             authorRetry
@@ -209,6 +213,7 @@ func (a *author) complete(source string) *Pipeline {
 		if back := p.Rules[i].Then.Rollback; back != nil {
 			back.Step = cmp.Or(back.Step, "revise")
 		}
+		p.Rules[i].Then.Split = a.splits(p.Rules[i])
 	}
 	for i, ph := range a.Phases {
 		p.Phases = append(p.Phases, a.phase(i, ph))
@@ -246,6 +251,7 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		ReportSchema: ph.schema,
 		Approve:      ph.Approve,
 		NoReview:     !value(ph.Review, true),
+		Split:        ph.Split,
 		ReviseAlways: ph.Revise == "always",
 		Revisions:    value(ph.Revisions, value(a.Defaults.Revisions, 3)),
 		Retry:        ph.Retry.or(a.Defaults.Retry).complete(),
@@ -295,7 +301,7 @@ func firstList(lists ...[]string) []string {
 // artifactOf is the artifact of a phase that names none.
 func artifactOf(phase string) string {
 	name := strings.ReplaceAll(phase, "_", "-")
-	if badArtifact(name+".md") != "" { // a phase called review, for one
+	if paths.BadArtifact(name+".md") != "" { // a phase called review, for one
 		name += "-result"
 	}
 	return name + ".md"

@@ -1,13 +1,13 @@
 package pipelines
 
 import (
-	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/network"
+	"github.com/reprise-ci/reprise/pipelines/paths"
+	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
 // maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
@@ -59,7 +59,7 @@ func (c *mistakes) patterns(n *node, a *author) {
 // pathPatterns checks a list of patterns, which is found by its keys.
 func (c *mistakes) pathPatterns(n *node, patterns []string, keys ...any) {
 	for i, p := range patterns {
-		if why := badPattern(p); why != "" {
+		if why := paths.BadPattern(p); why != "" {
 			c.add(n, append(slices.Clip(keys), i), "%q %s", p, why)
 		}
 	}
@@ -95,7 +95,7 @@ func (c *mistakes) agents(n *node, a *author) {
 			c.add(n, append(at, "command"), "only for use: \"command\"; this agent uses %q", agent.Use)
 		}
 		for i, env := range agent.Env {
-			if why := Withheld(env); why != "" && env != "" {
+			if why := withheld.FromAll(env); why != "" && env != "" {
 				c.add(n, append(at, "env", i), "%s: %s", env, why)
 			}
 		}
@@ -144,7 +144,7 @@ func (c *mistakes) command(n *node, list string, i int, check Check, before []Ch
 		c.add(n, []any{list, i, "name"}, "%q is already the name of another command in %s", check.Name, list)
 	}
 	for _, name := range sortedKeys(check.Env) {
-		if why := withheldFromChecks(name); why != "" {
+		if why := withheld.FromChecks(name); why != "" {
 			c.add(n, []any{list, i, "env", name}, "%s", why)
 		}
 	}
@@ -160,7 +160,7 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 	if size := len(p.Goal); size > maxGoal {
 		c.add(n, []any{"goal"}, "%d bytes, expected at most %d; put the rest into a file of the repository and name it here", size, maxGoal)
 	}
-	if why := badArtifact(p.Writes); why != "" {
+	if why := paths.BadArtifact(p.Writes); why != "" {
 		c.add(n, []any{"writes"}, "%q %s", p.Writes, why)
 	}
 	if p.MustChange && p.Access != "" && p.Access != AccessTree {
@@ -186,44 +186,6 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 		c.hosts(n, step.Network, "steps", name, "network")
 		c.twice(n, step.Models, "steps", name, "models")
 	}
-}
-
-// badArtifact says why a name cannot be that of an artifact, or "".
-func badArtifact(name string) string {
-	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "checks.md", "rollback_reason.md", "superseded"}
-	switch {
-	case name == "":
-		return ""
-	case strings.ContainsAny(name, `/\`):
-		return "is a path, expected the name of a file in the phase's own folder"
-	case strings.ContainsFunc(name, func(r rune) bool {
-		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
-	}):
-		return "expected letters, digits, ., _ and - only"
-	case name[0] == '.' || name[0] == '-':
-		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
-	case len(name) > 100:
-		return "is too long, expected at most 100 bytes"
-	case slices.Contains(reserved, strings.ToLower(name)), strings.HasPrefix(name, "attempt-") && strings.HasSuffix(name, ".patch"):
-		return "is a name that reprise uses itself; choose another"
-	}
-	return ""
-}
-
-// badPattern says why a pattern cannot stand for paths, or "".
-func badPattern(p string) string {
-	switch {
-	case strings.TrimSpace(p) == "":
-		return "is empty, expected a path or a pattern"
-	case strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), ".."):
-		return "expected a path from the top of the repository, without / at its start and without .."
-	case strings.Contains(p, `\`):
-		return `expected / between folders, not \`
-	}
-	if _, err := path.Match(p, ""); err != nil {
-		return "is no valid pattern; is a [ not closed?"
-	}
-	return ""
 }
 
 // presets checks that each preset leaves something to do.

@@ -14,10 +14,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
 // Pipeline is a resolved pipeline.
@@ -189,6 +191,7 @@ type Phase struct {
 	Checks       []Check         `json:"checks,omitempty"`
 	Approve      string          `json:"approve,omitempty"` // role of the person who must approve
 	NoReview     bool            `json:"no_review,omitempty"`
+	Split        parts.Split     `json:"split,omitzero"`          // how its parts are done, once a rule splits it
 	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too
 	Revisions    int             `json:"revisions"`
 	Retry        Retry           `json:"retry"`
@@ -254,7 +257,7 @@ type Then struct {
 	Approve  string        `json:"approve,omitempty"`
 	Rollback *RuleRollback `json:"rollback,omitempty"`
 	Use      *RuleUse      `json:"use,omitempty"`
-	Split    bool          `json:"split,omitempty"`
+	Split    parts.Phase   `json:"split,omitempty"` // the phase whose work is split into the tasks that After has found
 }
 
 // RuleRollback is where a rule takes the run back to.
@@ -284,11 +287,16 @@ func (d *Duration) UnmarshalText(b []byte) error {
 }
 
 // Phase returns the phase of that name, also one that only a rule inserts, or
-// nil.
+// nil. For "implementation.t1" it is implementation as its part t1 is done.
 func (p *Pipeline) Phase(name string) *Phase {
+	name, part, isPart := strings.Cut(name, ".")
 	for _, list := range [][]Phase{p.Phases, p.Spare} {
 		for i := range list {
-			if list[i].Name == name {
+			switch {
+			case list[i].Name != name:
+			case isPart:
+				return list[i].part(part)
+			default:
 				return &list[i]
 			}
 		}

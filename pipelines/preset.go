@@ -91,6 +91,9 @@ func (r Rule) only(keep []string) (Rule, bool) {
 	if back := r.Then.Rollback; back != nil && !slices.Contains(keep, back.To) {
 		return r, false
 	}
+	if to := string(r.Then.Split); to != "" && !slices.Contains(keep, to) {
+		return r, false
+	}
 	if r.Then.Drop != nil {
 		r.Then.Drop = only(r.Then.Drop, keep)
 		return r, r.Then.Drop != nil

@@ -14,7 +14,7 @@ import (
 
 // Quiet changes a report of a phase as little as it takes that none of the rules
 // after the phase fires because of what the report says: above all none that
-// drops, inserts or takes back. Where every report makes one fire, the fewest do.
+// drops, inserts, splits or takes back. Where every report makes one fire, the fewest do.
 // It is for a report that nobody meant, such as that of a rehearsal.
 func (e Evaluator) Quiet(ctx context.Context, p *Pipeline, phase string, report json.RawMessage) (json.RawMessage, error) {
 	ask := quieting{Value: report}
@@ -23,7 +23,7 @@ func (e Evaluator) Quiet(ctx context.Context, p *Pipeline, phase string, report 
 	}
 	for _, r := range p.Rules {
 		if r.After == phase {
-			ask.Rules = append(ask.Rules, quietRule{r.When, r.Then.Drop != nil || r.Then.Insert != "" || r.Then.Rollback != nil})
+			ask.Rules = append(ask.Rules, quietRule{r.When, r.Then.Drop != nil || r.Then.Insert != "" || r.Then.Rollback != nil || r.Then.Split != ""})
 		}
 	}
 	if len(ask.Rules) == 0 || ask.Report == "" {

@@ -7,6 +7,8 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
 // rule checks that a rule speaks of phases and facts that there are.
@@ -38,11 +40,9 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
 		return
 	}
 	if len(then.names) != 1 {
-		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, use", listed(then.names))
+		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", listed(then.names))
 	}
-	if r.Then.Split {
-		c.add(n, []any{"then", "split"}, "the work cannot be split into tasks yet; take the rule out")
-	}
+	c.split(n, r, a, ahead)
 	if in := r.Then.Insert; in != "" && !slices.Contains(spare, in) {
 		c.add(n, []any{"then", "insert"}, "no spare phase %q, %s", in, oneOf(in, spare))
 	}
@@ -63,6 +63,26 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
 		c.agent(n, a, use.Agent, "then", "use", "agent")
 		if use.Agent == "" && use.Tier == "" {
 			c.add(n, []any{"then", "use"}, "names nothing, expected agent, tier, or both")
+		}
+	}
+}
+
+// split checks a rule that splits a phase: ahead are those that it may split.
+func (c *mistakes) split(n *node, r *Rule, a *author, ahead []string) {
+	to := string(a.splits(*r))
+	switch {
+	case r.Then.Split == "":
+		return
+	case to == "":
+		c.add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
+	case slices.Contains(phaseNames(a.Spare), to):
+		c.add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, oneOf(to, ahead))
+	case !slices.Contains(ahead, to):
+		c.add(n, []any{"then", "split"}, "no phase %q after %q, %s", to, r.After, oneOf(to, ahead))
+	}
+	for _, p := range slices.Concat(a.Phases, a.Spare) {
+		if p.Name == r.After && !parts.Found(p.schema) {
+			c.add(n, []any{"then", "split"}, "%q reports no tasks; add tasks: [...{id: string, title: string, goal: string, files?: [...string], needs?: [...string]}] to its report", r.After)
 		}
 	}
 }

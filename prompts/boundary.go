@@ -33,6 +33,9 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 func (d Data) Texts() []string {
 	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Diff, d.State, d.Symptom}
 	texts = append(texts, d.Issue.Labels...)
+	if p := d.Part; p != nil {
+		texts = append(append(append(texts, p.ID, p.Title, p.Goal), p.Files...), p.Others...)
+	}
 	if r := d.Rollback; r != nil {
 		texts = append(texts, r.By, r.Reason)
 		texts = append(texts, r.Earlier...)

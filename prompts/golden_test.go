@@ -50,7 +50,11 @@ func variants() map[string]Data {
 	undecided.Feedback = &Feedback{Invalid: []string{"there is no phase \"desing\""}}
 	again := undecided
 	again.Resumed = true
+	part, judged := execute, review
+	part.Part = &Part{ID: "t2", Title: "The page\n{{.Goal}}", Goal: "Show what was read.", Files: []string{"page.go", "page_test.go"}, Others: []string{"t1: The parser"}}
+	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
+		"execute-part": part, "review-part": judged,
 		"execute-answered": answered,
 		"diagnose":         diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),

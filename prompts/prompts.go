@@ -24,6 +24,7 @@ type Data struct {
 	Last      bool   // from this round on only new or still open blockers may fail a review
 
 	Issue     Issue
+	Part      *Part     // of the phase, which is done in parts; nil: all of it
 	Rollback  *Rollback // set while the reason of a rollback has not been satisfied
 	Feedback  *Feedback // what review, checks and limits said about the work as it stands
 	Documents []Document
@@ -41,6 +42,13 @@ type Issue struct {
 	Labels                 []string
 	Body                   string
 	Path                   string // of the file that has the whole body
+}
+
+// Part is the task of a phase to which a step is limited, as untrusted text.
+type Part struct {
+	ID, Title, Goal string
+	Files           []string // that it is likely to touch
+	Others          []string // other tasks of the phase, as "t2: the page"
 }
 
 // Rollback is why the phase was taken back.

@@ -9,7 +9,7 @@ type FileWords struct {
 	Printed                                           string // before what a check has printed
 	From, To, When, By, Open, Review, Reason          string // of a rollback
 
-	Forms struct{ Reviewed, Checked, Exited, Returned, WasOpen string }
+	Forms struct{ Reviewed, Checked, Exited, Returned, Integrated, WasOpen string }
 }
 
 // Reviewed heads what a review says, by its round, counted from 1.
@@ -29,6 +29,9 @@ func (f FileWords) Exited(check string, code int) string {
 
 // Returned heads why a phase was taken back.
 func (f FileWords) Returned(phase string) string { return fill(f.Forms.Returned, "phase", phase) }
+
+// Integrated heads what the parts of a phase came to.
+func (f FileWords) Integrated(phase string) string { return fill(f.Forms.Integrated, "phase", phase) }
 
 // WasOpen counts what the review had found that led to a rollback.
 func (f FileWords) WasOpen(blockers, suggestions int) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
 // For gives the agent of that name: claude, codex, gemini, command or
@@ -31,7 +32,7 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 		return nil, fmt.Errorf(`an agent with use: "command" needs command: ["program", "argument", ...]`)
 	}
 	for _, v := range a.Env {
-		if why := pipelines.Withheld(v); why != "" {
+		if why := withheld.FromAll(v); why != "" {
 			return nil, fmt.Errorf("env: %s: %s", v, why)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
 // commonVars are the variables every agent may see. A name may end in "*".
@@ -23,7 +23,7 @@ func environ(base, allowed []string, set map[string]string) []string {
 	var env []string
 	for _, kv := range base {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, mine := set[name]; mine || pipelines.Withheld(name) != "" || !listed(allowed, name) {
+		if _, mine := set[name]; mine || withheld.FromAll(name) != "" || !listed(allowed, name) {
 			continue
 		}
 		env = append(env, kv)

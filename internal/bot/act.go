@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -96,7 +98,7 @@ type ending struct {
 // not for reprise, or that was refused, does not fail the job, because anybody
 // can write comments.
 func (e ending) finish(ctx context.Context) error {
-	err := errors.Join(e.setOutputs(ctx), e.job.Summary(e.summaryPage()))
+	err := errors.Join(e.setOutputs(), e.job.Summary(e.summaryPage()))
 	if err != nil {
 		e.job.Failure(err)
 	}
@@ -144,7 +146,7 @@ func (e ending) exitCode() int {
 }
 
 // setOutputs sets every output that has a value.
-func (e ending) setOutputs(ctx context.Context) error {
+func (e ending) setOutputs() error {
 	b, j := e.bot, e.job
 	values := [][2]string{{"decision", string(e.decision)}, {"reason-code", string(e.Code)}}
 	set := func(name string, value any) { values = append(values, [2]string{name, fmt.Sprint(value)}) }
@@ -175,8 +177,12 @@ func (e ending) setOutputs(ctx context.Context) error {
 		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
 			set("comment-id", id)
 		}
-		if err := e.keepResults(ctx, string(result)); err != nil {
-			return err
+		if dir, err := j.ResultsDir(); err != nil {
+			b.voice.warn(err)
+		} else if dir != "" {
+			if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(j.Known(string(result))+"\n"), 0o644); err != nil {
+				return err
+			}
 		}
 	}
 	var wrong []error

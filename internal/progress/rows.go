@@ -53,7 +53,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if !ok {
 			continue
 		}
-		if a.Step != metadata.Check {
+		if a.Step.ByAgent() {
 			rows[i].Attempts++
 		}
 		rows[i].USD += a.Usage.USD

@@ -43,7 +43,7 @@ func costOf(w words, run metadata.Run, rows []progress.Row) cost {
 	}
 	for _, r := range rows {
 		if r.Attempts > 0 {
-			c.Phases = append(c.Phases, share{line(r.Title, 60), text.USD(r.USD), text.Tokens(r.Tokens), fmt.Sprint(r.Attempts), text.Duration(r.Took), part(r.USD, run.Cost.USD)})
+			c.Phases = append(c.Phases, share{line(r.Rec.Name, 60), text.USD(r.USD), text.Tokens(r.Tokens), fmt.Sprint(r.Attempts), text.Duration(r.Took), part(r.USD, run.Cost.USD)})
 		}
 	}
 	c.Models = byModel(run)
@@ -68,7 +68,7 @@ func byModel(run metadata.Run) []share {
 	}
 	of := map[string]sum{}
 	for _, a := range run.Attempts {
-		if a.Step != metadata.Check {
+		if a.Step.ByAgent() {
 			name := line(text.Join(" · ", a.Agent, a.Model), 100)
 			s := of[name]
 			of[name] = sum{s.Plus(a.Usage), s.calls + 1, s.ms + took(a).Milliseconds()}

@@ -143,7 +143,7 @@ func phasesOf(w words, all []Indexed) []phaseSums {
 		}
 		for _, a := range r.Run.Attempts {
 			s := of(a.Phase)
-			s.Attempts += count(a.Step != metadata.Check)
+			s.Attempts += count(a.Step.ByAgent())
 			s.usd += a.Usage.USD
 		}
 		for _, b := range r.Run.RollbackHistory {

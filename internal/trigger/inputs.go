@@ -40,7 +40,6 @@ type Inputs struct {
 	Protect  []string
 	Sandbox  string
 	Show     bool     // print what agents do
-	Upload   bool     // keep the result and the page of the run as an artifact of the job
 	Dispatch []string // workflow files to start when the branch is done
 }
 
@@ -80,7 +79,6 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 		in.Notify = nil
 	}
 	in.Dry, in.Pull, in.Show = yes("dry-run", false), yes("create-pr", true), yes("show-output", false)
-	in.Upload = yes("upload", false)
 	if in.Command != "" && in.Command != workflow.GateOnly && command.Parse(in.Command, true).Outcome != command.Understood {
 		bad("command", "%q is no command; give one as in a comment, such as run, or gate", in.Command)
 	}

@@ -21,14 +21,17 @@ type Agent interface {
 // Task is one call of an agent: what to say and what it may do. Its JSON form
 // is what a "command" agent reads on standard input.
 type Task struct {
-	Issue    string           `json:"issue"` // id of the issue
-	Title    string           `json:"title"` // of the issue
-	Phase    string           `json:"phase"`
-	Step     metadata.Step    `json:"step"`
-	Attempt  int              `json:"attempt"` // counts from 1 through the run
-	Round    int              `json:"round"`   // reviews of this phase before this call
-	Goal     string           `json:"goal"`
-	Gates    []string         `json:"gates"`
+	Issue   string        `json:"issue"` // id of the issue
+	Title   string        `json:"title"` // of the issue
+	Phase   string        `json:"phase"`
+	Step    metadata.Step `json:"step"`
+	Attempt int           `json:"attempt"` // counts from 1 through the run
+	Round   int           `json:"round"`   // reviews of this phase before this call
+	Goal    string        `json:"goal"`
+	Gates   []string      `json:"gates"`
+	// Part is the task of the phase that the call is about, of one that is done in
+	// parts.
+	Part     *metadata.Task   `json:"part,omitempty"`
 	Language string           `json:"language"`
 	Prompt   string           `json:"prompt"`
 	Dir      string           `json:"dir"`      // absolute path of the work tree

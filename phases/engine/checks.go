@@ -44,6 +44,32 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	return next, x, err
 }
 
+// integrate brings the parts of a phase together. Their work is in the tree: what
+// is left is an artifact that says what was done where.
+func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
+	p, start := e.Plan.Phase(d.Phase), e.Now()
+	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Tree.Tip()})
+	if err != nil {
+		return run, effects{}, err
+	}
+	tip, err := e.Tree.Stage(ctx)
+	if err != nil {
+		return run, effects{}, err
+	}
+	_, changed, err := diff(ctx, tip, p, run.Phase(d.Phase))
+	if err != nil {
+		return run, effects{}, err
+	}
+	text := []byte(e.mask(partsText(run, d.Phase)))
+	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
+	o := phases.Outcome{
+		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: phases.Digest(text), Files: []string{file}, Diff: changed},
+	}
+	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	next, err := e.apply(run, d, o)
+	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
+}
+
 // runChecks runs the commands of a phase on the work as a fresh clone of it would
 // have it: a file that no clone has could make them pass. What a check leaves
 // behind, such as build output, is not work.

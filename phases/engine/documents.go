@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -20,6 +21,25 @@ func checksText(language, phase string, all []metadata.CheckResult) string {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(oneLine(c.Name), c.ExitCode), block(c.Run))
 		if out := strings.TrimSpace(c.Output); out != "" {
 			b.WriteString("\n" + w.Files.Printed + "\n\n" + block(strings.Trim(c.Output, "\n")))
+		}
+	}
+	return b.String()
+}
+
+// partsText is what the parts of a phase came to, in the language of the run.
+func partsText(run metadata.Run, phase string) string {
+	w := prompts.Words(run.Language)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", w.Files.Integrated(phase))
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		t := split.TaskOf(&run, rec)
+		if t == nil || split.Whole(rec) != phase {
+			continue
+		}
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, oneLine(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
+		for _, file := range rec.OutputFiles {
+			fmt.Fprintf(&b, "  - `%s`\n", file)
 		}
 	}
 	return b.String()

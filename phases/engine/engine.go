@@ -206,8 +206,11 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 			return next, effects{outcome: o}, err
 		}
 	}
-	if d.Do == phases.DoCheck {
+	switch d.Do {
+	case phases.DoCheck:
 		return e.check(ctx, run, d, broken)
+	case phases.DoIntegrate:
+		return e.integrate(ctx, run, d)
 	}
 	return e.call(ctx, run, d)
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -204,8 +204,5 @@ func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metad
 	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
 		return metadata.Because("report_misfit", "error", err)
 	}
-	if circle := phases.TaskCircle(p, answer); circle != nil {
-		return metadata.Because("tasks_in_circle", "tasks", strings.Join(circle, " → "))
-	}
-	return ""
+	return metadata.All(split.Mistakes(e.Plan, p, answer)...)
 }

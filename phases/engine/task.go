@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -29,7 +30,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
+		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Part: split.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	return t, nil
@@ -86,6 +87,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
 		Feedback: feedbackOf(run, rec, d), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
+		Part: partOf(run, rec),
 	}
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	if d.Do != phases.DoExecute {
@@ -98,12 +100,30 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	return data, nil
 }
 
+// partOf gives the task to which a part of a phase is limited; nil for a phase.
+func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
+	t := split.TaskOf(&run, rec)
+	if t == nil {
+		return nil
+	}
+	part := &prompts.Part{ID: t.ID, Title: t.Title, Goal: t.Goal, Files: t.Files}
+	for _, other := range split.Parts(&run, split.Whole(rec)) {
+		if o := split.TaskOf(&run, other); o != nil && o.ID != t.ID {
+			part.Others = append(part.Others, o.ID+": "+o.Title)
+		}
+	}
+	return part
+}
+
 // documents lists the artifacts of the phases before this one.
 func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
 	for _, rec := range run.Phases {
 		if rec.Name == p.Name {
 			break
+		}
+		if whole := split.Whole(&rec); whole != "" && whole != p.Name && !strings.HasPrefix(p.Name, whole+".") {
+			continue // the artifact of the whole names that of the part
 		}
 		if q := e.Plan.Phase(rec.Name); q != nil && rec.Status == metadata.PhaseCompleted {
 			out = append(out, prompts.Document{Phase: q.Name, Path: artifactIn(dir, run, q)})

@@ -185,7 +185,7 @@ func phaseOf(run metadata.Run, rec metadata.Phase, words metadata.Words) Phase {
 		if a.Phase != rec.Name {
 			continue
 		}
-		if a.Step != metadata.Check {
+		if a.Step.ByAgent() {
 			s.Calls++
 		}
 		s.USD += a.Usage.USD

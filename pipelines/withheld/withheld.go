@@ -1,4 +1,6 @@
-package pipelines
+// Package withheld says which environment variables the programs of a pipeline may
+// not have.
+package withheld
 
 import (
 	"fmt"
@@ -6,10 +8,10 @@ import (
 	"strings"
 )
 
-// Withheld says why no agent and no check may see an environment variable, or
+// FromAll says why no agent and no check may see an environment variable, or
 // nothing. These hold the rights of the run itself, speak to the runner, or have
 // a program load what others choose.
-func Withheld(name string) string {
+func FromAll(name string) string {
 	for why, patterns := range map[string][]string{
 		"never given on, as %s carry the rights of the run; use a variable of another name with only what is needed":    {"GITHUB_*", "GH_*", "ACTIONS_*", "RUNNER_*", "INPUT_*"},
 		"never given on, as %s have every program load what they name; set it in the command for the one that needs it": {"LD_*", "DYLD_*"},
@@ -27,13 +29,13 @@ func Withheld(name string) string {
 	return ""
 }
 
-// withheldFromChecks says besides what else no check is given, or nothing.
-func withheldFromChecks(name string) string {
+// FromChecks says besides what else no check is given, or nothing.
+func FromChecks(name string) string {
 	switch name {
 	case "HOME", "TMPDIR":
 		return "each check has its own; set it in the command if it has to be another"
 	case "PATH":
 		return "it is that of reprise; set it in the command if it has to be another"
 	}
-	return Withheld(name)
+	return FromAll(name)
 }

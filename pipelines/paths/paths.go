@@ -1,0 +1,47 @@
+// Package paths is what a pipeline may write where a path is expected.
+package paths
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// BadArtifact says why a name cannot be that of an artifact, or "".
+func BadArtifact(name string) string {
+	reserved := []string{"metadata.json", "pipeline.json", "issue.md", "review.md", "checks.md", "rollback_reason.md", "superseded"}
+	switch {
+	case name == "":
+		return ""
+	case strings.ContainsAny(name, `/\`):
+		return "is a path, expected the name of a file in the phase's own folder"
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", r)
+	}):
+		return "expected letters, digits, ., _ and - only"
+	case name[0] == '.' || name[0] == '-':
+		return fmt.Sprintf("begins with %q, expected a letter or a digit", name[0])
+	case len(name) > 100:
+		return "is too long, expected at most 100 bytes"
+	case slices.Contains(reserved, strings.ToLower(name)), strings.HasPrefix(name, "attempt-") && strings.HasSuffix(name, ".patch"):
+		return "is a name that reprise uses itself; choose another"
+	}
+	return ""
+}
+
+// BadPattern says why a pattern cannot stand for paths, or "".
+func BadPattern(p string) string {
+	switch {
+	case strings.TrimSpace(p) == "":
+		return "is empty, expected a path or a pattern"
+	case strings.HasPrefix(p, "/") || slices.Contains(strings.Split(p, "/"), ".."):
+		return "expected a path from the top of the repository, without / at its start and without .."
+	case strings.Contains(p, `\`):
+		return `expected / between folders, not \`
+	}
+	if _, err := path.Match(p, ""); err != nil {
+		return "is no valid pattern; is a [ not closed?"
+	}
+	return ""
+}
