@@ -24,7 +24,7 @@ func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, r
 	for i := len(log) - 1; i >= 0; i-- {
 		_, _ = fmt.Fprintf(out, "  %.12s  %s\n", log[i].Commit, log[i].Subject)
 	}
-	_, _ = fmt.Fprintf(out, "\nThe comment on the issue would read:\n\n%s\n", page.Comment(w.Plan, run, page.Links{}))
+	_, _ = fmt.Fprintf(out, "\nThe comment on the issue would read:\n\n%s\n", page.WithoutState(page.Comment(w.Plan, run, page.Links{})))
 	for _, i := range wouldOpen(w, run, trigger) {
 		_, _ = fmt.Fprintf(out, "%s would be opened:\n\n%s\n", text.Join(" ", "An issue", text.Prefixed("with the labels ", strings.Join(text.FlatAll(i.Labels), ", "))), "# "+i.Title+"\n\n"+i.Body)
 	}

@@ -509,6 +509,7 @@ var rooms = map[string][]string{
 	"internal/address":   {},
 	"internal/ordinary":  {},
 	"internal/house":     {"*"},
+	"internal/pictures":  {"*"},
 	"internal/e2e":       {"*"},
 	"internal/benchmark": {"*"},
 	"internal/testenv":   {"golang.org/x/sys"},

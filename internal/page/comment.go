@@ -46,6 +46,12 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	return text.Join("\n\n", body, state) + "\n"
 }
 
+// WithoutState leaves out of a live comment what only programs read.
+func WithoutState(comment string) string {
+	seen, _, _ := strings.Cut(comment, "\n"+stateBegins)
+	return seen
+}
+
 // comment is the one live comment of a run.
 type comment struct{ writer }
 

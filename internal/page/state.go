@@ -36,8 +36,11 @@ func stateBlock(w writer) string {
 	}
 	// Names of others may be in it: they neither end the comment nor mention anybody.
 	safe := strings.NewReplacer("--", `-\u002d`, "@", `\u0040`, "#", `\u0023`).Replace(string(data))
-	return "<!-- reprise:state:v1 " + safe + " -->"
+	return stateBegins + safe + " -->"
 }
+
+// stateBegins is how the line with the state begins.
+const stateBegins = "<!-- reprise:state:v1 "
 
 // cents drops the digits that adding up leaves behind a hundredth of a cent.
 func cents(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }

@@ -70,9 +70,9 @@ func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progres
 	case at.Number == 0 || run.Status == metadata.Completed:
 		return done
 	case d.Do == "": // it stopped between steps
-		return text.Join(" · ", w.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", len(rows)), done)
+		return text.Join(" · ", w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", len(rows)), done)
 	default:
-		return text.Join(" · ", w.Headline(at.Number, len(rows), text.Flat(d.Phase), string(d.Do)), done)
+		return text.Join(" · ", w.Headline(at.Number, len(rows), text.Flat(at.Title), string(d.Do)), done)
 	}
 }
 

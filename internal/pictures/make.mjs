@@ -1,0 +1,116 @@
+#!/usr/bin/env node
+// Makes the pictures of the documents anew, in docs/images: screenshots with headless
+// Chromium of what the test of this folder writes, and a recording of a rehearsal in a
+// terminal, which tmux keeps. Look at them before you commit them.
+//
+//     internal/pictures/make.mjs
+//
+// Needs Go, git, chromium, tmux, pngquant, and the fonts Liberation and Noto Color Emoji.
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+const top = path.resolve(import.meta.dirname, '../..');
+const images = path.join(top, 'docs/images');
+const work = fs.mkdtempSync(path.join(os.tmpdir(), 'pictures-'));
+const run = (program, args, options = {}) => execFileSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options }).toString();
+
+try {
+  run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-inputs', work], { cwd: top });
+  for (const dark of [false, true]) {
+    shoot('comment', 720, 535, dark);
+    shoot('completed', 500, 755, dark); // as narrow as Chromium goes
+    shoot('report', 900, 740, dark);
+  }
+  record();
+} finally {
+  fs.rmSync(work, { recursive: true, force: true });
+}
+
+// shoot takes a picture of a page, and makes it small.
+function shoot(page, width, height, dark) {
+  const name = `${page}-${dark ? 'dark' : 'light'}`;
+  const png = path.join(work, name + '.png');
+  spawnSync('chromium', [
+    '--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', `--window-size=${width},${height}`,
+    `--blink-settings=preferredColorScheme=${dark ? 0 : 1}`, `--screenshot=${png}`, 'file://' + path.join(work, page + '.html'),
+  ], { stdio: 'ignore' });
+  run('pngquant', ['--force', '--strip', '--speed', '1', '--output', path.join(images, name + '.png'), '64', png]);
+}
+
+// record runs a rehearsal in a terminal, and writes what was to be seen as an SVG.
+function record() {
+  const columns = 80, lines = 24;
+  const repo = path.join(work, 'shelf'), program = path.join(work, 'reprise'), socket = path.join(work, 'tmux');
+  run('go', ['build', '-o', program, './cmd/reprise'], { cwd: top });
+  fs.mkdirSync(repo);
+  fs.copyFileSync(path.join(top, 'examples/issue.md'), path.join(repo, 'issue.md'));
+  for (const args of [['init', '-q', '-b', 'main'], ['add', '.'], ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-qm', 'Shelf']]) {
+    run('git', args, { cwd: repo });
+  }
+  const tmux = (...args) => run('tmux', ['-S', socket, ...args]);
+  const ended = path.join(work, 'ended');
+  const live = `clear; printf '$ reprise run --dry-run --issue-file issue.md\\n'; '${program}' run --dry-run --issue-file issue.md; touch '${ended}'; sleep 600`;
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', repo, 'sh', '-c', live);
+  const frames = [];
+  for (let i = 0; i < 1200 && !fs.existsSync(ended); i++) {
+    const screen = tmux('capture-pane', '-e', '-p').replace(/\s+$/, '');
+    if (screen && screen !== frames.at(-1)) frames.push(screen);
+    spawnSync('sleep', ['0.08']);
+  }
+  tmux('kill-server');
+  fs.writeFileSync(path.join(images, 'rehearsal.svg'), svg(thin(frames), columns, lines));
+}
+
+// thin keeps the frames in which something but a clock or a spinner has moved, without
+// what is printed after the last phase.
+function thin(frames) {
+  const still = (f) => f.replace(/\x1b\[[0-9;]*m/g, '').replace(/[⠁-⣿]/g, '').replace(/[0-9]+(\.[0-9]+)?(ms|s|k)\b|\$[0-9.]+/g, '');
+  const kept = frames.filter((f, i) => f.includes('planning') && !/Commits on|reprise:|Nothing was left/.test(f) && (i === 0 || still(f) !== still(frames[i - 1])));
+  return kept.filter((f, i) => i % Math.ceil(kept.length / 40) === 0 || i === kept.length - 1);
+}
+
+// svg shows the frames one after another; who wants no motion sees the last.
+function svg(frames, columns, lines) {
+  const cell = 8.4, height = 17, each = 0.5, pause = 3, total = frames.length * each + pause;
+  const colours = { 31: '#ff7b72', 32: '#3fb950', 33: '#d29922', 36: '#39c5cf' };
+  const escape = (t) => t.replace(/[&<>]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[c]);
+  const body = frames.map((frame, i) => {
+    let style = ''; // goes on from line to line
+    const rows = frame.split('\n').map((row, y) => {
+      let out = '';
+      for (const part of row.split(/(\x1b\[[0-9;]*m)/)) {
+        const codes = /^\x1b\[([0-9;]*)m$/.exec(part);
+        if (!codes) {
+          if (part) out += style ? `<tspan${style}>${escape(part)}</tspan>` : escape(part);
+          continue;
+        }
+        for (const code of codes[1].split(';')) {
+          if (code === '1') style += ' font-weight="bold"';
+          else if (code === '2') style += ' opacity=".6"';
+          else if (colours[code]) style += ` fill="${colours[code]}"`;
+          else style = '';
+        }
+      }
+      return out && `<text x="16" y="${44 + y * height}">${out}</text>`;
+    }).filter(Boolean).join('');
+    const last = i === frames.length - 1;
+    return `<g class="f${last ? ' last' : ''}" style="animation-delay:${(i * each).toFixed(1)}s;animation-name:${last ? 'end' : 'show'}">${rows}</g>`;
+  });
+  const share = (s) => ((100 * s) / total).toFixed(3);
+  const tall = Math.max(...frames.map((f) => f.split('\n').length));
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${Math.round(columns * cell + 32)} ${Math.min(tall, lines) * height + 48}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,Liberation Mono,monospace" font-size="14" fill="#f0f6fc">
+<style>
+.f { opacity: 0; animation: show ${total.toFixed(1)}s step-end infinite; }
+text { white-space: pre; }
+@keyframes show { 0% { opacity: 1 } ${share(each)}% { opacity: 0 } }
+@keyframes end { 0% { opacity: 1 } ${share(each + pause)}% { opacity: 0 } }
+@media (prefers-reduced-motion: reduce) { .f { animation: none } .last { opacity: 1 } }
+</style>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+<circle cx="20" cy="16" r="5" fill="#ff5f57"/><circle cx="38" cy="16" r="5" fill="#febc2e"/><circle cx="56" cy="16" r="5" fill="#28c840"/>
+${body.join('\n')}
+</svg>
+`;
+}

@@ -1,0 +1,122 @@
+// Package pictures holds the pictures of the documents against what they show. They
+// are made by make.mjs with a browser and a terminal; what they were made from is
+// here, and its digests are beside them.
+package pictures
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/internal/report"
+)
+
+// inputsTo makes the test write what the pictures are made from, and the digests.
+var inputsTo = flag.String("inputs", "", "folder to write to what the pictures are made from")
+
+//go:embed github.css
+var style string
+
+const images = "../../docs/images"
+
+// Every picture is of what the program writes today.
+func TestPicturesAreOfToday(t *testing.T) {
+	inputs := inputsOf(t)
+	var sums strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(inputs[name]), name)
+	}
+	file := filepath.Join(images, "inputs.sum")
+	if *inputsTo != "" {
+		for name, data := range inputs {
+			put(t, filepath.Join(*inputsTo, name), data)
+		}
+		put(t, file, []byte(sums.String()))
+	}
+	was, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(was) != sums.String() {
+		t.Errorf("the pictures in docs/images are not of what reprise shows today: make them anew with internal/pictures/make.mjs (node, chromium, tmux, pngquant), and look at them\nwas:\n%s\nis:\n%s", was, sums.String())
+	}
+}
+
+// A document loads no more than it has to.
+func TestPicturesAreSmall(t *testing.T) {
+	entries, err := os.ReadDir(images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Size() > 150_000 {
+			t.Errorf("%s: more than 150 kB, or %v", e.Name(), err)
+		}
+	}
+	for _, name := range []string{"comment-light.png", "comment-dark.png", "completed-light.png", "completed-dark.png", "report-light.png", "report-dark.png", "rehearsal.svg"} {
+		if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
+
+// inputsOf is what the pictures are made from: pages for the browser, and what a
+// rehearsal in a terminal shows, as far as it is the same each time.
+func inputsOf(t *testing.T) map[string][]byte {
+	plays := progresstest.Plays(t, "en")
+	running, over := plays["middle"], plays["rolledback"]
+	links := page.Links{
+		Job: "https://github.com/octo/hello/actions/runs/5", Branch: "https://github.com/octo/hello/tree/reprise/issue-7",
+		Files: "https://github.com/octo/hello/blob/reprise/issue-7/",
+	}
+	var sheet bytes.Buffer
+	if err := report.Write(&sheet, report.Facts{Plan: over.Plan, Run: over.Run, At: over.At}); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string][]byte{
+		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links, Left: 12 * time.Minute})),
+		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
+		"report.html":    sheet.Bytes(),
+	}
+	for _, file := range []string{"examples/issue.md", "pipelines/builtin/full.cue", "internal/terminal/testdata/live-80.txt"} {
+		data, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs[filepath.Base(file)] = data
+	}
+	return inputs
+}
+
+// commentPage is a comment about as GitHub shows it.
+func commentPage(t *testing.T, markdown string) []byte {
+	var body bytes.Buffer
+	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps()))
+	if err := gfm.Convert([]byte(markdown), &body); err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.ReplaceAll(body.String(), "<blockquote>\n<p>[!TIP]<br>\n", "<blockquote class=\"tip\">\n<p><b>Tip</b></p><p>")
+	return []byte("<!doctype html>\n<meta charset=\"utf-8\">\n<style>\n" + style + "</style>\n" + shown)
+}
+
+func put(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
