@@ -20,7 +20,7 @@ import (
 // topLevel is all that lies at the top of the repository, besides files that
 // hosts and tools look for there.
 var topLevel = []string{
-	"README.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "action.yml", "go.mod", "go.sum",
+	"README.md", "README.ja.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "action.yml", "go.mod", "go.sum",
 	"cmd", "docs", "examples", "internal", "metadata", "phases", "pipelines", "prompts",
 }
 

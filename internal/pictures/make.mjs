@@ -59,8 +59,10 @@ function record() {
     if (screen && screen !== frames.at(-1)) frames.push(screen);
     spawnSync('sleep', ['0.08']);
   }
+  const all = tmux('capture-pane', '-e', '-p', '-S', '-').split('\n'); // the end of the last phase may have been too quick
   tmux('kill-server');
-  fs.writeFileSync(path.join(images, 'rehearsal.svg'), svg(thin(frames), columns, lines));
+  const end = all.slice(0, all.findIndex((l) => l.includes('Commits on'))).slice(-lines).join('\n').replace(/\s+$/, '');
+  fs.writeFileSync(path.join(images, 'rehearsal.svg'), svg([...thin(frames), end], columns, lines));
 }
 
 // thin keeps the frames in which something but a clock or a spinner has moved, without
