@@ -39,6 +39,10 @@ func check(r *Run) []*Error {
 	}
 	c.results("setup", r.Setup)
 	c.results("baseline", r.Baseline)
+	if r.CI != nil {
+		count(c.root(), "ci.after", r.CI.After)
+		c.root().commit("ci.commit", r.CI.Commit)
+	}
 	c.people(r)
 	return c.mistakes
 }

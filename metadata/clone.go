@@ -8,7 +8,7 @@ import (
 // Clone returns a copy that shares nothing with r: whatever is changed in one
 // is not seen in the other.
 func (r Run) Clone() Run {
-	r.Stop = clonePointer(r.Stop)
+	r.Stop, r.CI = clonePointer(r.Stop), clonePointer(r.CI)
 	r.RollbackHistory = slices.Clone(r.RollbackHistory)
 	r.ExternalDocuments = maps.Clone(r.ExternalDocuments)
 	r.Execution.Lease = clonePointer(r.Execution.Lease)

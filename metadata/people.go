@@ -100,3 +100,6 @@ func (r *Run) AnswerReviews(p *Phase) {
 		}
 	}
 }
+
+// AwaitsCI reports whether CI has not spoken yet of all that was done.
+func (r *Run) AwaitsCI() bool { return r.CI != nil && r.CI.After != len(r.Attempts) }

@@ -57,6 +57,7 @@ type Run struct {
 	Approvals  []Approval    `json:"approvals"`
 	Children   []Child       `json:"children,omitempty"`
 	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
+	CI         *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
 	Budget     Budget        `json:"budget"`
 	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
 	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
@@ -133,6 +134,12 @@ type Execution struct {
 	Attempt int    `json:"attempt"` // grows by one with every start of a process on it
 	Push    bool   `json:"push"`    // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
+}
+
+// CI is what CI says of the work of a run, which is asked for before it is completed.
+type CI struct {
+	After  int    `json:"after"`            // number of the newest attempt when all was good; 0: it was not yet
+	Commit string `json:"commit,omitempty"` // that it was good on; empty: nothing has run there
 }
 
 // Lease says which process may write, and until when.

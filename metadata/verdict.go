@@ -136,6 +136,8 @@ const (
 	OutputInvalid      Code = "output_invalid"
 	ReviewFailed       Code = "review_failed"
 	CheckFailed        Code = "check_failed"
+	AwaitingCI         Code = "awaiting_ci"
+	CIFailed           Code = "ci_failed"
 	ProtectedPath      Code = "protected_path"
 	PatchTooLarge      Code = "patch_too_large"
 	SecretFound        Code = "secret_found"

@@ -49,6 +49,7 @@ type author struct {
 	Protect       []string
 	Secrets       Secrets
 	Sandbox       Sandbox
+	CI            CI
 	Network       *Network
 	Models        []string // nil: nothing is said of them
 }
@@ -195,6 +196,7 @@ func (a *author) complete(source string) *Pipeline {
 		Protect: a.Protect,
 		Secrets: a.Secrets,
 		Sandbox: a.Sandbox,
+		CI:      a.CI,
 		Source:  source,
 
 		Baseline: a.Checks == "baseline",

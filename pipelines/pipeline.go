@@ -41,6 +41,7 @@ type Pipeline struct {
 	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
 	Secrets     Secrets             `json:"secrets,omitzero"`
 	Sandbox     Sandbox             `json:"sandbox,omitzero"`
+	CI          CI                  `json:"ci,omitzero"`
 	Source      string              `json:"source"`           // "builtin:full", or the path of the file
 	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
 	Part        Part                `json:"part,omitzero"`    // what Cut has left
@@ -159,6 +160,26 @@ type Sandbox struct {
 	Sockets bool `json:"sockets,omitempty"` // sockets with files of their own; where Landlock does not guard those of others, these are open, too
 	File    Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB
 	Disk    Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
+}
+
+// CI is what CI has to say of the newest commit before a pull request is ready. The
+// zero value stands for the usual, and so does each field of it.
+type CI struct {
+	Wait     Duration `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
+	Fixes    *int     `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2
+	Required Names    `json:"required,omitzero"` // nil: all that start; empty: nothing
+}
+
+// Names is a list of names, for which a file may also say "all": that is nil.
+type Names []string
+
+// UnmarshalJSON reads a list, or "all".
+func (n *Names) UnmarshalJSON(data []byte) error {
+	if string(data) == `"all"` {
+		*n = nil
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(n))
 }
 
 // Size is a number of bytes that reads and writes as text, such as "4MB".

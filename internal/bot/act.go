@@ -139,7 +139,7 @@ func (e ending) exitCode() int {
 	if e.decision != toRun || !e.bot.hasRun() {
 		return exit.Done
 	}
-	if e.Code == metadata.AwaitingPerson {
+	if e.Code == metadata.AwaitingPerson || e.Code == metadata.AwaitingCI {
 		return exit.Done
 	}
 	return progress.ExitCode(e.bot.w.Run)

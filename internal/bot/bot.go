@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/doctor"
@@ -48,6 +49,8 @@ type bot struct {
 	engine *engine.Engine
 	acted  bool // this process did more with the run than refuse commands
 	obeyed int  // commands that this process took
+	// askedCI says that it is known whether CI has something to say.
+	askedCI bool
 	// strangers is how many reviews by people without the right it has seen.
 	strangers int
 	// turnedDown is why what a form or a workflow asked for was refused. There
@@ -98,6 +101,7 @@ func newBot(j *job.Job, in trigger.Inputs, t trigger.Trigger, dry DryRunner) (*b
 func newDelivery(p *place, v *voice) *delivery.Delivery {
 	return &delivery.Delivery{
 		GitHub: p.gh, Owner: p.owner, Name: p.name, Issue: p.t.Number, Branch: p.t.Branch, In: p.in, Folder: p.workFolder(),
+		Own:   delivery.OwnWorkflow(p.env.Getenv("GITHUB_WORKFLOW_REF"), p.env.Getenv("GITHUB_REPOSITORY")),
 		Voice: delivery.Voice{Warn: v.warn, Facts: v.facts, Change: v.change}, Expired: v.lease.expired,
 	}
 }
@@ -123,12 +127,25 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	}
 	fresh := b.react(ctx, github.Eyes)
 	switch {
+	case b.t.CI && b.in.Command == workflow.GateOnly:
+		return b.mayGoOn(ctx)
 	case asked.Outcome == command.Mistaken, asked.Command.Now():
 		return b.replyNow(ctx, fresh)
 	case b.in.Command == workflow.GateOnly:
 		return jobEnd{decision: toRun}
 	}
 	return b.session(ctx)
+}
+
+// mayGoOn says whether the run on whose branch CI has ended waits for that.
+func (b *bot) mayGoOn(ctx context.Context) jobEnd {
+	switch _, run, err := b.voice.known(ctx); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+	case err != nil || !ci.Waits(run):
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
+	}
+	return jobEnd{decision: toRun}
 }
 
 // turnToIssue turns from the pull request that a command stands on to the issue
@@ -215,6 +232,9 @@ func (b *bot) takeLabel(ctx context.Context) {
 
 // mayAsk says why somebody may not ask for this, or nothing.
 func (b *bot) mayAsk(ctx context.Context) *page.Denial {
+	if b.t.CI {
+		return nil // nobody asks for anything: the run goes on as it was asked to
+	}
 	need := b.t.Requested.Role()
 	askers := []string{b.t.By}
 	if again := trigger.RunnerOf(b.env).Again; again != "" && !strings.EqualFold(again, b.t.By) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -134,7 +135,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() {
+	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && ci.Waits(b.w.Run)) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {
@@ -143,6 +144,12 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		}
 		end := b.finish(ctx)
 		more, err := b.takeRemaining(ctx)
+		if err != nil {
+			return b.broke(ctx, err)
+		}
+		if !more {
+			more, err = gate{b}.await(ctx)
+		}
 		if err != nil {
 			return b.broke(ctx, err)
 		}
@@ -218,6 +225,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.voice.keepComment(&run)
 	b.delivery.KeepLabel(ctx, run)
 	b.delivery.KeepDraft(ctx, b.w.Plan, run)
+	gate{b}.ask(ctx, &run)
 	run, err = b.engine.Run(ctx, run)
 	b.job.Group("")
 	return run, err

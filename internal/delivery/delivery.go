@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -32,7 +33,10 @@ type Delivery struct {
 	Labelled    bool   // the issue has the label of a run that waits
 	Voice       Voice
 	Expired     func() bool // this process cannot know any more that the run is its own
+	Own         string      // path of the workflow that this job runs in
 
+	ran       *checks.Repository
+	started   string // the commit that workflows were started for
 	triedPull bool
 	// triedChildren are the ids of the issues that this process has tried to open.
 	triedChildren []string
@@ -72,7 +76,7 @@ func hasCode(run metadata.Run) bool {
 // the record. One that cannot be opened is a warning, and tried again at the
 // end.
 func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
-	last := run.Status == metadata.Completed
+	last := run.Status == metadata.Completed || ci.Waits(*run)
 	if d.Expired() || !d.In.Pull || run.PRNumber != 0 || !hasCode(*run) || d.triedPull && !last {
 		return false
 	}
@@ -113,24 +117,26 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 	if run.PRNumber > 0 {
 		title, body := page.PullTitle(run), page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
 		d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Title: title, Body: body}))
-		d.Voice.warnOf(d.readyPull(ctx, run.PRNumber))
+		if run.CI == nil || run.CI.Commit == "" { // else it is ready on the commit that CI was good on
+			d.Voice.warnOf(d.readyPull(ctx, run))
+		}
 	}
 	d.Voice.warnOf(d.followUp(ctx, run))
 }
 
 // readyPull takes a pull request out of the drafts. One that somebody closed
 // stays closed: it is not for a program to open it again.
-func (d *Delivery) readyPull(ctx context.Context, n int) error {
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, n)
+func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
 	switch {
 	case err != nil:
 		return err
 	case pull.State == "closed":
-		return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", n)
+		return closed(run.PRNumber)
 	case !pull.Draft:
 		return nil
 	}
-	return d.GitHub.ReadyPull(ctx, d.Owner, d.Name, pull)
+	return d.markReady(ctx, pull, run)
 }
 
 // report is what the phase named so wrote, or else the last phase: the body of
@@ -168,15 +174,11 @@ func (d *Delivery) Checks(ctx context.Context, run metadata.Run) {
 	// A workflow that is named may have no push among its events.
 	none := workflow.HasChecks(d.Folder) || len(d.In.Dispatch) > 0
 	d.Voice.Change(func(n *page.Notices) { n.NoChecks = none })
-	if run.Status != metadata.Completed {
+	if run.Status != metadata.Completed || run.CI != nil { // then they were started before it was completed
 		return
 	}
 	for _, file := range d.In.Dispatch {
-		if err := (&checks.Repository{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name}).Dispatch(ctx, file, run.BranchName); err != nil {
-			d.Voice.Warn(err)
-			continue
-		}
-		d.Voice.Change(func(n *page.Notices) { n.Dispatched = append(n.Dispatched, file) })
+		d.dispatch(ctx, file, run)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestLintWorkflow(t *testing.T) {
 		{"dangerous event", "  workflow_dispatch:", "  pull_request_target:\n  workflow_dispatch:", []string{"hint: pull_request_target starts it", token}},
 		{"no comments", "  issue_comment:\n    types: [created]\n", "", []string{"hint: comments do not start it", token}},
 		{"no gate", "          command: gate", "          command: run", []string{
-			"missing: job gate lacks contents: write", "hint: job gate lacks actions: read",
+			"missing: job gate lacks contents: write", "hint: job gate lacks actions: read", "hint: job gate lacks checks: read", "hint: job gate lacks statuses: read",
 			"hint: job gate has no concurrency", "hint: job gate has no key of an agent", token, token, "hint: it has no job with command: gate",
 		}},
 		{"a tag", "actions/checkout@" + checkout, "actions/checkout@v7", []string{"hint: job run uses actions/checkout@v7, which its owner can change", token}},

@@ -35,6 +35,7 @@ func workNeeds(s workflow.Step) []need {
 		{"actions", "read", false, "it cannot see whether another job still works on the issue"},
 	}
 	if s.Input("create-pr") != "false" {
+		needs = append(needs, need{"checks", "read", false, "it cannot see what CI says"}, need{"statuses", "read", false, "it cannot see what CI says"})
 		needs = append(needs, need{"pull-requests", "write", true, "no pull request can be opened"})
 	}
 	if s.Input("dispatch") != "" {

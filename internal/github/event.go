@@ -26,6 +26,7 @@ type Event struct {
 	Label   string            // of issues: the label that was put on or taken off
 	Inputs  map[string]string // of workflow_dispatch, and of repository_dispatch its client payload; never nil
 	Pull    *Pull             // of the events of a pull request; for other events nil
+	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent
 	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
 }
 
@@ -67,6 +68,10 @@ func (e *Event) details(w wireEvent) error {
 		return e.thread(w)
 	case "workflow_dispatch":
 		return e.inputs("inputs", w.Inputs)
+	case "workflow_run":
+		e.Ran = w.WorkflowRun
+	case "check_suite":
+		e.Ran = w.CheckSuite
 	case "repository_dispatch":
 		return e.inputs("client_payload", w.ClientPayload)
 	}
@@ -156,6 +161,8 @@ type wireEvent struct {
 	Review        json.RawMessage `json:"review"`
 	Inputs        json.RawMessage `json:"inputs"`
 	ClientPayload json.RawMessage `json:"client_payload"`
+	WorkflowRun   json.RawMessage `json:"workflow_run"`
+	CheckSuite    json.RawMessage `json:"check_suite"`
 }
 
 // wireRepository is a repository as events have it.

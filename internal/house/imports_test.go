@@ -216,6 +216,8 @@ var rooms = map[string][]string{
 		"prompts/clean",
 	},
 	"internal/delivery": {
+		"internal/ci",
+		"internal/exit",
 		"internal/github",
 		"internal/github/checks",
 		"internal/page",
@@ -228,6 +230,7 @@ var rooms = map[string][]string{
 	},
 	"internal/bot": {
 		"internal/agents",
+		"internal/ci",
 		"internal/command",
 		"internal/consult",
 		"internal/definition",
@@ -258,6 +261,15 @@ var rooms = map[string][]string{
 		"phases/summary",
 		"pipelines",
 		"prompts",
+	},
+	"internal/ci": {
+		"internal/github/checks",
+		"metadata",
+		"phases",
+		"pipelines",
+		"prompts",
+		"prompts/clean",
+		"github.com/charmbracelet/x/ansi",
 	},
 	"internal/inbox": {
 		"internal/command",

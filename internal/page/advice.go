@@ -34,7 +34,7 @@ func (w advice) text() string {
 		return alert(alertTip, text.Join("\n\n", a.Meaning, markdown.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
 	case w.run.Status == metadata.Interrupted:
 		kind, a.Meaning = alertNote, w.Comment.Interrupted
-	case reason == metadata.RunCancelled:
+	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
 	case reason == metadata.BudgetExceeded:
 		a.Do = w.Tell.AllowMore("/resume " + phases.LimitOf(w.run).Flag())
@@ -143,6 +143,6 @@ func (w advice) question(q metadata.Question) string {
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
 		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
-		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.StateCorrupt, metadata.SecretFound,
+		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

@@ -25,7 +25,7 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 	switch {
 	case run.Status == metadata.Completed && attempts > 0 && run.Attempts[attempts-1].EndedAt != nil:
 		return Stop{fmt.Sprintf("completed-%d-%d", attempts, len(run.RollbackHistory)), *run.Attempts[attempts-1].EndedAt}, true
-	case run.Stop == nil, run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
+	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI, run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
 		return Stop{}, false
 	}
 	for _, d := range run.Decisions {

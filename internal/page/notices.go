@@ -1,6 +1,10 @@
 package page
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
 
 // Links are addresses that a comment points at. Those that are empty are left
 // out.
@@ -26,6 +30,8 @@ type Notices struct {
 	NoChecks bool
 	// Left is how long the run will still work, as earlier ones did; 0 if unknown.
 	Left time.Duration
+	// CI is what there is to say of CI, where it has nothing to say of the work.
+	CI metadata.Reason
 	// Dispatched are the workflow files that were started because of that.
 	Dispatched []string
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -67,11 +68,14 @@ func (w writer) warnings() string {
 	const most = 10 // more would push the run itself out of sight
 	var all []string
 	if w.notices.NoChecks {
-		text := w.Tell.NoChecks
+		why := w.Tell.NoChecks
 		if names := codes(w.notices.Dispatched); len(names) > 0 {
-			text += " " + w.Tell.Dispatched(names)
+			why += " " + w.Tell.Dispatched(names)
 		}
-		all = append(all, text)
+		all = append(all, why)
+	}
+	if w.notices.CI != "" {
+		all = append(all, text.Capitalize(markdown.Inline(w.notices.CI.In(w.Catalogue), 500)))
 	}
 	for i, said := range w.notices.Warnings {
 		if i == most {

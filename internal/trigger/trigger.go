@@ -3,6 +3,8 @@
 package trigger
 
 import (
+	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +36,7 @@ type Trigger struct {
 	Label      string         // the one that asked, to be taken off
 	At         time.Time
 	Branch     string // the default branch, if the event says so
+	CI         bool   // nobody asks: CI has ended on the branch of the run
 }
 
 // Said is the id of the comment with the command; 0 if it came another way.
@@ -46,7 +49,7 @@ func (t Trigger) Said() int64 {
 
 // ByForm reports whether it was asked for neither in a comment nor in a review,
 // so that there is nothing to answer on the forge.
-func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil }
+func (t Trigger) ByForm() bool { return t.Comment == nil && t.Review == nil && !t.CI }
 
 // Runner is what the machine says about who started a workflow.
 type Runner struct {
@@ -94,6 +97,8 @@ func Of(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	case t.Review == nil && r.Ref != "" && ev.DefaultBranch != "" && r.Ref != "refs/heads/"+ev.DefaultBranch:
 		// Pipelines and prompts are taken from what is checked out.
 		return deny(metadata.ConfigInvalid, OnOtherBranch(r.Ref, ev.DefaultBranch))
+	case t.CI: // it asks for nothing that was not asked for before
+		return t, nil
 	case t.By == "":
 		return deny(metadata.ConfusedDeputy, metadata.Because("no_sender"))
 	case strings.HasSuffix(t.By, "[bot]") || ev.Sender.Type == "Bot" || t.Comment != nil && t.Comment.Author.Type == "Bot" || t.Review != nil && t.Review.Author.Type == "Bot":
@@ -142,6 +147,8 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 		return t.readComment(ev, ask)
 	case strings.HasPrefix(ev.Name, "pull_request_review"):
 		return t.readReview(ev, r)
+	case ev.Name == "workflow_run" || ev.Name == "check_suite":
+		return t.readCI(ev, in)
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
 			return deny(metadata.NoTrigger, metadata.Because("other_label", "label", in.Label))
@@ -179,6 +186,25 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 			t.Number, t.Issue = n, nil
 		}
 	}
+	return nil
+}
+
+// readCI reads on the branch of which run CI has ended. A fork may have a branch of
+// the same name.
+func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
+	var ran struct {
+		Branch string `json:"head_branch"`
+		From   *struct {
+			Name string `json:"full_name"`
+		} `json:"head_repository"`
+	}
+	err := json.Unmarshal(ev.Ran, &ran)
+	id, ok := strings.CutPrefix(ran.Branch, cmp.Or(in.Prefix, environ.BranchPrefix))
+	n, wrong := strconv.Atoi(id)
+	if err != nil || !ok || wrong != nil || n < 1 || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", markdown.Truncate(ran.Branch, 100))}
+	}
+	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
 	return nil
 }
 

@@ -14,7 +14,7 @@ import (
 // for which issue, in which repository; and not by a bot, a fork, an edited
 // comment or a comment of ours.
 func FuzzTrigger(f *testing.F) {
-	for _, name := range []string{"issue_comment", "issues", "workflow_dispatch", "repository_dispatch", "pull_request_target", "schedule", ""} {
+	for _, name := range []string{"issue_comment", "issues", "workflow_dispatch", "repository_dispatch", "pull_request_target", "workflow_run", "check_suite", "schedule", ""} {
 		for _, more := range []string{
 			`"action":"created","comment":{"id":3,"body":"/run","user":{"login":"ada","id":1,"type":"User"},"created_at":"2026-03-01T09:00:00Z","updated_at":"2026-03-01T09:00:00Z"},"issue":{"number":7}`,
 			`"action":"created","comment":{"id":3,"body":"/approve\n<!-- reprise:x -->","user":{"login":"ada"}},"issue":{"number":7}`,
@@ -23,6 +23,8 @@ func FuzzTrigger(f *testing.F) {
 			`"inputs":{"issue":"#7","command":"rollback design because\n::error::x"}`,
 			`"action":"reprise","client_payload":{"issue":7,"command":"-x"},"inputs":{"issue":"99999999999"}`,
 			`"pull_request":{"head":{"repo":{"full_name":"eve/widget"}}}`,
+			`"action":"completed","workflow_run":{"head_branch":"reprise/issue-7","head_repository":{"full_name":"acme/widget"}},"check_suite":{"head_branch":"reprise/issue-7"}`,
+			`"action":"completed","workflow_run":{"head_branch":"reprise/issue-7","head_repository":{"full_name":"eve/widget"}}`,
 		} {
 			f.Add(name, []byte(`{"repository":{"full_name":"acme/widget","default_branch":"main"},"sender":{"login":"ada","id":1,"type":"User"},`+more+`}`), "refs/heads/main", "")
 			f.Add(name, []byte(`{"repository":{"full_name":"acme/widget"},"sender":{"login":"eve","type":"Bot"},`+more+`}`), "", "status")
@@ -45,6 +47,13 @@ func FuzzTrigger(f *testing.F) {
 			return
 		}
 		bot := strings.HasSuffix(asked.By, "[bot]") || ev.Sender.Type == "Bot"
+		switch {
+		case asked.CI: // nobody asks; it is only said of which run CI has ended
+			if asked.By != "" || asked.Number < 1 || asked.ByForm() || asked.Requested.Command.Name != "resume" || strings.Contains(string(ev.Ran), "eve/") || ev.Action != "completed" {
+				t.Errorf("it goes on for %+v", asked)
+			}
+			return
+		}
 		switch {
 		case !strings.EqualFold(asked.By, "ada"), !strings.EqualFold(asked.Repository, "acme/widget"), asked.Number < 1 && asked.Pull < 1:
 			t.Errorf("%q asks in %q for issue %d", asked.By, asked.Repository, asked.Number)

@@ -51,15 +51,15 @@ func (v *visit) resolveField(f query.Field) (any, object) {
 	switch f.Name {
 	case "viewer":
 		return object{"login": v.login(), "databaseId": UserID(v.login()), "id": node("U", UserID(v.login()))}, nil
-	case "markPullRequestReadyForReview":
-		return v.markReady(f)
+	case "markPullRequestReadyForReview", "convertPullRequestToDraft":
+		return v.setDraft(f, f.Name == "convertPullRequestToDraft")
 	case "minimizeComment":
 		return v.minimize(f)
 	}
 	return nil, unknownField(f.Name)
 }
 
-func (v *visit) markReady(f query.Field) (any, object) {
+func (v *visit) setDraft(f query.Field, draft bool) (any, object) {
 	input, _ := f.Arguments["input"].(object)
 	id, _ := input["pullRequestId"].(string)
 	for _, repo := range v.repos {
@@ -74,9 +74,9 @@ func (v *visit) markReady(f query.Field) (any, object) {
 			case repo.issues[p.Number].State != "open":
 				return nil, object{"type": "UNPROCESSABLE", "message": "Pull request is closed"}
 			}
-			p.Draft, repo.issues[p.Number].Updated = false, v.tick()
+			p.Draft, repo.issues[p.Number].Updated = draft, v.tick()
 			return object{"clientMutationId": input["clientMutationId"], "pullRequest": object{
-				"id": id, "number": p.Number, "isDraft": false, "state": "OPEN", "url": at(v.webOf(repo), "pull", p.Number), "title": repo.issues[p.Number].Title,
+				"id": id, "number": p.Number, "isDraft": draft, "state": "OPEN", "url": at(v.webOf(repo), "pull", p.Number), "title": repo.issues[p.Number].Title,
 			}}, nil
 		}
 	}

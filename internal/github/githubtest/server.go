@@ -205,5 +205,10 @@ func (d *Desk) RepositoryObject() map[string]any  { return d.s.repositoryObject(
 func (d *Desk) Head(branch string) string         { return d.s.sha(d.r, branch) }
 func (d *Desk) RunObject(run *Run) map[string]any { return d.s.runObject(d.r, run) }
 
+// IssueObject is an issue, or a pull request as one.
+func (d *Desk) IssueObject(number int) map[string]any {
+	return d.s.issueObject(d.r, d.r.issues[number])
+}
+
 // Pull is a pull request.
 func (d *Desk) Pull(number int) *Pull { return d.r.pulls[number] }

@@ -1,5 +1,6 @@
 // Package reviewtest is the reviews of pull requests in a GitHub in memory: what
-// people said about lines, the answers to it, and who was asked for a review.
+// people said about lines, the answers to it, who was asked for a review, and whose
+// they are.
 package reviewtest
 
 import (
@@ -44,15 +45,17 @@ type Reviews struct {
 	reviews  map[int][]Review
 	comments map[int][]Comment
 	asked    map[int][]string
+	assigned map[int][]string
 }
 
 // New has a server keep the reviews of a repository.
 func New(s *githubtest.Server, repo string) *Reviews {
-	r := &Reviews{server: s, repo: repo, reviews: map[int][]Review{}, comments: map[int][]Comment{}, asked: map[int][]string{}}
+	r := &Reviews{server: s, repo: repo, reviews: map[int][]Review{}, comments: map[int][]Comment{}, asked: map[int][]string{}, assigned: map[int][]string{}}
 	s.Extend(http.MethodGet, "/pulls/{pull_number}/reviews", r.list)
 	s.Extend(http.MethodGet, "/pulls/{pull_number}/comments", r.listComments)
 	s.Extend(http.MethodPost, "/pulls/{pull_number}/comments/{comment_id}/replies", r.reply)
 	s.Extend(http.MethodPost, "/pulls/{pull_number}/requested_reviewers", r.request)
+	s.Extend(http.MethodPost, "/issues/{issue_number}/assignees", r.assign)
 	return r
 }
 
@@ -89,6 +92,13 @@ func (r *Reviews) Replies(pull int, to int64) []string {
 func (r *Reviews) Asked(pull int) []string {
 	var out []string
 	r.server.With(r.repo, func(*githubtest.Desk) { out = append(out, r.asked[pull]...) })
+	return out
+}
+
+// Assigned are those to whom a pull request was given.
+func (r *Reviews) Assigned(pull int) []string {
+	var out []string
+	r.server.With(r.repo, func(*githubtest.Desk) { out = append(out, r.assigned[pull]...) })
 	return out
 }
 
@@ -161,6 +171,17 @@ func (r *Reviews) request(d *githubtest.Desk) githubtest.Result {
 		r.asked[n] = append(without(r.asked[n], login), login)
 	}
 	return d.Created(d.PullObject(n))
+}
+
+// assign gives a pull request to people. Nobody else can be assigned.
+func (r *Reviews) assign(d *githubtest.Desk) githubtest.Result {
+	n := int(d.Param("issue_number"))
+	names, _ := d.Input("assignees").([]any)
+	for _, name := range names {
+		login, _ := name.(string)
+		r.assigned[n] = append(without(r.assigned[n], login), login)
+	}
+	return d.Created(d.IssueObject(n))
 }
 
 // object is a review as GitHub sends it.

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/checktest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// gated is a stage with a workflow that pushes start, those of reprise too.
+func gated(t *testing.T, rule string) (*hub, *checktest.Checks, *reviewtest.Reviews) {
+	t.Helper()
+	h := newStage(t, twoSteps+"ci: {"+rule+"}\n")
+	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\njobs: {}\n"})
+	h.forge.AddToken("ghp_gated0123456789", "robot")
+	h.forge.Permit(hubRepo, "robot", "write")
+	h.inputs["github-token"], h.inputs["notify"] = "ghp_gated0123456789", "commander"
+	h.write("home/build-execute", changesCode)
+	return h, checktest.New(h.forge, hubRepo, t.Cleanup), reviewtest.New(h.forge, hubRepo)
+}
+
+// asked waits until a job asks for the checks of the newest commit, and gives it.
+func (h *hub) asked(made *checktest.Checks) (commit string) {
+	h.t.Helper()
+	h.until("the job asks what CI says", func() bool { commit = h.tip(); return made.Asked(commit) })
+	return commit
+}
+
+// tip is the newest commit of the run; empty if there is none yet.
+func (h *hub) tip() string {
+	out, err := testenv.Git(h.path("origin.git"), "rev-parse", "--quiet", "--verify", "refs/heads/reprise/issue-7")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(out)
+}
+
+// ready reports whether the pull request of the run is no draft.
+func (h *hub) ready() bool {
+	h.t.Helper()
+	all := h.forge.Pulls(hubRepo)
+	if len(all) != 1 {
+		h.t.Fatalf("there are %d pull requests", len(all))
+	}
+	return !all[0].Draft
+}
+
+// What CI says of the newest commit is read by the next agent, and the pull request
+// is ready on the commit that CI is good on, and not before.
+func TestCIIsAGate(t *testing.T) {
+	h, made, reviews := gated(t, "")
+	h.write("home/build-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; echo mended >"$REPRISE_DIR/code.txt"`+"\n")
+	j := h.comment("ada", "/run")
+	first := h.asked(made)
+	made.Set(first, checktest.Check{Name: "lint", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	made.Set(first, checktest.Check{
+		Name: "test `now`", Workflow: "ci.yml", Title: "CI", Conclusion: "failure",
+		Notes: []checktest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
+		Log:   "2026-03-04T05:06:07.0000000Z ##[group]Run go test\n2026-03-04T05:06:08.0000000Z --- FAIL: TestSum\n2026-03-04T05:06:08.0000000Z ##[error]exit code 1\n2026-03-04T05:06:09.0000000Z Cleaning up\n",
+	})
+	h.until("CI is asked again", func() bool { return h.tip() != first && made.Asked(h.tip()) })
+	second := h.asked(made)
+	if h.ready() {
+		t.Error("the pull request is ready although CI has not spoken")
+	}
+	made.Set(second, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	j.end(exit.Done).wants("status", "completed", "reason-code", "completed")
+	if !h.ready() {
+		t.Error("the pull request is a draft although CI is good")
+	}
+	run := h.record()
+	if run.CI == nil || run.CI.Commit != second || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].TriggeredBy != metadata.Automatic || run.Execution.Lease != nil {
+		t.Errorf("the record is %+v, with the rollbacks %+v", run.CI, run.RollbackHistory)
+	}
+	var task struct{ Prompt string }
+	jsonOf(t, h.read("home/task"), &task)
+	has(t, "the task", task.Prompt, "CI fails on commit "+first[:7], "The check `ci/test _now_` (`CI in ci.yml`) failed", "sum.go:3: 2 and 2 is 5", "--- FAIL: TestSum\nerror: exit code 1\n")
+	if strings.Contains(task.Prompt, "Cleaning up") || strings.Contains(task.Prompt, "2026-03-04T") {
+		t.Errorf("the task has more of the log than its failing end:\n%s", task.Prompt)
+	}
+	if got := reviews.Asked(8); !slices.Equal(got, []string{"ada"}) {
+		t.Errorf("for a review were asked %q", got)
+	}
+	if got := reviews.Assigned(8); !slices.Equal(got, []string{"ada"}) {
+		t.Errorf("assigned are %q", got)
+	}
+	if len(made.Tokens) != 0 {
+		t.Error("the host of the logs got the token")
+	}
+}
+
+// When CI takes longer than a job waits, the run goes on once CI has ended, without a
+// word of anybody. Nothing is pushed meanwhile, which would start CI anew.
+func TestCIOutlastsTheJob(t *testing.T) {
+	h, made, _ := gated(t, `wait: "1ms", required: ["test"]`)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
+	run, commit := h.record(), h.tip()
+	if run.Stop == nil || run.Stop.Code != metadata.AwaitingCI || run.Execution.Lease != nil || h.ready() || len(h.ours("stop")) != 0 {
+		t.Fatalf("the run is %+v", run)
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml"})
+	ended := func(event string, payload []byte) *hubJob {
+		return h.start(event, "robot", payload, "GITHUB_REF=refs/heads/main")
+	}
+	run1 := func() []byte { return made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot") }
+	ended("workflow_run", run1()).end(exit.Done).wants("reason-code", "awaiting_ci")
+	if h.tip() != commit {
+		t.Error("a job that changed nothing has pushed")
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	h.inputs["command"] = "gate"
+	ended("workflow_run", made.RunPayload("reprise/issue-70", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored")
+	ended("workflow_run", made.RunPayload("feature", commit, "ci.yml", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	fork := strings.Replace(string(run1()), `"head_repository":{`, `"head_repository":{"full_name":"eve/widget",`, 1)
+	fork = strings.Replace(fork, `"full_name":"acme/widget"`, `"full_name":"eve/widget"`, 1)
+	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	ended("workflow_run", run1()).end(exit.Done).wants("decision", "run", "issue", "7")
+	delete(h.inputs, "command")
+	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed", "reason-code", "completed")
+	if run := h.record(); !h.ready() || run.CI.Commit != commit {
+		t.Errorf("the pull request is a draft, or CI was good on %q", run.CI.Commit)
+	}
+	h.inputs["command"] = "gate"
+	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+}
+
+// After so many revisions a person is told; and if it was not the work, CI alone
+// takes the run on.
+func TestCIStaysRed(t *testing.T) {
+	h, made, _ := gated(t, "fixes: 1")
+	h.write("home/build-revise", `echo "more" >>"$REPRISE_DIR/code.txt"`+"\n")
+	j := h.comment("ada", "/run")
+	var last string
+	for range 2 {
+		h.until("CI is asked", func() bool { now := h.tip(); return now != last && made.Asked(now) })
+		last = h.tip()
+		made.Set(last, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
+	}
+	j.end(exit.Failed).wants("status", "failed", "reason-code", "ci_failed")
+	told := slices.DeleteFunc(h.forge.Comments(hubRepo, hubIssue), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, "<!-- reprise:stop:") })
+	if len(told) != 1 {
+		t.Fatalf("told was %+v", told)
+	}
+	has(t, "what people are told", told[0].Body, "@ada", "after 1 revise: test", "/retry")
+	if got := h.calls(); got != "plan execute, build execute, build revise" || h.ready() {
+		t.Errorf("the agent was called for %s", got)
+	}
+	commit := h.tip()
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", commit, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
+	if !h.ready() {
+		t.Error("the pull request is a draft although CI is good")
+	}
+}
+
+// A commit that CI has not seen does not get ready with one that it has.
+func TestCommitAfterCI(t *testing.T) {
+	h, made, _ := gated(t, "")
+	j := h.comment("ada", "/run")
+	seen := h.asked(made)
+	clone := h.path("theirs")
+	h.git("clone", "--quiet", "--branch=reprise/issue-7", "file://"+h.path("origin.git"), clone)
+	if err := os.WriteFile(clone+"/theirs.txt", []byte("by hand\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h.git("-C", clone, "add", "--all")
+	h.git("-C", clone, "commit", "--quiet", "--message=by hand")
+	h.git("-C", clone, "push", "--quiet")
+	made.Set(seen, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	j.end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
+	if h.ready() {
+		t.Error("a commit is ready that CI has not seen")
+	}
+	theirs := h.tip()
+	made.Set(theirs, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	j = h.start("workflow_run", "ada", made.RunPayload("reprise/issue-7", theirs, "ci.yml", "ada"), "GITHUB_REF=refs/heads/main")
+	h.until("CI is asked", func() bool {
+		now := h.tip()
+		made.Set(now, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+		return made.Asked(now)
+	})
+	j.end(exit.Done).wants("status", "completed")
+	if !h.ready() {
+		t.Error("the pull request is a draft although CI is good")
+	}
+}
+
+// Pushes with the token of a job start nothing: what the pipeline names is started on
+// the commit, and awaited.
+func TestCIIsStarted(t *testing.T) {
+	h, made, _ := gated(t, `required: ["ci.yml"]`)
+	delete(h.inputs, "github-token")
+	j := h.comment("ada", "/run")
+	commit := h.asked(made)
+	h.until("the workflow is started", func() bool { return len(h.forge.Dispatches(hubRepo)) == 1 })
+	if d := h.forge.Dispatches(hubRepo)[0]; d.Workflow != "ci.yml" || d.Ref != "reprise/issue-7" {
+		t.Errorf("started is %+v", d)
+	}
+	made.Set(commit, checktest.Check{Name: "other", Workflow: "other.yml", Conclusion: "failure"}) // which is not asked for
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	j.end(exit.Done).wants("status", "completed")
+	if !h.ready() || len(h.forge.Dispatches(hubRepo)) != 1 {
+		t.Errorf("started were %+v", h.forge.Dispatches(hubRepo))
+	}
+}
+
+// CI that could start, and does not, holds nothing up.
+func TestCIStartsNothing(t *testing.T) {
+	h, _, _ := gated(t, `wait: "1ms"`)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	if run := h.record(); run.CI == nil || !h.ready() {
+		t.Errorf("what CI says is %+v", run.CI)
+	}
+}
+
+// Where there is no CI, people are told, and nobody waits.
+func TestNoCI(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	if run := h.record(); run.CI != nil || !h.ready() {
+		t.Errorf("what CI says is %+v", run.CI)
+	}
+	has(t, "the live comment", h.ours("progress")[0].Body, "No CI is configured")
+}

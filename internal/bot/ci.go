@@ -1,0 +1,164 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// gate is what CI has to say before the pull request of a bot's run is ready.
+type gate struct{ *bot }
+
+// ask notes in the record of a run that goes on that CI is to speak before it is
+// completed, where there is any; its pull request is a draft until then. The next
+// step commits that.
+func (b gate) ask(ctx context.Context, run *metadata.Run) {
+	if run.CI == nil && !b.askedCI && b.delivery.HasCI(ctx, b.w.Plan.CI, *run) {
+		run.CI = &metadata.CI{}
+	}
+	b.askedCI = true
+	if run.AwaitsCI() {
+		b.delivery.Redraft(ctx, *run)
+	}
+}
+
+// Workflows start a moment after a push, and not all at once: CI has to say twice
+// that all is good, and nothing for some time before it counts as having nothing to
+// say.
+const (
+	looksGood  = 2
+	startsSoon = 2 * time.Minute
+)
+
+// await waits until CI has spoken of the newest commit, for which the run has
+// stopped, and does what follows from that: more is left to do then, or commands
+// have come. Nothing is pushed while it waits, since that would start CI anew, and
+// another job may take the run. The run waits on when the time is over.
+func (b gate) await(ctx context.Context) (more bool, err error) {
+	run := b.w.Run
+	if !ci.Waits(run) || ctx.Err() != nil {
+		return false, nil
+	}
+	commit, rule := b.w.Repo.Tip(), b.w.Plan.CI
+	switch {
+	case run.PRNumber == 0:
+		return b.pass(ctx, "", "")
+	case ci.Off(rule): // by now
+		return b.pass(ctx, commit, "")
+	}
+	b.delivery.StartCI(ctx, rule, run, commit)
+	wait, _ := ci.Most(rule)
+	began, before, same := b.env.Now(), "", 0
+	for {
+		v, err := b.delivery.LookAtCI(ctx, rule, commit)
+		if err != nil && ctx.Err() == nil {
+			b.voice.warn(err)
+			b.voice.flush(run)
+			return false, nil // the next event or command looks again
+		}
+		if said := fmt.Sprint(v.State(), v.Pending, v.Missing, v.Passed); said != before {
+			before, same = said, 0
+			b.show(run, commit, v)
+		}
+		same++
+		passed := b.env.Now().Sub(began)
+		over := run.Stop.Code == metadata.CIFailed || passed >= wait
+		switch state := v.State(); {
+		case state == ci.Red, over && len(v.Failed) > 0:
+			return b.fail(ctx, commit, v)
+		case state == ci.Green && same >= looksGood:
+			return b.pass(ctx, commit, commit)
+		case state == ci.Nothing && !ci.Spoke(run) && passed >= min(wait, startsSoon):
+			b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_nothing", "commit", ci.Short(commit)) })
+			return b.pass(ctx, commit, "")
+		case over && (state == ci.Pending || state == ci.Nothing):
+			return false, nil
+		}
+		if environ.Sleep(ctx, b.inbox.Listen()) != nil {
+			return false, nil
+		}
+		if more, err := b.takeRemaining(ctx); more || err != nil {
+			return more, err
+		}
+	}
+}
+
+// show shows on the issue what the run waits for. The record keeps to what it says:
+// a commit would start CI anew.
+func (b gate) show(run metadata.Run, commit string, v ci.Verdict) {
+	var why []metadata.Reason
+	if len(v.Pending) > 0 {
+		why = append(why, metadata.Because("ci_pending", "commit", ci.Short(commit), "names", v.Pending))
+	}
+	if len(v.Missing) > 0 {
+		why = append(why, metadata.Because("ci_missing", "commit", ci.Short(commit), "names", v.Missing))
+	}
+	if len(why) == 0 || run.Stop.Code != metadata.AwaitingCI {
+		return
+	}
+	run = run.Clone()
+	run.Stop.Why = metadata.All(why...)
+	b.job.Notice(text.JoinLines(run.Stop.Why.In(prompts.Words(b.voice.language()))))
+	b.voice.show(run)
+}
+
+// pass makes the pull request ready, if it is still at a commit, and records that the
+// run is completed, and which commit CI was good on. Empty: there is no pull request,
+// or nothing that CI has said.
+func (b gate) pass(ctx context.Context, at, good string) (bool, error) {
+	run := b.w.Run
+	if at != "" {
+		if err := b.delivery.Ready(ctx, run, at); err != nil {
+			b.voice.warn(err)
+			b.voice.flush(run)
+			return false, nil
+		}
+	}
+	return b.turn(ctx, ci.Pass(b.w.Plan, run, good, b.env.Now()), "CI is good")
+}
+
+// fail has the work revised for what failed, or stops the run for a person.
+func (b gate) fail(ctx context.Context, commit string, v ci.Verdict) (bool, error) {
+	run := b.w.Run
+	fixes := ci.Fixes(run)
+	_, most := ci.Most(b.w.Plan.CI)
+	if fixes < most && run.Stop.Code != metadata.CIFailed {
+		back, ok, err := ci.Fix(b.w.Plan, run, commit, b.delivery.Evidence(ctx, v.Failed, b.env.Finder().Mask), b.env.Now())
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			if err := b.engine.Rollback(ctx, back, nil); err != nil {
+				return false, err
+			}
+			b.takeOn(back.Run)
+			return true, nil
+		}
+	}
+	if run.Stop.Code == metadata.CIFailed {
+		return false, nil // people know
+	}
+	return b.turn(ctx, ci.GiveUp(b.w.Plan, run, commit, ci.Names(v.Failed), b.env.Now()), "stopped: "+string(metadata.CIFailed))
+}
+
+// turn records how a run goes on after CI has spoken.
+func (b gate) turn(ctx context.Context, next metadata.Run, subject string) (bool, error) {
+	if err := b.engine.Amend(ctx, next, subject); err != nil {
+		return false, err
+	}
+	b.takeOn(next)
+	return true, nil
+}
+
+// takeOn goes on with a run that this process has just committed.
+func (b gate) takeOn(run metadata.Run) {
+	b.lease.holding, b.acted = true, true
+	b.keep(run)
+}

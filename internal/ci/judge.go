@@ -1,0 +1,92 @@
+// Package ci is what CI has to say of a run's work before its pull request is
+// ready: which checks count, what they come to, and what follows from that for the
+// record. It asks nobody; the checks are those of internal/github/checks.
+package ci
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// State is what CI says of a commit.
+type State string
+
+// The states of CI.
+const (
+	Nothing State = "nothing" // has started
+	Pending State = "pending"
+	Green   State = "green"
+	Red     State = "red"
+)
+
+// Off reports whether a pipeline asks nothing of CI.
+func Off(rule pipelines.CI) bool { return rule.Required != nil && len(rule.Required) == 0 }
+
+// Most are the two limits of a pipeline: how long a job waits for CI, and how often the
+// work is revised for what fails.
+func Most(rule pipelines.CI) (wait time.Duration, fixes int) {
+	wait, fixes = time.Duration(cmp.Or(rule.Wait, pipelines.Duration(20*time.Minute))), 2
+	if rule.Fixes != nil {
+		fixes = *rule.Fixes
+	}
+	return wait, fixes
+}
+
+// Verdict is what all checks that count come to.
+type Verdict struct {
+	Passed  int
+	Failed  []checks.Check
+	Pending []string // names of those that have not ended
+	Missing []string // what the pipeline requires and has not started
+}
+
+// Judge holds the checks of a commit against what the pipeline requires. A name is
+// that of a check, or of its workflow or its file.
+func Judge(rule pipelines.CI, all []checks.Check) Verdict {
+	var v Verdict
+	for _, name := range rule.Required {
+		if !slices.ContainsFunc(all, func(c checks.Check) bool { return named(c, name) }) {
+			v.Missing = append(v.Missing, Name(name))
+		}
+	}
+	for _, c := range all {
+		counts := rule.Required == nil || slices.ContainsFunc(rule.Required, func(name string) bool { return named(c, name) })
+		switch {
+		case !counts:
+		case c.State == checks.Passed:
+			v.Passed++
+		case c.State == checks.Failed:
+			v.Failed = append(v.Failed, c)
+		default:
+			v.Pending = append(v.Pending, Name(c.Name))
+		}
+	}
+	return v
+}
+
+func named(c checks.Check, name string) bool {
+	return c.Name == name || c.Workflow == name || c.Title == name
+}
+
+// State is what that comes to. As long as something has not ended, it may all be
+// said at once later.
+func (v Verdict) State() State {
+	switch {
+	case len(v.Pending)+len(v.Missing) > 0:
+		return Pending
+	case len(v.Failed) > 0:
+		return Red
+	case v.Passed > 0:
+		return Green
+	}
+	return Nothing
+}
+
+// Files are the workflows that a pipeline requires by the names of their files.
+func Files(rule pipelines.CI) []string {
+	return slices.DeleteFunc(slices.Clone([]string(rule.Required)), func(name string) bool { return !isFile(name) })
+}

@@ -1,0 +1,108 @@
+package ci
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// fixing is the decision to have the work revised for what CI says.
+const fixing = "ci"
+
+// Waits reports whether a run has stopped until CI has spoken: what CI says of its
+// newest commit is what decides how it goes on.
+func Waits(run metadata.Run) bool {
+	return run.AwaitsCI() && run.Stop != nil && (run.Stop.Code == metadata.AwaitingCI || run.Stop.Code == metadata.CIFailed)
+}
+
+// Fixes is how often the work was revised for CI since a person spoke last.
+func Fixes(run metadata.Run) int {
+	n := 0
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.By != "" {
+			break
+		}
+		if d.Step == fixing {
+			n++
+		}
+	}
+	return n
+}
+
+// Spoke reports whether CI has had something to say of the work of a run before: then
+// it will again.
+func Spoke(run metadata.Run) bool {
+	return run.CI.Commit != "" || run.Stop != nil && run.Stop.Code == metadata.CIFailed ||
+		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == fixing })
+}
+
+// Pass gives the record of a run after CI was good on a commit; empty: nothing has
+// run there.
+func Pass(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.Time) metadata.Run {
+	next := run.Clone()
+	next.CI = &metadata.CI{After: len(run.Attempts), Commit: commit}
+	next.Status, next.Stop = metadata.Running, nil
+	if d := phases.Decide(plan, next); d.Final() {
+		next = phases.Apply(plan, next, d, phases.Outcome{At: at})
+	}
+	next.Revision, next.UpdatedAt = run.Revision+1, at
+	return next
+}
+
+// Fix takes a run back to the newest phase that changes code, for what failed. Ok is
+// false if no such phase has done anything.
+func Fix(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []metadata.CheckResult, at time.Time) (back phases.RollbackPlan, ok bool, err error) {
+	phase := changed(plan, run)
+	if phase == "" {
+		return back, false, nil
+	}
+	why := metadata.Because("ci_reason", "commit", Short(commit), "names", names(failed))
+	back, err = phases.PlanRollback(plan, run, phases.Rollback{
+		To: phase, Step: metadata.Revise, Reason: why.In(prompts.Words(run.Language)), Trigger: metadata.Automatic, At: at,
+	})
+	if err != nil {
+		return back, false, err
+	}
+	next, rec := &back.Run, back.Run.Phase(phase)
+	results := failed
+	if rec.Checks != nil && rec.Checks.Written == rec.Written {
+		results = slices.Concat(slices.DeleteFunc(slices.Clone(rec.Checks.Results), isCI), failed)
+	}
+	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
+	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: fixing, Phase: phase, Why: metadata.Because("ci_red", "commit", Short(commit), "names", names(failed))})
+	return back, true, nil
+}
+
+// GiveUp stops a run for a person, because CI still fails.
+func GiveUp(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []string, at time.Time) metadata.Run {
+	next := phases.Halt(run, metadata.CIFailed, metadata.Because("ci_still_red", "commit", Short(commit), "n", Fixes(run), "names", failed), at)
+	next.Stop.Phase = changed(plan, run)
+	return next
+}
+
+// changed is the newest phase that may change the code and has done so.
+func changed(plan *pipelines.Pipeline, run metadata.Run) string {
+	for _, rec := range slices.Backward(run.Phases) {
+		if p := plan.Phase(rec.Name); p != nil && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
+			return rec.Name
+		}
+	}
+	return ""
+}
+
+func isCI(c metadata.CheckResult) bool { return len(c.Name) > 3 && c.Name[:3] == "ci/" }
+
+func names(results []metadata.CheckResult) []string {
+	var out []string
+	for _, r := range results {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// Short is a commit as people write it.
+func Short(commit string) string { return commit[:min(len(commit), 7)] }

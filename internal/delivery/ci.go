@@ -1,0 +1,200 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/internal/workflow"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// checks are those of the repository; they know what they were told before.
+func (d *Delivery) checks() *checks.Repository {
+	if d.ran == nil {
+		d.ran = &checks.Repository{GitHub: d.GitHub, Owner: d.Owner, Name: d.Name, Own: d.Own}
+	}
+	return d.ran
+}
+
+// HasCI reports whether CI has something to say of the work of a run, and tells
+// people if it has not: no workflow would start, and nothing else runs on commits of
+// the repository.
+func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) bool {
+	switch {
+	case ci.Off(rule) || !d.In.Pull:
+		return false
+	case len(rule.Required) > 0, len(d.In.Dispatch) > 0:
+		return true
+	}
+	starts := workflow.HasChecks(d.Folder)
+	if starts && !pushesQuietly(ctx, d.GitHub) {
+		return true
+	}
+	all, err := d.checks().Of(ctx, run.BaseCommit)
+	d.Voice.warnOf(err)
+	if slices.ContainsFunc(all, func(c checks.Check) bool { return !c.Job && c.Workflow == "" }) {
+		return true
+	}
+	if !starts && err == nil {
+		d.Voice.Change(func(n *page.Notices) { n.CI = metadata.Because("ci_none") })
+	}
+	return false
+}
+
+// StartCI starts the workflows that are named for it, where a push starts none and
+// they do not run on the commit already.
+func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.Run, commit string) {
+	files := append(ci.Files(rule), d.In.Dispatch...)
+	if len(files) == 0 || d.started == commit || d.Expired() || !pushesQuietly(ctx, d.GitHub) {
+		return
+	}
+	d.started = commit
+	all, err := d.checks().Of(ctx, commit)
+	d.Voice.warnOf(err)
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		if err == nil && !slices.ContainsFunc(all, func(c checks.Check) bool { return c.Workflow == file }) {
+			d.dispatch(ctx, file, run)
+		}
+	}
+}
+
+// dispatch starts a workflow on the branch of a run.
+func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) {
+	if err := d.checks().Dispatch(ctx, file, run.BranchName); err != nil {
+		d.Voice.Warn(err)
+		return
+	}
+	d.Voice.Change(func(n *page.Notices) { n.Dispatched = append(n.Dispatched, file) })
+}
+
+// LookAtCI asks what CI says of a commit.
+func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (ci.Verdict, error) {
+	all, err := d.checks().Of(ctx, commit)
+	return ci.Judge(rule, all), err
+}
+
+// Evidence is what CI says of the checks that failed. What cannot be read is left
+// out, with a warning.
+func (d *Delivery) Evidence(ctx context.Context, failed []checks.Check, mask func(string) string) []metadata.CheckResult {
+	var out []metadata.CheckResult
+	for i, c := range failed {
+		var notes []checks.Annotation
+		var log []byte
+		var noNotes, noLog error
+		if c.Run > 0 && i < ci.MostFailed {
+			notes, noNotes = d.checks().Annotations(ctx, c)
+			if c.Job {
+				log, noLog = d.checks().Log(ctx, c, ci.LogBytes)
+			}
+		}
+		d.Voice.warnOf(errors.Join(noNotes, noLog))
+		out = append(out, ci.Result(c, notes, log, mask))
+	}
+	return out
+}
+
+// ErrChanged says that a pull request is at another commit than CI was good on.
+var ErrChanged = errors.New("the pull request has changed")
+
+// Ready takes the pull request of a run out of the drafts if it is at that commit,
+// and nothing else. One that somebody closed stays closed, with a warning. If the
+// commit changes at that very moment, it is a draft again.
+func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) error {
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	switch {
+	case err != nil:
+		return err
+	case pull.State == "closed":
+		d.Voice.Warn(closed(run.PRNumber))
+		return nil
+	case pull.Commit != commit:
+		return changed(pull, commit)
+	case !pull.Draft:
+		return nil
+	}
+	if err := d.markReady(ctx, pull, run); err != nil {
+		return err
+	}
+	if pull, err = d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber); err != nil || pull.Commit == commit {
+		return err
+	}
+	return errors.Join(changed(pull, commit), d.redraft(ctx, pull))
+}
+
+func changed(pull github.Pull, commit string) error {
+	return errors.Join(ErrChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ci.Short(pull.Commit), "commit", ci.Short(commit))))
+}
+
+func closed(number int) error {
+	return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", number)
+}
+
+// Redraft makes a draft of the pull request of a run that goes on.
+func (d *Delivery) Redraft(ctx context.Context, run metadata.Run) {
+	if run.PRNumber == 0 || d.Expired() {
+		return
+	}
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err == nil && !pull.Draft && pull.State == "open" {
+		err = d.redraft(ctx, pull)
+	}
+	d.Voice.warnOf(err)
+}
+
+// redraft takes back that a pull request is ready. A forge without drafts leaves it.
+func (d *Delivery) redraft(ctx context.Context, pull github.Pull) error {
+	const mutation = "mutation($id: ID!) { convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } } }"
+	err := d.GitHub.Mutate(ctx, fmt.Sprintf("make pull request %d a draft", pull.Number), "pull-requests: write", mutation, map[string]any{"id": pull.NodeID})
+	return unlessKind(err, github.NotFound, github.Gone)
+}
+
+// markReady says that a pull request is ready, and asks whoever gave the newest
+// command for a review.
+func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata.Run) error {
+	if err := d.GitHub.ReadyPull(ctx, d.Owner, d.Name, pull); err != nil {
+		return err
+	}
+	who := commander(run)
+	if !slices.Contains(d.In.Notify, trigger.Commander) || !loginForm.MatchString(who) {
+		return nil
+	}
+	ask := func(what, path string, body map[string]any) {
+		_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+			What: fmt.Sprintf(what, who, pull.Number), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true, Path: fmt.Sprintf(path, pull.Number), Body: body,
+		}, nil)
+		// Nobody reviews what is their own, and some may not be asked.
+		d.Voice.warnOf(unlessKind(err, github.Refused, github.NotFound, github.Gone))
+	}
+	ask("ask %s for a review of pull request %d", "/pulls/%d/requested_reviewers", map[string]any{"reviewers": []string{who}})
+	ask("assign %s to pull request %d", "/issues/%d/assignees", map[string]any{"assignees": []string{who}})
+	return nil
+}
+
+// unlessKind is an error, unless it is one of some kinds.
+func unlessKind(err error, kinds ...github.Kind) error {
+	var e *github.Error
+	if errors.As(err, &e) && slices.Contains(kinds, e.Kind) {
+		return nil
+	}
+	return err
+}
+
+// OwnWorkflow is the path of the workflow that a job runs in, from what GitHub says
+// of it: OWNER/NAME/PATH@REF.
+func OwnWorkflow(ref, repository string) string {
+	file, _, _ := strings.Cut(ref, "@")
+	file, _ = strings.CutPrefix(file, repository+"/")
+	return file
+}
