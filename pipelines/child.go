@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"time"
+
+	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // Child answers one request of an Evaluator, from stdin to stdout, in a
-// process of its own: it limits the memory of the whole process and ends it
-// when it takes far too long. The result is the exit code.
+// process of its own: it limits memory and processor time of the whole process.
+// The result is the exit code.
 func Child(stdin io.Reader, stdout io.Writer) int {
 	if err := limitMemory(maxMemory); err != nil {
 		fmt.Fprintln(os.Stderr, "limit the memory:", err)
@@ -22,9 +23,6 @@ func Child(stdin io.Reader, stdout io.Writer) int {
 	debug.SetMemoryLimit(maxMemory * 3 / 4) // collect more often before it gets tight
 	debug.SetGCPercent(400)
 	debug.SetMaxStack(maxMemory / 4)
-	// The parent ends this process sooner, unless it is gone itself.
-	time.AfterFunc(4*maxTime, func() { os.Exit(1) })
-
 	if err := reply(stdin, stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -37,6 +35,9 @@ func reply(stdin io.Reader, stdout io.Writer) error {
 	var req request
 	if err := json.NewDecoder(stdin).Decode(&req); err != nil {
 		return fmt.Errorf("read the request: %w", err)
+	}
+	if err := bounded.Time(req.Time); err != nil {
+		return fmt.Errorf("limit the time: %w", err)
 	}
 	out, err := json.Marshal(answer(req))
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package bounded keeps a part of what a program prints, however much that is.
+// Package bounded keeps a part of what a program prints, however much that is, and
+// limits how long it works.
 package bounded
 
 import (

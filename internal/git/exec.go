@@ -96,7 +96,6 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.all()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
 	out, stderr := &bounded.Head{Limit: c.limit}, &bounded.Tail{Limit: 64 << 10}
-	cmd.Stdout, cmd.Stderr = out, stderr
 	done, err := c.files(cmd)
 	if err != nil {
 		return nil, &Error{Args: c.args, Err: err}
@@ -105,9 +104,9 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	err = bounded.Run(cmd, out, stderr)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
-		// A helper that stays, such as a cache of credentials, may hold the pipes.
+		// A helper that stays, such as a cache of credentials, may hold standard input.
 		if c.said != nil {
 			*c.said = stderr.String()
 		}

@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 		"github.com/google/renameio",
 		"golang.org/x/sys",
 	},
-	"internal/bounded":   {},
+	"internal/bounded":   {"golang.org/x/sys"},
 	"internal/network":   {},
 	"internal/lock":      {},
 	"internal/size":      {},
@@ -112,7 +112,7 @@ var rooms = map[string][]string{
 		"github.com/landlock-lsm/go-landlock",
 		"golang.org/x/sys",
 	},
-	"internal/process": {"github.com/google/uuid", "golang.org/x/sys"},
+	"internal/process": {"internal/bounded", "github.com/google/uuid", "golang.org/x/sys"},
 	"internal/gate":    {},
 	"internal/github": {
 		"internal/cause",

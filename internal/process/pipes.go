@@ -2,14 +2,13 @@ package process
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // pipes connect a program with us. Theirs are the ends that it inherits.
@@ -64,40 +63,6 @@ func (p *pipes) expire() {
 	}
 }
 
-// rest reads a pipe to its end and, once the pipe has expired, to the end of
-// what is in it then. A deadline alone would drop that where the machine is too
-// busy for us to read it in time.
-type rest struct {
-	pipe *os.File
-	read int // since it expired
-}
-
-func (r *rest) Read(p []byte) (int, error) {
-	n, err := r.pipe.Read(p)
-	const most = 1 << 20 // bytes that a pipe holds; somebody who is not ours may go on writing
-	if !errors.Is(err, os.ErrDeadlineExceeded) || r.read >= most {
-		return n, err
-	}
-	conn, err := r.pipe.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var failed error
-	err = conn.Control(func(fd uintptr) {
-		for n, failed = unix.Read(int(fd), p); errors.Is(failed, unix.EINTR); {
-			n, failed = unix.Read(int(fd), p)
-		}
-	})
-	switch {
-	case err != nil || failed != nil: // there is nothing in it
-		return 0, errors.Join(err, failed)
-	case n == 0:
-		return 0, io.EOF
-	}
-	r.read += n
-	return n, nil
-}
-
 // Closing a pipe that is nil or closed does nothing worth telling.
 func (p *pipes) close() {
 	for _, f := range []*os.File{p.stdin, p.stdout, p.stderr, p.report} {
@@ -113,7 +78,7 @@ func (p *pipes) closeTheirs() {
 
 // told gives the report, once the pipes have expired. Who was killed has written none.
 func (p *pipes) told() (r report) {
-	if err := json.NewDecoder(&rest{pipe: p.report}).Decode(&r); err != nil {
+	if err := json.NewDecoder(&bounded.Rest{Pipe: p.report}).Decode(&r); err != nil {
 		return report{}
 	}
 	return r

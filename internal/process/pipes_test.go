@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/bounded"
 )
 
 // expired gives pipes that have expired while theirs are still held open, after
@@ -28,7 +30,7 @@ func TestWhatIsInThePipesIsRead(t *testing.T) {
 	text := strings.Repeat("a line of it\n", 4000) + "the last\n"
 	p := expired(t, text)
 	var got strings.Builder
-	EachLine(&rest{pipe: p.stdout}, func(line []byte) { fmt.Fprintf(&got, "%s\n", line) })
+	EachLine(&bounded.Rest{Pipe: p.stdout}, func(line []byte) { fmt.Fprintf(&got, "%s\n", line) })
 	if got.String() != text {
 		t.Errorf("%d bytes of %d were read", got.Len(), len(text))
 	}
@@ -49,7 +51,7 @@ func TestPipeThatNeverEnds(t *testing.T) {
 		}
 	}()
 	lines := 0
-	EachLine(&rest{pipe: p.stdout}, func([]byte) { lines++ })
+	EachLine(&bounded.Rest{Pipe: p.stdout}, func([]byte) { lines++ })
 	if lines == 0 {
 		t.Error("nothing was read")
 	}
