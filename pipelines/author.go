@@ -56,7 +56,7 @@ type author struct {
 
 type authorSetup struct {
 	Setup
-	Network *Network
+	Network *Network `json:"network"` // in place of the one in Setup, which is never nil
 }
 
 type authorPhase struct {

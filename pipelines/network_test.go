@@ -64,6 +64,21 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
+// A command of the setup says it itself, or else the pipeline.
+func TestNetworksOfTheSetup(t *testing.T) {
+	p, err := evaluateOne("a.yaml", "network: model\nsetup:\n- {name: a, run: a, network: {allow: [a.example]}}\n- {name: b, run: b, network: open}\n- {name: c, run: c}\nphases:\n- {name: a, goal: g}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []Network
+	for _, s := range p.Setup {
+		got = append(got, s.Network)
+	}
+	if diff := cmp.Diff([]Network{{Closed: true, Allow: []string{"a.example"}}, {}, {Closed: true}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Which models may be asked: a step says it, or its phase, or the pipeline; an empty
 // list says that none may be besides those that are named.
 func TestModels(t *testing.T) {

@@ -200,6 +200,9 @@ func tellFound(out *strings.Builder, found detect.Found) {
 func commandRows(kind string, list []detect.Command) (rows [][3]string) {
 	for _, c := range list {
 		rows = append(rows, [3]string{kind, c.Run, "from " + c.Why})
+		if len(c.Hosts) > 0 {
+			rows = append(rows, [3]string{"allow", strings.Join(c.Hosts, ", "), "for " + c.Name})
+		}
 	}
 	return rows
 }

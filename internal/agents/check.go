@@ -49,7 +49,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	}
 	full := false
 	defer func() { leave(full) }()
-	way, err := passage.Open(passage.Call{Env: call.Env, Proxy: o.Proxy, Network: c.Network})
+	way, err := passage.Open(passage.Call{Env: call.Env, Proxy: o.Proxy, Network: c.Network, Apart: o.box.Apart()})
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}

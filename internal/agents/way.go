@@ -15,7 +15,7 @@ import (
 func wayOf(c cli, call *Call) passage.Call {
 	t := call.Task
 	way := passage.Call{
-		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network,
+		Agent: c.name, Env: call.Env, Turns: t.Turns, USD: t.BudgetUSD, Price: c.price, Proxy: c.opts.Proxy, Network: t.Network, Apart: c.opts.box.Apart(),
 	}
 	if way.Exact = t.Models != nil; way.Exact || t.Model != "" {
 		way.Models = slices.Concat(slices.Collect(maps.Values(c.agent.Models)), t.Models)

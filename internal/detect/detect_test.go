@@ -54,6 +54,9 @@ func tell(f Found) string {
 			for _, name := range sortedKeys(c.Env) {
 				fmt.Fprintf(&out, " %s=%s", name, c.Env[name])
 			}
+			if len(c.Hosts) > 0 {
+				out.WriteString(" from " + strings.Join(c.Hosts, " "))
+			}
 			if len(c.Leaves) > 0 {
 				out.WriteString(" leaves " + strings.Join(c.Leaves, " "))
 			}

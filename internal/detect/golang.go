@@ -16,7 +16,7 @@ func golang(l *look, dir string) bool {
 		packages = usedModules(l.repo.read(path.Join(dir, "go.work")))
 	}
 	if l.repo.first(dir, "vendor/modules.txt") == "" {
-		l.add(&l.found.Setup, "go-modules", "go mod download", manifest)
+		l.add(&l.found.Setup, "go-modules", "go mod download", manifest).Hosts = goHosts()
 	}
 	l.add(&l.found.Checks, "vet", "go vet "+packages, manifest)
 	l.test("go", "go test "+packages, manifest).Timeout = "20m"

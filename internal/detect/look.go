@@ -25,6 +25,7 @@ type Command struct {
 	Why     string            // the files that say so
 	Timeout string            // as pipelines have it; empty for the usual
 	Env     map[string]string // may be nil
+	Hosts   []string          // of a setup: what it fetches from; none: it is not known, or the program takes no proxy
 	Leaves  []string          // of a setup: what it makes that no commit has, as path patterns
 }
 

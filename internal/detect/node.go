@@ -22,6 +22,7 @@ type manager struct {
 	install string // its arguments that install what the lock file has
 	lock    string // "" if there is none
 	all     string // arguments that run a script in every package of a workspace
+	hosts   []string
 }
 
 // node looks for a package of Node.js.
@@ -42,7 +43,7 @@ func node(l *look, dir string) bool {
 	}
 	if pm.lock != "" || strings.Contains(text, `ependencies"`) {
 		setup := l.add(&l.found.Setup, "node-modules", pm.program+" "+pm.install, why)
-		setup.Leaves = []string{"node_modules"}
+		setup.Leaves, setup.Hosts = []string{"node_modules"}, l.repo.fetches(dir, pm.hosts, ".npmrc", ".yarnrc.yml", pm.lock)
 		if pm.program == "yarn" && strings.Contains(pm.install, "immutable") {
 			setup.Leaves = append(setup.Leaves, ".yarn", ".pnp.cjs", ".pnp.loader.mjs")
 		}
@@ -144,17 +145,17 @@ func (l *look) manager(dir string, m manifest) manager {
 		if major == "" {
 			l.needs("pnpm")
 		} // else corepack, which comes with Node.js, fetches the version that is named
-		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s"}
+		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", npmHosts()}
 	case "yarn":
 		if major > "1" || l.repo.has(path.Join(dir, ".yarnrc.yml")) {
-			return manager{either(major != "", "corepack yarn", "yarn"), frozen("install --immutable", "install"), lock, ""}
+			return manager{either(major != "", "corepack yarn", "yarn"), frozen("install --immutable", "install"), lock, "", yarnHosts()}
 		}
-		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, ""}
+		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, "", yarnHosts()}
 	case "bun":
 		l.needs("bun")
-		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, ""}
+		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", npmHosts()}
 	}
-	return manager{"npm", frozen("ci", "install --no-package-lock") + " --no-audit --no-fund", lock, "run %s --workspaces --if-present"}
+	return manager{"npm", frozen("ci", "install --no-package-lock") + " --no-audit --no-fund", lock, "run %s --workspaces --if-present", npmHosts()}
 }
 
 // workspace gives the file that makes a package the top of a workspace, and the

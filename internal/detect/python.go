@@ -79,7 +79,8 @@ func (p pythonProject) uv() string {
 	if len(p.project.Project.Optional) > 0 {
 		run += " --all-extras"
 	}
-	p.add(&p.found.Setup, "python-packages", run, why).Leaves = []string{".venv"}
+	setup := p.add(&p.found.Setup, "python-packages", run, why)
+	setup.Leaves, setup.Hosts = []string{".venv"}, p.hosts()
 	return "uv run --no-sync "
 }
 
@@ -87,7 +88,7 @@ func (p pythonProject) poetry() string {
 	p.needs("poetry")
 	setup := p.add(&p.found.Setup, "python-packages", "poetry install --no-interaction", either(p.repo.first(p.dir, "poetry.lock") != "", "poetry.lock", "pyproject.toml"))
 	setup.Env = map[string]string{"POETRY_VIRTUALENVS_IN_PROJECT": "true"}
-	setup.Leaves = []string{".venv"}
+	setup.Leaves, setup.Hosts = []string{".venv"}, p.hosts()
 	return "poetry run "
 }
 
@@ -108,10 +109,15 @@ func (p pythonProject) pip() string {
 	}
 	if len(args) > 0 {
 		setup := p.add(&p.found.Setup, "python-packages", "python3 -m venv .venv && .venv/bin/pip install --quiet "+strings.Join(args, " "), strings.Join(why, ", "))
-		setup.Leaves = []string{".venv", "*.egg-info"}
+		setup.Leaves, setup.Hosts = []string{".venv", "*.egg-info"}, p.hosts()
 		return ".venv/bin/python -m "
 	}
 	return "python3 -m "
+}
+
+// hosts are those that packages come from.
+func (p pythonProject) hosts() []string {
+	return p.repo.fetches(p.dir, pythonHosts(), append(requirements(), "uv.lock", "poetry.lock")...)
 }
 
 // itself is the project with its extras for tests and development.

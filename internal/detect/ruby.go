@@ -17,6 +17,7 @@ func ruby(l *look, dir string) bool {
 	place := map[string]string{"BUNDLE_PATH": "vendor/bundle"} // in the tree, where agents find it as well
 	all := gemfile + l.repo.read(path.Join(dir, "Gemfile.lock"))
 	setup := l.add(&l.found.Setup, "gems", "bundle install", either(l.repo.first(dir, "Gemfile.lock") != "", "Gemfile and Gemfile.lock", "Gemfile"))
+	setup.Hosts = l.repo.fetches(dir, gemHosts(), "Gemfile", "Gemfile.lock")
 	setup.Env, setup.Leaves, setup.Timeout = place, []string{"vendor/bundle", ".bundle"}, "20m"
 	ended := func(end string) func(string) bool {
 		return func(name string) bool { return strings.HasSuffix(name, end) }

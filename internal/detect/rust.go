@@ -21,7 +21,11 @@ func cargo(l *look, dir string) bool {
 	if l.repo.first(dir, "Cargo.lock") != "" {
 		options, why = " --locked", "Cargo.toml and Cargo.lock"
 	}
-	l.add(&l.found.Setup, "crates", "cargo fetch"+options, why)
+	hosts := l.repo.fetches(dir, crateHosts(), "Cargo.lock", ".cargo/config.toml")
+	if l.repo.first(dir, "rust-toolchain", "rust-toolchain.toml") != "" {
+		hosts = append(hosts, "static.rust-lang.org")
+	}
+	l.add(&l.found.Setup, "crates", "cargo fetch"+options, why).Hosts = hosts
 	if m.Workspace != nil {
 		options += " --workspace"
 	}

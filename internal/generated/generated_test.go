@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,7 +134,7 @@ func TestUpgrade(t *testing.T) {
 // go through, whatever the commands look like.
 func TestPipelines(t *testing.T) {
 	found := detect.Found{
-		Setup:  []detect.Command{{Name: "node-modules", Run: "npm ci", Why: "package.json", Leaves: []string{"node_modules"}, Env: map[string]string{"B": `"`, "A": "1"}}},
+		Setup:  []detect.Command{{Name: "node-modules", Run: "npm ci", Why: "package.json", Hosts: []string{"registry.npmjs.org", "npm.example:8443"}, Leaves: []string{"node_modules"}, Env: map[string]string{"B": `"`, "A": "1"}}},
 		Checks: []detect.Command{{Name: "test", Run: `make "te\(st)" <x>`, Why: "Makefile", Timeout: "20m"}},
 	}
 	files, err := Pipelines(t.Context(), found, Crew{Writer: "claude"}, "v1.2.3")
@@ -173,6 +174,9 @@ func TestPipelines(t *testing.T) {
 		}
 		if len(p.Setup) != 1 || p.Setup[0].Run != "npm ci" || p.Setup[0].Env["B"] != `"` {
 			t.Errorf("%s: the setup is %v", name, p.Setup)
+		}
+		if n := p.Setup[0].Network; !n.Closed || n.Listen || !slices.Equal(n.Allow, found.Setup[0].Hosts) || !strings.Contains(f.Text, `{allow: ["registry.npmjs.org", "npm.example:8443"], listen: true}`) {
+			t.Errorf("%s: the setup reaches %v:\n%s", name, n, f.Text)
 		}
 		if !p.Baseline {
 			t.Errorf("%s: what failed before holds the work up", name)

@@ -80,7 +80,7 @@ extends: %[1]q
 		return out.String()
 	}
 	if len(found.Setup) > 0 {
-		out.WriteString("\n// Makes a work tree ready, before the first call of an agent.\nsetup: [\n")
+		out.WriteString("\n// Makes a work tree ready, before the first call of an agent. Where hosts are\n// listed, a command reaches nothing else.\nsetup: [\n")
 		for _, c := range found.Setup {
 			writeCommand(&out, c)
 		}
@@ -98,7 +98,30 @@ _checks: [
 		fmt.Fprintf(&out, "\t{name: %q, checks: _checks},\n", phase)
 	}
 	out.WriteString("]\n")
+	if hosts := hostsOf(found.Setup); hosts != "" {
+		fmt.Fprintf(&out, `
+// Steps that write code, and their checks, reach the whole network. To leave them
+// packages alone, add to each of these phases, if the tests need nothing else:
+//	network: {allow: [%s], listen: true}
+`, hosts)
+	}
 	return out.String()
+}
+
+// hostsOf lists what all commands fetch from; it is empty if that is not known of one.
+func hostsOf(commands []detect.Command) string {
+	var all []string
+	for _, c := range commands {
+		if len(c.Hosts) == 0 {
+			return ""
+		}
+		for _, host := range c.Hosts {
+			if quoted := quote(host); !slices.Contains(all, quoted) {
+				all = append(all, quoted)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // writeCommand writes one entry of a list, with its reason above it.
@@ -113,6 +136,9 @@ func writeCommand(out *strings.Builder, c detect.Command) {
 			env = append(env, name+": "+quote(c.Env[name]))
 		}
 		fmt.Fprintf(out, ", env: {%s}", strings.Join(env, ", "))
+	}
+	if hosts := hostsOf([]detect.Command{c}); hosts != "" {
+		fmt.Fprintf(out, ", network: {allow: [%s]}", hosts)
 	}
 	out.WriteString("},\n")
 }

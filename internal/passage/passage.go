@@ -24,6 +24,7 @@ type Call struct {
 	Turns   int               // limit; 0 means none
 	USD     float64           // limit; 0 means none
 	Network pipelines.Network // what it may reach besides its models
+	Apart   bool              // it has a network of its own, in which there is nothing but a gate
 
 	Models []string // that may be asked, with any that are no dearer; none: all may
 	Exact  bool     // nothing but Models may be asked
@@ -37,8 +38,8 @@ type Call struct {
 	Transcript io.Writer
 }
 
-// Passage is the way of one call to its models. Without a key that could stay
-// outside it has no gate, and does nothing.
+// Passage is the way of one call to its models. Where no key could stay outside and no
+// host is to be reached it may have no gate, and does nothing.
 type Passage struct {
 	Env []string // for the program: where the gate is, and a placeholder for each key
 
@@ -70,7 +71,9 @@ func Open(c Call) (*Passage, error) {
 	if c.Network.Closed {
 		world.Allow = append(slices.Clone(world.Allow), c.hosts()...)
 	}
-	if err != nil || len(providers) == 0 && len(world.Allow) == 0 {
+	// A gate that lets nothing through says at once what was asked for. Where it can only
+	// be told by its port from other servers, none is safer.
+	if err != nil || len(providers) == 0 && len(world.Allow) == 0 && !(c.Network.Closed && c.Apart) {
 		return p, err
 	}
 	p.gate, err = gate.Open(gate.Config{
@@ -105,7 +108,7 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 	}
 	p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
 	if p.call.Network.Closed {
-		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own
 			set(name, p.gate.ProxyURL())
 		}
 		set("NO_PROXY", "127.0.0.1,localhost,::1")

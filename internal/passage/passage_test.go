@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // opened opens the passage of a call until the test ends.
@@ -105,6 +106,24 @@ func TestKeysStayOutside(t *testing.T) {
 func TestABaseAddressThatIsNone(t *testing.T) {
 	if _, err := Open(Call{Agent: "claude", Env: []string{"ANTHROPIC_API_KEY=x", "ANTHROPIC_BASE_URL=gw.test"}}); err == nil || !strings.Contains(err.Error(), "ANTHROPIC_BASE_URL is no address") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A program that may reach nothing still has a gate, which says what it asked for,
+// where that is all there is in its network.
+func TestAGateThatLetsNothingThrough(t *testing.T) {
+	closed := pipelines.Network{Closed: true}
+	for name, tt := range map[string]struct {
+		call Call
+		gate bool
+	}{
+		"a network of its own": {Call{Network: closed, Apart: true}, true},
+		"none of its own":      {Call{Network: closed}, false},
+		"an open one":          {Call{Apart: true}, false},
+	} {
+		if p := opened(t, tt.call); (p.Port() != 0) != tt.gate || (process.Lookup(p.Env, "HTTPS_PROXY") != "") != tt.gate {
+			t.Errorf("%s: port %d, %q", name, p.Port(), p.Env)
+		}
 	}
 }
 

@@ -22,6 +22,10 @@ type Held struct {
 // remove it.
 func (s *Sandbox) Held() Held { return heldHere(*s) }
 
+// Apart reports whether a call with a closed network has one of its own. A nil
+// sandbox gives none.
+func (s *Sandbox) Apart() bool { return s != nil && s.together.network }
+
 // Confinement is what the programs of a run were kept in. The zero value stands
 // for a run that has started none.
 type Confinement struct {

@@ -87,8 +87,12 @@ func SandboxOf(plan *pipelines.Pipeline) sandbox.Sandbox {
 	return box
 }
 
-// networks lists what each step, and each check, may reach of the network.
+// networks lists what each command of the setup, each step, and each check may reach
+// of the network.
 func networks(plan *pipelines.Pipeline) (out []pipelines.Network) {
+	for _, s := range plan.Setup {
+		out = append(out, s.Network)
+	}
 	for _, p := range slices.Concat(plan.Phases, plan.Spare) {
 		out = append(out, p.Execute.Network, p.Review.Network, p.Revise.Network)
 		for _, c := range p.Checks {
