@@ -36,7 +36,7 @@ const (
 // throughGate measures a gate. The directions take turns, so that both have the
 // same machine.
 func throughGate() (f gateFigures, err error) {
-	const begin = "data: {\"type\":\"message_start\"}\n\n"
+	const begin = "data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1}}}\n\n"
 	piece := []byte(strings.Repeat(gateEvent, 32<<10/len(gateEvent)))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

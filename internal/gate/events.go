@@ -15,6 +15,9 @@ type eventReader struct {
 	written bool // the line has something
 }
 
+// between reports whether no event has begun to have data, at the start of a line.
+func (e *eventReader) between() bool { return !e.hasData && !e.written }
+
 const dataField = "data"
 
 func (e *eventReader) write(p []byte) {

@@ -217,7 +217,7 @@ func unzip(see func([]byte)) (write func([]byte), over func()) {
 }
 
 // buffers are used again and again.
-var buffers = bufferPool{&sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}}
+var buffers = bufferPool{&sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}}
 
 type bufferPool struct{ pool *sync.Pool }
 

@@ -93,7 +93,7 @@ func Open(c Config) (*Gate, error) {
 	}
 	models := &http.Transport{
 		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, DisableCompression: true, TLSHandshakeTimeout: 30 * time.Second,
-		IdleConnTimeout: time.Minute, ReadBufferSize: 32 << 10, TLSClientConfig: &tls.Config{RootCAs: c.Roots},
+		IdleConnTimeout: time.Minute, ReadBufferSize: 64 << 10, TLSClientConfig: &tls.Config{RootCAs: c.Roots},
 	}
 	for _, p := range c.Providers {
 		if p.Base == nil || p.Base.Host == "" || p.Name == "" || strings.Contains(p.Name, "/") {

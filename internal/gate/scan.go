@@ -151,18 +151,26 @@ func (s *scanner) inText(p []byte) int {
 	if s.escape && len(p) > 0 {
 		s.escape, n = false, 1
 	}
-	for ; n < len(p); n++ {
-		switch p[n] {
-		case '\\':
-			if n++; n == len(p) {
-				s.escape = true
+	for quote := -1; n < len(p); {
+		if quote < n { // looked for once, however many escapes come before it
+			if quote = bytes.IndexByte(p[n:], '"'); quote < 0 {
+				quote = len(p)
+			} else {
+				quote += n
 			}
-		case '"':
-			s.keep(p[:n])
-			s.state = between
-			s.complete(true)
-			return n + 1
 		}
+		if i := bytes.IndexByte(p[n:quote], '\\'); i >= 0 {
+			n += i + 2 // with what it escapes
+			s.escape = n > len(p)
+			continue
+		}
+		if quote == len(p) {
+			break
+		}
+		s.keep(p[:quote])
+		s.state = between
+		s.complete(true)
+		return quote + 1
 	}
 	s.keep(p)
 	return len(p)

@@ -80,7 +80,7 @@ func newMeter(api API, stream bool) *meter {
 // write takes the next piece of the answer.
 func (m *meter) write(p []byte) {
 	if m.stream {
-		m.events.write(p)
+		m.writeEvents(p)
 	} else {
 		m.json.write(p)
 	}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -92,5 +93,57 @@ func TestMeterOfHalfAnAnswer(t *testing.T) {
 	got, estimated := m.settle(300, false)
 	if want := (Tokens{10, 20, 30, m.words / bytesPerToken}); got != want || !estimated || m.words == 0 {
 		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
+	}
+}
+
+// However events are cut into pieces, those that have words alone are counted as
+// those that are read to the letter, and no usage between them is missed.
+func TestWordsAreCountedWithoutReadingThem(t *testing.T) {
+	words := map[API]string{
+		Anthropic: `event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a \"quoted\" word \\"}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"text\":\"x\"}"}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"\"usage\": none"}}
+
+`,
+		OpenAI: `data: {"type":"response.output_text.delta","item_id":"m","delta":"hello","logprobs":[]}
+
+: a comment
+data: {"model":"gpt-x","choices":[{"delta":{"content":"hello again"}}],"usage":null}
+
+`,
+	}
+	for api, begin := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream} {
+		text := strings.Repeat(begin+strings.Repeat(words[api], 20), 3)
+		slow := newMeter(api, true)
+		slow.events.write([]byte(text))
+		for _, size := range []int{1, 3, 100, 1000, 1 << 20} {
+			m := newMeter(api, true)
+			for p := range bytesOf(text, size) {
+				m.write(p)
+			}
+			if m.words != slow.words || m.tokens() != slow.tokens() || m.model != slow.model {
+				t.Errorf("%s in pieces of %d: %d bytes of words, %+v of %q; want %d, %+v of %q", api, size, m.words, m.tokens(), m.model, slow.words, slow.tokens(), slow.model)
+			}
+		}
+	}
+}
+
+func TestSkim(t *testing.T) {
+	m := newMeter(Anthropic, true)
+	m.model = "m"
+	for event, want := range map[string]bool{
+		`data: {"delta":{"text":"a"}}`:                             true,
+		`data: {"delta":{"text":"a"},"usage":null}`:                true,
+		`data: {"delta":{"text":"a"},"usage":{"output_tokens":1}}`: false,
+		`data: {"delta":{"text":"not closed}}`:                     false,
+		`data: {"type":"ping"}`:                                    false,
+		`data: {"delta":{"text" : "with spaces"}}`:                 false,
+	} {
+		if got := m.skim([]byte(event + "\n\n")); got != want {
+			t.Errorf("%s: %v", event, got)
+		}
 	}
 }
