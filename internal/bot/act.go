@@ -73,6 +73,11 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 	for name, value := range ev.Inputs {
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
+	if in.Command == workflow.EndOnly {
+		t := trigger.OfEnd(in, r)
+		b, err := newBot(j, in, t, dry)
+		return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
+	}
 	t, no := trigger.Of(ev, in, r)
 	if no != nil {
 		end := jobEnd{decision: denied, Denial: *no}

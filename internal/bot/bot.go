@@ -108,6 +108,9 @@ func newDelivery(p *place, v *voice) *delivery.Delivery {
 
 // act does what was asked for, if whoever asks may.
 func (b *bot) act(ctx context.Context) jobEnd {
+	if b.in.Command == workflow.EndOnly {
+		return tellGone(ctx, b)
+	}
 	if no := b.elsewhere(ctx); no != nil {
 		return jobEnd{decision: denied, Denial: *no}
 	}

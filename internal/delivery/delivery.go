@@ -6,6 +6,8 @@ package delivery
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -90,6 +92,30 @@ func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *me
 	}
 	run.PRNumber, run.PRURL = pull.Number, pull.URL
 	return true
+}
+
+// FindPull notes the pull request of a run in its record, if that does not have it yet:
+// the step after it was opened commits that.
+func (d *Delivery) FindPull(ctx context.Context, run *metadata.Run) {
+	if run.PRNumber != 0 {
+		return
+	}
+	var open []struct {
+		Number int `json:"number"`
+		Head   struct {
+			Ref string `json:"ref"`
+		} `json:"head"`
+	}
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+		What: "find the pull request of " + run.BranchName, Needs: "pull-requests: read", Method: http.MethodGet,
+		Path: "/pulls?state=open&head=" + url.QueryEscape(d.Owner+":"+run.BranchName),
+	}, &open)
+	d.Voice.warnOf(err)
+	for _, p := range open {
+		if p.Head.Ref == run.BranchName { // not every forge looks at the query
+			run.PRNumber = p.Number
+		}
+	}
 }
 
 // KeepDraft has the pull request of a run that is not completed say whether the

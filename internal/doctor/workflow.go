@@ -87,6 +87,8 @@ func (l *workflowLint) jobs() {
 			case s.Input("command") == workflow.GateOnly:
 				gates++
 				l.permissions(name, job, s, gateNeeds())
+			case s.Input("command") == workflow.EndOnly:
+				l.permissions(name, job, s, gateNeeds())
 			default:
 				works++
 				l.permissions(name, job, s, workNeeds(s))

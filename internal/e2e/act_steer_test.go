@@ -87,7 +87,7 @@ func TestActionsSteering(t *testing.T) {
 	h.until("what the agent starts", func() bool { return len(h.running(word)) == 1 })
 	before := h.pushed("code.txt")
 	cancel := h.say("ann", "/cancel it is not worth it")
-	p.wait(t).want(t, map[string]string{"gate": "success", "run": "failure"}, theRun, "reason-code", "cancelled", "status", "cancelled", "phase", "build")
+	p.wait(t).want(t, map[string]string{"gate": "success", "run": "failure", "end": "success"}, theRun, "reason-code", "cancelled", "status", "cancelled", "phase", "build")
 	if left := h.running(word); len(left) > 0 {
 		t.Errorf("of the agent there is still %q", left)
 	}

@@ -19,7 +19,7 @@ import (
 // Inputs are the inputs of the action, as a workflow file sets them. Its author
 // is trusted, but may make mistakes.
 type Inputs struct {
-	Command  string // empty: what the event asks; gate: only whether there is something to do
+	Command  string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone
 	Issue    string
 	Pipeline string
 	Token    string
@@ -79,8 +79,11 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 		in.Notify = nil
 	}
 	in.Dry, in.Pull, in.Show = yes("dry-run", false), yes("create-pr", true), yes("show-output", false)
-	if in.Command != "" && in.Command != workflow.GateOnly && command.Parse(in.Command, true).Outcome != command.Understood {
-		bad("command", "%q is no command; give one as in a comment, such as run, or gate", in.Command)
+	if in.Command == workflow.EndOnly && in.Issue == "" {
+		bad("issue", "it is missing; with the command end, give the output issue of the gate")
+	}
+	if in.Command != "" && in.Command != workflow.GateOnly && in.Command != workflow.EndOnly && command.Parse(in.Command, true).Outcome != command.Understood {
+		bad("command", "%q is no command; give one as in a comment, such as run, or gate, or end", in.Command)
 	}
 	if in.Issue != "" && !number.MatchString(in.Issue) {
 		bad("issue", "%q is not the number of an issue", in.Issue)

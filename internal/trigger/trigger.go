@@ -70,6 +70,16 @@ func RunnerOf(env environ.Env) Runner {
 	}
 }
 
+// OfEnd is what a job was started for that tells people of another one: the issue that
+// the workflow file names. Nobody asks for anything.
+func OfEnd(in Inputs, r Runner) Trigger {
+	n, err := strconv.Atoi(in.Issue)
+	if err != nil {
+		n = 0 // unreachable: the inputs were read
+	}
+	return Trigger{Event: r.Event, Repository: r.Repository, Number: n}
+}
+
 // Of says what an event asks for. A denial says why it asks for nothing, or why
 // it is refused. Nothing in an event proves what its author may do: that is
 // looked up later.

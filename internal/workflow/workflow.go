@@ -11,6 +11,9 @@ import (
 // GateOnly is the command that only says whether there is something to do.
 const GateOnly = "gate"
 
+// EndOnly is the command that only says of a job that has ended early that it has.
+const EndOnly = "end"
+
 // YAML is what is looked at of a workflow. Much of it has several
 // forms, and is left as it is.
 type YAML struct {

@@ -1,0 +1,46 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// tellGone has the live comment and the pull request say that the job which had the
+// run is gone, if it was one of the same run of the workflow and the record still has
+// the run at work in its name. Nothing is committed: the next job takes the run over,
+// from the record as it is. It needs no checkout.
+func tellGone(ctx context.Context, b *bot) jobEnd {
+	plan, run, err := b.voice.known(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+	}
+	if err != nil || run.Status != metadata.Running || !sameJob(b.me, run.Execution.Lease) {
+		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nothing_ended")}}
+	}
+	run = phases.Interrupt(run, b.env.Now())
+	run.Stop.Why = metadata.Because("job_gone")
+	b.voice.about = subject{plan: plan, run: run, began: true}
+	b.voice.flush(run)
+	d := newDelivery(b.place, b.voice)
+	d.FindPull(ctx, &run)
+	d.KeepDraft(ctx, plan, run)
+	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
+}
+
+// sameJob reports whether a lease is that of a job of the same run of a workflow, and of
+// the same attempt, as this one.
+func sameJob(me string, lease *metadata.Lease) bool {
+	if lease == nil {
+		return false
+	}
+	mine, ok := job.ParseOwner(me)
+	other, known := job.ParseOwner(lease.Owner)
+	return ok && known && mine.Run == other.Run && mine.Attempt == other.Attempt
+}
