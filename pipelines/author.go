@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/size"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 )
@@ -48,6 +49,7 @@ type author struct {
 	Presets       map[string][]string
 	Protect       []string
 	Secrets       Secrets
+	Transcripts   struct{ Keep size.Days }
 	Sandbox       Sandbox
 	CI            CI
 	Network       *Network
@@ -194,7 +196,7 @@ func (a *author) complete(source string) *Pipeline {
 		Rules:   a.Rules,
 		Presets: a.Presets,
 		Protect: a.Protect,
-		Secrets: a.Secrets,
+		Secrets: a.Secrets, KeepTranscripts: a.Transcripts.Keep,
 		Sandbox: a.Sandbox,
 		CI:      a.CI,
 		Source:  source,

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -177,5 +178,17 @@ func TestLimitsHaveDefaults(t *testing.T) {
 	}
 	if files, bytes := (Limits{Files: 7, Bytes: 1}).Most(); files != 7 || bytes != 1 {
 		t.Errorf("%d files, %s", files, bytes)
+	}
+}
+
+// How long transcripts are kept survives the trip through JSON that freezes a pipeline.
+func TestTranscriptsAreKept(t *testing.T) {
+	p := resolve(t, `name: "mine", transcripts: keep: "30d", phases: [{name: "do_it", goal: "Do it."}]`)
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Parse(data); err != nil || p.KeepTranscripts != 30 || again.KeepTranscripts != 30 {
+		t.Errorf("30d are %d, and %+v after a trip through JSON (%v)", p.KeepTranscripts, again, err)
 	}
 }

@@ -24,28 +24,29 @@ import (
 
 // Pipeline is a resolved pipeline.
 type Pipeline struct {
-	Name        string              `json:"name"`
-	Description string              `json:"description,omitempty"`
-	Select      Select              `json:"select"`
-	Language    string              `json:"language"` // "en" or "ja"
-	Agents      map[string]Agent    `json:"agents"`
-	Budget      Budget              `json:"budget"`
-	Limits      Limits              `json:"limits"`
-	Prices      map[string]Price    `json:"prices,omitempty"` // by model, over the built-in table
-	Phases      []Phase             `json:"phases"`           // in the order they run
-	Spare       []Phase             `json:"spare,omitempty"`  // phases a rule may insert
-	Rules       []Rule              `json:"rules,omitempty"`
-	Setup       []Setup             `json:"setup,omitempty"`    // makes a work tree ready
-	Baseline    bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
-	Presets     map[string][]string `json:"presets,omitempty"`
-	Protect     []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
-	Secrets     Secrets             `json:"secrets,omitzero"`
-	Sandbox     Sandbox             `json:"sandbox,omitzero"`
-	CI          CI                  `json:"ci,omitzero"`
-	Source      string              `json:"source"`           // "builtin:full", or the path of the file
-	Preset      string              `json:"preset,omitempty"` // the preset that was applied, if any
-	Part        Part                `json:"part,omitzero"`    // what Cut has left
-	Given       Given               `json:"given,omitzero"`   // in place of the agents and models of the file
+	Name            string              `json:"name"`
+	Description     string              `json:"description,omitempty"`
+	Select          Select              `json:"select"`
+	Language        string              `json:"language"` // "en" or "ja"
+	Agents          map[string]Agent    `json:"agents"`
+	Budget          Budget              `json:"budget"`
+	Limits          Limits              `json:"limits"`
+	Prices          map[string]Price    `json:"prices,omitempty"` // by model, over the built-in table
+	Phases          []Phase             `json:"phases"`           // in the order they run
+	Spare           []Phase             `json:"spare,omitempty"`  // phases a rule may insert
+	Rules           []Rule              `json:"rules,omitempty"`
+	Setup           []Setup             `json:"setup,omitempty"`    // makes a work tree ready
+	Baseline        bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
+	Presets         map[string][]string `json:"presets,omitempty"`
+	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
+	Secrets         Secrets             `json:"secrets,omitzero"`
+	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
+	Sandbox         Sandbox             `json:"sandbox,omitzero"`
+	CI              CI                  `json:"ci,omitzero"`
+	Source          string              `json:"source"`           // "builtin:full", or the path of the file
+	Preset          string              `json:"preset,omitempty"` // the preset that was applied, if any
+	Part            Part                `json:"part,omitzero"`    // what Cut has left
+	Given           Given               `json:"given,omitzero"`   // in place of the agents and models of the file
 }
 
 // Given is who does the work of every step because a person said so when the

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/help"
 	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -144,11 +145,17 @@ func evaluateCUE(env environ.Env) *cobra.Command {
 }
 
 func versionCommand(env environ.Env) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use: "version", Short: "Print the version",
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return text.PrintJSON(env.Stdout, map[string]string{"version": environ.VersionText()})
+			}
 			_, err := fmt.Fprintln(env.Stdout, "reprise", environ.VersionText())
 			return err
 		},
 	}
+	jsonFlag(c, &asJSON, "the version")
+	return c
 }

@@ -94,7 +94,8 @@ func logsCommand(env environ.Env) *cobra.Command {
 		Use: "logs [ISSUE]", Short: "Show what agents have said and done",
 		Long: `Show what agents have said and done: what was said, which tool was used on what, and
 what came back, in one line. Without a choice it is the newest call of an agent.
-Transcripts are kept on the machine that worked on the run, for 14 days, with secrets
+Transcripts are kept on the machine that worked on the run, for 14 days or
+as long as the pipeline says, with secrets
 masked; they are never on the branch.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completes(env, issuesUnder(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),

@@ -30,6 +30,7 @@ import (
 type steering struct {
 	workspace.Options
 	command.Command
+	asJSON bool
 }
 
 // steerCommands are the commands that change where a run stands and then end:
@@ -84,6 +85,7 @@ func steerCommand(do func(*cobra.Command, steering) error, use, short, long stri
 	repoFlag(c, &s.Repo)
 	issueFlag(c, &s.Id)
 	pushFlag(c, &s.Push)
+	jsonFlag(c, &s.asJSON, "the state that the run is in then")
 	flags(c, s)
 	return c
 }
@@ -153,6 +155,9 @@ func runSteer(ctx context.Context, env environ.Env, s steering) (err error) {
 	}
 	warnOf(w, env)
 	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", x.Sentence(w.Catalogue()), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", continueLine(w, progress.NextCommands(w.Plan, next))))
+	if s.asJSON {
+		return text.PrintJSON(env.Stdout, progress.Result(w.Plan, next))
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package size
 
 import (
 	"testing"
+	"time"
 )
 
 func TestSize(t *testing.T) {
@@ -18,6 +19,21 @@ func TestSize(t *testing.T) {
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+}
+
+func TestDays(t *testing.T) {
+	var d Days
+	if err := d.UnmarshalText([]byte("14d")); err != nil || d != 14 || d.Duration() != 14*24*time.Hour {
+		t.Errorf("14d: %d, %v", d, err)
+	}
+	if text, err := d.MarshalText(); err != nil || string(text) != "14d" {
+		t.Errorf("14 days are written as %s, %v", text, err)
+	}
+	for _, text := range []string{"", "14", "d", "-1d", "14h", "1.5d"} {
+		if err := d.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was read as %d", text, d)
 		}
 	}
 }

@@ -6,6 +6,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,10 +27,10 @@ import (
 
 // What is kept at most, and for how long.
 const (
-	mostOfCall = 4 << 20  // bytes of one call, its end aside
-	mostOfLine = 64 << 10 // bytes of one line
-	mostOfAll  = 64 << 20 // bytes of all transcripts of a run; the oldest go first
-	keptFor    = 14 * 24 * time.Hour
+	mostOfCall = 4 << 20             // bytes of one call, its end aside
+	mostOfLine = 64 << 10            // bytes of one line
+	mostOfAll  = 64 << 20            // bytes of all transcripts of a run; the oldest go first
+	keptFor    = 14 * 24 * time.Hour // unless a pipeline says otherwise
 )
 
 // Folder is the folder of the transcripts of a run, in the folder that the run has on
@@ -76,10 +77,10 @@ type Keeper struct {
 	open map[int]*file // by attempt
 }
 
-// NewKeeper gives the keeper for a folder, from which it first removes what is too old
-// or too much. What mask gives is written in place of a text.
-func NewKeeper(dir string, mask func(string) string, now func() time.Time) *Keeper {
-	sweep(dir, now())
+// NewKeeper gives the keeper for a folder, from which it first removes what is older
+// than keep, or too much; 0 is 14 days. What mask gives is written in place of a text.
+func NewKeeper(dir string, keep time.Duration, mask func(string) string, now func() time.Time) *Keeper {
+	sweep(dir, now().Add(-cmp.Or(keep, keptFor)))
 	return &Keeper{dir: dir, mask: mask, now: now, open: map[int]*file{}}
 }
 
@@ -252,8 +253,8 @@ func Attempts(dir string) ([]int, error) {
 	return all, nil
 }
 
-// sweep removes transcripts that are too old, and the oldest of too many.
-func sweep(dir string, now time.Time) {
+// sweep removes transcripts from before a time, and the oldest of too many.
+func sweep(dir string, before time.Time) {
 	all, err := Attempts(dir)
 	if err != nil {
 		return // it is found out when one is written
@@ -265,7 +266,7 @@ func sweep(dir string, now time.Time) {
 			if err != nil {
 				continue
 			}
-			if total += info.Size(); total > mostOfAll || now.Sub(info.ModTime()) > keptFor {
+			if total += info.Size(); total > mostOfAll || info.ModTime().Before(before) {
 				_ = os.Remove(file) // it is tried again the next time
 			}
 		}

@@ -41,7 +41,7 @@ func (a printing) Run(_ context.Context, t engine.Task) (engine.Result, error) {
 var at = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
 func keeper(dir string) *Keeper {
-	return NewKeeper(dir, func(s string) string { return strings.ReplaceAll(s, "hunter2", "[a password]") }, func() time.Time { return at })
+	return NewKeeper(dir, 0, func(s string) string { return strings.ReplaceAll(s, "hunter2", "[a password]") }, func() time.Time { return at })
 }
 
 func task(n int) engine.Task {
@@ -227,6 +227,10 @@ func TestOldTranscriptsGo(t *testing.T) {
 	}
 	if all, _ := filepath.Glob(dir + "/*"); len(all) != 3 {
 		t.Errorf("left are %q", all)
+	}
+	NewKeeper(dir, 30*time.Minute, nil, func() time.Time { return at })
+	if left, err := Attempts(dir); err != nil || len(left) > 0 {
+		t.Errorf("where they are kept for half an hour, left are %v, %v", left, err)
 	}
 }
 

@@ -84,7 +84,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	opts.Sweep() // the run is this process's alone
 	agent := w.backend.Agent
 	if agent == nil {
-		keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), env.Finder().Mask, env.Now)
+		keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
 		opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
 		agent = func(name string) (engine.Agent, error) {
 			use := w.Plan.Agents[name].Use
