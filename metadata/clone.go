@@ -25,7 +25,7 @@ func (r Run) Clone() Run {
 	}
 	r.Approvals = slices.Clone(r.Approvals)
 	r.Children = slices.Clone(r.Children)
-	r.Setup, r.Baseline = slices.Clone(r.Setup), slices.Clone(r.Baseline)
+	r.Setup, r.Baseline = cloneResults(r.Setup), cloneResults(r.Baseline)
 	r.Reviews = slices.Clone(r.Reviews)
 	for i := range r.Reviews {
 		r.Reviews[i].Comments = slices.Clone(r.Reviews[i].Comments)
@@ -61,7 +61,7 @@ func (p Phase) clone() Phase {
 		p.RollbackContext.Earlier = slices.Clone(p.RollbackContext.Earlier)
 	}
 	if p.Checks = clonePointer(p.Checks); p.Checks != nil {
-		p.Checks.Results = slices.Clone(p.Checks.Results)
+		p.Checks.Results = cloneResults(p.Checks.Results)
 	}
 	if p.Verdict = clonePointer(p.Verdict); p.Verdict != nil {
 		p.Verdict.Gates = slices.Clone(p.Verdict.Gates)
@@ -76,4 +76,12 @@ func clonePointer[T any](p *T) *T {
 	}
 	v := *p
 	return &v
+}
+
+func cloneResults(all []CheckResult) []CheckResult {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].FailedTests = slices.Clone(all[i].FailedTests)
+	}
+	return all
 }

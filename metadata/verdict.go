@@ -74,6 +74,9 @@ type CheckResult struct {
 	Output      string `json:"output"` // the tail, at most 4,000 bytes
 	DurationMS  int64  `json:"duration_ms"`
 	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
+
+	FailedTests []string `json:"failed_tests,omitempty"` // at most 50 names, as the check told them
+	Flaky       bool     `json:"flaky,omitzero"`         // it passed when it was run once more on the same tree; FailedTests are those before
 }
 
 // Holds says whether the check does not hold the work up.

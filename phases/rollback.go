@@ -316,7 +316,7 @@ func affectedTests(v *metadata.Verdict, phases ...*metadata.Phase) []string {
 			continue
 		}
 		for _, c := range rec.Checks.Results {
-			if !c.Pass {
+			if out = append(out, c.FailedTests...); !c.Pass && len(c.FailedTests) == 0 {
 				out = append(out, c.Name)
 			}
 		}

@@ -177,6 +177,7 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 	for i, check := range p.Checks {
 		c.command(n, "checks", i, check, p.Checks[:i])
 		c.pathPatterns(n, check.Keep, "checks", i, "keep")
+		c.pathPatterns(n, check.JUnit, "checks", i, "junit")
 	}
 	c.agent(n, a, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")

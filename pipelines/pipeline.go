@@ -246,8 +246,11 @@ type Check struct {
 	Env     map[string]string `json:"env,omitempty"` // besides what every check sees
 	// Keep are patterns of files beside the commit that the checks of the phase
 	// find, such as what a build has installed; a folder counts with what is in it.
-	Keep    []string `json:"keep,omitempty"`
-	Network Network  `json:"network,omitzero"` // of its phase, or a setup's own
+	Keep []string `json:"keep,omitempty"`
+	// JUnit are patterns of files in which the check names tests that failed.
+	JUnit   []string `json:"junit,omitempty"`
+	Retries int      `json:"retries,omitempty"` // how often it is run once more if it fails
+	Network Network  `json:"network,omitzero"`  // of its phase, or a setup's own
 }
 
 // Setup is a command that makes a work tree ready.

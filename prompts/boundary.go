@@ -62,7 +62,7 @@ func (f *Feedback) texts() []string {
 		texts = append(texts, x.ID, x.Severity, x.Title, x.Problem, x.Impact, x.Solution, x.File, x.Status)
 	}
 	for _, c := range f.Checks {
-		texts = append(texts, c.Output)
+		texts = append(append(texts, c.Output), c.Tests...)
 	}
 	texts = append(texts, f.Violations...)
 	texts = append(texts, f.Missing...)

@@ -107,7 +107,7 @@ func samples() []Data {
 	much.Feedback = &Feedback{
 		Gates:      []Gate{{"g", "w"}},
 		Findings:   []Finding{{ID: "F1", Severity: "blocker", Title: "t", File: "f", Line: 1, Status: "new"}},
-		Checks:     []Check{{Name: "c", Run: "r", Output: "o"}},
+		Checks:     []Check{{Name: "c", Run: "r", Output: "o", Tests: []string{"t"}}},
 		Violations: []string{"v"}, Missing: []string{"m"}, Invalid: []string{"i"},
 	}
 	much.Documents, much.Diff, much.State = []Document{{"p", "/t/d.md"}}, "d", "s"

@@ -44,6 +44,7 @@ func (m *marker) feedback(f Feedback) Feedback {
 	f.Checks = append([]Check(nil), f.Checks...)
 	for i := range f.Checks {
 		m.show(&f.Checks[i].Output)
+		f.Checks[i].Tests = m.list(f.Checks[i].Tests)
 	}
 	f.Violations, f.Missing, f.Invalid = m.list(f.Violations), m.list(f.Missing), m.list(f.Invalid)
 	return f

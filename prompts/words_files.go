@@ -7,6 +7,8 @@ import "strconv"
 type FileWords struct {
 	Gates, Findings, Where, Problem, Impact, Solution string // of a review
 	Printed                                           string // before what a check has printed
+	Failing                                           string // before the names of tests that failed in it
+	Flaky                                             string // that it passed when it was run once more
 	From, To, When, By, Open, Review, Reason          string // of a rollback
 
 	Forms struct{ Reviewed, Checked, Exited, Returned, Integrated, WasOpen string }

@@ -43,7 +43,7 @@ type SummaryWords struct {
 	Forms struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string
 		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                    string
-		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind                 string
+		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind, Flaky          string
 	}
 }
 
@@ -62,6 +62,9 @@ func (t SummaryWords) NotChanged(why string) string { return fill(t.Forms.NotCha
 func (t SummaryWords) FailedBefore(checks string) string {
 	return fill(t.Forms.FailedBefore, "checks", checks)
 }
+
+// Flaky names checks that failed and, run once more on the same work, passed.
+func (t SummaryWords) Flaky(checks string) string { return fill(t.Forms.Flaky, "checks", checks) }
 
 // OfOneMind names phases in which a model reviews what the same one has written.
 func (t SummaryWords) OfOneMind(phases string) string {

@@ -167,6 +167,8 @@ func (r *memRepo) Warnings() []string { return nil }
 func (r *memRepo) Lacks() []string    { return nil }
 func (r *memRepo) Close() error       { return nil }
 
+func (r *memRepo) Content(context.Context) (string, error) { return r.Tip(), nil }
+
 func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) {
 	return r.ReadFile(ctx, r.Tip(), name)
 }

@@ -29,6 +29,8 @@ func (o *runOptions) check() error {
 		return exit.Usagef("which issue? Give --issue-file FILE or --issue-url URL to start, or --issue ID to continue")
 	case given(o.File != "", o.Url != "", o.Id != "") > 1:
 		return exit.Usagef("--issue-file, --issue-url and --issue each name an issue: give one of them")
+	case o.Jobs < 0 || o.Jobs > 32:
+		return exit.Usagef("--jobs %d: give 1 to 32", o.Jobs)
 	case o.dry && o.Push != nil && *o.Push:
 		return exit.Usagef("--dry-run never pushes: leave --push out")
 	case o.dry && o.Agent != "" && o.Agent != agents.Rehearsal:

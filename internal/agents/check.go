@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/failing"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/passage"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -61,12 +62,15 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		}
 	}
 	out := &process.Excerpt{TailMax: 3900} // the rest of 4,000 is for what is added
+	var tests failing.Names
 	start := time.Now()
 	e, err := process.Program{
 		Argv: call.Argv, Env: call.Env, Dir: dir, Own: call.Own, Network: call.Apart, Files: call.Files,
 		Whole: time.Duration(c.Timeout), Grace: o.Grace, Linger: o.Linger, Watch: o.watchDisk(&call).Watch,
 		Line: func(line []byte) process.Reaction {
-			_, _ = fmt.Fprintf(out, "%s\n", line) // never fails
+			if shown, is := tests.Line(line); is {
+				_, _ = fmt.Fprintf(out, "%s\n", shown) // never fails
+			}
 			return process.GoOn
 		},
 	}.Run(ctx)
@@ -95,6 +99,10 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 	default:
 		r.ExitCode = e.Code()
 		r.Pass = r.ExitCode == 0
+	}
+	if !r.Pass {
+		readJUnit(dir, c.JUnit, &tests)
+		r.FailedTests = tests.All()
 	}
 	return r, nil
 }

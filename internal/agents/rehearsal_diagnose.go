@@ -46,7 +46,7 @@ func standing(run metadata.Run, confidence phases.Confidence, words rehearsalWor
 			continue
 		}
 		if confidence == phases.Medium {
-			if i := failing(p); i >= 0 {
+			if i := failedCheck(p); i >= 0 {
 				return p.Name, fmt.Sprintf(words.fails, p.Name, p.Checks.Results[i].Name)
 			}
 			continue
@@ -63,9 +63,9 @@ func standing(run metadata.Run, confidence phases.Confidence, words rehearsalWor
 	return "", ""
 }
 
-// failing gives the place of the first check that failed on the newest work of
+// failedCheck gives the place of the first check that failed on the newest work of
 // a phase, or -1.
-func failing(p metadata.Phase) int {
+func failedCheck(p metadata.Phase) int {
 	if p.Checks == nil || p.Checks.Written != p.Written {
 		return -1
 	}

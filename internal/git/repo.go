@@ -2,6 +2,8 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -60,6 +62,18 @@ func (r *Repo) Changes(ctx context.Context) ([]Change, error) {
 // ignored.
 func (r *Repo) Hidden(ctx context.Context, since time.Time) ([]Hidden, error) {
 	return ignored{r.tree}.list(ctx, since)
+}
+
+// Content gives a digest of what the tip has outside of the state folder.
+func (r *Repo) Content(ctx context.Context) (string, error) {
+	sum := sha256.New()
+	l, err := r.files(ctx)
+	if err == nil {
+		for _, f := range l.files {
+			fmt.Fprintf(sum, "%s %s %q\n", f.mode, f.id, f.path)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // Held returns the beginning of the file that the tip has at path, at most n

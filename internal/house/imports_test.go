@@ -91,6 +91,7 @@ var rooms = map[string][]string{
 		"pipelines",
 	},
 	"internal/agents": {
+		"internal/failing",
 		"internal/folders",
 		"internal/gate",
 		"internal/passage",
@@ -482,8 +483,9 @@ var rooms = map[string][]string{
 		"pipelines",
 		"github.com/rogpeppe/go-internal/diff",
 	},
-	"internal/copies": {"internal/folders", "internal/size", "golang.org/x/sys"},
-	"internal/setup":  {"internal/copies", "internal/folders", "pipelines"},
+	"internal/failing": {},
+	"internal/copies":  {"internal/folders", "internal/size", "golang.org/x/sys"},
+	"internal/setup":   {"internal/copies", "internal/folders", "pipelines"},
 	"internal/workflow": {
 		"internal/environ",
 		"internal/exit",

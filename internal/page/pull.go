@@ -30,7 +30,7 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 		draft = p.Tell.Halted
 	}
 	return p.body([]string{
-		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.doubts(), p.failedBefore(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
+		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
 	})
 }
 
@@ -41,7 +41,7 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullFacts) string {
 	p := pull{newWriter(plan, run, f.Notices)}
 	below := p.body([]string{
-		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.failedBefore(), text.Join(" · ", p.used(), p.links(f)), markdown.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
+		"---", p.closes(f.Issue), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), markdown.Details(p.Progress, checklist(p).lines(), false), findings(p).suggestions(),
 	})
 	text := markdown.Sanitize(string(report), f.Images, markdown.MaxComment-markdown.Units(below)-4, p.Tell.BodyCut)
 	if text == "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -42,24 +43,47 @@ func (w writer) doubts() string {
 	return strings.Join(all, "\n\n")
 }
 
-// failedBefore names the checks that failed before anything was changed, and fail
-// in the same way now.
-func (w writer) failedBefore() string {
-	var names []string
+// mostTests is how many tests of a check are named.
+const mostTests = 20
+
+// oddChecks names the checks that failed before anything was changed, and fail in the
+// same way now, and those that are flaky; each with the tests that failed.
+func (w writer) oddChecks() string {
+	var before, flaky, all []string
 	for _, r := range w.rows {
 		if r.Rec.Checks == nil {
 			continue
 		}
 		for _, c := range r.Rec.Checks.Results {
-			if c.FailsBefore && !slices.Contains(names, c.Name) {
-				names = append(names, c.Name)
+			list := &before
+			if !c.FailsBefore {
+				list = &flaky
+			}
+			if name := w.withTests(c); (c.FailsBefore || c.Flaky) && !slices.Contains(*list, name) {
+				*list = append(*list, name)
 			}
 		}
 	}
-	if len(names) == 0 {
-		return ""
+	if len(before) > 0 {
+		all = append(all, "⚠️ "+w.Tell.FailedBefore(w.List(before)))
 	}
-	return "⚠️ " + w.Tell.FailedBefore(w.List(codes(names)))
+	if len(flaky) > 0 {
+		all = append(all, "⚠️ "+w.Tell.Flaky(w.List(flaky)))
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// withTests is a check with the tests that failed in it.
+func (w writer) withTests(c metadata.CheckResult) string {
+	names := codes(c.FailedTests[:min(len(c.FailedTests), mostTests)])
+	if more := len(c.FailedTests) - mostTests; more > 0 {
+		names = append(names, w.Comment.More(more))
+	}
+	name := strings.Join(codes([]string{c.Name}), "")
+	if len(names) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(names, ", ") + ")"
 }
 
 // warnings say what went wrong beside the run, and why no check runs on its

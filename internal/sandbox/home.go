@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -30,6 +31,39 @@ type File struct {
 	Renews func(before, after []byte) bool
 	Data   []byte // as it was copied; nil if it was not
 	Fresh  []byte // what the program made of it, if that is something else
+}
+
+// homesInUse counts the calls that are at work in each home. Those of the same
+// program and access that are at work at the same time share theirs: it is made
+// fresh for the first of them.
+type homesInUse struct {
+	sync.Mutex
+	calls map[string]int
+}
+
+// enter says whether nobody else is in a home.
+func (h *homesInUse) enter(name string) (alone bool) {
+	if h == nil {
+		return true
+	}
+	h.Lock()
+	defer h.Unlock()
+	if h.calls == nil {
+		h.calls = map[string]int{}
+	}
+	h.calls[name]++
+	return h.calls[name] == 1
+}
+
+// leave says whether nobody is in it any more.
+func (h *homesInUse) leave(name string) (last bool) {
+	if h == nil {
+		return true
+	}
+	h.Lock()
+	defer h.Unlock()
+	h.calls[name]--
+	return h.calls[name] == 0
 }
 
 // ownHome is the home of one program at one access level.
@@ -64,11 +98,13 @@ func (h *ownHome) environ(env []string, user string) []string {
 // home prepares the home of a program for a call. Its close has to be called.
 func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
 	name := what.Program + "-" + string(access)
+	alone := s.homes.enter(name)
 	err := openFolders(s.State, filepath.Join(s.State, name))
-	if err == nil {
+	if err == nil && alone {
 		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
 	}
 	if err != nil {
+		s.homes.leave(name)
 		return nil, fmt.Errorf("making a fresh home for %s: %w", what.Program, err)
 	}
 	h := &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
@@ -76,6 +112,7 @@ func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
 		h.close()
 		if err = errors.Join(folders.RemoveAll(h.dir), h.fill()); err != nil {
 			h.close()
+			s.homes.leave(name)
 			return nil, fmt.Errorf("making a home for %s: %w", what.Program, err)
 		}
 	}
@@ -102,7 +139,7 @@ func (s *Sandbox) MoveIn(c *Call, what Home) (leave func(full bool), err error) 
 		c.relay.close()
 		group.remove()
 		h.close() // first: a login renewed there is in no other place
-		if full {
+		if last := s.homes.leave(filepath.Base(h.dir)); full && last {
 			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else
 		}
 	}, nil

@@ -66,6 +66,7 @@ type Sandbox struct {
 
 	hidden   []string // what is not read even where it lies in the system
 	together separation
+	homes    *homesInUse
 }
 
 // Prepare makes a sandbox ready for calls of programs whose environment is taken
@@ -92,6 +93,7 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 		return nil, fmt.Sprintf("there is no sandbox: %v; agents and checks can reach all that you can", missing), nil
 	}
 	s.Limits = s.Limits.withDefaults()
+	s.homes = &homesInUse{}
 	s.hidden, s.together = hidden(environ, s.Objects), separate(s.Helper, s.Limits)
 	if how == Required && s.Lists {
 		held := s.Held()

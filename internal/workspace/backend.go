@@ -25,6 +25,7 @@ type Checkout interface {
 	Close() error
 
 	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 	Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error)

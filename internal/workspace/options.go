@@ -4,6 +4,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/definition"
@@ -23,6 +24,8 @@ type Options struct {
 	Token   string // for origin, in place of the user's own credentials
 	Base    string // branch that a new run starts from; empty: what is checked out
 
+	Jobs int // checks that run side by side; 0: as the machine allows
+
 	More         phases.Allowance
 	Push         *bool // push every commit to origin; nil: as the run was started
 	Pause        bool  // stop after every phase that passed its gates
@@ -31,6 +34,15 @@ type Options struct {
 	TakeTheirs   bool  // go on from where the branch went elsewhere
 	TakeOver     bool  // take the run also from a machine that holds it
 	Scratch      bool  // work in a temporary folder and leave nothing behind
+}
+
+// checksAtOnce is how many checks run side by side: each may use several processors
+// itself.
+func (o Options) checksAtOnce() int {
+	if o.Jobs > 0 {
+		return o.Jobs
+	}
+	return max(1, min(4, runtime.NumCPU()/2))
 }
 
 // anew says to begin at the beginning, also where there is a run of this issue.

@@ -203,6 +203,9 @@ func kindOf(c git.Change) phases.Kind {
 	return phases.Other
 }
 
+// Content is a digest of what the tip has, the run's own folder left out.
+func (t Tree) Content(ctx context.Context) (string, error) { return t.Repo.Content(ctx) }
+
 // Restore takes paths back to the tip; without any, the whole tree.
 func (t Tree) Restore(ctx context.Context, paths ...string) error {
 	if len(paths) == 0 {

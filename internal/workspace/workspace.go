@@ -97,8 +97,8 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	}
 	return &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
-		Store:       recordFolder(w.Repo.Tree(), w.Issue.ID),
-		Checker:     opts,
+		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
+		Checker: opts, Results: resultsBeside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       agent,
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{

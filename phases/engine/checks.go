@@ -70,44 +70,29 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
-// runChecks runs the commands of a phase on the work as a fresh clone of it would
-// have it: a file that no clone has could make them pass. What a check leaves
-// behind, such as build output, is not work.
+// runChecks runs commands on the work, those of a phase or all of the plan.
 func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
 	ctx, done := e.Attend(ctx)
 	defer done()
-	putBack, err := e.Tree.SetAside(ctx, keptBeside(p))
-	if err != nil {
+	c := checking{tree: e.Tree, checker: e.Checker, results: e.Results, mask: e.mask, jobs: e.Jobs, setUp: e.setUpAs, keep: keptBeside(p)}
+	if c.content, err = e.Tree.Content(ctx); err != nil {
 		return o, err
 	}
-	defer func() { err = errors.Join(err, putBack()) }() // after the tree is restored
-	if o, err = e.eachCheck(ctx, p); err != nil {
-		return o, err
+	o.Checks, err = c.all(ctx, p.Checks)
+	// Without a sandbox, a check may have changed the tree itself.
+	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
+	switch {
+	case ctx.Err() != nil:
+		return stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
+	case err != nil:
+		return phases.Outcome{}, err
 	}
-	return o, e.Tree.Restore(context.WithoutCancel(ctx))
-}
-
-// eachCheck gives the results of the commands of a phase.
-func (e *Engine) eachCheck(ctx context.Context, p *pipelines.Phase) (phases.Outcome, error) {
-	o := phases.Outcome{Status: metadata.Succeeded}
-	for _, c := range p.Checks {
-		r, err := e.Checker.Check(ctx, e.Tree.Dir(), c)
-		switch {
-		case ctx.Err() != nil:
-			return stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
-		case err != nil:
-			return o, fmt.Errorf("check %s: %w", c.Name, err)
-		}
-		r.Output = e.mask(r.Output)
-		o.Checks = append(o.Checks, r)
-	}
-	o.Why = phases.WhyFailed(o.Checks)
+	o.Status, o.Why = metadata.Succeeded, phases.WhyFailed(o.Checks)
 	return o, nil
 }
 
 // keptBeside are the files beside the commit that the checks of a phase ask to
-// keep. All checks of the phase find them, as one runs after the other, and so
-// does its reviewer.
+// keep. All checks of the phase find them, and so does its reviewer.
 func keptBeside(p *pipelines.Phase) (keep []string) {
 	for _, c := range p.Checks {
 		keep = append(keep, c.Keep...)
@@ -126,6 +111,7 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 	if err != nil {
 		return run, nil, err
 	}
+	e.setUpAs = digest
 	if !due || digest == e.brokenBy && d.Calls() {
 		return run, nil, e.Provisions.Give(ctx)
 	}

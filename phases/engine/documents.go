@@ -19,6 +19,12 @@ func checksText(language, phase string, all []metadata.CheckResult) string {
 	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(phases.RulingOf(all)))))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(oneLine(c.Name), c.ExitCode), block(c.Run))
+		if c.Flaky {
+			b.WriteString("\n" + w.Files.Flaky + "\n")
+		}
+		if len(c.FailedTests) > 0 {
+			b.WriteString("\n" + w.Files.Failing + "\n\n" + block(strings.Join(c.FailedTests, "\n")))
+		}
 		if out := strings.TrimSpace(c.Output); out != "" {
 			b.WriteString("\n" + w.Files.Printed + "\n\n" + block(strings.Trim(c.Output, "\n")))
 		}

@@ -32,6 +32,11 @@ type Engine struct {
 	// needed if the plan has rules.
 	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
 
+	// Results keeps what checks came to on this machine; nil: nothing does.
+	Results Results
+	// Jobs is how many checks run side by side; 0: one after the other.
+	Jobs int
+
 	// Provisions are made before the first step; nil if the plan has no setup.
 	Provisions Provisions
 
@@ -51,6 +56,7 @@ type Engine struct {
 	Hold       time.Duration
 	StaleLease bool      // the branch has the lease of a process that is gone
 	until      time.Time // the end of the lease that this process has; zero if it has none
+	setUpAs    string    // digest of the setup that the tree has now
 	brokenBy   string    // digest of a setup that the work has broken: until it changes, only checks try it again
 
 	// Elsewhere is the number of the newest attempt that another machine has

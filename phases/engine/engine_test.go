@@ -604,8 +604,8 @@ func TestChecksAndReviewsHaveACleanTree(t *testing.T) {
 	plan.Phases[1].Checks = []pipelines.Check{{Name: "unit", Run: "make", Keep: []string{"node_modules"}}, {Name: "lint", Run: "make lint", Keep: []string{"*.lock"}}}
 	s := newStage(t, plan)
 	s.goOn(t.Context())
-	check, review, other := "node_modules *.lock", "node_modules *.lock", "" // of the phases before and after
-	if want := []string{other, "put back", check, "put back", review, "put back", other, "put back"}; !slices.Equal(s.tree.kept, want) {
+	check, review, other := " node_modules *.lock", "node_modules *.lock", "" // of the phases before and after
+	if want := []string{other, "put back", "check-0" + check, "check-0 removed", "check-1" + check, "check-1 removed", review, "put back", other, "put back"}; !slices.Equal(s.tree.kept, want) {
 		t.Errorf("set aside and put back: %q, want %q", s.tree.kept, want)
 	}
 }

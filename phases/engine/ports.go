@@ -30,6 +30,8 @@ type Tree interface {
 	Copy(ctx context.Context, name string, keep []string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string
+	// Content is a digest of what the tip has, the run's own folder left out.
+	Content(ctx context.Context) (string, error)
 	// Restore takes paths back to the tip; none means all.
 	Restore(ctx context.Context, paths ...string) error
 	// Patch gives everything that differs from the tip, in git's format.
@@ -90,9 +92,16 @@ type Saver interface {
 	Save(run metadata.Run) error
 }
 
-// Checker runs a phase's check in the work tree.
+// Checker runs a phase's check in a tree. Some may run at the same time.
 type Checker interface {
 	Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error)
+}
+
+// Results keeps what checks came to, so that none runs twice on the same work. Its
+// methods may be called at the same time.
+type Results interface {
+	Get(key string) (metadata.CheckResult, bool)
+	Put(key string, r metadata.CheckResult) error
 }
 
 // Provisions are what the setup of the pipeline makes for the work tree.

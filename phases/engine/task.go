@@ -178,7 +178,7 @@ func feedbackOf(run metadata.Run, rec *metadata.Phase, d phases.Decision) *promp
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == phases.DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore})
+				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Tests: c.FailedTests, Flaky: c.Flaky})
 			}
 		}
 	}

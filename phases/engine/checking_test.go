@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// checkFunc is a checker.
+type checkFunc func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error)
+
+func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (metadata.CheckResult, error) {
+	return f(ctx, c)
+}
+
+// results are kept in memory.
+type memResults struct {
+	sync.Mutex
+	all map[string]metadata.CheckResult
+}
+
+func (m *memResults) Get(key string) (metadata.CheckResult, bool) {
+	m.Lock()
+	defer m.Unlock()
+	r, known := m.all[key]
+	return r, known
+}
+
+func (m *memResults) Put(key string, r metadata.CheckResult) error {
+	m.Lock()
+	defer m.Unlock()
+	m.all[key] = r
+	return nil
+}
+
+// newRound gives a round of checks that is carried out by f.
+func newRound(t *testing.T, f checkFunc) *checking {
+	return &checking{
+		tree: newFolderTree(t, nil), checker: f, results: &memResults{all: map[string]metadata.CheckResult{}}, jobs: 1,
+		mask: func(s string) string { return s }, content: "content",
+	}
+}
+
+func named(names ...string) (all []pipelines.Check) {
+	for _, n := range names {
+		all = append(all, pipelines.Check{Name: n, Run: "make " + n})
+	}
+	return all
+}
+
+// Each of three checks ends only once all of them have begun.
+func TestChecksRunSideBySide(t *testing.T) {
+	var begun sync.WaitGroup
+	begun.Add(3)
+	c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		begun.Done()
+		begun.Wait()
+		return metadata.CheckResult{Name: c.Name, Pass: true}, nil
+	})
+	c.jobs = 3
+	c.tree = quietTree{c.tree}
+	got, err := c.all(t.Context(), named("a", "b", "c"))
+	if want := []metadata.CheckResult{{Name: "a", Pass: true}, {Name: "b", Pass: true}, {Name: "c", Pass: true}}; err != nil || !cmp.Equal(want, got) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// quietTree keeps no list of its copies, which several may ask for at once.
+type quietTree struct{ Tree }
+
+func (quietTree) Copy(context.Context, string, []string) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
+// A result is known for the same command on the same work, and for no other.
+func TestResultsAreKept(t *testing.T) {
+	var ran []string
+	c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		ran = append(ran, c.Name)
+		return metadata.CheckResult{Name: c.Name, Pass: c.Name != "bad"}, nil
+	})
+	runs := func(what string, want ...string) {
+		t.Helper()
+		ran = nil
+		got, err := c.all(t.Context(), named("good", "bad"))
+		if err != nil || len(got) != 2 || !got[0].Pass || got[1].Pass {
+			t.Errorf("%s: %v, %v", what, got, err)
+		}
+		if !slices.Equal(ran, want) {
+			t.Errorf("%s: ran %q, want %q", what, ran, want)
+		}
+	}
+	runs("first", "good", "bad")
+	runs("again")
+	if err := c.tree.Commit(t.Context(), Commit{Message: "of the record"}); err != nil {
+		t.Fatal(err)
+	}
+	runs("after a commit that changes no code", "bad")
+	c.setUp = "another"
+	runs("with another setup", "good", "bad")
+	c.content = "changed"
+	runs("with other code", "good", "bad")
+	runs("again, too")
+	c.keep = []string{"node_modules"}
+	runs("with files of the agent", "good", "bad")
+	if err := c.tree.Commit(t.Context(), Commit{Message: "of the record"}); err != nil {
+		t.Fatal(err)
+	}
+	runs("which may be others by now", "good", "bad")
+}
+
+// What fails is tried again as often as it asks for, and said to be flaky if it passes.
+func TestFlaky(t *testing.T) {
+	for fails, want := range map[int]metadata.CheckResult{
+		0: {Name: "a", Pass: true, Output: "try 1"},
+		2: {Name: "a", Pass: true, Output: "try 2", Flaky: true, FailedTests: []string{"TestA"}},
+		3: {Name: "a", Output: "try 3", FailedTests: []string{"TestA"}},
+	} {
+		tries := 0
+		c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+			tries++
+			r := metadata.CheckResult{Name: c.Name, Pass: tries > fails, Output: fmt.Sprintf("try %d", tries)}
+			if !r.Pass {
+				r.FailedTests = []string{"TestA"}
+			}
+			return r, nil
+		})
+		for range 2 { // the second time it is known
+			got, err := c.all(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got[0]); diff != "" {
+				t.Errorf("fails %d times (-want +got):\n%s", fails, diff)
+			}
+		}
+		if most := min(fails+1, 3); tries != most {
+			t.Errorf("fails %d times: it ran %d times, want %d", fails, tries, most)
+		}
+	}
+}
+
+// A check that cannot be judged ends the others, and its error is the one that counts.
+func TestACheckThatCannotBeJudged(t *testing.T) {
+	wrong := errors.New("there is no shell")
+	c := newRound(t, func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		if c.Name == "b" {
+			return metadata.CheckResult{}, wrong
+		}
+		<-ctx.Done()
+		return metadata.CheckResult{}, ctx.Err()
+	})
+	c.jobs, c.tree = 2, quietTree{c.tree}
+	if _, err := c.all(t.Context(), named("a", "b", "c")); !errors.Is(err, wrong) {
+		t.Errorf("error %v, want %v", err, wrong)
+	}
+}
