@@ -112,3 +112,20 @@ func TestNetworkOfChecks(t *testing.T) {
 		}
 	}
 }
+
+// A check that fails names the tests: in what it prints, and in files of JUnit's
+// format, of which those in folders that others install are none of its own.
+func TestTestsThatFailed(t *testing.T) {
+	b := newBench(t)
+	report := func(file, test string) string {
+		return "mkdir -p $(dirname " + file + "); echo '<testsuite><testcase classname=\"a.B\" name=\"" + test + "\"><failure/></testcase></testsuite>' > " + file + "\n"
+	}
+	run := "echo '--- FAIL: TestA (0.00s)'\n" + report("web/target/surefire-reports/TEST-a.xml", "maven") + report("out/report.xml", "own") +
+		report("node_modules/x/surefire-reports/TEST-b.xml", "of others") + report("other.xml", "not asked for") + "mkfifo out/pipe.xml; ln -s /dev/zero out/zero.xml\n"
+	for end, want := range map[string][]string{"exit 1": {"TestA", "a.B own", "a.B maven"}, "exit 0": nil} {
+		r, err := b.opts.Check(t.Context(), b.dir, pipelines.Check{Name: "unit", Run: "rm -rf out\n" + run + end, Timeout: pipelines.Duration(time.Minute), JUnit: []string{"out/*.xml"}})
+		if err != nil || !slices.Equal(r.FailedTests, want) {
+			t.Errorf("%s: %q, %v, want %q", end, r.FailedTests, err, want)
+		}
+	}
+}

@@ -203,7 +203,7 @@ func Longest(plan *pipelines.Pipeline) time.Duration {
 	for i := range plan.Phases {
 		p, checks := &plan.Phases[i], time.Duration(0)
 		for _, c := range p.Checks {
-			checks += time.Duration(c.Timeout)
+			checks += time.Duration(c.Timeout) * time.Duration(1+c.Retries)
 		}
 		for _, s := range []pipelines.Step{p.Execute, p.Review, p.Revise} {
 			most = max(most, time.Duration(s.Timeout), checks)
