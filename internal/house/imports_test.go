@@ -73,7 +73,9 @@ var rooms = map[string][]string{
 		"phases",
 		"pipelines",
 	},
+	"phases/checking": {"metadata", "pipelines"},
 	"phases/engine": {
+		"phases/checking",
 		"internal/folders",
 		"metadata",
 		"phases",

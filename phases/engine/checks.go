@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -74,11 +75,11 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
 	ctx, done := e.Attend(ctx)
 	defer done()
-	c := checking{tree: e.Tree, checker: e.Checker, results: e.Results, mask: e.mask, jobs: e.Jobs, setUp: e.setUpAs, keep: keptBeside(p)}
-	if c.content, err = e.Tree.Content(ctx); err != nil {
+	c := checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: keptBeside(p)}
+	if c.Content, err = e.Tree.Content(ctx); err != nil {
 		return o, err
 	}
-	o.Checks, err = c.all(ctx, p.Checks)
+	o.Checks, err = c.All(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
 	switch {

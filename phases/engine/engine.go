@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -33,7 +34,7 @@ type Engine struct {
 	Matches func(ctx context.Context, when string, facts []byte) (bool, error)
 
 	// Results keeps what checks came to on this machine; nil: nothing does.
-	Results Results
+	Results checking.Results
 	// Jobs is how many checks run side by side; 0: one after the other.
 	Jobs int
 

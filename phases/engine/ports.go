@@ -97,13 +97,6 @@ type Checker interface {
 	Check(ctx context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error)
 }
 
-// Results keeps what checks came to, so that none runs twice on the same work. Its
-// methods may be called at the same time.
-type Results interface {
-	Get(key string) (metadata.CheckResult, bool)
-	Put(key string, r metadata.CheckResult) error
-}
-
 // Provisions are what the setup of the pipeline makes for the work tree.
 type Provisions interface {
 	// Due says whether the setup has to run, and gives the digest of its commands

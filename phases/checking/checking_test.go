@@ -1,4 +1,4 @@
-package engine
+package checking
 
 import (
 	"context"
@@ -21,7 +21,18 @@ func (f checkFunc) Check(ctx context.Context, _ string, c pipelines.Check) (meta
 	return f(ctx, c)
 }
 
-// results are kept in memory.
+// tree is one whose copies are nowhere.
+type tree struct{ tip string }
+
+func (t *tree) Tip() string { return t.tip }
+
+func (t *tree) CopyDir(name string) string { return name }
+
+func (t *tree) Copy(context.Context, string, []string) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
+// memResults are kept in memory.
 type memResults struct {
 	sync.Mutex
 	all map[string]metadata.CheckResult
@@ -42,10 +53,10 @@ func (m *memResults) Put(key string, r metadata.CheckResult) error {
 }
 
 // newRound gives a round of checks that is carried out by f.
-func newRound(t *testing.T, f checkFunc) *checking {
-	return &checking{
-		tree: newFolderTree(t, nil), checker: f, results: &memResults{all: map[string]metadata.CheckResult{}}, jobs: 1,
-		mask: func(s string) string { return s }, content: "content",
+func newRound(f checkFunc) *Round {
+	return &Round{
+		Tree: &tree{tip: "1"}, Checker: f, Results: &memResults{all: map[string]metadata.CheckResult{}}, Jobs: 1,
+		Mask: func(s string) string { return s }, Content: "content",
 	}
 }
 
@@ -60,37 +71,29 @@ func named(names ...string) (all []pipelines.Check) {
 func TestChecksRunSideBySide(t *testing.T) {
 	var begun sync.WaitGroup
 	begun.Add(3)
-	c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+	c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
 		begun.Done()
 		begun.Wait()
 		return metadata.CheckResult{Name: c.Name, Pass: true}, nil
 	})
-	c.jobs = 3
-	c.tree = quietTree{c.tree}
-	got, err := c.all(t.Context(), named("a", "b", "c"))
+	c.Jobs = 3
+	got, err := c.All(t.Context(), named("a", "b", "c"))
 	if want := []metadata.CheckResult{{Name: "a", Pass: true}, {Name: "b", Pass: true}, {Name: "c", Pass: true}}; err != nil || !cmp.Equal(want, got) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// quietTree keeps no list of its copies, which several may ask for at once.
-type quietTree struct{ Tree }
-
-func (quietTree) Copy(context.Context, string, []string) (func() error, error) {
-	return func() error { return nil }, nil
-}
-
 // A result is known for the same command on the same work, and for no other.
 func TestResultsAreKept(t *testing.T) {
 	var ran []string
-	c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+	c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
 		ran = append(ran, c.Name)
 		return metadata.CheckResult{Name: c.Name, Pass: c.Name != "bad"}, nil
 	})
 	runs := func(what string, want ...string) {
 		t.Helper()
 		ran = nil
-		got, err := c.all(t.Context(), named("good", "bad"))
+		got, err := c.All(t.Context(), named("good", "bad"))
 		if err != nil || len(got) != 2 || !got[0].Pass || got[1].Pass {
 			t.Errorf("%s: %v, %v", what, got, err)
 		}
@@ -100,20 +103,16 @@ func TestResultsAreKept(t *testing.T) {
 	}
 	runs("first", "good", "bad")
 	runs("again")
-	if err := c.tree.Commit(t.Context(), Commit{Message: "of the record"}); err != nil {
-		t.Fatal(err)
-	}
+	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
 	runs("after a commit that changes no code", "bad")
-	c.setUp = "another"
+	c.SetUp = "another"
 	runs("with another setup", "good", "bad")
-	c.content = "changed"
+	c.Content = "changed"
 	runs("with other code", "good", "bad")
 	runs("again, too")
-	c.keep = []string{"node_modules"}
+	c.Keep = []string{"node_modules"}
 	runs("with files of the agent", "good", "bad")
-	if err := c.tree.Commit(t.Context(), Commit{Message: "of the record"}); err != nil {
-		t.Fatal(err)
-	}
+	c.Tree = &tree{tip: c.Tree.Tip() + "1"} // a commit of the record
 	runs("which may be others by now", "good", "bad")
 }
 
@@ -125,7 +124,7 @@ func TestFlaky(t *testing.T) {
 		3: {Name: "a", Output: "try 3", FailedTests: []string{"TestA"}},
 	} {
 		tries := 0
-		c := newRound(t, func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+		c := newRound(func(_ context.Context, c pipelines.Check) (metadata.CheckResult, error) {
 			tries++
 			r := metadata.CheckResult{Name: c.Name, Pass: tries > fails, Output: fmt.Sprintf("try %d", tries)}
 			if !r.Pass {
@@ -134,7 +133,7 @@ func TestFlaky(t *testing.T) {
 			return r, nil
 		})
 		for range 2 { // the second time it is known
-			got, err := c.all(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
+			got, err := c.All(t.Context(), []pipelines.Check{{Name: "a", Run: "make", Retries: 2}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,15 +150,15 @@ func TestFlaky(t *testing.T) {
 // A check that cannot be judged ends the others, and its error is the one that counts.
 func TestACheckThatCannotBeJudged(t *testing.T) {
 	wrong := errors.New("there is no shell")
-	c := newRound(t, func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error) {
+	c := newRound(func(ctx context.Context, c pipelines.Check) (metadata.CheckResult, error) {
 		if c.Name == "b" {
 			return metadata.CheckResult{}, wrong
 		}
 		<-ctx.Done()
 		return metadata.CheckResult{}, ctx.Err()
 	})
-	c.jobs, c.tree = 2, quietTree{c.tree}
-	if _, err := c.all(t.Context(), named("a", "b", "c")); !errors.Is(err, wrong) {
+	c.Jobs = 2
+	if _, err := c.All(t.Context(), named("a", "b", "c")); !errors.Is(err, wrong) {
 		t.Errorf("error %v, want %v", err, wrong)
 	}
 }
