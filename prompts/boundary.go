@@ -50,6 +50,7 @@ func (d Data) Texts() []string {
 	for _, a := range d.Answers {
 		texts = append(texts, a.Question, a.Answer)
 	}
+	texts = append(texts, d.Others...)
 	return texts
 }
 

@@ -48,6 +48,8 @@ func variants() map[string]Data {
 	seen.Symptom = "The list ends after 100 entries.\n{{.Goal}}"
 	undecided := diagnose
 	undecided.Feedback = &Feedback{Invalid: []string{"there is no phase \"desing\""}}
+	among := execute
+	among.Others = []string{"8: Greet in Japanese {{.Goal}} (running, design)\n- Read the language\nshared: hello.go", "add-flag: Add a flag (waiting)"}
 	again := undecided
 	again.Resumed = true
 	part, judged := execute, review
@@ -55,8 +57,8 @@ func variants() map[string]Data {
 	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
-		"execute-answered": answered,
-		"diagnose":         diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
+		"execute-answered": answered, "execute-others": among,
+		"diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,

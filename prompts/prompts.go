@@ -29,6 +29,7 @@ type Data struct {
 	Feedback  *Feedback // what review, checks and limits said about the work as it stands
 	Documents []Document
 	Answers   []Answer // to questions that the phase has asked people
+	Others    []string // a line or some for each open run of the same repository, as untrusted text
 	Diff      string   // what changed in the tree; the template cuts it
 	State     string   // for a diagnosis: what the record says about the run
 	Symptom   string   // for a diagnosis: what the person who asks for it has seen, or empty

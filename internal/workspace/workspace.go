@@ -104,6 +104,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Issue: prompts.Issue{
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body,
 		},
+		Others:     neighbours{w, env}.tell,
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,

@@ -45,6 +45,10 @@ type Engine struct {
 	// Starting again goes on.
 	PauseAtGates bool
 
+	// Others gives the open runs of the same repository besides this one. May be
+	// nil: then agents are told of none.
+	Others func(ctx context.Context, run metadata.Run) ([]Other, error)
+
 	// Steering is how people reach the run while it is under way; nil: not at all.
 	Steering Steering
 

@@ -90,8 +90,11 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Part: partOf(run, rec),
 	}
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	var err error
+	if data.Others, err = e.others(ctx, run, d); err != nil {
+		return data, err
+	}
 	if d.Do != phases.DoExecute {
-		var err error
 		if data.Diff, _, err = diff(ctx, e.Tree, p, rec); err != nil {
 			return data, err
 		}
@@ -113,6 +116,22 @@ func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
 		}
 	}
 	return part
+}
+
+// others gives the open runs that the agent of a decision has to know of: all of them
+// before the first phase that changes code, and from there on those that change the same
+// files.
+func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
+	if e.Others == nil || d.Do != phases.DoExecute {
+		return nil, nil
+	}
+	all, err := e.Others(ctx, run)
+	for _, o := range all {
+		if len(o.Shared) > 0 || phases.Plans(e.Plan, d.Phase) {
+			lines = append(lines, o.String())
+		}
+	}
+	return lines, err
 }
 
 // documents lists the artifacts of the phases before this one.
