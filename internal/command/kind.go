@@ -40,6 +40,7 @@ func (k Kind) form() string {
 // The forms of names. Only ASCII letters are made small: others have look-alikes.
 var (
 	phaseForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`) })
+	partForm     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,61}(\.[a-z0-9_-]{1,61})*$`) })
 	pipelineForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}(/[a-z0-9][a-z0-9_-]{0,63})?$`)
 	})
@@ -53,7 +54,8 @@ var (
 func (k Kind) Fits(value string) bool {
 	switch k {
 	case KindPhase:
-		return phaseForm().MatchString(value)
+		whole, part, isPart := strings.Cut(value, ".")
+		return phaseForm().MatchString(whole) && (!isPart || partForm().MatchString(part))
 	case kindPhases:
 		for name := range strings.SplitSeq(value, ",") {
 			if !phaseForm().MatchString(name) {

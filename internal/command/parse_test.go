@@ -47,6 +47,11 @@ func TestSlashCommands(t *testing.T) {
 		{"/rollback design\n```\n/run\n```", Command{Name: "rollback", Phase: "design", Text: "```\n/run\n```"}},
 		{"/rollback design " + strings.Repeat("語", 1000), Command{Name: "rollback", Phase: "design", Text: strings.Repeat("語", 1000)}},
 
+		{"/rollback Implementation.T1:execute because of tabs", Command{Name: "rollback", Phase: "implementation.t1", Step: metadata.Execute, Text: "because of tabs"}},
+		{"/skip implementation.t3 nobody needs it", Command{Name: "skip", Phase: "implementation.t3", Text: "nobody needs it"}},
+		{"/retry implementation.t1", Command{Name: "retry", Phase: "implementation.t1"}},
+		{"/approve implementation.t1", Command{Name: "approve", Phase: "implementation.t1"}},
+
 		{"/rollback --auto", Command{Name: "rollback", Auto: true}},
 		{"/rollback --auto design ends after 100 entries\nsee the log", Command{Name: "rollback", Auto: true, Text: "design ends after 100 entries\nsee the log"}},
 		{"/rollback --restore --auto --dry-run", Command{Name: "rollback", Auto: true, Restore: true, DryRun: true}},

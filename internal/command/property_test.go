@@ -54,7 +54,7 @@ func checkSlash(t *testing.T, p Parsed) {
 	}
 }
 
-var slashSafe = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)?)?$`)
+var slashSafe = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]*([/.][a-z0-9_-]+)*)?$`)
 
 // checkSlashReply holds a reply against what a comment of ours may not have.
 func checkSlashReply(t *testing.T, reply string) {

@@ -452,6 +452,7 @@ var rooms = map[string][]string{
 		"internal/text",
 		"metadata",
 		"phases",
+		"phases/split",
 		"phases/summary",
 		"pipelines",
 		"prompts",

@@ -13,11 +13,15 @@ import (
 // checklist is the phases of a run.
 type checklist struct{ writer }
 
-// lines has a line for each phase. A table would be wider than a phone.
+// lines has a line for each phase, and below it one for each of its parts. A table would be wider than a phone.
 func (w checklist) lines() string {
 	var lines []string
 	for _, r := range w.rows {
-		lines = append(lines, "1. "+w.line(r)) // Markdown counts for itself
+		mark := "1. " // Markdown counts for itself
+		if r.Part != "" {
+			mark = "   - "
+		}
+		lines = append(lines, mark+w.line(r))
 	}
 	return w.within(12_000, lines)
 }

@@ -20,7 +20,7 @@ func (w writer) headline() string {
 		if step == "" {
 			step = string(at.Rec.CurrentStep)
 		}
-		where = w.Headline(at.Number, len(w.rows), markdown.Inline(at.Title, 60), markdown.Inline(step, 20))
+		where = w.Headline(at.Number, progress.PhasesIn(w.rows), markdown.Inline(at.Title, 60), markdown.Inline(step, 20))
 		where = strings.TrimRight(where, ",、 ") // a phase that failed has no step
 		if at.Round() > 1 {
 			where += " · " + w.Round(at.Round())

@@ -19,7 +19,7 @@ import (
 // which says the rest.
 func StatusReply(marker string, plan *pipelines.Pipeline, run metadata.Run, t Notices, live string) string {
 	w := newWriter(plan, run, t)
-	done := fmt.Sprintf("%d / %d", progress.Completed(w.rows), len(w.rows))
+	done := fmt.Sprintf("%d / %d", progress.Completed(w.rows), progress.PhasesIn(w.rows))
 	return w.reply(marker, []string{
 		"**" + w.headline() + "**", text.Join(" · ", markdown.Named(w.Progress, done), w.facts()), w.warnings(), advice{w}.text(),
 		text.Join(" · ", markdown.Link(w.Progress, live), w.linked()),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -62,8 +63,11 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 	}
 	before := needsOf(plan)
 	for _, p := range plan.Phases {
+		parts := g.parts(record, p.Name, before[p.Name], at)
 		for _, n := range before[p.Name] {
-			g.arrows = append(g.arrows, arrow{from: at[n], to: at[p.Name]})
+			if !parts {
+				g.arrows = append(g.arrows, arrow{from: at[n], to: at[p.Name]})
+			}
 		}
 	}
 	for _, back := range wayBack(record) {
@@ -74,6 +78,33 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 		}
 	}
 	return g
+}
+
+// parts adds the arrows of a phase that is done in parts: from what it follows to
+// the parts that need no other, and to the phase from those that no other needs. It
+// reports whether there are any.
+func (g *graph) parts(run metadata.Run, phase string, before []string, at map[string]int) bool {
+	all := split.Parts(&run, phase)
+	for _, part := range all {
+		follows, needed := before, false
+		var needs []string
+		for _, other := range all {
+			if split.Needs(&run, part, other.Name) {
+				needs = append(needs, other.Name)
+			}
+			needed = needed || split.Needs(&run, other, part.Name)
+		}
+		if len(needs) > 0 {
+			follows = needs
+		}
+		for _, n := range follows {
+			g.arrows = append(g.arrows, arrow{from: at[n], to: at[part.Name]})
+		}
+		if !needed {
+			g.arrows = append(g.arrows, arrow{from: at[part.Name], to: at[phase]})
+		}
+	}
+	return len(all) > 0
 }
 
 // Colours that can be told apart on a light and on a dark page.

@@ -5,11 +5,13 @@ package progress
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -17,7 +19,8 @@ import (
 // Row is a phase as every view shows it: the plan's phase, its record, and
 // what its attempts add up to.
 type Row struct {
-	Number   int // counts from 1
+	Number   int    // of the phase, counts from 1
+	Part     string // of a part of the phase: the id of its task; empty: all of it
 	Title    string
 	Rec      metadata.Phase
 	Folder   string
@@ -28,25 +31,36 @@ type Row struct {
 }
 
 // RowsOf gives the phases of the record in order, with those that rules have
-// inserted, then those that only the plan knows.
+// inserted, then those that only the plan knows. A phase that is done in parts is
+// followed by them.
 func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 	var rows []Row
-	at := map[string]int{}
-	add := func(rec metadata.Phase, folder string) {
-		if _, twice := at[rec.Name]; !twice {
-			at[rec.Name] = len(rows)
-			rows = append(rows, Row{Number: len(rows) + 1, Title: TitleOf(plan, rec.Name), Rec: rec, Folder: folder})
+	at, number := map[string]int{}, 0
+	add := func(rec metadata.Phase, part string) {
+		if _, twice := at[rec.Name]; twice {
+			return
 		}
-	}
-	for _, rec := range run.Phases {
-		folder := ""
+		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec}
 		if p := plan.Phase(rec.Name); p != nil {
-			folder = p.Folder
+			row.Folder = p.Folder
 		}
-		add(rec, folder)
+		if t := split.TaskOf(&run, &rec); t != nil {
+			row.Title += ": " + t.Title
+		}
+		at[rec.Name] = len(rows)
+		rows = append(rows, row)
 	}
-	for _, p := range plan.Phases {
-		add(metadata.Phase{Name: p.Name, Status: metadata.PhasePending}, p.Folder)
+	for _, rec := range slices.Concat(run.Phases, planned(plan)) {
+		if _, twice := at[rec.Name]; twice || partOf(run, rec.Name) != "" {
+			continue
+		}
+		number++
+		add(rec, "")
+		for _, part := range run.Phases {
+			if split.Owns(rec.Name, &part) {
+				add(part, partOf(run, part.Name))
+			}
+		}
 	}
 	for _, a := range run.Attempts {
 		i, ok := at[a.Phase]
@@ -63,9 +77,41 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 	return rows
 }
 
+// planned gives the phases of a plan, as if none had begun.
+func planned(plan *pipelines.Pipeline) (out metadata.Phases) {
+	for _, p := range plan.Phases {
+		out = append(out, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})
+	}
+	return out
+}
+
+// partOf gives the id of the task that a part of a phase does, or did; "" for a
+// phase.
+func partOf(run metadata.Run, phase string) string {
+	whole, part, _ := strings.Cut(phase, ".")
+	if run.Phase(whole) == nil {
+		return ""
+	}
+	return part
+}
+
+// PhasesIn counts the phases among some rows.
+func PhasesIn(rows []Row) int {
+	n := 0
+	for _, r := range rows {
+		if r.Part == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // TitleOf is what people read in the place of the name of a phase: the title that
-// the pipeline gives it, or one made of the name.
+// the pipeline gives it, or one made of the name. A part is named by its task, too.
 func TitleOf(plan *pipelines.Pipeline, phase string) string {
+	if whole, part, isPart := strings.Cut(phase, "."); isPart {
+		return TitleOf(plan, whole) + " " + part
+	}
 	if p := plan.Phase(phase); p != nil && p.Title != "" {
 		return p.Title
 	}
@@ -95,7 +141,7 @@ func RowOf(rows []Row, phase string) Row {
 func Completed(rows []Row) int {
 	n := 0
 	for _, r := range rows {
-		if r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped {
+		if r.Part == "" && (r.Rec.Status == metadata.PhaseCompleted || r.Rec.Status == metadata.PhaseSkipped) {
 			n++
 		}
 	}

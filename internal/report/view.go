@@ -63,16 +63,16 @@ func newView(f Facts) view {
 
 // where says at which phase and step the run is.
 func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) string {
-	done := w.Shown("phases", "n", progress.Completed(rows), "m", len(rows))
+	done := w.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows))
 	d := progress.Doing(plan, run)
 	at := progress.RowOf(rows, d.Phase)
 	switch {
 	case at.Number == 0 || run.Status == metadata.Completed:
 		return done
 	case d.Do == "": // it stopped between steps
-		return text.Join(" · ", w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", len(rows)), done)
+		return text.Join(" · ", w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", progress.PhasesIn(rows)), done)
 	default:
-		return text.Join(" · ", w.Headline(at.Number, len(rows), text.Flat(at.Title), string(d.Do)), done)
+		return text.Join(" · ", w.Headline(at.Number, progress.PhasesIn(rows), text.Flat(at.Title), string(d.Do)), done)
 	}
 }
 

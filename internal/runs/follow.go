@@ -85,7 +85,7 @@ func (f *follower) show(r *workspace.Recorded) {
 		rows := progress.RowsOf(r.Plan, r.Run)
 		out := terminal.NewReport(f.env.Stdout, terminal.ShowOptions(f.env))
 		out.Line("%s  %s", f.env.Now().Format("15:04:05"), text.Join("  ", text.Words(r.Run.Status), text.Flat(text.Join(" ", d.Phase, string(d.Step()))),
-			fmt.Sprintf("%d/%d", progress.Completed(rows), len(rows)), progress.Spent(r.Run)))
+			fmt.Sprintf("%d/%d", progress.Completed(rows), progress.PhasesIn(rows)), progress.Spent(r.Run)))
 	}
 }
 

@@ -109,7 +109,7 @@ func newsAbout(plan *pipelines.Pipeline, e engine.Event, d phases.Decision) news
 	rows := progress.RowsOf(plan, e.Run)
 	r := progress.RowOf(rows, d.Phase)
 	return news{
-		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: len(rows),
+		language: e.Run.Language, Time: e.At.UTC(), Issue: e.Run.IssueNumber, Phase: d.Phase, Number: r.Number, Phases: progress.PhasesIn(rows),
 		Step: string(d.Step()), Round: r.Rec.Round + 1, Agent: d.Agent, Model: progress.ModelOf(plan, e.Run, d),
 	}
 }

@@ -247,6 +247,8 @@ func thenText(t pipelines.Then) string {
 		return "drop " + strings.Join(text.FlatAll(t.Drop), ", ")
 	case t.Approve != "":
 		return "wait for approval by " + text.Flat(t.Approve)
+	case t.Split != "":
+		return "split " + text.Flat(string(t.Split)) + " into the tasks that are reported"
 	case t.Rollback != nil:
 		return text.Join(": ", text.Join(" ", "back to", text.Flat(t.Rollback.To), text.Flat(t.Rollback.Step)), text.Flat(t.Rollback.Reason))
 	case t.Use != nil:

@@ -44,7 +44,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	at := progress.RowOf(rows, d.Phase)
 	where := ""
 	if at.Number > 0 {
-		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", len(rows))
+		where = r.Shown("place", "phase", text.Flat(d.Phase), "n", at.Number, "m", progress.PhasesIn(rows))
 	}
 	switch run.Status {
 	case metadata.Running:
@@ -57,7 +57,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 		r.Line("%s", r.Shown("to do idle")) // a record does not know whether a process does
 		r.commands(progress.NextCommands(plan, run))
 	case metadata.Completed:
-		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", len(rows)))
+		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows)))
 	default:
 		r.Line("%s", r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C.Steps, string(d.Do))))
 	}
@@ -91,7 +91,8 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 		if x.Round() > 0 {
 			round = fmt.Sprint(x.Round())
 		}
-		cells := []string{sign, fmt.Sprint(x.Number), text.Flat(x.Rec.Name), r.status(string(x.Rec.Status)), r.step(x.Rec.CurrentStep), round, "", "", ""}
+		number := text.If(x.Part == "", fmt.Sprint(x.Number))
+		cells := []string{sign, number, text.Flat(x.Rec.Name), r.status(string(x.Rec.Status)), r.step(x.Rec.CurrentStep), round, "", "", ""}
 		if x.Attempts > 0 || x.Took > 0 {
 			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), text.USD(x.USD), text.Duration(x.Took)
 		}
