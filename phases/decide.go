@@ -54,7 +54,7 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 		return inProgress(plan, run, p, rec)
 	}
 	if run.AwaitsCI() {
-		return Decision{Do: DoWait, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}
+		return Decision{Do: DoWait, Phase: run.CurrentPhase, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}
 	}
 	return Decision{Do: DoFinish, Code: metadata.Done, Why: metadata.Because("phases_done")}
 }

@@ -128,6 +128,9 @@ func TestPullRequestIsClosed(t *testing.T) {
 		t.Errorf("the pull requests are %+v", all)
 	}
 	has(t, "the live comment", h.ours("progress")[0].Body, "is closed")
+	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(n).Merged = true })
+	h.comment("ada", "/rollback build again").end(exit.Done).wants("status", "completed", "pr-number", fmt.Sprint(n))
+	has(t, "the live comment", h.ours("progress")[0].Body, "is merged already")
 }
 
 // GitHub starts no workflow for a push with the token of a workflow: people

@@ -125,7 +125,7 @@ func TestInputsMistaken(t *testing.T) {
 	for name, value := range map[string]string{
 		"issue": "seven", "allowed-users": "ada, *", "allowed-bots": "app?", "dispatch": "../ci.yml", "budget-usd": "-1", "timeout": "5",
 		"branch-prefix": "a..b", "base-branch": "-x", "language": "de", "sandbox": "on", "dry-run": "yes", "create-pr": "maybe", "agent": "a b",
-		"command": "frobnicate",
+		"command": "frobnicate", "prefix": "robot",
 	} {
 		h.inputs[name] = value
 	}

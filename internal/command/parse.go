@@ -91,6 +91,17 @@ func Parse(text string, bare bool) Parsed {
 	return r.parsed()
 }
 
+// ParseAddressed is Parse for a comment where, if addressed is set, commands count only
+// if they are called by the name of reprise: /reprise run, and not /run.
+func ParseAddressed(text string, addressed bool) Parsed {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	called := strings.Fields(uncoded(strings.TrimSpace(first)))
+	if addressed && (len(called) == 0 || fold(called[0]) != "/reprise") {
+		return Parsed{}
+	}
+	return Parse(text, false)
+}
+
 // indented reports whether a comment begins with a block of code, which
 // is what four columns of space make of a line.
 func indented(text string) bool {

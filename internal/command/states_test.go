@@ -100,6 +100,14 @@ func standings(t *testing.T) (*pipelines.Pipeline, []standing) {
 			code.Status, code.CurrentStep, code.CompletedAt = metadata.PhaseCompleted, "", &end
 			r.Status = metadata.Completed
 		})},
+		{"waiting for CI", false, change(approved, func(r *metadata.Run, _, code *metadata.Phase) {
+			code.Status, code.CurrentStep, code.CompletedAt, r.CI = metadata.PhaseCompleted, "", &end, &metadata.CI{}
+			stop(r, metadata.Waiting, metadata.AwaitingCI, "code")
+		})},
+		{"failed at CI", false, change(approved, func(r *metadata.Run, _, code *metadata.Phase) {
+			code.Status, code.CurrentStep, code.CompletedAt, r.CI = metadata.PhaseCompleted, "", &end, &metadata.CI{}
+			stop(r, metadata.Failed, metadata.CIFailed, "code")
+		})},
 		{"cancelled", false, change(approved, func(r *metadata.Run, _, _ *metadata.Phase) {
 			stop(r, metadata.Cancelled, metadata.RunCancelled, "code")
 		})},

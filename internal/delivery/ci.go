@@ -117,7 +117,7 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 	case err != nil:
 		return err
 	case pull.State == "closed":
-		d.Voice.Warn(closed(run.PRNumber))
+		d.Voice.Warn(closed(pull))
 		return nil
 	case pull.Commit != commit:
 		return changed(pull, commit)
@@ -137,8 +137,12 @@ func changed(pull github.Pull, commit string) error {
 	return errors.Join(ErrChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ci.Short(pull.Commit), "commit", ci.Short(commit))))
 }
 
-func closed(number int) error {
-	return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", number)
+// closed says that a pull request takes no more work.
+func closed(pull github.Pull) error {
+	if pull.Merged {
+		return fmt.Errorf("pull request %d is merged already, so what was done since is on the branch alone: open another one for it", pull.Number)
+	}
+	return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", pull.Number)
 }
 
 // Redraft makes a draft of the pull request of a run that goes on.

@@ -158,7 +158,7 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	case err != nil:
 		return err
 	case pull.State == "closed":
-		return closed(run.PRNumber)
+		return closed(pull)
 	case !pull.Draft:
 		return nil
 	}

@@ -22,6 +22,7 @@ type Pull struct {
 	Commit         string // that it is at
 	Base           string // the branch that is to get it
 	State          string // "open" or "closed"
+	Merged         bool   // where one was asked for alone
 	Draft          bool
 	HeadRepository string // owner/name where Head is; empty if that is gone
 }
@@ -34,6 +35,7 @@ type wirePull struct {
 	Body   string  `json:"body"`
 	State  string  `json:"state"`
 	Draft  bool    `json:"draft"`
+	Merged bool    `json:"merged"`
 	Head   wireRef `json:"head"`
 	Base   wireRef `json:"base"`
 }
@@ -49,7 +51,7 @@ type wireRef struct {
 func (w wirePull) pull() Pull {
 	p := Pull{
 		Number: w.Number, URL: safeURL(w.URL), NodeID: w.NodeID, Title: w.Title, Body: w.Body,
-		Head: w.Head.Ref, Commit: w.Head.SHA, Base: w.Base.Ref, State: w.State, Draft: w.Draft,
+		Head: w.Head.Ref, Commit: w.Head.SHA, Base: w.Base.Ref, State: w.State, Draft: w.Draft, Merged: w.Merged,
 	}
 	if w.Head.Repo != nil {
 		p.HeadRepository = w.Head.Repo.FullName

@@ -286,7 +286,7 @@ func (i *Inbox) taken(run metadata.Run, id int64) bool {
 func (i *Inbox) parse(c github.Comment) command.Parsed {
 	was, ok := i.heard[c.ID]
 	if !ok || was.text != c.Body {
-		was = heard{c.Body, command.Parse(i.from.Env.Finder().Mask(c.Body), false)}
+		was = heard{c.Body, command.ParseAddressed(i.from.Env.Finder().Mask(c.Body), i.from.In.Addressed)}
 		i.heard[c.ID] = was
 	}
 	return was.asked

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -31,5 +32,24 @@ func TestInboxReadsATextOnce(t *testing.T) {
 	in.list[0].Body = "/retry"
 	if got := names(); got != "retry, pause" {
 		t.Errorf("after the text has changed there are %q", got)
+	}
+}
+
+// Where other programs have commands of the same names, those count that are called by
+// the name of reprise.
+func TestInboxOfAddressedCommands(t *testing.T) {
+	var from Source
+	from.In.Addressed = true
+	in := New(from)
+	for i, body := range []string{"/run", "/reprise pause", "`/Reprise retry`", "reprise run", "/reprised run", "  /reprise\tcancel it\nall", "/reprise"} {
+		in.list = append(in.list, github.Comment{ID: int64(i + 1), Body: body})
+	}
+	in.given = []review.Review{{ID: 9, State: review.Commented, Body: "/resume"}, {ID: 10, State: review.Commented, Body: "/reprise status"}}
+	var all []string
+	for _, c := range in.Pending(metadata.Run{}) {
+		all = append(all, c.Asked.Command.Name)
+	}
+	if got := strings.Join(all, ", "); got != "status, pause, retry, cancel, help" && got != "pause, retry, cancel, help, status" {
+		t.Errorf("waiting are %q", got)
 	}
 }

@@ -63,7 +63,7 @@ func (i *Inbox) asks(r review.Review) command.Parsed {
 	text := fmt.Sprint(r.State, len(r.Comments), r.Body) // the list of what is said on lines may lag behind
 	was, ok := i.said[r.ID]
 	if !ok || was.text != text {
-		was = heard{text, r.Asks(i.from.Env.Finder().Mask)}
+		was = heard{text, r.Asks(i.from.Env.Finder().Mask, i.from.In.Addressed)}
 		i.said[r.ID] = was
 	}
 	return was.asked

@@ -28,9 +28,10 @@ const (
 // whose phase may be left out: then it is the newest one that changes the code. An
 // approval is /approve of what its author saw. A review that begins with a command
 // is that command; and so is one that only comments, and says nothing itself, if
-// its first comment on a line that does begins with one. Mask hides secrets.
-func (r Review) Asks(mask func(string) string) command.Parsed {
-	said := command.Parse(mask(r.Body), false)
+// its first comment on a line that does begins with one. Mask hides secrets; addressed
+// is as in command.ParseAddressed.
+func (r Review) Asks(mask func(string) string, addressed bool) command.Parsed {
+	said := command.ParseAddressed(mask(r.Body), addressed)
 	switch {
 	case said.Outcome != command.Ignored:
 		return said
@@ -45,7 +46,7 @@ func (r Review) Asks(mask func(string) string) command.Parsed {
 		return command.Parsed{Outcome: command.Understood, Command: command.Command{Name: "approve", Commit: r.Commit}}
 	case r.State == Commented && strings.TrimSpace(r.Body) == "":
 		for _, c := range r.own() {
-			if said := command.Parse(mask(c.Body), false); said.Outcome != command.Ignored {
+			if said := command.ParseAddressed(mask(c.Body), addressed); said.Outcome != command.Ignored {
 				return said
 			}
 		}

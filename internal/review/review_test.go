@@ -76,7 +76,7 @@ func TestAsks(t *testing.T) {
 		{"dismissed", review.Review{State: "dismissed", Body: "No."}, ""},
 	} {
 		tt.r.Author.Login = "ada"
-		asked, got := tt.r.Asks(mask), ""
+		asked, got := tt.r.Asks(mask, false), ""
 		if asked.Outcome == command.Understood {
 			got = asked.Command.Line()
 		}

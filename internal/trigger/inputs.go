@@ -19,28 +19,29 @@ import (
 // Inputs are the inputs of the action, as a workflow file sets them. Its author
 // is trusted, but may make mistakes.
 type Inputs struct {
-	Command  string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone
-	Issue    string
-	Pipeline string
-	Token    string
-	Agent    string   // does all the work; empty: as the pipeline says
-	There    []string // the agent programs that are installed; empty: not said
-	Model    string
-	USD      float64
-	Timeout  time.Duration // of the run; 0: the pipeline's
-	Users    []string      // empty: everybody with the right
-	Bots     []string      // exact names
-	Notify   []string      // who is called when a run stops: logins, or Commander; empty: nobody
-	Label    string
-	Prefix   string // of branches
-	Base     string // branch that new runs start from and pull requests go to
-	Language string
-	Dry      bool
-	Pull     bool // open a pull request
-	Protect  []string
-	Sandbox  string
-	Show     bool     // print what agents do
-	Dispatch []string // workflow files to start when the branch is done
+	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone
+	Issue     string
+	Pipeline  string
+	Token     string
+	Agent     string   // does all the work; empty: as the pipeline says
+	There     []string // the agent programs that are installed; empty: not said
+	Model     string
+	USD       float64
+	Timeout   time.Duration // of the run; 0: the pipeline's
+	Users     []string      // empty: everybody with the right
+	Bots      []string      // exact names
+	Notify    []string      // who is called when a run stops: logins, or Commander; empty: nobody
+	Label     string
+	Prefix    string // of branches
+	Addressed bool   // commands in comments count only as /reprise NAME
+	Base      string // branch that new runs start from and pull requests go to
+	Language  string
+	Dry       bool
+	Pull      bool // open a pull request
+	Protect   []string
+	Sandbox   string
+	Show      bool     // print what agents do
+	Dispatch  []string // workflow files to start when the branch is done
 }
 
 // Commander stands for whoever gave the newest command.
@@ -103,6 +104,10 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 			bad("dispatch", "%q is not the name of a workflow file, such as ci.yml", f)
 		}
 	}
+	if text := j.Input("prefix"); text != "" && text != "reprise" {
+		bad("prefix", "%q is not reprise, the one word that commands can begin with", text)
+	}
+	in.Addressed = j.Input("prefix") != ""
 	if text := j.Input("budget-usd"); text != "" {
 		usd, err := command.Dollars(text)
 		if err != nil {

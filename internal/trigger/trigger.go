@@ -144,7 +144,11 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 	deny := func(code metadata.Code, why metadata.Reason) *page.Denial {
 		return &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
 	}
-	ask := func(by, text string, bare bool) { t.By, t.Text, t.Requested = by, text, command.Parse(text, bare) }
+	ask := func(by, text string, bare bool) {
+		if t.By, t.Text, t.Requested = by, text, command.ParseAddressed(text, in.Addressed); bare {
+			t.Requested = command.Parse(text, true)
+		}
+	}
 	number := in.Issue
 	switch explicit := in.Command != "" && in.Command != workflow.GateOnly; {
 	case explicit: // the workflow file says what to do, and the actor answers for it
@@ -156,7 +160,7 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 	case ev.Name == "issue_comment":
 		return t.readComment(ev, ask)
 	case strings.HasPrefix(ev.Name, "pull_request_review"):
-		return t.readReview(ev, r)
+		return t.readReview(ev, in, r)
 	case ev.Name == "workflow_run" || ev.Name == "check_suite":
 		return t.readCI(ev, in)
 	case ev.Name == "issues":
@@ -244,7 +248,7 @@ func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bo
 // readReview reads what a review asks for. Which workflow file such an event runs
 // is said by the branch of the pull request, so it is only heard on a branch of a
 // run, which is looked at later.
-func (t *Trigger) readReview(ev github.Event, r Runner) *page.Denial {
+func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
 	v, err := review.Of(ev)
 	if err != nil {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Said(err.Error())}
@@ -255,7 +259,7 @@ func (t *Trigger) readReview(ev github.Event, r Runner) *page.Denial {
 	}
 	v.Body = mask(v.Body)
 	t.Review, t.Pull, t.By, t.At = &v, ev.Pull.Number, v.Author.Login, v.At
-	t.Requested = v.Asks(mask)
+	t.Requested = v.Asks(mask, in.Addressed)
 	t.Text = "/" + t.Requested.Command.Name
 	no := &page.Denial{By: t.By}
 	switch {
