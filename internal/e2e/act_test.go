@@ -213,7 +213,7 @@ type delivery struct {
 	results map[string]string            // success or failure, by job; without those that were skipped
 	outputs map[string]map[string]string // of the steps that have an id, by "job/step"
 	summary map[string]string            // by job
-	log     string                       // all that the steps wrote, and what act says of them
+	log     string                       // what the steps wrote, but for the end of one that fails, which act does not wait for, and what act says of them
 }
 
 // deliver sends an event to the workflow and waits until all jobs are done.
@@ -262,12 +262,18 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 		args = append(args, "--secret", name+"="+value)
 	}
 	p.cmd = exec.CommandContext(h.t.Context(), program, args...)
-	p.cmd.WaitDelay = time.Second // what a job that was dropped has started holds on to the pipes
 	// Nothing of this machine but what is named: it may have keys and tokens.
 	p.cmd.Dir, p.cmd.Env = h.repo, []string{
 		"PATH=" + filepath.Join(h.root, "npm") + ":" + programs + ":" + os.Getenv("PATH"), "HOME=" + h.home, "LANG=C.UTF-8",
 	}
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	// A file: what a job that was dropped has started may hold on to it.
+	p.out = filepath.Join(h.root, fmt.Sprintf("event-%d.log", p.run))
+	out, err := os.Create(p.out)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer out.Close()
+	p.cmd.Stdout, p.cmd.Stderr = out, out
 	if err := p.cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
@@ -290,7 +296,7 @@ type pending struct {
 	hub *hub
 	run int64 // its id, for GitHub
 	cmd *exec.Cmd
-	out bytes.Buffer
+	out string // file with what act says
 }
 
 // hold makes the next event's job run wait before it does anything.
@@ -329,7 +335,7 @@ func (p *pending) drop() {
 // until waits until something is so.
 func (h *hub) until(what string, so func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("%s: that has not come", what)
 		}
@@ -351,7 +357,7 @@ func (p *pending) wait(t *testing.T) delivery {
 		code: p.cmd.ProcessState.ExitCode(), results: map[string]string{}, outputs: map[string]map[string]string{}, summary: map[string]string{},
 	}
 	var log strings.Builder
-	for text := range strings.Lines(p.out.String()) {
+	for text := range strings.Lines(p.hub.read(p.out)) {
 		var l line
 		if json.Unmarshal([]byte(text), &l) != nil {
 			io.WriteString(&log, text) // what act says before it reads the workflow

@@ -74,7 +74,7 @@ func (p *place) fail(use string, t engine.Task, want metadata.Class) *engine.Age
 	if !errors.As(err, &ae) || ae.Class != want {
 		p.t.Fatalf("error %v (%+v), want class %s\nresult: %+v", err, ae, want, r)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		p.t.Errorf("it took %v to notice", took)
 	}
 	return ae
@@ -230,7 +230,7 @@ func TestIsCancelled(t *testing.T) {
 		p.says(func(m.Request) m.Reply { cancel(); return m.Hang() })
 		began := time.Now()
 		_, err := p.agent(use).Run(ctx, p.task(pipelines.AccessArtifacts))
-		if err == nil || time.Since(began) > 20*time.Second {
+		if err == nil || time.Since(began) > time.Minute {
 			t.Errorf("error %v after %v", err, time.Since(began))
 		}
 	})

@@ -3,8 +3,8 @@
 package e2e
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/e2e/modelserver"
 )
@@ -155,8 +154,9 @@ func (p *place) exec(dir, name string, args ...string) output {
 
 // process is a program that was started.
 type process struct {
+	t              *testing.T
 	cmd            *exec.Cmd
-	stdout, stderr bytes.Buffer
+	stdout, stderr string // files
 }
 
 // output is what a process left. The code is -1 if a signal ended it.
@@ -167,9 +167,17 @@ type output struct {
 
 func (p *place) launch(dir, name string, args ...string) *process {
 	p.t.Helper()
-	c := &process{cmd: exec.CommandContext(p.t.Context(), name, args...)}
-	c.cmd.WaitDelay = time.Second // an agent that outlives its parent may hold on to the pipes
-	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, p.environ(), &c.stdout, &c.stderr
+	said := p.t.TempDir() // in files: an agent that outlives its parent may hold on to them
+	c := &process{t: p.t, cmd: exec.CommandContext(p.t.Context(), name, args...), stdout: filepath.Join(said, "stdout"), stderr: filepath.Join(said, "stderr")}
+	c.cmd.Dir, c.cmd.Env = dir, p.environ()
+	for file, stream := range map[string]*io.Writer{c.stdout: &c.cmd.Stdout, c.stderr: &c.cmd.Stderr} {
+		f, err := os.Create(file)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer f.Close()
+		*stream = f
+	}
 	p.own(c.cmd)
 	if p.opens != "" {
 		f, err := os.Open(p.opens)
@@ -205,5 +213,10 @@ func (p *place) own(c *exec.Cmd) {
 // wait gives what is left when the process has ended.
 func (c *process) wait() output {
 	c.cmd.Wait() // the exit code tells how it ended
-	return output{c.cmd.ProcessState.ExitCode(), c.stdout.String(), c.stderr.String()}
+	stdout, err := os.ReadFile(c.stdout)
+	stderr, failed := os.ReadFile(c.stderr)
+	if err := errors.Join(err, failed); err != nil {
+		c.t.Fatal(err)
+	}
+	return output{c.cmd.ProcessState.ExitCode(), string(stdout), string(stderr)}
 }
