@@ -59,12 +59,13 @@ func TestCIIsAGate(t *testing.T) {
 	h.write("home/build-revise", `cp "$REPRISE_TASK_FILE" "$HOME/task"; echo mended >"$REPRISE_DIR/code.txt"`+"\n")
 	j := h.comment("ada", "/run")
 	first := h.asked(made)
-	made.Set(first, checktest.Check{Name: "lint", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	// The one that fails comes first: by the other one alone CI would be good.
 	made.Set(first, checktest.Check{
 		Name: "test `now`", Workflow: "ci.yml", Title: "CI", Conclusion: "failure",
 		Notes: []checktest.Note{{Path: "sum.go", Line: 3, Level: "failure", Message: "2 and 2 is 5"}},
 		Log:   "2026-03-04T05:06:07.0000000Z ##[group]Run go test\n2026-03-04T05:06:08.0000000Z --- FAIL: TestSum\n2026-03-04T05:06:08.0000000Z ##[error]exit code 1\n2026-03-04T05:06:09.0000000Z Cleaning up\n",
 	})
+	made.Set(first, checktest.Check{Name: "lint", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
 	h.until("CI is asked again", func() bool { return h.tip() != first && made.Asked(h.tip()) })
 	second := h.asked(made)
 	if h.ready() {
