@@ -22,7 +22,7 @@ import (
 )
 
 // maxCompletion is how long somebody who pressed a key waits at most.
-const maxCompletion = 2 * time.Second
+const maxCompletion = 5 * time.Second
 
 // offer gives the words that may stand for the value of a flag. They are only a
 // hint, so where anything goes wrong there are none, and nothing is said.
