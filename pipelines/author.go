@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/size"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/paths"
@@ -45,6 +46,7 @@ type author struct {
 	Phases, Spare []authorPhase
 	Rules         []Rule
 	Setup         []authorSetup
+	Hooks         []hook.Hook
 	Checks        string
 	Presets       map[string][]string
 	Protect       []string
@@ -198,6 +200,7 @@ func (a *author) complete(source string) *Pipeline {
 		Protect: a.Protect,
 		Secrets: a.Secrets, KeepTranscripts: a.Transcripts.Keep,
 		Sandbox: a.Sandbox,
+		Hooks:   a.Hooks,
 		CI:      a.CI,
 		Source:  source,
 

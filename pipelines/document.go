@@ -15,13 +15,12 @@ type Document struct {
 	own  mistakes
 }
 
-// ReadDocument holds a file against a schema: the definition of that name in
-// CUE text. The file is read in the language that its name ends in, and as YAML
-// if that is none. Mistakes come back as Errors, all of them at once; what is right
-// beside them is in the document, unless that is nil. What a field
-// marked @constraint(when) may ask about is the definition #Facts of the schema. The
-// file is evaluated in this process and without limits, so it has to come from the
-// person at the terminal.
+// ReadDocument holds a file against a schema: the definition of that name in CUE text.
+// The file is read in the language that its name ends in, and as YAML if that is none.
+// All mistakes come back at once, as Errors; what is right beside them is in the document,
+// unless that is nil. What a field marked @constraint(when) may ask about is #Facts of the
+// schema. The file is evaluated in this process and without limits, so it has to come from
+// the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
 	ctx := cuecontext.New()
 	whole := ctx.CompileString(schema)
@@ -35,8 +34,7 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	}
 	c := &checker{}
 	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
-		c.facts = newShape(facts)
-		c.facts.loose = true
+		c.facts = (&shape{loose: true}).child(facts)
 	}
 	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
 	if n == nil {
@@ -52,7 +50,7 @@ func (d *Document) JSON() []byte {
 	return out.Bytes()
 }
 
-// Wrote reports whether the field of that name is written, be it right or wrong.
+// Wrote reports whether a field is written, be it right or wrong.
 func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.names, field) }
 
 // Wrong notes a mistake that the schema cannot see, at the value that keys lead

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
@@ -48,6 +49,9 @@ func (c *mistakes) patterns(n *node, a *author) {
 	c.pathPatterns(n, a.Secrets.Allow, "secrets", "allow")
 	c.pathPatterns(n, a.Limits.Binary, "limits", "binary")
 	var before []Check
+	for i, why := range hook.Wrong(a.Hooks) {
+		c.add(n, []any{"hooks", i}, "%s", why)
+	}
 	for i, s := range a.Setup {
 		c.command(n, "setup", i, s.Check, before)
 		c.pathPatterns(n, s.WhenChanged, "setup", i, "when_changed")

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/internal/size"
 	"github.com/reprise-ci/reprise/pipelines/parts"
@@ -35,7 +36,8 @@ type Pipeline struct {
 	Phases          []Phase             `json:"phases"`           // in the order they run
 	Spare           []Phase             `json:"spare,omitempty"`  // phases a rule may insert
 	Rules           []Rule              `json:"rules,omitempty"`
-	Setup           []Setup             `json:"setup,omitempty"`    // makes a work tree ready
+	Setup           []Setup             `json:"setup,omitempty"` // makes a work tree ready
+	Hooks           []hook.Hook         `json:"hooks,omitempty"`
 	Baseline        bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
 	Presets         map[string][]string `json:"presets,omitempty"`
 	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones

@@ -46,6 +46,17 @@ func newWorld(rules []rule, c Config) *world {
 	return w
 }
 
+// Dialer gives a function that connects with hosts of the world, as http.Transport takes
+// one, through the user's proxy where there is one; proxy is as Config has it.
+func (w World) Dialer(proxy func(*url.URL) (*url.URL, error)) (func(ctx context.Context, network, address string) (net.Conn, error), error) {
+	rules, err := w.rules()
+	if err != nil {
+		return nil, err
+	}
+	to := newWorld(rules, Config{World: w, Proxy: proxy})
+	return func(ctx context.Context, _, address string) (net.Conn, error) { return to.dial(ctx, "https", address) }, nil
+}
+
 func (w *world) close() { w.plain.CloseIdleConnections() }
 
 // errNotAllowed is the error of an address that the rules do not allow.

@@ -33,6 +33,7 @@ func (w *opening) load(ctx context.Context) error {
 	if w.Run, err = w.parse(data, err); err != nil {
 		return err
 	}
+	w.known = w.Run.Clone()
 	given := w.Issue
 	if w.Definition, w.Issue, err = definition.Thaw(w.Run, read); err != nil {
 		return err

@@ -53,6 +53,7 @@ type Workspace struct {
 	there   *issue.Reference // where the issue can be read if it has no run; nil: nowhere
 	nowhere string           // why that is so
 
+	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	elsewhere   int                 // attempts that other machines have made
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -104,7 +105,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Issue: prompts.Issue{
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body,
 		},
-		Others:     neighbours{w, env}.tell,
+		Others: neighbours{w, env}.tell, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,

@@ -124,6 +124,9 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 	if lease != nil {
 		e.until = lease.Expires
 	}
+	if e.Committed != nil {
+		e.Committed(ctx, run)
+	}
 	return nil
 }
 

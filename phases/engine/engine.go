@@ -49,6 +49,9 @@ type Engine struct {
 	// nil: then agents are told of none.
 	Others func(ctx context.Context, run metadata.Run) ([]Other, error)
 
+	// Committed is told of each record that is on the branch from now on. May be nil.
+	Committed func(ctx context.Context, run metadata.Run)
+
 	// Steering is how people reach the run while it is under way; nil: not at all.
 	Steering Steering
 

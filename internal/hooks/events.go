@@ -1,0 +1,115 @@
+// Package hooks tells others what becomes of a run: by a command, or by a webhook.
+package hooks
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// The kinds of events, as pipelines name them.
+const (
+	Start    = "start"
+	Phase    = "phase"
+	Wait     = "wait"
+	Complete = "complete"
+	Fail     = "fail"
+	Retry    = "retry"
+	Rollback = "rollback"
+)
+
+// Event is what is told: CloudEvents 1.0 in JSON, https://cloudevents.io.
+type Event struct {
+	Version string    `json:"specversion"`
+	ID      string    `json:"id"`     // the same each time that it is told
+	Source  string    `json:"source"` // the issue's address, or the name of the branch
+	Type    string    `json:"type"`   // "reprise.run." and the kind
+	Subject string    `json:"subject"`
+	Time    time.Time `json:"time"`
+	Content string    `json:"datacontenttype"`
+	Data    Data      `json:"data"`
+
+	kind string
+}
+
+// Data is where the run stood.
+type Data struct {
+	Kind       string        `json:"event"`
+	Issue      string        `json:"issue"`
+	Title      string        `json:"title"`
+	URL        string        `json:"url,omitempty"` // of the issue
+	Pull       string        `json:"pull_request,omitempty"`
+	Repository string        `json:"repository,omitempty"`
+	Branch     string        `json:"branch"`
+	Pipeline   string        `json:"pipeline"`
+	Status     string        `json:"status"`
+	Code       metadata.Code `json:"reason_code,omitempty"`
+	Phase      string        `json:"phase,omitempty"`
+	Reason     string        `json:"reason,omitempty"` // why it stopped, or was taken back
+	Attempts   int           `json:"attempts"`
+	USD        float64       `json:"cost_usd"`
+}
+
+// Between lists what has happened between two records of a run, of which the first may
+// be the zero value. Words are of the reasons.
+func Between(before, after metadata.Run, words metadata.Words) (all []Event) {
+	add := func(kind, phase, reason, id string, args ...any) {
+		all = append(all, eventOf(after, kind, phase, reason, fmt.Sprintf("%s-%s-%s", after.Execution.ID, kind, fmt.Sprintf(id, args...))))
+	}
+	if before.Execution.ID == "" {
+		add(Start, after.CurrentPhase, "", "0")
+	}
+	for _, d := range after.Decisions[min(len(before.Decisions), len(after.Decisions)):] {
+		if d.Step == Retry {
+			add(Retry, d.Phase, "", "%d", len(after.Decisions))
+		}
+	}
+	for i, r := range after.RollbackHistory {
+		if i >= len(before.RollbackHistory) {
+			add(Rollback, r.ToPhase, r.Reason, "%d", i+1)
+		}
+	}
+	for _, p := range after.Phases {
+		was := before.Phase(p.Name)
+		if p.Status == metadata.PhaseCompleted && (was == nil || was.Status != metadata.PhaseCompleted) {
+			add(Phase, p.Name, "", "%s-%d-%d", p.Name, p.Generation, p.Written)
+		}
+	}
+	kind := map[metadata.Status]string{metadata.Waiting: Wait, metadata.Completed: Complete, metadata.Failed: Fail}[after.Status]
+	if kind != "" && (after.Status != before.Status || stoppedAt(after) != stoppedAt(before)) {
+		reason := ""
+		if after.Stop != nil {
+			reason = after.Stop.Why.In(words)
+		}
+		add(kind, after.CurrentPhase, reason, "%d-%d", len(after.Attempts), max(0, stoppedAt(after).UnixMilli()))
+	}
+	return all
+}
+
+// stoppedAt is when a run stopped; zero if it has not.
+func stoppedAt(run metadata.Run) time.Time {
+	if run.Stop == nil {
+		return time.Time{}
+	}
+	return run.Stop.At
+}
+
+func eventOf(run metadata.Run, kind, phase, reason, id string) Event {
+	e := Event{
+		Version: "1.0", ID: id, Source: run.IssueURL, Type: "reprise.run." + kind, Subject: "issue " + run.IssueNumber,
+		Time: run.UpdatedAt.UTC(), Content: "application/json", kind: kind,
+		Data: Data{
+			Kind: kind, Issue: run.IssueNumber, Title: run.IssueTitle, URL: run.IssueURL, Pull: run.PRURL, Repository: run.Repository,
+			Branch: run.BranchName, Pipeline: run.Pipeline.Name, Status: string(run.Status), Phase: phase, Reason: reason,
+			Attempts: len(run.Attempts), USD: run.Cost.USD,
+		},
+	}
+	if e.Source == "" {
+		e.Source = run.BranchName
+	}
+	if run.Stop != nil {
+		e.Data.Code = run.Stop.Code
+	}
+	return e
+}

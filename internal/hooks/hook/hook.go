@@ -1,0 +1,23 @@
+// Package hook is one entry of a pipeline's hooks: who is told of what.
+package hook
+
+// Hook is a command or a webhook. Its zero values are the defaults.
+type Hook struct {
+	On      []string `json:"on"`                // start, phase, wait, complete, fail, retry, rollback
+	Run     string   `json:"run,omitempty"`     // for /bin/sh
+	URL     string   `json:"url,omitempty"`     // https
+	Secret  string   `json:"secret,omitempty"`  // the variable that has the key of signatures
+	Private bool     `json:"private,omitempty"` // the host may be one of a private network
+	Timeout string   `json:"timeout,omitempty"` // of one try, such as "10s"
+}
+
+// Wrong says what is wrong with hooks whose fields are right, by their numbers.
+func Wrong(all []Hook) map[int]string {
+	wrong := map[int]string{}
+	for i, h := range all {
+		if (h.Run == "") == (h.URL == "") {
+			wrong[i] = "expected one of run, a command, and url, the address of a webhook"
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,205 @@
+package hooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/internal/hooks/hook"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// record is a run in the middle of its life.
+func record() metadata.Run {
+	return metadata.Run{
+		IssueNumber: "7", IssueTitle: "Say hello", IssueURL: "https://github.com/o/n/issues/7", BranchName: "reprise/issue-7", Status: metadata.Running,
+		CurrentPhase: "design", Execution: metadata.Execution{ID: "run"}, Phases: metadata.Phases{{Name: "design", Status: metadata.PhaseInProgress, Written: 3}},
+	}
+}
+
+func TestBetween(t *testing.T) {
+	before, at := record(), time.Unix(100, 0)
+	done, waiting, back, again, over := record(), record(), record(), record(), record()
+	done.Phases[0].Status = metadata.PhaseCompleted
+	waiting.Status, waiting.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.AwaitingPerson, At: at}
+	back.RollbackHistory = []metadata.Rollback{{ToPhase: "design", Reason: "keep REST"}}
+	again.Decisions = []metadata.Decision{{Step: "retry", Phase: "design"}, {Step: "execute"}}
+	over.Status, over.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
+	later := waiting.Clone()
+	later.Stop.At = at.Add(time.Second)
+	for name, tt := range map[string]struct {
+		before, after metadata.Run
+		want          []string
+	}{
+		"nothing":            {before, before, nil},
+		"begins":             {metadata.Run{}, before, []string{"run-start-0"}},
+		"phase":              {before, done, []string{"run-phase-design-0-3"}},
+		"waits":              {before, waiting, []string{"run-wait-0-100000"}},
+		"waits on":           {waiting, waiting, nil},
+		"waits for another":  {waiting, later, []string{"run-wait-0-101000"}},
+		"goes on":            {waiting, before, nil},
+		"back":               {done, back, []string{"run-rollback-1"}},
+		"retry":              {before, again, []string{"run-retry-2"}},
+		"the last one":       {before, over, []string{"run-phase-design-0-3", "run-complete-0-0"}},
+		"taken back in part": {over, before, nil},
+	} {
+		var got []string
+		for _, e := range Between(tt.before, tt.after, prompts.Words("en")) {
+			got = append(got, e.ID)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// receiver takes webhooks, and is down for the first of them.
+type receiver struct {
+	mu   sync.Mutex
+	down int
+	got  []Event
+	bad  []string
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body, _ := io.ReadAll(ask.Body) // what is not whole has another signature
+	sum := hmac.New(sha256.New, []byte("a key of ours"))
+	sum.Write(body)
+	var e Event
+	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get(SignatureHeader) != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
+		ask.Header.Get(DeliveryHeader) != e.ID || ask.Header.Get(EventHeader) != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
+		r.bad = append(r.bad, string(body))
+	}
+	r.got = append(r.got, e)
+	if r.down--; r.down >= 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+// telling is a teller whose warnings can be read.
+func telling(hooks ...hook.Hook) (*Teller, *[]string) {
+	warned := []string{}
+	return &Teller{
+		Hooks: hooks, Words: prompts.Words("en"), Mask: func(s string) string { return strings.ReplaceAll(s, "hello", "[MASKED]") },
+		Getenv: func(name string) string { return map[string]string{"HOOK_KEY": "a key of ours"}[name] },
+		Warn:   func(said string) { warned = append(warned, said) },
+		Sleep:  func(context.Context, time.Duration) error { return nil },
+		Proxy:  nil,
+	}, &warned
+}
+
+func TestWebhook(t *testing.T) {
+	r := &receiver{down: 2}
+	server := httptest.NewTLSServer(r)
+	defer server.Close()
+	teller, warned := telling(hook.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
+	teller.Roots = x509.NewCertPool()
+	teller.Roots.AddCert(server.Certificate())
+	teller.Tell(t.Context(), metadata.Run{}, record())
+	if len(r.bad) > 0 || len(r.got) != 3 || r.got[0].ID != "run-start-0" || r.got[2].ID != r.got[0].ID || len(*warned) > 0 {
+		t.Fatalf("got %+v, bad %q, warned %q", r.got, r.bad, *warned)
+	}
+	want := Event{
+		Version: "1.0", ID: "run-start-0", Source: "https://github.com/o/n/issues/7", Type: "reprise.run.start", Subject: "issue 7", Content: "application/json",
+		Data: Data{Kind: "start", Issue: "7", Title: "Say [MASKED]", URL: "https://github.com/o/n/issues/7", Branch: "reprise/issue-7", Status: "running", Phase: "design"},
+	}
+	if diff := cmp.Diff(want, r.got[2], cmp.AllowUnexported(Event{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.down = 3
+	teller.Tell(t.Context(), metadata.Run{}, record())
+	if want := []string{`hook 1 of the pipeline was not told of "start": it answered 503`}; len(r.got) != 6 || !slices.Equal(*warned, want) {
+		t.Errorf("%d were sent, warned %q", len(r.got), *warned)
+	}
+}
+
+// TestWebhooksThatAreRefused never leads to another address than the one of the pipeline.
+func TestWebhooksThatAreRefused(t *testing.T) {
+	there := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	defer there.Close()
+	server := httptest.NewTLSServer(http.RedirectHandler(there.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
+	for _, tt := range []struct {
+		hook hook.Hook
+		want string
+	}{
+		{hook.Hook{URL: server.URL}, "it answered 307"},
+		{hook.Hook{URL: "http://example.com"}, "does not begin with https://"},
+		{hook.Hook{URL: server.URL, Secret: "NO_KEY"}, "the variable NO_KEY, which has its secret, is not set"},
+		{hook.Hook{URL: "https://[::ffff:a.b]/"}, "https://"},
+	} {
+		teller, warned := telling(tt.hook)
+		teller.Roots = x509.NewCertPool()
+		teller.Roots.AddCert(server.Certificate())
+		teller.Hooks[0].On = []string{Start}
+		teller.Tell(t.Context(), metadata.Run{}, record())
+		if len(*warned) != 1 || !strings.Contains((*warned)[0], tt.want) || strings.Contains((*warned)[0], server.URL) {
+			t.Errorf("%+v: warned %q", tt.hook, *warned)
+		}
+	}
+}
+
+// TestPrivateHosts are reached only if the pipeline names an address, or says so.
+func TestPrivateHosts(t *testing.T) {
+	teller, _ := telling()
+	for address, want := range map[string][]string{
+		"https://hooks.example.com/x": nil, "https://10.0.0.7:8443/x": {"10.0.0.7:8443"}, "https://[fd00::1]/": {"[fd00::1]:443"}, "https://localhost/": {"localhost:443"},
+	} {
+		for _, private := range []bool{false, true} {
+			ask, err := http.NewRequest(http.MethodPost, address, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := teller.world(hook.Hook{Private: private}, ask.URL)
+			if private && want == nil {
+				want = []string{"hooks.example.com:443"}
+			}
+			if !got.Open || !slices.Equal(got.Allow, want) {
+				t.Errorf("%s, private %v: %+v", address, private, got)
+			}
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	teller, warned := telling(hook.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
+	var said Event
+	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
+		data, err := os.ReadFile(filepath.Join(dir, EventFile))
+		if err != nil || c.Run != "tell" || time.Duration(c.Timeout) != 3*time.Second {
+			t.Errorf("%+v, %v", c, err)
+		}
+		return metadata.CheckResult{ExitCode: 4}, json.Unmarshal(data, &said)
+	}
+	teller.Tell(t.Context(), metadata.Run{}, record())
+	if want := []string{`hook 1 of the pipeline was not told of "start": its command ended with 4`}; said.ID != "run-start-0" || !slices.Equal(*warned, want) {
+		t.Errorf("%+v, warned %q", said, *warned)
+	}
+	teller.Check = func(context.Context, string, pipelines.Check) (metadata.CheckResult, error) {
+		return metadata.CheckResult{}, errors.New("no shell")
+	}
+	teller.Tell(t.Context(), metadata.Run{}, record())
+	if len(*warned) != 2 || !strings.Contains((*warned)[1], "no shell") {
+		t.Errorf("warned %q", *warned)
+	}
+}
