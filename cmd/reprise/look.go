@@ -20,29 +20,30 @@ import (
 )
 
 func listCommand(env environ.Env) *cobra.Command {
-	var repo string
+	var repo, remote string
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List all runs, here and on origin",
+		Use: "list [--remote OWNER/NAME]", Short: "List all runs, here and on origin",
 		Long: `List all runs that have a branch in this repository or on origin, as it was fetched
 last, the one that moved last first: where it stands, its phase, its cost, and how
-long ago it moved. To see what is new on origin, fetch first.`,
-		Example: "  git fetch origin && reprise list\n  reprise list --json",
+long ago it moved. To see what is new on origin, fetch first. With --remote: of a repository on GitHub.`,
+		Example: "  git fetch origin && reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			src, err := git.Find(c.Context(), repo)
-			if err != nil {
-				return err
+			all, broken := runs.ListOf(c.Context(), env, repo, remote)
+			if broken != nil && len(all) == 0 {
+				return broken
 			}
-			all, broken := runs.List(c.Context(), env, src)
+			var err error
 			if asJSON {
 				err = text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
-			} else if broken == nil || len(all) > 0 {
+			} else {
 				runs.ShowList(env, all)
 			}
 			return cmp.Or(broken, err)
 		},
 	}
 	repoFlag(c, &repo)
+	c.Flags().StringVar(&remote, "remote", "", "a repository on GitHub, as OWNER/NAME")
 	jsonFlag(c, &asJSON, "the runs")
 	return c
 }
