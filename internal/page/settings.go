@@ -100,8 +100,12 @@ func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
 		use = "(" + cell(a.Use, 60) + ")"
 	}
 	network := ""
-	if s.Network.Closed {
-		network = w.Tell.Network + ": " + cell(s.Network.String(), 200)
+	if reach := s.Network; reach.Closed {
+		reach.Listen = false // which has words in every language
+		network = w.Tell.Network + ": " + cell(reach.String(), 200)
+	}
+	if s.Network.Closed && s.Network.Listen {
+		network += ", " + w.Tell.Servers
 	}
 	models := ""
 	if s.Models != nil {
