@@ -90,6 +90,8 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 			Private bool
 			Fork    bool
 		}
+		Run   json.RawMessage `json:"workflow_run"`
+		Suite json.RawMessage `json:"check_suite"`
 	}
 	if err := json.Unmarshal(payload, &plain); err != nil {
 		t.Fatal(err)
@@ -99,6 +101,12 @@ func checkEvent(t *testing.T, e github.Event, payload json.RawMessage) {
 		Private: plain.Repository.Private, Fork: plain.Repository.Fork,
 		Sender: github.User{Login: plain.Sender.Login, ID: e.Sender.ID, Type: plain.Sender.Type},
 		Issue:  e.Issue, Comment: e.Comment, Label: e.Label, Inputs: e.Inputs, Pull: e.Pull, Review: e.Review,
+	}
+	switch e.Name {
+	case "workflow_run":
+		want.Ran = plain.Run
+	case "check_suite":
+		want.Ran = plain.Suite
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("%s %s (-plain +read):\n%s", e.Name, e.Action, diff)
