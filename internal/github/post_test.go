@@ -128,6 +128,10 @@ func TestPostByNobody(t *testing.T) {
 func TestPostCancelled(t *testing.T) {
 	why := errors.New("told to stop")
 	s := newStand(t)
+	gh, err := New(Options{Token: canary, APIURL: s.URL, Now: s.clock.now, Sleep: s.clock.sleep, HTTP: &http.Client{}}) // it waits until it is told to stop
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	s.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.After(githubtest.Fault{Hang: true}))
 	go func() {
@@ -136,7 +140,7 @@ func TestPostCancelled(t *testing.T) {
 		}
 		cancel(why)
 	}()
-	if _, err := s.thread.Post(ctx, marker, "x", time.Time{}); !errors.Is(err, why) {
+	if _, err := gh.Thread("acme", "widget", 7).Post(ctx, marker, "x", time.Time{}); !errors.Is(err, why) {
 		t.Errorf("the error is %v", err)
 	}
 	if _, err := s.thread.Post(t.Context(), marker, "x", time.Time{}); err != nil {

@@ -41,7 +41,7 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 	for _, r := range rows {
 		if r.Took > 0 || r.Attempts > 0 {
 			at[r.Rec.Name] = len(lanes)
-			lanes = append(lanes, lane{Phase: line(r.Rec.Name, 60), Badge: badge{class(string(r.Rec.Status)), w.status(string(r.Rec.Status))}, Took: text.Duration(r.Took)})
+			lanes = append(lanes, lane{Phase: line(r.Title, 60), Badge: badge{class(string(r.Rec.Status)), w.status(string(r.Rec.Status))}, Took: text.Duration(r.Took)})
 		}
 	}
 	attempts := slices.Clone(run.Attempts)
