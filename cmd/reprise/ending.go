@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -34,7 +34,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 			return err
 		}
 	}
-	warnOf(w, env)
+	steer.Warn(w, env)
 	if o.dry && !(o.json && o.logFormat == "json") { // the log has that stream for itself
 		if err := showRehearsal(ctx, w, out, run, page.StartLabel); err != nil {
 			return err
@@ -67,7 +67,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 		_, _ = fmt.Fprintln(out, w.Shown("merge", "command", "reprise rollback --issue "+run.IssueNumber+" --to-phase PHASE --reason TEXT"))
 		return
 	}
-	_, _ = fmt.Fprintln(out, continueLine(w, progress.NextCommands(w.Plan, run)))
+	_, _ = fmt.Fprintln(out, steer.GoOn(w, run))
 }
 
 // ending says how a run ended.
@@ -84,25 +84,6 @@ func ending(run metadata.Run) string {
 		code = "" // to be interrupted is not to be cancelled
 	}
 	return c.Shown("ends at", "status", status, "where", where, "why", text.Join(": ", code, text.JoinLines(run.Stop.Why.In(c))), "cost", cost)
-}
-
-// continueLine says how to go on: with one command on the same line, with one
-// of several on lines of their own. A run that nothing takes further is done.
-func continueLine(w *workspace.Workspace, commands []string) string {
-	switch len(commands) {
-	case 0:
-		return w.Shown("done")
-	case 1:
-		return w.Shown("continue", "command", commands[0])
-	}
-	return w.Shown("continue one") + "\n  " + strings.Join(commands, "\n  ")
-}
-
-// warnOf says what went wrong with the repository and stopped nothing.
-func warnOf(w *workspace.Workspace, env environ.Env) {
-	for _, note := range w.Repo.Warnings() {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+note)
-	}
 }
 
 // broken is an error that stopped a run, with the result so far.

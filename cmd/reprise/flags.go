@@ -43,14 +43,3 @@ func pushFlag(c *cobra.Command, to **bool) {
 func sandboxFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 }
-
-// given counts what is true.
-func given(flags ...bool) int {
-	n := 0
-	for _, f := range flags {
-		if f {
-			n++
-		}
-	}
-	return n
-}

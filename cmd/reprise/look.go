@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/offers"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -99,7 +100,7 @@ Transcripts are kept on the machine that worked on the run, for 14 days or
 as long as the pipeline says, with secrets
 masked; they are never on the branch.`,
 		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .",
-		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: completes(env, issuesUnder(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: offers.Completes(env, offers.Issues(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && id != "" {
 				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)

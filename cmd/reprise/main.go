@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/offers"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 	root.SetArgs(args)
 	var err error
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
-		completeFlags(env, root)
+		offers.Flags(env, root)
 	} else {
 		err = nameCommands(root, args)
 	}

@@ -1,210 +1,65 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
-	"unicode/utf8"
-
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/lock"
-	"github.com/reprise-ci/reprise/internal/progress"
-	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/internal/steer"
 )
-
-// steering is a command for a run from a terminal. Comments can give the same
-// command, and it is carried out in the same way.
-type steering struct {
-	workspace.Options
-	command.Command
-	asJSON bool
-}
 
 // steerCommands are the commands that change where a run stands and then end:
 // "reprise run" continues the run.
 func steerCommands(env environ.Env) []*cobra.Command {
-	return steersWith(func(c *cobra.Command, s steering) error { return runSteer(c.Context(), env, s) })
+	return steersWith(func(c *cobra.Command, s steer.Order) error { return steer.Do(c.Context(), env, s) })
 }
 
 // steersWith gives the same commands, each of which calls do.
-func steersWith(do func(*cobra.Command, steering) error) []*cobra.Command {
+func steersWith(do func(*cobra.Command, steer.Order) error) []*cobra.Command {
 	return []*cobra.Command{
 		steerCommand(do, "approve --issue ID [--phase PHASE] [--commit HASH]", "Approve a phase as it stands now",
 			`Approve the phase that the run waits at. Any later change of the
 phase voids the approval. With --commit it is approved only if it has not changed
-since that commit.`, func(c *cobra.Command, s *steering) {
+since that commit.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to approve (default: the one that waits)")
 				c.Flags().StringVar(&s.Commit, "commit", "", "the commit that you have looked at")
 			}),
 		steerCommand(do, "reject --issue ID --phase PHASE --reason TEXT", "Send a phase back, with a reason",
-			`Send a phase back: the next step revises it, and its agent is told the reason.`, func(c *cobra.Command, s *steering) {
+			`Send a phase back: the next step revises it, and its agent is told the reason.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to send back")
 				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
 			}),
 		steerCommand(do, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
-			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steering) {
+			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Question, "question", "", "id of the question, such as q1 (default: the only one that is open)")
 				c.Flags().StringVar(&s.Text, "text", "", "the answer")
 			}),
 		steerCommand(do, "skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
-			`Leave a phase out. A phase that a later one needs cannot be left out.`, func(c *cobra.Command, s *steering) {
+			`Leave a phase out. A phase that a later one needs cannot be left out.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to leave out")
 				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
 			}),
 		steerCommand(do, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",
 			`Halt a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steering) {
+under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Text, "reason", "", "why")
 			}),
 		steerCommand(do, "cancel --issue ID [--reason TEXT]", "End a run; what is committed stays",
 			`End a run, even if another process on this machine is at work on it. The step
-under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steering) {
+under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Text, "reason", "", "why")
 			}),
 	}
 }
 
-func steerCommand(do func(*cobra.Command, steering) error, use, short, long string, flags func(*cobra.Command, *steering)) *cobra.Command {
-	s := &steering{}
+func steerCommand(do func(*cobra.Command, steer.Order) error, use, short, long string, flags func(*cobra.Command, *steer.Order)) *cobra.Command {
+	s := &steer.Order{}
 	c := &cobra.Command{Use: use, Short: short, Long: long}
 	s.Name = c.Name()
 	c.RunE = func(c *cobra.Command, _ []string) error { return do(c, *s) }
 	repoFlag(c, &s.Repo)
 	issueFlag(c, &s.Id)
 	pushFlag(c, &s.Push)
-	jsonFlag(c, &s.asJSON, "the state that the run is in then")
+	jsonFlag(c, &s.JSON, "the state that the run is in then")
 	flags(c, s)
 	return c
-}
-
-// check refuses what the same command in a comment would refuse.
-func (s steering) check() error {
-	if err := issue.CheckID(s.Id); err != nil {
-		return err
-	}
-	needsPhase, needsText := s.Name == "reject" || s.Name == "skip", s.Name == "reject" || s.Name == "skip" || s.Name == "answer"
-	switch {
-	case needsPhase && s.Phase == "":
-		return exit.Usagef("which phase? Give --phase PHASE")
-	case s.Phase != "" && !command.KindPhase.Fits(s.Phase):
-		return exit.Usagef("--phase %.80q is not the name of a phase", s.Phase)
-	case s.Question != "" && !command.KindQuestion.Fits(s.Question):
-		return exit.Usagef("--question %.80q is not the id of a question, such as q1", s.Question)
-	case s.Commit != "" && !command.KindCommit.Fits(s.Commit):
-		return exit.Usagef("--commit %.80q is not the hash of a commit, of at least 7 digits", s.Commit)
-	case needsText && s.Name == "answer" && text.OneLine(s.Text) == "":
-		return exit.Usagef("the answer is empty: give --text TEXT")
-	case needsText && text.OneLine(s.Text) == "":
-		return exit.Usagef("why? Give --reason TEXT: it is kept with the run")
-	}
-	if n := utf8.RuneCountInString(s.Text); n > command.MaxReason {
-		return exit.Usagef("the text has %d characters; the limit is %d", n, command.MaxReason)
-	}
-	return nil
-}
-
-// runSteer carries out one order, and says how to go on.
-func runSteer(ctx context.Context, env environ.Env, s steering) (err error) {
-	s.Commit = strings.ToLower(s.Commit)
-	if err := s.check(); err != nil {
-		return err
-	}
-	w, err := openFreed(ctx, env, s)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Busy(env.Now()); err != nil {
-		return err
-	}
-	s.Text = env.Finder().Mask(s.Text)
-	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
-	x, err := o.Apply(w.Plan, w.Run, false)
-	if err == nil && o.Name == "approve" {
-		err = w.Unchanged(ctx, o.Commit)
-	}
-	if err != nil {
-		return exit.AsUsage(err)
-	}
-	e, err := w.Engine(env, s.Options, workspace.Quiet{})
-	if err != nil {
-		return err
-	}
-	next := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
-	if x.Back != nil {
-		x.Back.Run = next
-		err = e.Rollback(ctx, *x.Back, nil)
-	} else {
-		err = e.Amend(ctx, next, o.Name)
-	}
-	if err != nil {
-		return err
-	}
-	warnOf(w, env)
-	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", x.Sentence(w.Catalogue()), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", continueLine(w, progress.NextCommands(w.Plan, next))))
-	if s.asJSON {
-		return text.PrintJSON(env.Stdout, progress.Result(w.Plan, next))
-	}
-	return nil
-}
-
-// pauseNote leaves a note for the process that works on a run: it is told to
-// stop for a pause.
-func pauseNote(ctx context.Context, env environ.Env, s steering) (string, error) {
-	src, err := git.Find(ctx, s.Repo)
-	if err != nil {
-		return "", err
-	}
-	root, err := workspace.Folder(env, src, s.Id)
-	if err != nil {
-		return "", err
-	}
-	note := filepath.Join(root, workspace.PauseFile)
-	return note, os.WriteFile(note, nil, 0o600)
-}
-
-// openFreed opens a run, after telling a process on this machine that works on
-// it to stop if the command means that.
-func openFreed(ctx context.Context, env environ.Env, s steering) (*workspace.Workspace, error) {
-	w, err := workspace.Open(ctx, env, s.Options)
-	var locked *lock.Held
-	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {
-		return w, err
-	}
-	if s.Name == "pause" {
-		note, err := pauseNote(ctx, env, s)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = os.Remove(note) }() // a process that has ended does not read it
-	}
-	at, err := os.FindProcess(locked.PID)
-	if err == nil {
-		err = at.Signal(syscall.SIGINT)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("tell process %d, which works on the run, to stop: %w", locked.PID, err)
-	}
-	for waited := time.Duration(0); waited < workspace.StopTime; waited += 100 * time.Millisecond {
-		if err := environ.Sleep(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
-		}
-		if w, err = workspace.Open(ctx, env, s.Options); !errors.As(err, &locked) {
-			return w, err
-		}
-	}
-	return nil, fmt.Errorf("process %d was told to stop %s ago and still works on the run: end it, and try again", locked.PID, workspace.StopTime)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -18,9 +19,9 @@ func steered(line ...string) (asked command.Command, err error) {
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	root.AddCommand(steersWith(func(_ *cobra.Command, s steering) error {
+	root.AddCommand(steersWith(func(_ *cobra.Command, s steer.Order) error {
 		asked = s.Command
-		return s.check()
+		return s.Check()
 	})...)
 	root.SetArgs(append(line, "--issue", "7"))
 	err = root.Execute()

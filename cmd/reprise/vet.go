@@ -1,23 +1,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/sethvargo/go-githubactions"
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-ci/reprise/internal/definition"
-	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/job"
-	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/internal/offers"
+	"github.com/reprise-ci/reprise/internal/vet"
 )
 
 func vetCommand(env environ.Env) *cobra.Command {
@@ -29,69 +17,10 @@ func vetCommand(env environ.Env) *cobra.Command {
 		Long: `Check pipelines and print every mistake as file:line:column. Without arguments,
 those in .github/reprise of the default branch and all that are built in. In
 GitHub Actions mistakes are annotations, too. If there is any, the exit code is 2.`,
-		Args: cobra.ArbitraryArgs, ValidArgsFunction: completes(env, pipelineNames, cobra.ShellCompDirectiveDefault),
-		RunE: func(c *cobra.Command, args []string) error { return runVet(c.Context(), env, repo, args, asJSON) },
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: offers.Completes(env, offers.Pipelines, cobra.ShellCompDirectiveDefault),
+		RunE: func(c *cobra.Command, args []string) error { return vet.Run(c.Context(), env, repo, args, asJSON) },
 	}
 	repoFlag(c, &repo)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the mistakes as a JSON array")
 	return c
-}
-
-// runVet checks pipelines and reports all mistakes of all of them.
-func runVet(ctx context.Context, env environ.Env, repo string, args []string, asJSON bool) error {
-	src, err := git.Find(ctx, repo)
-	if doctor.IsNoRepository(err) {
-		src, err = nil, nil
-	}
-	if err != nil {
-		return err
-	}
-	all, plans, err := definition.Vetted(ctx, src, args)
-	if err != nil {
-		return err
-	}
-	if files := definition.NotInForce(ctx, src); len(args) == 0 && len(files) > 0 {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
-			text.Flat(strings.Join(files, ", ")), definition.InForce(src))
-	}
-	if !asJSON && len(all) == 0 {
-		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans)) {
-			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
-		}
-	}
-	return reportMistakes(env, all, len(plans), asJSON)
-}
-
-// reportMistakes prints mistakes for people, programs and GitHub.
-func reportMistakes(env environ.Env, all pipelines.Errors, checked int, asJSON bool) error {
-	if asJSON {
-		if err := text.PrintJSON(env.Stdout, all); err != nil {
-			return err
-		}
-	}
-	for _, m := range all {
-		if !asJSON {
-			_, _ = fmt.Fprintln(env.Stdout, m)
-		}
-		if env.Getenv("GITHUB_ACTIONS") == "true" {
-			_, _ = fmt.Fprintln(job.Unescaped(env.Stderr), annotation(m))
-		}
-	}
-	if len(all) > 0 {
-		return exit.Code(exit.Usage)
-	}
-	if !asJSON {
-		_, _ = fmt.Fprintf(env.Stdout, "%d checked, no mistakes\n", checked)
-	}
-	return nil
-}
-
-// annotation is the workflow command with which GitHub shows a mistake at its
-// place.
-func annotation(m pipelines.Error) string {
-	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
-	if m.File != "" {
-		c.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
-	}
-	return c.String()
 }

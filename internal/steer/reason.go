@@ -1,4 +1,4 @@
-package main
+package steer
 
 import (
 	"fmt"
@@ -21,11 +21,11 @@ const mostTyped = 1 << 20 // bytes that are read to say how long a typed one is
 
 // readReason gives the reason, and the path of the review it came from if it
 // came from one.
-func (o rollbackOptions) readReason(env environ.Env, r *workspace.Recorded) (reason, review string, err error) {
+func (o Rollback) readReason(env environ.Env, r *workspace.Recorded) (reason, review string, err error) {
 	switch {
-	case o.file != "":
+	case o.ReasonFile != "":
 		return o.readReasonFile(env, r)
-	case o.interactive:
+	case o.Interactive:
 		_, _ = fmt.Fprintln(env.Stderr, r.Catalogue().Shown("ask why"))
 		data, err := io.ReadAll(io.LimitReader(env.Stdin, mostTyped+1))
 		if err != nil {
@@ -34,9 +34,9 @@ func (o rollbackOptions) readReason(env environ.Env, r *workspace.Recorded) (rea
 		if len(data) > mostTyped {
 			return "", "", exit.Usagef("the reason has more than %d bytes; the limit is %d characters (put a longer one into a file: --reason-file)", mostTyped, command.MaxReason)
 		}
-		o.reason = string(data)
+		o.Reason = string(data)
 	}
-	reason = strings.TrimSpace(o.reason)
+	reason = strings.TrimSpace(o.Reason)
 	if n := utf8.RuneCountInString(reason); n > command.MaxReason {
 		return "", "", exit.Usagef("the reason has %d characters; the limit is %d (put a longer one into a file: --reason-file)", n, command.MaxReason)
 	}
@@ -45,19 +45,19 @@ func (o rollbackOptions) readReason(env environ.Env, r *workspace.Recorded) (rea
 
 // readReasonFile reads a reason from a regular file. One inside the
 // repository must not be reached through a symbolic link.
-func (o rollbackOptions) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
-	info, err := os.Lstat(o.file)
+func (o Rollback) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
+	info, err := os.Lstat(o.ReasonFile)
 	if err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", "", exit.Usagef("reason file %s is not a regular file", o.file)
+		return "", "", exit.Usagef("reason file %s is not a regular file", o.ReasonFile)
 	}
-	data, err := folders.ReadRegular(o.file, maxReasonFile)
+	data, err := folders.ReadRegular(o.ReasonFile, maxReasonFile)
 	if err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	}
-	full, err := filepath.EvalSymlinks(o.file)
+	full, err := filepath.EvalSymlinks(o.ReasonFile)
 	if err != nil {
 		return "", "", err
 	}
@@ -70,7 +70,7 @@ func (o rollbackOptions) readReasonFile(env environ.Env, r *workspace.Recorded) 
 		return "", "", err
 	}
 	if rel == "" {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+r.Catalogue().Shown("outside", "file", o.file))
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+r.Catalogue().Shown("outside", "file", o.ReasonFile))
 	}
 	return reason, rel, command.CheckReason(reason)
 }

@@ -1,4 +1,6 @@
-package main
+// Package offers is what the shell offers to complete on a command line: values of
+// flags, and arguments.
+package offers
 
 import (
 	"context"
@@ -24,35 +26,35 @@ import (
 // maxCompletion is how long somebody who pressed a key waits at most.
 const maxCompletion = 5 * time.Second
 
-// offer gives the words that may stand for the value of a flag. They are only a
+// Offer gives the words that may stand for the value of a flag. They are only a
 // hint, so where anything goes wrong there are none, and nothing is said.
-type offer func(ctx context.Context, env environ.Env, c *cobra.Command) []string
+type Offer func(ctx context.Context, env environ.Env, c *cobra.Command) []string
 
-// offers has what is offered for a flag, by its name, or by "COMMAND FLAG"
+// byFlag has what is offered for a flag, by its name, or by "COMMAND FLAG"
 // where that command differs.
-func offers() map[string]offer {
+func byFlag() map[string]Offer {
 	steps := these(string(metadata.Execute), string(metadata.Review), string(metadata.Revise))
 	programs := slices.Sorted(maps.Keys(workflow.AgentInstalls()))
-	return map[string]offer{
+	return map[string]Offer{
 		"agent":        these(slices.Concat(programs, []string{agents.Rehearsal})...),
 		"init agent":   these(programs...),
-		"issue":        issuesUnder(environ.Env.Prefix),
-		"import issue": issuesUnder(func(environ.Env) string { return legacy.OlderPrefix }),
+		"issue":        Issues(environ.Env.Prefix),
+		"import issue": Issues(func(environ.Env) string { return legacy.OlderPrefix }),
 		"language":     these(metadata.Languages()...),
 		"log-format":   these("text", "json"),
 		"from-phase":   phasesOfRun, "phase": phasesOfRun, "to-phase": phasesOfRun,
-		"pipeline": pipelineNames,
+		"pipeline": Pipelines,
 		"question": questionsOfRun,
 		"sandbox":  these(sandbox.Containments()...),
 		"step":     steps, "to-step": steps,
 	}
 }
 
-// completeFlags has the shell complete the values of the flags of all commands.
+// Flags has the shell complete the values of the flags of all commands.
 // The library keeps what it is given for as long as the process lives, so this
 // is for a process that only completes.
-func completeFlags(env environ.Env, root *cobra.Command) {
-	all := offers()
+func Flags(env environ.Env, root *cobra.Command) {
+	all := byFlag()
 	for _, c := range root.Commands() {
 		for name, offered := range all {
 			if c.Flags().Lookup(name) == nil {
@@ -66,13 +68,13 @@ func completeFlags(env environ.Env, root *cobra.Command) {
 				otherwise = cobra.ShellCompDirectiveDefault // a file, if it is none of the names
 			}
 			// unreachable: it fails for a flag that is not there, or has one already
-			_ = c.RegisterFlagCompletionFunc(name, completes(env, offered, otherwise))
+			_ = c.RegisterFlagCompletionFunc(name, Completes(env, offered, otherwise))
 		}
 	}
 }
 
-// completes gives the words that go on from what is typed already.
-func completes(env environ.Env, offered offer, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+// Completes gives the words that go on from what is typed already.
+func Completes(env environ.Env, offered Offer, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(c.Context(), maxCompletion)
 		defer cancel()
@@ -87,12 +89,12 @@ func completes(env environ.Env, offered offer, otherwise cobra.ShellCompDirectiv
 }
 
 // these are always the same words.
-func these(words ...string) offer {
+func these(words ...string) Offer {
 	return func(context.Context, environ.Env, *cobra.Command) []string { return words }
 }
 
-// issuesUnder offers the ids that have a branch here with a prefix.
-func issuesUnder(prefix func(environ.Env) string) offer {
+// Issues offers the ids that have a branch here with a prefix.
+func Issues(prefix func(environ.Env) string) Offer {
 	return func(ctx context.Context, env environ.Env, c *cobra.Command) []string {
 		src := sourceOf(ctx, c)
 		if src == nil {
@@ -106,9 +108,9 @@ func issuesUnder(prefix func(environ.Env) string) offer {
 	}
 }
 
-// pipelineNames offers the pipelines of the default branch and those that are
+// Pipelines offers the pipelines of the default branch and those that are
 // built in. What the files say is not looked at.
-func pipelineNames(ctx context.Context, _ environ.Env, c *cobra.Command) []string {
+func Pipelines(ctx context.Context, _ environ.Env, c *cobra.Command) []string {
 	var s pipelines.Sources
 	if src := sourceOf(ctx, c); src != nil {
 		var err error

@@ -1,4 +1,4 @@
-package main
+package steer
 
 import (
 	"cmp"
@@ -43,9 +43,9 @@ type automatic struct {
 // hinder notes why nobody is asked, or the run is not taken back.
 func (a *automatic) hinder(why metadata.Reason) { a.hinders, a.Why = why, why.In(prompts.Words("en")) }
 
-// runAuto lets an agent find out whether a run has to go back, and takes it
-// back if the agent is sure.
-func runAuto(ctx context.Context, env environ.Env, o rollbackOptions, changed func(flag string) bool) (err error) {
+// Auto lets an agent find out whether a run has to go back, and takes it back if the
+// agent is sure. Changed says which flags were given.
+func Auto(ctx context.Context, env environ.Env, o Rollback, changed func(flag string) bool) (err error) {
 	if err := issue.CheckID(o.Id); err != nil {
 		return err
 	}
@@ -54,11 +54,11 @@ func runAuto(ctx context.Context, env environ.Env, o rollbackOptions, changed fu
 			return exit.Usagef("--auto finds out by itself where to go back to, and why: leave out --%s", flag)
 		}
 	}
-	if o.reason = strings.TrimSpace(o.reason); changed("reason") {
-		if err := checkSeen(o.reason); err != nil {
+	if o.Reason = strings.TrimSpace(o.Reason); changed("reason") {
+		if err := checkSeen(o.Reason); err != nil {
 			return err
 		}
-		o.reason = env.Finder().Mask(o.reason)
+		o.Reason = env.Finder().Mask(o.Reason)
 	}
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
@@ -68,8 +68,8 @@ func runAuto(ctx context.Context, env environ.Env, o rollbackOptions, changed fu
 	if err := w.Busy(env.Now()); err != nil {
 		return err
 	}
-	a := automatic{DryRun: o.dry}
-	a.hinder(phases.WhyNoDiagnosis(w.Plan, w.Run, o.reason))
+	a := automatic{DryRun: o.Dry}
+	a.hinder(phases.WhyNoDiagnosis(w.Plan, w.Run, o.Reason))
 	switch {
 	case a.Why != "" && (w.Run.Status == metadata.Running || w.Run.Status == metadata.Interrupted):
 		return exit.Usagef("no agent is asked: %s; go on with: reprise run --issue %s, say what you have seen with --reason, or also where to go back to with --to-phase", a.Why, o.Id)
@@ -90,7 +90,7 @@ func runAuto(ctx context.Context, env environ.Env, o rollbackOptions, changed fu
 
 // diagnose asks the agent, commits what that cost, and works out what the answer
 // would do.
-func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o rollbackOptions, a *automatic) error {
+func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o Rollback, a *automatic) error {
 	opts, err := workspace.AgentOptions(env, w, o.Options)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 		return err
 	}
 	before := w.Run.Cost.USD
-	run, d, err := e.Diagnose(ctx, w.Run, o.reason)
+	run, d, err := e.Diagnose(ctx, w.Run, o.Reason)
 	w.Run, a.Agent = run, cmp.Or(d.By, a.Agent)
 	if err != nil {
 		return undiagnosed(w, env, *a, err)
@@ -114,18 +114,18 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o ro
 	if !d.NeedsRollback {
 		return nil
 	}
-	a.Command = rollbackCommandFor(o, d)
-	a.back, err = phases.Follow(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.restore})
+	a.Command = commandFor(o, d)
+	a.back, err = phases.Follow(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.Restore})
 	if err != nil {
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
 	a.Entry, a.Moves = &a.back.Entry, a.back.Moves
 	a.hinder(phases.WhyNotAlone(run))
-	not := command.Reluctance(d, run, o.dry)
-	if a.Acted = not == ""; !a.Acted && !o.dry {
+	not := command.Reluctance(d, run, o.Dry)
+	if a.Acted = not == ""; !a.Acted && !o.Dry {
 		a.Comment = propose(ctx, w, env, metadata.Decision{
 			At: env.Now(), By: w.Source.UserName, Why: command.Proposal(command.LastWhy(run), d, not),
-			Command: command.Command{Name: "rollback", Auto: true, Restore: o.restore}.String(),
+			Command: command.Command{Name: "rollback", Auto: true, Restore: o.Restore}.String(),
 		})
 	}
 	return nil
@@ -167,14 +167,14 @@ func undiagnosed(w *workspace.Workspace, env environ.Env, a automatic, err error
 	return fmt.Errorf("no diagnosis: %s: %w; the run is as it was, but for what the call cost; give a reason yourself with --to-phase and --reason", a.Agent, err)
 }
 
-// rollbackCommandFor is the command by which a person does what is proposed.
-func rollbackCommandFor(o rollbackOptions, d phases.Diagnosis) string {
+// commandFor is the command by which a person does what is proposed.
+func commandFor(o Rollback, d phases.Diagnosis) string {
 	words := []string{"reprise", "rollback"}
 	if o.Repo != "." {
 		words = append(words, "--repo", text.QuoteShell(o.Repo))
 	}
 	words = append(words, "--issue", o.Id, "--to-phase", d.ToPhase, "--to-step", string(d.ToStep))
-	if o.restore {
+	if o.Restore {
 		words = append(words, "--restore")
 	}
 	return strings.Join(append(words, "--reason="+text.QuoteShell(text.Flat(d.Reason))), " ")
@@ -182,8 +182,8 @@ func rollbackCommandFor(o rollbackOptions, d phases.Diagnosis) string {
 
 // tell prints what became of it. The run waits for a person if a rollback is
 // proposed and was not carried out.
-func (a automatic) tell(env environ.Env, o rollbackOptions, w *workspace.Workspace) error {
-	if o.json {
+func (a automatic) tell(env environ.Env, o Rollback, w *workspace.Workspace) error {
+	if o.JSON {
 		if err := text.PrintJSON(env.Stdout, a); err != nil {
 			return err
 		}
@@ -193,7 +193,7 @@ func (a automatic) tell(env environ.Env, o rollbackOptions, w *workspace.Workspa
 	switch {
 	case a.Diagnosis == nil || !a.Diagnosis.NeedsRollback || a.Acted:
 		return nil
-	case o.dry:
+	case o.Dry:
 		_, _ = fmt.Fprintln(env.Stderr, w.Shown("dry call"))
 		return nil
 	}

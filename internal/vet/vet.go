@@ -1,0 +1,82 @@
+// Package vet is what people and programs are told of pipelines before any of them
+// runs: every mistake with its place, or what their author may not have thought of.
+package vet
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sethvargo/go-githubactions"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/doctor"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Run checks the pipelines that args name, or those in force if they name none, and
+// reports all mistakes of all of them: an exit code as the error if there is one.
+func Run(ctx context.Context, env environ.Env, repo string, args []string, asJSON bool) error {
+	src, err := git.Find(ctx, repo)
+	if doctor.IsNoRepository(err) {
+		src, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	all, plans, err := definition.Vetted(ctx, src, args)
+	if err != nil {
+		return err
+	}
+	if files := definition.NotInForce(ctx, src); len(args) == 0 && len(files) > 0 {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: not checked: %s, which %s does not have like that; only what is there counts (to check one: reprise vet FILE)\n",
+			text.Flat(strings.Join(files, ", ")), definition.InForce(src))
+	}
+	if !asJSON && len(all) == 0 {
+		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans)) {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
+		}
+	}
+	return reportMistakes(env, all, len(plans), asJSON)
+}
+
+// reportMistakes prints mistakes for people, programs and GitHub.
+func reportMistakes(env environ.Env, all pipelines.Errors, checked int, asJSON bool) error {
+	if asJSON {
+		if err := text.PrintJSON(env.Stdout, all); err != nil {
+			return err
+		}
+	}
+	for _, m := range all {
+		if !asJSON {
+			_, _ = fmt.Fprintln(env.Stdout, m)
+		}
+		if env.Getenv("GITHUB_ACTIONS") == "true" {
+			_, _ = fmt.Fprintln(job.Unescaped(env.Stderr), annotation(m))
+		}
+	}
+	if len(all) > 0 {
+		return exit.Code(exit.Usage)
+	}
+	if !asJSON {
+		_, _ = fmt.Fprintf(env.Stdout, "%d checked, no mistakes\n", checked)
+	}
+	return nil
+}
+
+// annotation is the workflow command with which GitHub shows a mistake at its
+// place.
+func annotation(m pipelines.Error) string {
+	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
+	if m.File != "" {
+		c.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}
+	}
+	return c.String()
+}
