@@ -38,7 +38,9 @@ func TestGitHubScripts(t *testing.T) {
 	s.Permit("acme/secret", "ada", "write")
 	s.Fault("GET /repos/acme/widget/issues/13", githubtest.LimitReached(time.Now().Add(time.Hour)))
 	s.Fault("GET /repos/acme/widget/issues/14", githubtest.Page(200))
-	s.Fault("GET /repos/acme/widget/issues/15", githubtest.Page(502))
+	down := githubtest.Page(502)
+	down.Twice = true
+	s.Fault("GET /repos/acme/widget/issues/15", down)
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 15, Title: "Say it again"})
 	commands := scriptCommands()
 	commands["comments"] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strings"
@@ -25,6 +27,7 @@ func main() { live(environ.Env{}) }
 // fills in the streams, the variables and the clock of the process.
 func live(env environ.Env) {
 	keepInherited()
+	log.SetOutput(io.Discard) // net/http writes there what others send, past the masking of secrets
 	ctx, stop := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

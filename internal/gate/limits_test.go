@@ -143,6 +143,41 @@ func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
 	}
 }
 
+// Which requests come in at once is settled by what they may cost, and not by which
+// of them is the quicker.
+func TestRequestsThatMayUseItUpWait(t *testing.T) {
+	l := newLedger(Limits{USD: 5, Price: func(_ string, u Tokens) float64 { return float64(u.Output) }}, nil)
+	enter := func() (*entry, <-chan struct{}) {
+		x, limit, later := l.enter()
+		if limit != NoLimit {
+			t.Fatalf("limit %q", limit)
+		}
+		return x, later
+	}
+	waits := func(when string, later <-chan struct{}) {
+		if later == nil {
+			t.Fatalf("%s, a request does not wait", when)
+		}
+	}
+	first, _ := enter()
+	_, later := enter()
+	waits("before the first has said what it may cost", later)
+	l.claim(first, "m", Tokens{Output: 3})
+	<-later // it looks again
+	second, later := enter()
+	if later != nil {
+		t.Fatal("it waits although there is room")
+	}
+	l.claim(second, "m", Tokens{Output: 2})
+	_, later = enter()
+	waits("when both may use it up", later)
+	l.settle(first, "m", Tokens{Output: 1}, false)
+	<-later
+	if x, later := enter(); x == nil || later != nil {
+		t.Error("it waits although the first was cheap")
+	}
+}
+
 // A request that waits is let go when the call ends.
 func TestWaitingEndsWithTheCall(t *testing.T) {
 	l := newLedger(Limits{USD: 1, Price: func(string, Tokens) float64 { return 1 }}, func(e Event) { t.Errorf("%+v", e) })

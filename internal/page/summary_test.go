@@ -88,3 +88,20 @@ func TestEventSummary(t *testing.T) {
 		t.Errorf("a code that is not known:\n%s", got)
 	}
 }
+
+// A host that was refused stands with the line of CUE that would allow it; what an
+// agent wrote as one breaks neither that nor the page.
+func TestRefusedHosts(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	p.Run.Attempts = []metadata.Attempt{
+		{Phase: "planning", Step: metadata.Execute, Refused: "registry.npmjs.org:443 (2), example.com:8443 (1)"},
+		{Phase: "planning", Step: metadata.Review},
+		{Phase: "design", Step: metadata.Revise, Refused: "`](x)\"\\:443 (1)"},
+	}
+	want := "### Hosts that the pipeline does not allow, and what would allow them\n\n" +
+		"- planning · execute · `registry.npmjs.org:443 (2), example.com:8443 (1)`\n  `network: allow: [\"registry.npmjs.org:443\", \"example.com:8443\"]`\n" +
+		"- design · revise · `'](x)\"\\:443 (1)`\n  `network: allow: [\"'](x)\\\"\\\\:443\"]`\n"
+	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+		t.Errorf("it lacks\n%s\nin\n%s", want, got)
+	}
+}

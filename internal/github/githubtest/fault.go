@@ -1,6 +1,8 @@
 package githubtest
 
 import (
+	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -17,6 +19,7 @@ type Fault struct {
 	Drop   bool        // the connection ends without an answer
 	Reset  bool        // the connection is reset without an answer
 	Hang   bool        // no answer, until the client gives up
+	Twice  bool        // the same answer once more, which nobody has asked for
 
 	// After lets the server do what was asked for, and then goes wrong. With Cut
 	// and without a Body, the connection ends in the middle of the real answer.
@@ -100,6 +103,9 @@ func (s *Server) fail(f Fault, real []byte, w http.ResponseWriter, r *http.Reque
 		return
 	case f.Drop:
 		panic(http.ErrAbortHandler)
+	case f.Twice:
+		f.twice(w)
+		return
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
@@ -116,6 +122,17 @@ func (s *Server) fail(f Fault, real []byte, w http.ResponseWriter, r *http.Reque
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// twice answers two times at once, and ends the connection.
+func (f Fault) twice(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // the next best
+	}
+	answer := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", f.status(), http.StatusText(f.status()), len(f.Body), f.Body)
+	_, _ = io.WriteString(conn, answer+answer) // the client may be gone
+	_ = conn.Close()
 }
 
 // reset ends a connection so that the other side sees an error instead of an
