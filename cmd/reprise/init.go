@@ -22,6 +22,7 @@ import (
 // initOptions is what the command line of init says.
 type initOptions struct {
 	repo, agent, reviewer, uses   string
+	form                          string
 	force, upgrade, dry, workflow bool
 }
 
@@ -30,9 +31,10 @@ func initCommand(env environ.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Write the GitHub workflow that runs reprise on issues, and pipelines with your checks",
-		Long: `init writes ` + workflow.File + ` into the repository, with every action
-pinned to a commit, and ` + workflow.AgentsDir + `, which pins the agent program by a
-lock file of npm. It looks at how the repository is built and tested, and writes
+		Long: `init writes ` + workflow.File + ` into the repository: in its short form it
+calls the workflow of reprise, which has the jobs and the versions of agent programs.
+With --workflow long it has the jobs itself, with every action pinned to a commit, and
+` + workflow.AgentsDir + ` pins the agent program by a lock file of npm. init looks at how the repository is built and tested, and writes
 the built-in pipelines with these checks to ` + generated.PipelinesDir + `.
 It says what it found and what is left to do by hand, runs nothing of the
 repository, and sends nothing anywhere.`,
@@ -45,6 +47,7 @@ repository, and sends nothing anywhere.`,
 	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program that writes: claude, codex or gemini")
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
+	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
 	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
@@ -55,10 +58,6 @@ repository, and sends nothing anywhere.`,
 
 // initialize writes the files and says what is next.
 func initialize(ctx context.Context, env environ.Env, o initOptions) (err error) {
-	files, err := workflow.GeneratedFiles(o.uses, o.agent, o.reviewer)
-	if err != nil {
-		return err
-	}
 	top, older, err := topOf(ctx, o.repo)
 	if err != nil {
 		return err
@@ -68,6 +67,14 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	if o.form == "" {
+		existing, _ := root.ReadFile(workflow.File) // one that cannot be read is told of below
+		o.form = string(workflow.FormOf(string(existing), o.uses))
+	}
+	files, err := workflow.GeneratedFiles(workflow.Form(o.form), o.uses, o.agent, o.reviewer)
+	if err != nil {
+		return err
+	}
 	var told strings.Builder
 	if !o.workflow {
 		found := detect.Look(root.FS())
@@ -76,7 +83,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 			return err
 		}
 		files = append(files, own...)
-		tellFound(&told, found)
+		tellFound(&told, found, workflow.Form(o.form))
 	}
 	changes, err := generated.Compare(root, files, older)
 	if err != nil {
@@ -173,7 +180,7 @@ func wrote(texts []generated.File) string {
 }
 
 // tellFound says what was found in the repository, and why it counts.
-func tellFound(out *strings.Builder, found detect.Found) {
+func tellFound(out *strings.Builder, found detect.Found, form workflow.Form) {
 	if len(found.Checks) == 0 {
 		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", generated.PipelinesDir, workflow.ProjectPage)
 	} else {
@@ -191,7 +198,11 @@ func tellFound(out *strings.Builder, found detect.Found) {
 		fmt.Fprintf(out, "  note: %s: %s\n", n.What, n.Why)
 	}
 	if len(found.Needs) > 0 {
-		fmt.Fprintf(out, "\nGitHub's runners do not have %s: add a step that installs it to %s.\n", strings.Join(found.Needs, " and "), workflow.File)
+		how := "add a step that installs it to " + workflow.File
+		if form == workflow.Short {
+			how = "the short workflow has no place for a step that installs it, so use --workflow long, and add one"
+		}
+		fmt.Fprintf(out, "\nGitHub's runners do not have %s: %s.\n", strings.Join(found.Needs, " and "), how)
 	}
 	out.WriteString("\n")
 }
@@ -227,7 +238,11 @@ func nextSteps(o initOptions) string {
 		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
 	}
 	if o.uses != workflow.LocalAction {
-		fmt.Fprintf(&out, "\nTo be sure which code runs, call the action by a commit instead of %s.\n", o.uses)
+		way := "call the action by a commit instead of " + o.uses
+		if o.form == string(workflow.Short) {
+			way = "write the long workflow, and call the action by a commit: reprise init --workflow long --uses OWNER/reprise@COMMIT"
+		}
+		fmt.Fprintf(&out, "\nTo be sure which code runs, %s.\n", way)
 	}
 	out.WriteString("\nWhat is still missing after that is said by: reprise doctor\n")
 	fmt.Fprintf(&out, "More: %s/blob/main/docs/github.md\n", workflow.ProjectPage)

@@ -60,6 +60,9 @@ func TestInit(t *testing.T) {
 		t.Errorf("again: exit code %d\n%s", code, out)
 	}
 
+	if _, err := os.Stat(filepath.Join(dir, workflow.AgentsLock)); err == nil || !strings.Contains(string(written), "/"+workflow.Jobs+"@v1\n") {
+		t.Errorf("the workflow is not short (%v):\n%s", err, written)
+	}
 	if code, out := initIn(t, dir, "--agent", "codex"); code != exit.Usage || !strings.Contains(out, "--force") {
 		t.Errorf("over another workflow: exit code %d\n%s", code, out)
 	}
@@ -69,6 +72,13 @@ func TestInit(t *testing.T) {
 	code, out = initIn(t, dir, "--agent", "codex", "--force")
 	if now, err := os.ReadFile(file); err != nil || code != exit.Done || !strings.Contains(string(now), "secrets.OPENAI_API_KEY") {
 		t.Errorf("--force: exit code %d, %v\n%s", code, err, out)
+	}
+	// A workflow that has its jobs itself keeps them, unless another form is asked for.
+	if code, out := initIn(t, dir, "--agent", "codex", "--workflow", "long", "--upgrade"); code != exit.Done || !strings.Contains(out, workflow.AgentsLock) {
+		t.Errorf("--workflow long: exit code %d\n%s", code, out)
+	}
+	if code, out := initIn(t, dir, "--agent", "codex"); code != exit.Done || !strings.Contains(out, "is up to date") {
+		t.Errorf("the long form is not kept: exit code %d\n%s", code, out)
 	}
 }
 
@@ -95,6 +105,8 @@ func TestInitRefuses(t *testing.T) {
 		{"an agent without a package", []string{"--agent", "rehearsal"}, "claude, codex, gemini"},
 		{"an action without a version", []string{"--uses", "reprise-ci/reprise"}, "OWNER/REPO@VERSION"},
 		{"YAML as an action", []string{"--uses", "a/b@v1\n        with: {x: y}"}, "OWNER/REPO@VERSION"},
+		{"a form that there is not", []string{"--workflow", "tiny"}, "short and long"},
+		{"another repository's jobs in its own", []string{"--workflow", "short", "--uses", "./"}, "leave out one"},
 		{"a folder that is no repository", []string{"--repo", t.TempDir()}, "repository"},
 		{"an argument", []string{"here"}, "takes no argument"},
 	} {
@@ -128,7 +140,7 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	files, err := workflow.GeneratedFiles(workflow.LocalAction, workflow.DefaultAgent)
+	files, err := workflow.GeneratedFiles(workflow.Long, workflow.LocalAction, workflow.DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +159,7 @@ func TestOwnWorkflow(t *testing.T) {
 // one of the two was changed.
 func TestInitKeepsAChangedLock(t *testing.T) {
 	dir := newRepository(t)
-	if code, out := initIn(t, dir); code != exit.Done {
+	if code, out := initIn(t, dir, "--workflow", "long"); code != exit.Done {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	if err := os.Remove(filepath.Join(dir, workflow.File)); err != nil {
@@ -157,7 +169,7 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 	if err := os.WriteFile(lock, []byte("{}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	code, out := initIn(t, dir)
+	code, out := initIn(t, dir, "--workflow", "long")
 	if code != exit.Usage || !strings.Contains(out, workflow.AgentsLock) || !strings.Contains(out, "--force") {
 		t.Errorf("exit code %d; does not say %q and --force:\n%s", code, workflow.AgentsLock, out)
 	}
@@ -173,7 +185,7 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 // nowhere else.
 func TestWorkflowKeys(t *testing.T) {
 	for _, agent := range slices.Sorted(maps.Keys(workflow.AgentInstalls())) {
-		text, err := workflow.Text(workflow.DefaultUses(), agent)
+		text, err := workflow.Text(workflow.Long, workflow.DefaultUses(), agent)
 		if err != nil {
 			t.Fatal(err)
 		}

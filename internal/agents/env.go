@@ -18,12 +18,12 @@ func commonVars() []string {
 }
 
 // environ builds what an agent gets to see: the variables of base that are in
-// allowed, and those of set, which win.
+// allowed and not empty, as a secret is that nobody has stored, and those of set, which win.
 func environ(base, allowed []string, set map[string]string) []string {
 	var env []string
 	for _, kv := range base {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, mine := set[name]; mine || withheld.FromAll(name) != "" || !listed(allowed, name) {
+		name, value, _ := strings.Cut(kv, "=")
+		if _, mine := set[name]; mine || value == "" || withheld.FromAll(name) != "" || !listed(allowed, name) {
 			continue
 		}
 		env = append(env, kv)

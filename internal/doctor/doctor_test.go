@@ -18,7 +18,7 @@ import (
 // What init writes is well, but for what the token of a job cannot do; every
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {
-	good, err := workflow.Text(workflow.DefaultUses(), "claude")
+	good, err := workflow.Text(workflow.Long, workflow.DefaultUses(), "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLintWorkflow(t *testing.T) {
 func TestWritten(t *testing.T) {
 	for _, agent := range []string{"claude", "codex", "gemini"} {
 		for _, uses := range []string{workflow.DefaultUses(), workflow.LocalAction, "acme/reprise@v2"} {
-			text, err := workflow.Text(uses, agent)
+			text, err := workflow.Text(workflow.Long, uses, agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,6 +101,57 @@ func TestWritten(t *testing.T) {
 			if _, ok := written(text + "#"); ok {
 				t.Errorf("%s by %s: a change is not seen", agent, uses)
 			}
+		}
+	}
+}
+
+// A workflow that calls the jobs of reprise has to give what these need.
+func TestLintCalled(t *testing.T) {
+	good, err := workflow.Text(workflow.Short, workflow.DefaultUses(), "claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if agent, ok := written(good); !ok || agent != "claude" {
+		t.Errorf("the short form is not known again: %q", agent)
+	}
+	const token = "hint: what it pushes starts no other workflow"
+	for _, name := range []string{"README.md", "docs/github.md"} {
+		data, err := os.ReadFile("../../" + name)
+		_, shown, _ := strings.Cut(string(data), "```yaml\nname: reprise\n")
+		shown, _, _ = strings.Cut(shown, "```")
+		if found := lintWorkflow([]byte(shown)); err != nil || !strings.Contains(shown, "/"+workflow.Jobs+"@v1") || len(found) != 1 || found[0] != defaultToken()[0] {
+			t.Errorf("the workflow that %s shows (%v):\n%s\n%+v", name, err, shown, found)
+		}
+	}
+	_, permissions, _ := strings.Cut(good, "    permissions:")
+	permissions, _, _ = strings.Cut(permissions, "    secrets:")
+	for _, tt := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"as it is", "", "", []string{token}},
+		{"no look at checks", "      checks: read", "      #", []string{"missing: job reprise lacks checks: read", token}},
+		{"no pushing", "contents: write", "contents: read", []string{"missing: job reprise lacks contents: write", token}},
+		{"no permissions", permissions, " {}\n", []string{"missing: job reprise lacks contents: write", "missing: job reprise lacks issues: write", "missing: job reprise lacks actions: read", "missing: job reprise lacks checks: read", "missing: job reprise lacks statuses: read", "missing: job reprise lacks pull-requests: write", token}},
+		{"none at all", good, "on: issue_comment\njobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, secrets: inherit}}", []string{"hint: job a names no permissions", "hint: job a hands over all secrets", token}},
+		{"no key", "ANTHROPIC_API_KEY:", "OTHER:", []string{"hint: job reprise hands over no key", token}},
+		{"no key for a rehearsal", "agent: claude", "agent: rehearsal", []string{token}},
+		{"another token", "      ANTHROPIC_API_KEY:", "      TOKEN: x\n      ANTHROPIC_API_KEY:", nil},
+	} {
+		text := strings.Replace(good, tt.old, tt.new, 1)
+		if tt.old != "" && text == good {
+			t.Fatalf("%s: the workflow has no %q", tt.name, tt.old)
+		}
+		var got []string
+		for i, c := range lintWorkflow([]byte(text)) {
+			line := string(c.Status) + ": " + c.Found
+			if i < len(tt.want) && strings.HasPrefix(line, tt.want[i]) {
+				line = tt.want[i]
+			}
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: findings (-want +got):\n%s", tt.name, diff)
 		}
 	}
 }

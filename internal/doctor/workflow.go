@@ -81,6 +81,11 @@ func (l *workflowLint) jobs() {
 	for _, name := range slices.Sorted(maps.Keys(l.w.Jobs)) {
 		job := l.w.Jobs[name]
 		l.steps(name, job)
+		if job.Ours() {
+			gates++
+			works++
+			l.called(name, job)
+		}
 		for _, s := range job.Steps {
 			switch {
 			case !s.Ours():

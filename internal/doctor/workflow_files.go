@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/generated"
@@ -87,14 +88,16 @@ func absent(src *git.Source) string {
 func written(text string) (agent string, ok bool) {
 	uses := []string{workflow.DefaultUses(), workflow.LocalAction}
 	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(text, -1) {
-		uses = append(uses, m[1])
+		uses = append(uses, strings.Replace(m[1], "/"+workflow.Jobs, "", 1))
 	}
 	names := slices.Sorted(maps.Keys(workflow.AgentInstalls()))
 	for _, name := range names {
 		for _, reviewer := range names {
 			for _, u := range uses {
-				if same, err := workflow.Text(u, name, reviewer); err == nil && generated.Alike(same, text) {
-					return name, true
+				for _, form := range []workflow.Form{workflow.Long, workflow.Short} {
+					if same, err := workflow.Text(form, u, name, reviewer); err == nil && generated.Alike(same, text) {
+						return name, true
+					}
 				}
 			}
 		}

@@ -69,7 +69,7 @@ func newHub(t *testing.T, program, agent string) *hub {
 		"ANTHROPIC_BASE_URL": h.model.URL, "OPENAI_BASE_URL": h.model.URL + "/v1",
 	}
 	h.secrets = map[string]string{"GITHUB_TOKEN": botToken, "ANTHROPIC_API_KEY": "test-key", "OPENAI_API_KEY": "test-key"}
-	if out := h.reprise("init", "--agent", agent); out.code != 0 {
+	if out := h.reprise("init", "--agent", agent, "--workflow", "long"); out.code != 0 {
 		t.Fatalf("init: %s%s", out.stdout, out.stderr)
 	}
 	h.checkOutHere()
@@ -82,7 +82,12 @@ func newHub(t *testing.T, program, agent string) *hub {
 // one, and would ask the network for one with it.
 func (h *hub) checkOutHere() {
 	h.t.Helper()
-	const name = "repo/.github/workflows/reprise.yml"
+	h.checkOutIn("repo/.github/workflows/reprise.yml")
+}
+
+// checkOutIn does so in a file of the place.
+func (h *hub) checkOutIn(name string) {
+	h.t.Helper()
 	text := h.read(filepath.Join(h.root, name))
 	without := regexp.MustCompile(`(?m)^ +ref: \$\{\{ github\.event\.pull_request .*\n`).ReplaceAllString(text, "")
 	if text == without {

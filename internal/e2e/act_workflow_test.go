@@ -266,7 +266,14 @@ func TestWorkflowLint(t *testing.T) {
 	for _, repo := range []string{"repo", "empty"} {
 		// actionlint holds inputs and outputs against the action, if it is there.
 		p.write(repo+"/action.yml", "name: x\ndescription: x\ninputs: {command: {}, agent: {}, issue: {}, timeout: {}}\noutputs: {decision: {value: x}, issue: {value: x}}\nruns: {using: composite, steps: []}\n")
-		for _, args := range [][]string{{"--agent", "claude"}, {"--agent", "codex"}, {"--agent", "gemini"}, {"--uses", "./"}} {
+		for _, args := range [][]string{
+			{"--agent", "claude"},
+			{"--agent", "codex", "--reviewer", "gemini"},
+			{"--workflow", "long", "--agent", "claude"},
+			{"--workflow", "long", "--agent", "codex"},
+			{"--workflow", "long", "--agent", "gemini"},
+			{"--uses", "./"},
+		} {
 			if out := p.reprise(append([]string{"init", "--repo", filepath.Join(p.root, repo), "--force"}, args...)...); out.code != 0 {
 				t.Fatalf("%s: init %s: %s%s", repo, args, out.stdout, out.stderr)
 			}

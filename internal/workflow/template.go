@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/template"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/generated"
@@ -42,11 +44,23 @@ const (
 	ProjectPage = "https://github.com/reprise-ci/reprise"
 )
 
-// Template is the workflow file before the values of a repository are filled in,
-// for text/template.
+// Form is how a workflow file says what its jobs do.
+type Form string
+
+// The forms of a workflow file.
+const (
+	Short Form = "short" // it calls the workflow of the action's repository, which has the jobs
+	Long  Form = "long"  // it has the jobs itself, for people to change
+)
+
+// Jobs is where the repository of the action has the workflow that the short form calls.
+const Jobs = ".github/workflows/run.yml"
+
+// templates are the forms before the values of a repository are filled in, for
+// text/template. Both begin alike, as the long form defines it.
 //
-//go:embed init_workflow.yml
-var Template string
+//go:embed init_workflow.yml short_workflow.yml
+var templates embed.FS
 
 // agentLocks has, for each agent, the package.json and package-lock.json by which
 // a workflow installs it.
@@ -63,13 +77,17 @@ const (
 )
 
 // GeneratedFiles gives the workflow that calls the action uses and installs the named
-// agents, who writes and who reviews if that is another one, and the files by which it is installed.
-func GeneratedFiles(uses string, agents ...string) ([]generated.File, error) {
-	workflow, err := Text(uses, agents...)
+// agents, who writes and who reviews if that is another one, and of the long form the
+// files by which it installs them. The short form has them beside the action.
+func GeneratedFiles(form Form, uses string, agents ...string) ([]generated.File, error) {
+	workflow, err := Text(form, uses, agents...)
 	if err != nil {
 		return nil, err
 	}
 	files := []generated.File{{Name: File, Text: workflow}}
+	if form == Short {
+		return files, nil
+	}
 	for _, name := range []string{AgentsFile, AgentsLock} {
 		text, err := pins(path.Base(name), unique(agents))
 		if err != nil {
@@ -85,7 +103,10 @@ var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[
 
 // Text gives the workflow that calls the action uses and installs the
 // named agents: who writes and, after it, who reviews.
-func Text(uses string, agents ...string) (string, error) {
+func Text(form Form, uses string, agents ...string) (string, error) {
+	if form != Short && form != Long {
+		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
+	}
 	var installs []AgentInstall
 	for i, agent := range unique(agents) {
 		install, ok := AgentInstalls()[agent]
@@ -98,22 +119,34 @@ func Text(uses string, agents ...string) (string, error) {
 	if uses != LocalAction && !actionName.MatchString(uses) {
 		return "", exit.Usagef("--uses %.120q is no action: give OWNER/REPO@VERSION, such as %s, or ./ in the repository of the action", uses, DefaultUses())
 	}
+	if form == Short && uses == LocalAction {
+		return "", exit.Usagef("--workflow short calls the workflow of another repository, so it cannot have --uses ./; leave out one of the two")
+	}
 	setup := slices.ContainsFunc(installs, func(a AgentInstall) bool { return a.Setup != "" })
-	t, err := template.New("workflow").Delims("<<", ">>").Parse(Template)
+	t, err := template.New("").Delims("<<", ">>").ParseFS(templates, "*.yml")
 	if err != nil {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
+	flags, calls := flagsFor(form, uses, unique(agents)), uses
+	if form == Short {
+		repository, version, _ := strings.Cut(uses, "@")
+		calls = repository + "/" + Jobs + "@" + version
+	}
+	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
 	var out strings.Builder
-	err = t.Execute(&out, map[string]any{
-		"Uses": uses, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flagsFor(uses, unique(agents)),
+	err = t.ExecuteTemplate(&out, name, map[string]any{
+		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
+		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags,
 	})
 	return generated.Stamped(out.String(), environ.Version), err
 }
 
 // flagsFor gives the flags that write the same workflow again.
-func flagsFor(uses string, agents []string) string {
+func flagsFor(form Form, uses string, agents []string) string {
 	flags := ""
+	if form == Long && uses != LocalAction {
+		flags = " --workflow long"
+	}
 	if agents[0] != DefaultAgent {
 		flags += " --agent " + agents[0]
 	}
@@ -147,4 +180,21 @@ func DefaultUses() string {
 		major = m[1]
 	}
 	return strings.TrimPrefix(ProjectPage, "https://github.com/") + "@" + major
+}
+
+// FormOf gives the form that init writes unless it is told one: that of the workflow
+// that is there, as far as it can be read, else the short one. In the repository of the action it is the long one.
+func FormOf(existing, uses string) Form {
+	var w YAML
+	if uses == LocalAction {
+		return Long
+	}
+	if yaml.Unmarshal([]byte(existing), &w) == nil {
+		for _, job := range w.Jobs {
+			if slices.ContainsFunc(job.Steps, Step.Ours) {
+				return Long
+			}
+		}
+	}
+	return Short
 }

@@ -30,7 +30,15 @@ type Job struct {
 	Concurrency yaml.Node            `yaml:"concurrency"`
 	Env         map[string]yaml.Node `yaml:"env"`
 	Steps       []Step               `yaml:"steps"`
+	Uses        string               `yaml:"uses"`    // a workflow whose jobs stand for it
+	Secrets     yaml.Node            `yaml:"secrets"` // what that gets
+	With        map[string]yaml.Node `yaml:"with"`
 }
+
+// Ours reports whether the job stands for the jobs of reprise.
+func (j Job) Ours() bool { return ourJobs.MatchString(j.Uses) }
+
+var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
 
 // Step is what is looked at of a step of a job.
 type Step struct {
