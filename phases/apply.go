@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -122,7 +123,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
 		decisions(&run.DesignDecisions, o.Written.Report)
-		split.Take(run, p, o.Written.Report, Truncate)
+		split.Take(run, p, o.Written.Report)
 		children(run, p, o.Written.Report)
 	}
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
@@ -137,11 +138,11 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 
 // reviewed records a verdict and what follows from it.
 func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
-	v := settle(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
+	v := verdict.Settle(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
-	rec.Recent = append(rec.Recent, o.Work+":"+fingerprint(rec))
+	rec.Recent = append(rec.Recent, o.Work+":"+verdict.Fingerprint(rec))
 	completeOrRevise(rec, p, o.At)
 }
 

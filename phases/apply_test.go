@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/verdict"
 )
 
 func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
@@ -13,7 +14,7 @@ func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
 	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
 	other := blocker("F1")
 	other.Problem = "something else"
-	o := verdict(false, other)
+	o := judged(false, other)
 	run = play(t, plan, run, Decide(plan, run), o)
 	if d := Decide(plan, run); d.Do != DoRevise {
 		t.Errorf("decided %q, want a revise", show(d))
@@ -23,7 +24,7 @@ func TestTheSameIDForAnotherFindingIsNoCircle(t *testing.T) {
 func TestFindingsPointIntoTheRepository(t *testing.T) {
 	for _, file := range []string{".", "./", "/etc/passwd", "../x", "C:/x.go", "a\nb.go", `a\b.go`} {
 		data := fmt.Sprintf(`{"verdict":"fail","gates":[],"findings":[{"id":"F1","severity":"blocker","title":"t","problem":"p","impact":"i","solution":"s","status":"new","file":%q,"line":3}]}`, file)
-		v, wrong := ParseVerdict([]byte(data), nil)
+		v, wrong := verdict.Parse([]byte(data), nil)
 		if len(wrong) > 0 || v.Findings[0].File != "" || v.Findings[0].Line != 0 {
 			t.Errorf("%q: %+v, %q", file, v.Findings, wrong)
 		}
@@ -35,7 +36,7 @@ func TestACrashDoesNotHideWhatWasTakenBack(t *testing.T) {
 	plan := testPlan()
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), breaking(wrotten("p1"), metadata.RuleForm))
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	run = play(t, plan, run, Decide(plan, run), errored(metadata.Crash))
 	if got := run.Phase("plan").Violations; len(got) != 1 {
 		t.Errorf("the next call is told %q", got)

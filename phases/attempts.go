@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -14,7 +15,7 @@ import (
 // same work ended.
 func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step, why metadata.Reason) Decision {
 	p := plan.Phase(rec.Name)
-	d := Decision{Do: Do(step), Phase: p.Name, Agent: assigned(plan, run, p, step), Why: why}
+	d := Decision{Do: Do(step), Phase: p.Name, Agent: Assigned(plan, run, p, step), Why: why}
 	if step == metadata.Revise {
 		d.Resume = sessionOf(run, rec.Written, d.Agent)
 	}
@@ -58,9 +59,9 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 		}
 	}
 	if unusable > 1 {
-		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: first(last.Why)}
+		return Decision{Do: DoWait, Phase: d.Phase, Code: last.Code, Why: texts.First(last.Why)}
 	}
-	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", first(last.Why))
+	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", texts.First(last.Why))
 	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
 }
@@ -101,7 +102,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		d.Why = metadata.Because("tried_again", "agent", last.Agent, "class", last.Class, "n", n+1, "most", retries(last.Class, p.Retry.Max)+1)
 		return d
 	}
-	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", first(last.Why))}
+	return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: metadata.Because("step_errored", "step", d.Do, "phase", d.Phase, "why", texts.First(last.Why))}
 }
 
 // whyTooLate says that a service asks for a longer pause than the run has time

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -20,7 +21,7 @@ func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (met
 	if to.Step == "" {
 		to.Step = metadata.Revise
 	}
-	to.Reason, to.Trigger = Truncate(ValidText(to.Reason), mostReason), metadata.Automatic
+	to.Reason, to.Trigger = texts.Cut(texts.Valid(to.Reason), MostReason), metadata.Automatic
 	command := rollbackText(to.To, to.Step, to.Reason)
 	if n := automaticSince(run); n >= mostAutomatic {
 		return proposed(run, to.From, metadata.Because("went_back_often", "n", n, "command", command))
@@ -32,9 +33,9 @@ func rollBackAlone(plan *pipelines.Pipeline, run metadata.Run, to Rollback) (met
 	return r.Run, &r
 }
 
-// mostReason is how long a reason from an agent may be, in Unicode code points:
+// MostReason is how long a reason from an agent may be, in Unicode code points:
 // as long as one from a person.
-const mostReason = 1000
+const MostReason = 1000
 
 // proposed lets a person decide what follows from a phase. A phase that has
 // failed needs a person anyway.
@@ -51,7 +52,7 @@ func rollbackText(to string, step metadata.Step, reason string) string {
 	if step != "" {
 		to += ":" + string(step)
 	}
-	return strings.TrimSpace("/rollback " + TruncateLine(to) + " " + TruncateLine(reason))
+	return strings.TrimSpace("/rollback " + texts.Line(to) + " " + texts.Line(reason))
 }
 
 // Proposed gives the rollback that an agent or a rule has proposed for the
@@ -78,7 +79,7 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		if r.Step == "" {
 			r.Step = metadata.Revise
 		}
-		r.Reason = Truncate(ValidText(r.Reason), mostReason)
+		r.Reason = texts.Cut(texts.Valid(r.Reason), MostReason)
 		if !proposes(rec.Ask, asIs) && !proposes(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
 			continue // that is not why a person is asked
 		}
@@ -118,18 +119,18 @@ func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase,
 	r := requestIn(p, run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
-		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(TruncateLine(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(texts.Line(r.Reason))))
 	case r.Decision == "rollback", r.Decision == "" && r.Rollback != nil:
 		if sure := r.Rollback.Confidence; sure != "" && sure != "high" {
-			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", TruncateLine(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
+			return proposed(run, p.Name, metadata.Because("rollback_proposed", "confidence", texts.Line(sure), "command", rollbackText(r.Rollback.Phase, r.Rollback.Step, r.Rollback.Reason)))
 		}
 		return rollBackAlone(plan, run, Rollback{From: p.Name, To: r.Rollback.Phase, Step: r.Rollback.Step, Reason: r.Rollback.Reason, At: at})
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
-		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(TruncateLine(cmp.Or(r.Abort, r.Reason)))))
-	case !r.passes() && TruncateLine(r.Reason) == "":
-		return proposed(run, p.Name, metadata.Because("decided", "decision", TruncateLine(r.Decision)))
+		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(texts.Line(cmp.Or(r.Abort, r.Reason)))))
+	case !r.passes() && texts.Line(r.Reason) == "":
+		return proposed(run, p.Name, metadata.Because("decided", "decision", texts.Line(r.Decision)))
 	case !r.passes():
-		return proposed(run, p.Name, metadata.Because("decided_because", "decision", TruncateLine(r.Decision), "reason", metadata.Said(TruncateLine(r.Reason))))
+		return proposed(run, p.Name, metadata.Because("decided_because", "decision", texts.Line(r.Decision), "reason", metadata.Said(texts.Line(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string
 		for _, n := range r.DependsOn {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -27,19 +28,19 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
 	found := requestIn(p, report).Children
 	for _, c := range found[:min(len(found), mostChildren)] {
-		title := Truncate(strings.Join(strings.Fields(ValidText(c.Title)), " "), 200)
+		title := texts.Cut(strings.Join(strings.Fields(texts.Valid(c.Title)), " "), 200)
 		id := childID(title)
 		same := func(other metadata.Child) bool { return other.ID == id }
 		if title == "" || slices.ContainsFunc(run.Children, same) {
 			continue
 		}
-		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: Truncate(ValidText(c.Body), mostChildBody)})
+		run.Children = append(run.Children, metadata.Child{ID: id, Phase: p.Name, Title: title, Body: texts.Cut(texts.Valid(c.Body), mostChildBody)})
 	}
 }
 
 // childID derives an id from the title of a child, so that it is the same in
 // every try and after every rollback, whatever else is asked for.
-func childID(title string) string { return Digest([]byte(strings.ToLower(title)))[:12] }
+func childID(title string) string { return texts.Digest([]byte(strings.ToLower(title)))[:12] }
 
 // forgetChildren drops the issues that phases with void work have asked for,
 // except those that were opened.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -89,7 +91,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		}
 		return attempt(plan, run, rec, step, whyReview(run, rec))
 	case metadata.Revise:
-		if circle(rec.Recent) {
+		if verdict.Circle(rec.Recent) {
 			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Stuck, Why: metadata.Because("going_in_circles")}
 		}
 		return attempt(plan, run, rec, step, whyRevise(rec))
@@ -108,12 +110,12 @@ func begin(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, why 
 
 // whyAsks says which questions a run waits for: at least one.
 func whyAsks(open []metadata.Question) metadata.Reason {
-	return metadata.Because("questions_asked", "phase", open[0].Phase, "n", len(open), "id", open[0].ID, "question", metadata.Said(TruncateLine(open[0].Text)))
+	return metadata.Because("questions_asked", "phase", open[0].Phase, "n", len(open), "id", open[0].ID, "question", metadata.Said(texts.Line(open[0].Text)))
 }
 
 // takenBack says why a phase was taken back.
 func takenBack(rec *metadata.Phase) metadata.Reason {
-	return metadata.Because("taken_back", "reason", metadata.Said(TruncateLine(rec.RollbackContext.Reason)))
+	return metadata.Because("taken_back", "reason", metadata.Said(texts.Line(rec.RollbackContext.Reason)))
 }
 
 // whyReview says what there is to review.

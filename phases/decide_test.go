@@ -24,50 +24,50 @@ func TestLife(t *testing.T) {
 	passes := []turn{
 		{"code execute writer", wrotten("c1")},
 		{"code check", checked(true)},
-		{"code review reviewer", verdict(true)},
+		{"code review reviewer", judged(true)},
 		{"tell execute writer", wrotten("t1")},
-		{"tell review reviewer", verdict(true)},
+		{"tell review reviewer", judged(true)},
 		{"finish completed", Outcome{}},
 	}
-	planned := []turn{{"plan execute writer", wrotten("p1")}, {"plan review reviewer", verdict(true)}}
+	planned := []turn{{"plan execute writer", wrotten("p1")}, {"plan review reviewer", judged(true)}}
 	tests := map[string][]turn{
 		"straight through": slices.Concat(planned, passes),
 		"one revise": slices.Concat([]turn{
 			{"plan execute writer", wrotten("p1")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", wrotten("p2")},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 		}, passes),
 		"a failing check fails a passing review": slices.Concat(planned, []turn{
 			{"code execute writer", wrotten("c1")},
 			{"code check", checked(false)},
-			{"code review reviewer", verdict(true)},
+			{"code review reviewer", judged(true)},
 			{"code revise writer resume 3", wrotten("c2")},
 			{"code check", checked(true)},
-			{"code review reviewer", verdict(true)},
+			{"code review reviewer", judged(true)},
 		}, passes[3:]),
 		"revises run out": {
 			{"plan execute writer", wrotten("p1")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", wrotten("p2")},
-			{"plan review reviewer", verdict(false, blocker("F2"))},
+			{"plan review reviewer", judged(false, blocker("F2"))},
 			{"plan revise writer resume 3", wrotten("p3")},
-			{"plan review reviewer", verdict(false, blocker("F3"))},
+			{"plan review reviewer", judged(false, blocker("F3"))},
 			{"plan revise writer resume 5", wrotten("p4")},
-			{"plan review reviewer", verdict(false, blocker("F4"))},
+			{"plan review reviewer", judged(false, blocker("F4"))},
 			{"fail review_failed", Outcome{}},
 		},
 		"the same findings twice": {
 			{"plan execute writer", wrotten("p1")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", wrotten("p2")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"wait stuck", Outcome{}},
 		},
 		"nothing done, asked once more, done": slices.Concat([]turn{
 			{"plan execute writer", nothing},
 			{"plan execute writer resume 1 again", wrotten("p1")},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 		}, passes),
 		"nothing done twice": {
 			{"plan execute writer", nothing},
@@ -84,14 +84,14 @@ func TestLife(t *testing.T) {
 			{"plan execute writer", errored(metadata.Crash)},
 			{"plan execute writer after 1s", errored(metadata.Crash)},
 			{"plan execute second", wrotten("p1")},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 		}, passes),
 		"a wrong key goes to the other agent at once and stays there": {
 			{"plan execute writer", errored(metadata.Auth)},
 			{"plan execute second", wrotten("p1")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise second resume 2", wrotten("p2")},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 			{"code execute second", wrotten("c1")},
 		},
 		"a wrong key with nobody to fall back to": {
@@ -108,23 +108,23 @@ func TestLife(t *testing.T) {
 		},
 		"a session that is gone is no crash": {
 			{"plan execute writer", wrotten("p1")},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", errored(metadata.Crash)},
 			{"plan revise writer", wrotten("p2")},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 			{"code execute writer", wrotten("c1")},
 		},
 		"a rule broken once is told, and no more": slices.Concat([]turn{
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleProtected)},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", breaking(wrotten("p2"), metadata.RuleForm)},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 		}, passes),
 		"the same rule broken by execute and by revise": {
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleForm, metadata.RuleProtected)},
-			{"plan review reviewer", verdict(false, blocker("F1"))},
+			{"plan review reviewer", judged(false, blocker("F1"))},
 			{"plan revise writer resume 1", wrotten("p2")},
-			{"plan review reviewer", verdict(false, blocker("F2"))},
+			{"plan review reviewer", judged(false, blocker("F2"))},
 			{"plan revise writer resume 3", breaking(wrotten("p3"), metadata.RuleProtected)},
 			{"wait protected_path", Outcome{}},
 		},
@@ -145,14 +145,14 @@ func TestLife(t *testing.T) {
 		}),
 		"each phase has its own count": slices.Concat([]turn{
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleProtected)},
-			{"plan review reviewer", verdict(true)},
+			{"plan review reviewer", judged(true)},
 			{"code execute writer", breaking(wrotten("c1"), metadata.RuleProtected)},
 		}, passes[1:]),
 		"what reviewers leave behind stops nothing": slices.Concat([]turn{
 			{"plan execute writer", breaking(wrotten("p1"), metadata.RuleAccess)},
-			{"plan review reviewer", breaking(verdict(false, blocker("F1")), metadata.RuleAccess)},
+			{"plan review reviewer", breaking(judged(false, blocker("F1")), metadata.RuleAccess)},
 			{"plan revise writer resume 1", wrotten("p2")},
-			{"plan review reviewer", breaking(verdict(true), metadata.RuleAccess)},
+			{"plan review reviewer", breaking(judged(true), metadata.RuleAccess)},
 		}, passes),
 		"a secret is worse than a rule": {
 			{"plan execute writer", breaking(nothing, metadata.RuleProtected)},
@@ -272,10 +272,10 @@ func TestWhyReview(t *testing.T) {
 	}
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
 	check("the work has not been reviewed yet")
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	run = play(t, plan, run, Decide(plan, run), wrotten("p2"))
 	check("the work has changed since the last review")
-	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	run = play(t, plan, run, Decide(plan, run), judged(true))
 	r, err := PlanRollback(plan, run, Rollback{To: "plan", Step: metadata.Review, Reason: "look closer", Trigger: metadata.Manual, At: run.UpdatedAt})
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestWhyReview(t *testing.T) {
 func toRevise(t *testing.T, plan *pipelines.Pipeline) metadata.Run {
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	return play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	return play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 }
 
 func TestErrorsInAResumedSessionRunOut(t *testing.T) {

@@ -14,7 +14,7 @@ func editedPlan(t *testing.T) metadata.Run {
 	t.Helper()
 	plan := testPlan()
 	run := freshRun(plan)
-	for _, o := range []Outcome{wrotten("p1"), verdict(false, blocker("F1")), wrotten("p2"), verdict(true), wrotten("c1"), checked(true)} {
+	for _, o := range []Outcome{wrotten("p1"), judged(false, blocker("F1")), wrotten("p2"), judged(true), wrotten("c1"), checked(true)} {
 		run = play(t, plan, run, Decide(plan, run), o)
 	}
 	next := Changed(run, "plan", "by hand", run.UpdatedAt)
@@ -32,22 +32,22 @@ func TestAnEditedArtifactIsReviewedAgain(t *testing.T) {
 		want     []string
 	}{
 		"it passes": {
-			[]Outcome{verdict(true)},
+			[]Outcome{judged(true)},
 			append([]string{"plan review reviewer"}, after...),
 		},
 		"it fails for what an earlier round had found, and is revised": {
-			[]Outcome{verdict(false, blocker("F1")), wrotten("p3"), verdict(true)},
+			[]Outcome{judged(false, blocker("F1")), wrotten("p3"), judged(true)},
 			append([]string{"plan review reviewer", "plan revise writer resume 3", "plan review reviewer"}, after...),
 		},
 		"the call breaks": {
-			[]Outcome{errored(metadata.Crash), verdict(true)},
+			[]Outcome{errored(metadata.Crash), judged(true)},
 			append([]string{"plan review reviewer", "plan review reviewer after 1s"}, after...),
 		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			run := editedPlan(t)
-			outcomes := slices.Concat(tt.outcomes, []Outcome{verdict(true), wrotten("t1"), verdict(true), {}})
+			outcomes := slices.Concat(tt.outcomes, []Outcome{judged(true), wrotten("t1"), judged(true), {}})
 			for i, want := range tt.want {
 				d := Decide(plan, run)
 				if got := show(d); got != want {
@@ -99,7 +99,7 @@ func TestAnEditedArtifactIsNotApproved(t *testing.T) {
 	if _, err := Approve(plan, run, Command{By: "max", At: t0}); !strings.Contains(refused(err), "changed plan.md on the branch since it was reviewed") {
 		t.Errorf("approving it: %v", err)
 	}
-	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	run = play(t, plan, run, Decide(plan, run), judged(true))
 	if phase, _, _, _ := Approval(plan, run); phase != "plan" {
 		t.Errorf("reviewed, %q waits to be approved", phase)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // Issue is what rules may see of the issue.
@@ -83,7 +84,7 @@ func about(out *[]metadata.Reason, path string, facts map[string]any, named map[
 			continue
 		}
 		if value, err := json.Marshal(facts[name]); err == nil {
-			*out = append(*out, metadata.Because("fact", "name", at, "value", metadata.Said(Truncate(string(value), 200))))
+			*out = append(*out, metadata.Because("fact", "name", at, "value", metadata.Said(texts.Cut(string(value), 200))))
 		}
 	}
 }

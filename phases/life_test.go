@@ -80,7 +80,7 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 	case DoCheck:
 		return checked(rapid.Bool().Draw(rt, "check passes"))
 	case DoReview:
-		o := verdict(rapid.Bool().Draw(rt, "gate passes"))
+		o := judged(rapid.Bool().Draw(rt, "gate passes"))
 		if rapid.Bool().Draw(rt, "finding") {
 			f := blocker(fmt.Sprintf("F%d", rapid.IntRange(1, 3).Draw(rt, "id")))
 			f.Severity = rapid.SampledFrom([]metadata.Severity{metadata.Blocker, metadata.Suggestion}).Draw(rt, "severity")

@@ -22,7 +22,7 @@ func TestAt(t *testing.T) {
 	}
 	at("at first", "plan")
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	run = play(t, plan, run, Decide(plan, run), verdict(true))
+	run = play(t, plan, run, Decide(plan, run), judged(true))
 	run = play(t, plan, run, Decide(plan, run), Outcome{})
 	at("while it waits", "plan")
 	run, err := Approve(plan, run, Command{By: "ada", At: run.UpdatedAt})
@@ -52,7 +52,7 @@ func TestProposed(t *testing.T) {
 		for range 5 {
 			d, o := Decide(plan, run), wrotten("w")
 			if d.Do == DoReview {
-				o = verdict(true)
+				o = judged(true)
 			} else if d.Do == DoCheck {
 				o = checked(true)
 			}

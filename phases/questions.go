@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -36,7 +37,7 @@ func addQuestions(run *metadata.Run, rec *metadata.Phase, all []questionReport, 
 	for _, a := range all {
 		run.Questions = append(run.Questions, metadata.Question{
 			ID: fmt.Sprintf("q%d", len(run.Questions)+1), Phase: rec.Name, Generation: rec.Generation, Attempt: len(run.Attempts),
-			Text: Truncate(a.Question, 2000), Options: truncateOptions(a.Options), AskedAt: o.At,
+			Text: texts.Cut(a.Question, 2000), Options: truncateOptions(a.Options), AskedAt: o.At,
 		})
 	}
 }

@@ -14,7 +14,7 @@ func TestIssueTakenAnewEndsSessions(t *testing.T) {
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
 	run.Attempts[0].Session, run.Attempts[0].Confirmed = "session-1", true
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	if d := Decide(plan, run); d.Do != DoRevise || d.Resume != 1 {
 		t.Fatalf("decided %q, resume %d; want the session to go on", show(d), d.Resume)
 	}

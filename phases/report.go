@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -103,7 +104,7 @@ func read[T any](field json.RawMessage) T {
 func truncateOptions(options []string) []string {
 	var out []string
 	for _, o := range options[:min(len(options), 10)] {
-		if o = Truncate(o, 200); o != "" {
+		if o = texts.Cut(o, 200); o != "" {
 			out = append(out, o)
 		}
 	}

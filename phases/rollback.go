@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -75,7 +76,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	run.RollbackHistory = append(run.RollbackHistory, out.Entry)
 	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
-	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(TruncateLine(request.Reason)))
+	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(texts.Line(request.Reason)))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rewind", Phase: request.To, Why: why})
 	out.Run = touch(run, request.At)
 	return out, nil

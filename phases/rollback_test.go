@@ -14,7 +14,7 @@ func TestBack(t *testing.T) {
 	run := freshRun(plan)
 	for range 7 { // up to the end of tell's execute
 		d := Decide(plan, run)
-		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoReview: verdict(true), DoCheck: checked(true)}[d.Do]
+		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoReview: judged(true), DoCheck: checked(true)}[d.Do]
 		run = play(t, plan, run, d, o)
 	}
 	for _, step := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
@@ -104,7 +104,7 @@ func TestDetailsOfARollback(t *testing.T) {
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
 	found := []metadata.Finding{blocker("F1"), blocker("F2"), blocker("F3"), {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen}}
 	found[0].File, found[1].Status = "cmd/main_test.go", metadata.Fixed
-	run = play(t, plan, run, Decide(plan, run), verdict(false, found...))
+	run = play(t, plan, run, Decide(plan, run), judged(false, found...))
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "false", ExitCode: 1}, {Name: "lint", Run: "true", Pass: true}}}
 	back := func(reason string, reviewed *metadata.RollbackDetails) *metadata.RollbackDetails {

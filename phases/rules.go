@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -24,7 +25,7 @@ func MayStandUnreviewed(p *pipelines.Phase, rec *metadata.Phase) bool {
 // it would only have saved a review.
 func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at time.Time) metadata.Run {
 	r, run := plan.Rules[rule], run.Clone()
-	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", TruncateLine(err.Error()))
+	why := metadata.Because("rule_unclear", "rule", ruleName(plan, rule), "error", texts.Line(err.Error()))
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "rule", Phase: r.After, Why: why})
 	if rec := run.Phase(r.After); r.Then.Skip == "" && rec.Status == metadata.PhaseCompleted {
 		demand(rec, "maintain", why)

@@ -64,7 +64,7 @@ func wrotten(digest string) Outcome {
 	return Outcome{Status: metadata.Succeeded, Written: &Written{Digest: digest, Files: []string{".reprise/issue-7/x.md"}}}
 }
 
-func verdict(pass bool, findings ...metadata.Finding) Outcome {
+func judged(pass bool, findings ...metadata.Finding) Outcome {
 	v := metadata.Verdict{Verdict: metadata.Pass, Gates: []metadata.Gate{{Gate: "It is right.", Pass: pass}}, Findings: findings}
 	if !pass {
 		v.Verdict = metadata.Fail

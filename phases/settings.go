@@ -7,9 +7,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// assigned returns who does a step: the pipeline's agent, or the one that
+// Assigned returns who does a step: the pipeline's agent, or the one that
 // stands in for it while it is missing or has no valid key.
-func assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
+func Assigned(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, step metadata.Step) string {
 	name := SettingsIn(plan, run, p, step).Agent
 	for range plan.Agents {
 		to := plan.Agents[name].Fallback

@@ -33,7 +33,7 @@ func advance(t *testing.T, plan *pipelines.Pipeline, run metadata.Run, report, u
 		if d.Phase == until || d.Final() {
 			return run
 		}
-		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoRevise: wrotten(d.Phase + "!"), DoIntegrate: wrotten("all"), DoReview: verdict(true), DoCheck: checked(true)}[d.Do]
+		o := map[Do]Outcome{DoExecute: wrotten(d.Phase), DoRevise: wrotten(d.Phase + "!"), DoIntegrate: wrotten("all"), DoReview: judged(true), DoCheck: checked(true)}[d.Do]
 		if d.Phase == "plan" && d.Do != DoReview {
 			o.Written.Report = json.RawMessage(report)
 		}
@@ -77,7 +77,7 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 			break
 		}
 		done = append(done, d.Phase+" "+string(d.Do))
-		run = play(t, plan, run, d, map[Do]Outcome{DoExecute: wrotten(d.Phase), DoIntegrate: wrotten("all"), DoReview: verdict(true), DoCheck: checked(true)}[d.Do])
+		run = play(t, plan, run, d, map[Do]Outcome{DoExecute: wrotten(d.Phase), DoIntegrate: wrotten("all"), DoReview: judged(true), DoCheck: checked(true)}[d.Do])
 	}
 	want := "code.t1 execute, code.t1 check, code.t1 review, code.t2 execute, code.t2 check, code.t2 review, code.t3 execute, code.t3 check, code.t3 review, code integrate, code check, code review"
 	if got := strings.Join(done, ", "); got != want {
@@ -205,7 +205,7 @@ func TestPeopleAndParts(t *testing.T) {
 	plan.Phases[1].Revisions, plan.Phases[1].Approve = 0, "maintain"
 	run = play(t, plan, start, Decide(plan, start), wrotten("w"))
 	run = play(t, plan, run, Decide(plan, run), checked(false))
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	run = play(t, plan, run, Decide(plan, run), Outcome{})
 	if run.Stop == nil || run.Stop.Phase != "code.t1" || run.Status != metadata.Failed {
 		t.Fatalf("the run is %s, stopped by %+v", run.Status, run.Stop)
@@ -258,7 +258,7 @@ func TestReplannedWhilePartsAreAtWork(t *testing.T) {
 	run := advance(t, plan, freshRun(plan), three, "code.t2")
 	run = play(t, plan, run, Decide(plan, run), wrotten("half"))
 	run = Changed(run, "plan", "other", run.UpdatedAt)
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	run = advance(t, plan, run, `{"tasks":[{"id":"t1","title":"Other","goal":"G"},{"id":"t4","title":"New","goal":"G"}]}`, "tell")
 	if got, want := standing(run), "plan ok, code.t1 ok, code.t2 ok, code.t4 ok, code ok, tell ."; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -55,7 +55,7 @@ type Start struct {
 func TakeUp(run metadata.Run, s Start) metadata.Run {
 	run = Allow(run, s.More)
 	run.Execution.Attempt++
-	if run.Stop != nil && resumable(run.Stop.Code, s) {
+	if run.Stop != nil && Resumable(run.Stop.Code, s) {
 		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
 			run.AllowanceFrom = len(run.Attempts)
 		}
@@ -89,8 +89,8 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 	return run
 }
 
-// resumable reports whether starting again is all that a stopped run needs.
-func resumable(c metadata.Code, s Start) bool {
+// Resumable reports whether starting again is all that a stopped run needs.
+func Resumable(c metadata.Code, s Start) bool {
 	switch c {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
 		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed:

@@ -12,7 +12,7 @@ func TestRetryGivesAFreshAllowance(t *testing.T) {
 	plan.Phases[0].Revisions = 0
 	run := freshRun(plan)
 	run = play(t, plan, run, Decide(plan, run), wrotten("p1"))
-	run = play(t, plan, run, Decide(plan, run), verdict(false, blocker("F1")))
+	run = play(t, plan, run, Decide(plan, run), judged(false, blocker("F1")))
 	run = play(t, plan, run, Decide(plan, run), Outcome{})
 	if run.Status != metadata.Failed {
 		t.Fatalf("the run is %s, want failed", run.Status)

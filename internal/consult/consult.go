@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -73,7 +74,7 @@ func (c Consultation) mayAsk(run metadata.Run) error {
 	if err != nil {
 		return err
 	}
-	if why := c.Open.Missing(phases.Doctor(c.Open.Plan, run), opts); len(why) > 0 {
+	if why := c.Open.Missing(diagnosis.Doctor(c.Open.Plan, run), opts); len(why) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, metadata.Because("not_asked", "why", workspace.Lined(why)))
 	}
 	c.Open.SayLacking(c.Env)
@@ -82,14 +83,14 @@ func (c Consultation) mayAsk(run metadata.Run) error {
 
 // follow gives what a diagnosis makes of the run of x: a rollback, or a proposal
 // to people, or nothing.
-func (c Consultation) follow(ctx context.Context, x command.Effect, d phases.Diagnosis, o command.Request) (command.Effect, error) {
+func (c Consultation) follow(ctx context.Context, x command.Effect, d diagnosis.Diagnosis, o command.Request) (command.Effect, error) {
 	diagnosed := command.LastWhy(x.Run)
 	if !d.NeedsRollback {
 		x.Why = metadata.Because("auto_needless", "diagnosed", diagnosed, "analysis", command.Analysis(d))
 		return x, nil
 	}
 	x.Phase = d.ToPhase
-	back, err := phases.Follow(c.Open.Plan, x.Run, d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: c.Env.Now()})
+	back, err := diagnosis.Follow(c.Open.Plan, x.Run, d, phases.Rollback{By: o.By, CommentURL: o.Url, Restore: o.Restore, At: c.Env.Now()})
 	if err != nil {
 		return x, command.Refuse(metadata.NotACommand, metadata.Because("rollback_impossible", "command", metadata.Said(command.ProposedBy(d, o.Restore).Line()), "why", exit.Why(err)))
 	}

@@ -353,7 +353,7 @@ func TestRevisesWithoutReadingAgain(t *testing.T) {
 	p.says(func(r m.Request) m.Reply {
 		if isReview(r) {
 			reviews++
-			return m.Answer(verdict(r, gatesOf(r), reviews > 1))
+			return m.Answer(judgement(r, gatesOf(r), reviews > 1))
 		}
 		if path := artifact.FindStringSubmatch(r.Prompt()); path != nil && len(r.Results()) == 0 {
 			return m.Write(path[1], "# Report\n\nRequest "+strings.Repeat("I", r.N)+".\n")

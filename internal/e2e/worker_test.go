@@ -33,7 +33,7 @@ func (w *worker) script() modelserver.Script {
 				return modelserver.Run("git log --oneline -1")
 			}
 			w.reviews++
-			return modelserver.Answer(verdict(r, gatesOf(r), w.reviews > w.fail))
+			return modelserver.Answer(judgement(r, gatesOf(r), w.reviews > w.fail))
 		}
 		return w.next(r)
 	}
@@ -92,7 +92,7 @@ func gatesOf(r modelserver.Request) (gates []string) {
 }
 
 // verdict is the answer of a review to a request.
-func verdict(r modelserver.Request, gates []string, pass bool) map[string]any {
+func judgement(r modelserver.Request, gates []string, pass bool) map[string]any {
 	ruling, answered, findings := "pass", []any{}, []any{}
 	for i, g := range gates {
 		answered = append(answered, map[string]any{"gate": g, "pass": pass || i > 0, "why": "seen in main.go:3"})

@@ -51,7 +51,6 @@ var (
 		"internal/git":               6800,
 		"internal/github/githubtest": 3600,
 		"metadata":                   3060,
-		"phases":                     3830,
 		"pipelines":                  4500,
 	}
 	wideTypes = map[string]int{

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -17,7 +18,7 @@ import (
 type Opinion struct {
 	About   metadata.Decision
 	kind    string // auto_done, auto_proposed or auto_needless
-	d       phases.Diagnosis
+	d       diagnosis.Diagnosis
 	why     metadata.Reason // the parts are values of it
 	command command.Command // with which it was asked
 }
@@ -37,9 +38,9 @@ func OpinionOf(about metadata.Decision) (o Opinion, ok bool) {
 	back := why.Value("diagnosed").Value("diagnosis")
 	return Opinion{
 		About: about, kind: why.Code(), why: why, command: command.Parse(about.Command, false).Command,
-		d: phases.Diagnosis{
+		d: diagnosis.Diagnosis{
 			ToPhase: text(back, "phase"), ToStep: metadata.Step(text(back, "step")), Reason: text(why, "reason"),
-			Confidence: phases.Confidence(text(back, "confidence")), Analysis: text(why, "analysis"),
+			Confidence: diagnosis.Confidence(text(back, "confidence")), Analysis: text(why, "analysis"),
 		},
 	}, true
 }
@@ -70,7 +71,7 @@ func OpinionReply(marker string, plan *pipelines.Pipeline, run metadata.Run, o O
 // run has gone on since and it cannot be carried out any more.
 func preview(w writer, run metadata.Run, o Opinion) []string {
 	at := o.About
-	back, err := phases.Follow(w.plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
+	back, err := diagnosis.Follow(w.plan, run, o.d, phases.Rollback{By: at.By, Restore: o.command.Restore, At: at.At})
 	if err != nil {
 		return nil
 	}

@@ -19,25 +19,25 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // automatic is what became of a rollback that an agent was asked about.
 type automatic struct {
-	DryRun    bool               `json:"dry_run"`
-	Diagnosis *phases.Diagnosis  `json:"diagnosis"` // nil: no agent was asked, see Why
-	Why       string             `json:"why,omitempty"`
-	Agent     string             `json:"agent,omitempty"`
-	CostUSD   float64            `json:"cost_usd"`
-	Acted     bool               `json:"acted"`             // the run was taken back
-	Command   string             `json:"command,omitempty"` // that takes the run back as proposed
-	Entry     *metadata.Rollback `json:"entry,omitempty"`
-	Moves     map[string]string  `json:"moves,omitempty"`
-	Comment   string             `json:"comment,omitempty"` // address of the comment on the issue that proposes it
-
-	back    phases.RollbackPlan
-	hinders metadata.Reason // what Why says in English
+	DryRun    bool                 `json:"dry_run"`
+	Diagnosis *diagnosis.Diagnosis `json:"diagnosis"` // nil: no agent was asked, see Why
+	Why       string               `json:"why,omitempty"`
+	Agent     string               `json:"agent,omitempty"`
+	CostUSD   float64              `json:"cost_usd"`
+	Acted     bool                 `json:"acted"`             // the run was taken back
+	Command   string               `json:"command,omitempty"` // that takes the run back as proposed
+	Entry     *metadata.Rollback   `json:"entry,omitempty"`
+	Moves     map[string]string    `json:"moves,omitempty"`
+	Comment   string               `json:"comment,omitempty"` // address of the comment on the issue that proposes it
+	back      phases.RollbackPlan
+	hinders   metadata.Reason // what Why says in English
 }
 
 // hinder notes why nobody is asked, or the run is not taken back.
@@ -69,7 +69,7 @@ func Auto(ctx context.Context, env environ.Env, o Rollback, changed func(flag st
 		return err
 	}
 	a := automatic{DryRun: o.Dry}
-	a.hinder(phases.WhyNoDiagnosis(w.Plan, w.Run, o.Reason))
+	a.hinder(diagnosis.WhyNone(w.Plan, w.Run, o.Reason))
 	switch {
 	case a.Why != "" && (w.Run.Status == metadata.Running || w.Run.Status == metadata.Interrupted):
 		return exit.Usagef("no agent is asked: %s; go on with: reprise run --issue %s, say what you have seen with --reason, or also where to go back to with --to-phase", a.Why, o.Id)
@@ -95,7 +95,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o Ro
 	if err != nil {
 		return err
 	}
-	a.Agent = phases.Doctor(w.Plan, w.Run)
+	a.Agent = diagnosis.Doctor(w.Plan, w.Run)
 	if why := w.Missing(a.Agent, opts); len(why) > 0 {
 		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
@@ -115,7 +115,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o Ro
 		return nil
 	}
 	a.Command = commandFor(o, d)
-	a.back, err = phases.Follow(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.Restore})
+	a.back, err = diagnosis.Follow(w.Plan, run, d, phases.Rollback{By: w.Source.UserName, At: env.Now(), Restore: o.Restore})
 	if err != nil {
 		return fmt.Errorf("the rollback that was proposed cannot be carried out: %w", exit.InEnglish{Err: err})
 	}
@@ -168,7 +168,7 @@ func undiagnosed(w *workspace.Workspace, env environ.Env, a automatic, err error
 }
 
 // commandFor is the command by which a person does what is proposed.
-func commandFor(o Rollback, d phases.Diagnosis) string {
+func commandFor(o Rollback, d diagnosis.Diagnosis) string {
 	words := []string{"reprise", "rollback"}
 	if o.Repo != "." {
 		words = append(words, "--repo", text.QuoteShell(o.Repo))
@@ -232,7 +232,7 @@ func (a automatic) reluctance(c prompts.Catalogue) string {
 	if a.DryRun {
 		whys = append(whys, metadata.Because("it_is_dry"))
 	}
-	if a.Diagnosis.Confidence != phases.High {
+	if a.Diagnosis.Confidence != diagnosis.High {
 		whys = append(whys, metadata.Because("agent_unsure"))
 	}
 	return metadata.All(append(whys, a.hinders)...).In(c)

@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -28,9 +28,9 @@ func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
 	}
 	for _, plan := range plans {
 		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
-			for _, file := range phases.Programs(plan.Agents[agent]) {
+			for _, file := range boundary.Programs(plan.Agents[agent]) {
 				dir := path.Dir(file)
-				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || phases.Matches(dir+"/x", plan.Protect) {
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || boundary.Matches(dir+"/x", plan.Protect) {
 					continue
 				}
 				way := fmt.Sprintf("add protect: [%q]", dir+"/**")

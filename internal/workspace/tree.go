@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/setup"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -40,13 +41,13 @@ func (t Tree) Tip() string { return t.Repo.Tip() }
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {
-	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: phases.Instructs})
+	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: boundary.Instructs})
 	return err
 }
 
 // Changes lists what differs from the tip, with what decides whether a phase may
 // have changed it: the kind of file, its size and its first bytes.
-func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
+func (t Tree) Changes(ctx context.Context) ([]boundary.Change, error) {
 	changes, err := t.Repo.Changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
@@ -56,13 +57,13 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 		return nil, err
 	}
 	defer top.Close()
-	out := make([]phases.Change, len(changes))
+	out := make([]boundary.Change, len(changes))
 	bare := bareFolders{tree: t, known: map[string]bool{}, has: func(name string) bool {
 		_, err := top.Lstat(name)
 		return err == nil
 	}}
 	for i, c := range changes {
-		out[i] = phases.Change{
+		out[i] = boundary.Change{
 			Path: c.Path, Kind: kindOf(c), New: c.Was == git.None, Gone: c.Type == git.None, Size: c.Size,
 			Runs: c.Type == git.Executable && c.Was != git.Executable, Alias: c.Alias, LinkedFrom: c.LinkedFrom, Large: c.Large,
 		}
@@ -72,7 +73,7 @@ func (t Tree) Changes(ctx context.Context) ([]phases.Change, error) {
 		if in, err := bare.above(ctx, c.Path); err != nil {
 			return nil, fmt.Errorf("look around %s: %w", c.Path, err)
 		} else if in && out[i].New {
-			out[i].Kind = phases.Nested
+			out[i].Kind = boundary.Nested
 			continue
 		}
 		if err := t.read(ctx, top, &out[i], plainFile(c.Was)); err != nil {
@@ -102,7 +103,7 @@ func matching(patterns []string) func(string) bool {
 	if len(patterns) == 0 {
 		return nil
 	}
-	return func(path string) bool { return phases.Matches(path, patterns) }
+	return func(path string) bool { return boundary.Matches(path, patterns) }
 }
 
 // copiesBeside is the folder of the copies of a tree.
@@ -161,10 +162,10 @@ func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 // read notes what a file holds, and what the tip has there, if it has a file
 // there and that matters. A file with a second name somewhere is none: what is behind it may
 // lie outside the tree.
-func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool) error {
+func (t Tree) read(ctx context.Context, top *os.Root, c *boundary.Change, was bool) error {
 	f, info, err := folders.Open(top, c.Path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {
-		c.Kind = phases.Other // it cannot be committed either
+		c.Kind = boundary.Other // it cannot be committed either
 		return nil
 	}
 	if err != nil {
@@ -172,35 +173,35 @@ func (t Tree) read(ctx context.Context, top *os.Root, c *phases.Change, was bool
 	}
 	defer f.Close()
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 {
-		c.Kind = phases.Other
+		c.Kind = boundary.Other
 		return nil
 	}
-	head, err := io.ReadAll(io.LimitReader(f, phases.HeadSize))
+	head, err := io.ReadAll(io.LimitReader(f, boundary.HeadSize))
 	if err != nil {
 		return err
 	}
-	if c.Holds = phases.ContentOf(head); !c.Holds.Opaque() || !was {
+	if c.Holds = boundary.ContentOf(head); !c.Holds.Opaque() || !was {
 		return nil
 	}
-	before, err := t.Repo.Held(ctx, c.Path, phases.HeadSize)
-	c.Held = phases.ContentOf(before)
+	before, err := t.Repo.Held(ctx, c.Path, boundary.HeadSize)
+	c.Held = boundary.ContentOf(before)
 	return err
 }
 
-func kindOf(c git.Change) phases.Kind {
+func kindOf(c git.Change) boundary.Kind {
 	what := c.Type
 	if what == git.None {
 		what = c.Was
 	}
 	switch what {
 	case git.File, git.Executable:
-		return phases.File
+		return boundary.File
 	case git.Symlink:
-		return phases.Symlink
+		return boundary.Symlink
 	case git.Repository:
-		return phases.Nested
+		return boundary.Nested
 	}
-	return phases.Other
+	return boundary.Other
 }
 
 // Content is a digest of what the tip has, the run's own folder left out.

@@ -25,6 +25,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -249,7 +250,7 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 	for ; len(fields) >= 2; fields = fields[2:] {
 		f, name := strings.Fields(fields[0]), fields[1]
 		byEngine := strings.HasPrefix(name, ".reprise/issue-7/") && name != codeFolder+"/code.md" && name != codeFolder+"/extra.md"
-		if !byEngine && phases.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
+		if !byEngine && boundary.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
 			t.Errorf("%s is protected, and was changed", name)
 		}
 		if f[4] == "D" {
@@ -264,8 +265,8 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 			t.Errorf("%s was committed with mode %s", name, f[1])
 		case strings.Contains(text, knownValue), strings.Contains(text, "AKIA"+"Q3EGRIV2N5XZWMKT"):
 			t.Errorf("%s was committed with a secret", name)
-		case len(text) > 32<<20, phases.ContentOf([]byte(text)).Opaque():
-			t.Errorf("%s was committed, of %d bytes and %s", name, len(text), phases.ContentOf([]byte(text)))
+		case len(text) > 32<<20, boundary.ContentOf([]byte(text)).Opaque():
+			t.Errorf("%s was committed, of %d bytes and %s", name, len(text), boundary.ContentOf([]byte(text)))
 		case !byEngine && !x.search.clean[name+" "+sumOf([]byte(text))]:
 			t.Errorf("%s was committed as nobody has searched it: %.60q", name, text)
 		}

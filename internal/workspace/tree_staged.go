@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -27,7 +27,7 @@ func (t Tree) Stage(ctx context.Context, paths ...string) (engine.Staged, error)
 }
 
 // Each says of what is staged what Changes says of the files.
-func (s staged) Each(ctx context.Context, f func(phases.Change, []byte) error) error {
+func (s staged) Each(ctx context.Context, f func(boundary.Change, []byte) error) error {
 	bare := bareFolders{tree: s.tree, known: map[string]bool{}, has: s.has(ctx)}
 	return s.tree.Repo.EachStaged(ctx, s.stage, func(one git.Staged) error {
 		c, err := s.change(ctx, one, bare)
@@ -56,8 +56,8 @@ func (s staged) has(ctx context.Context) func(name string) bool {
 	}
 }
 
-func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (phases.Change, error) {
-	c := phases.Change{
+func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (boundary.Change, error) {
+	c := boundary.Change{
 		Path: one.Path, Kind: kindOf(git.Change{Type: one.Type, Was: one.Was}), New: one.Was == git.None, Gone: one.Type == git.None,
 		Size: int64(len(one.Data)), Runs: one.Type == git.Executable && one.Was != git.Executable,
 	}
@@ -67,13 +67,13 @@ func (s staged) change(ctx context.Context, one git.Staged, bare bareFolders) (p
 	if in, err := bare.above(ctx, c.Path); err != nil {
 		return c, err
 	} else if in && c.New {
-		c.Kind = phases.Nested
+		c.Kind = boundary.Nested
 	}
-	if c.Holds = phases.ContentOf(one.Data); !c.Holds.Opaque() || !plainFile(one.Was) {
+	if c.Holds = boundary.ContentOf(one.Data); !c.Holds.Opaque() || !plainFile(one.Was) {
 		return c, nil
 	}
-	before, err := s.tree.Repo.Held(ctx, one.Path, phases.HeadSize)
-	c.Held = phases.ContentOf(before)
+	before, err := s.tree.Repo.Held(ctx, one.Path, boundary.HeadSize)
+	c.Held = boundary.ContentOf(before)
 	return c, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -60,7 +60,7 @@ type Task struct {
 
 // Diagnose is the step of a task that looks at a whole run, see
 // Engine.Diagnose. No phase has it.
-const Diagnose = phases.Diagnose
+const Diagnose = diagnosis.Diagnose
 
 // Activity is a sign of life from a running agent.
 type Activity struct {

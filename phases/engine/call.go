@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -93,7 +94,7 @@ func copyFor(d phases.Decision) string {
 
 // dirOf is where the agent of a decision works.
 func (e *Engine) dirOf(d phases.Decision) string {
-	if phases.AccessOf(e.Plan, d) == pipelines.AccessRun {
+	if boundary.AccessOf(e.Plan, d) == pipelines.AccessRun {
 		return e.Tree.CopyDir(copyFor(d))
 	}
 	return e.Tree.Dir()

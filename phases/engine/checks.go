@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -64,7 +65,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	text := []byte(e.mask(partsText(run, d.Phase)))
 	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
 	o := phases.Outcome{
-		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: phases.Digest(text), Files: []string{file}, Diff: changed},
+		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed},
 	}
 	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
 	next, err := e.apply(run, d, o)

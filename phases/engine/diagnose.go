@@ -10,6 +10,9 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -43,7 +46,7 @@ func (e *Unusable) Why() metadata.Reason {
 
 // Diagnose examines a run and commits the record with what that cost, also where
 // there is an error, unless no agent was called. Nothing is taken back.
-func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
+func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
 	next, d, err := e.Examine(ctx, run, symptom)
 	if next.Revision == run.Revision {
 		return run, d, err
@@ -64,16 +67,16 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 // phase, so there is no attempt. With an error the record has the cost, too; if
 // no agent was called, it is the record that was given. If people end the call,
 // see Steering, the error is an ErrSteered.
-func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, phases.Diagnosis, error) {
-	at := phases.Diagnosing(e.Plan, run)
+func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
+	at := diagnosis.Diagnosing(e.Plan, run)
 	if e.Plan.Phase(at.Phase) == nil {
-		return run, phases.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
+		return run, diagnosis.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
 	}
 	if over := SpentUp(run); over != nil {
-		return run, phases.Diagnosis{}, over
+		return run, diagnosis.Diagnosis{}, over
 	}
 	if err := e.Tree.Prepare(ctx); err != nil {
-		return run, phases.Diagnosis{}, err
+		return run, diagnosis.Diagnosis{}, err
 	}
 	call, ended := e.Attend(ctx)
 	defer ended()
@@ -92,7 +95,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	case err != nil:
 		saw = e.failed(err)
 	}
-	return phases.Diagnosed(run, at, saw, used, e.Now()), d, err
+	return diagnosis.Diagnosed(run, at, saw, used, e.Now()), d, err
 }
 
 // SpentUp says which limit of its budget a run has reached; nil if none.
@@ -113,9 +116,9 @@ func (e *Engine) failed(err error) metadata.Reason {
 	}
 	var broke *AgentError
 	if errors.As(err, &broke) {
-		return WhyBroke(broke, func(text string) string { return phases.TruncateLine(e.mask(text)) })
+		return WhyBroke(broke, func(text string) string { return texts.Line(e.mask(text)) })
 	}
-	return metadata.Because("failed", "error", metadata.Said(phases.TruncateLine(e.mask(err.Error()))))
+	return metadata.Because("failed", "error", metadata.Said(texts.Line(e.mask(err.Error()))))
 }
 
 // standIn names the agent that is asked where another one is missing, has no
@@ -130,28 +133,28 @@ func (e *Engine) standIn(agent string, err error) string {
 
 // consult asks an agent, and asks once more if the answer cannot be used. The
 // usage is that of both calls.
-func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d phases.Diagnosis, used metadata.Usage, err error) {
+func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d diagnosis.Diagnosis, used metadata.Usage, err error) {
 	var wrong []metadata.Reason
 	var session string
 	for range 2 {
 		t, err := e.question(phases.WithUsage(run, used), at, inquiry{symptom, session, wrong})
 		if err != nil {
-			return phases.Diagnosis{}, used, err
+			return diagnosis.Diagnosis{}, used, err
 		}
 		r, err := e.callToDiagnose(ctx, phases.WithUsage(run, used), at, t)
 		used = used.Plus(r.Usage)
 		if err != nil {
-			return phases.Diagnosis{}, used, err
+			return diagnosis.Diagnosis{}, used, err
 		}
-		if d, wrong = phases.ParseDiagnosis(structured(r), e.Plan, run); len(wrong) == 0 {
+		if d, wrong = diagnosis.Parse(structured(r), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
 		if over := SpentUp(phases.WithUsage(run, used)); over != nil {
-			return phases.Diagnosis{}, used, over
+			return diagnosis.Diagnosis{}, used, over
 		}
 		session = r.Session
 	}
-	return phases.Diagnosis{}, used, &Unusable{wrong}
+	return diagnosis.Diagnosis{}, used, &Unusable{wrong}
 }
 
 // inquiry is what an agent is asked about a run besides what the record says.
@@ -170,7 +173,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
-		Access: phases.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: phases.DiagnosisSchema(e.Plan, run), Session: q.session, Resume: q.session != "",
+		Access: boundary.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(e.Plan, run), Session: q.session, Resume: q.session != "",
 		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
 	}
 	t.Timeout, t.Idle = timeouts(s)
@@ -258,11 +261,11 @@ func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Deci
 	if err != nil {
 		return err
 	}
-	if s := phases.BoundaryOf(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
+	if s := boundary.Of(e.Plan, run, at).Sort(changes); len(s.Undo) > 0 {
 		return e.Tree.Restore(ctx, s.Undo...)
 	}
 	return nil
 }
 
 // Proposal says in a few words and in a language what a diagnosis proposes.
-func Proposal(d phases.Diagnosis, language string) string { return say(language, d.Proposes()) }
+func Proposal(d diagnosis.Diagnosis, language string) string { return say(language, d.Proposes()) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -55,7 +56,7 @@ func TestDiagnose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := phases.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: phases.High, Analysis: "seen", By: "reviewer"}
+	want := diagnosis.Diagnosis{NeedsRollback: true, ToPhase: "plan", ToStep: metadata.Execute, Reason: "Say whom it greets.", Confidence: diagnosis.High, Analysis: "seen", By: "reviewer"}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("diagnosis (-want +got):\n%s", diff)
 	}
@@ -76,7 +77,7 @@ func TestDiagnose(t *testing.T) {
 		t.Error(err)
 	}
 	// What it proposes is a rollback like any other, without a person.
-	back, err := phases.Follow(s.engine.Plan, run, d, phases.Rollback{At: t0})
+	back, err := diagnosis.Follow(s.engine.Plan, run, d, phases.Rollback{At: t0})
 	if err != nil || back.Entry.TriggeredBy != metadata.Automatic || back.Entry.ReviewResultPath == "" {
 		t.Errorf("%+v, %v", back.Entry, err)
 	}
@@ -203,7 +204,7 @@ func TestParseDiagnosis(t *testing.T) {
 		"both":       {strings.Replace(sure, "true", "false", 1), "which of them is meant"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, wrong := phases.ParseDiagnosis([]byte(tt.text), s.engine.Plan, s.run)
+			_, wrong := diagnosis.Parse([]byte(tt.text), s.engine.Plan, s.run)
 			if got := english(metadata.All(wrong...)); (tt.want == "") != (got == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
@@ -231,7 +232,7 @@ func TestQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := s.run.Clone()
 			tt.change(&run)
-			if got := phases.WhyNoDiagnosis(plan, run, ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
+			if got := diagnosis.WhyNone(plan, run, ""); (tt.want == "") != (got == "") || !strings.HasPrefix(english(got), tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -283,10 +284,10 @@ func TestDiagnoseASymptom(t *testing.T) {
 	s := failedStage(t)
 	run := s.run.Clone()
 	run.Status, run.Stop = metadata.Running, nil
-	if why := phases.WhyNoDiagnosis(s.engine.Plan, run, symptom); why != "" {
+	if why := diagnosis.WhyNone(s.engine.Plan, run, symptom); why != "" {
 		t.Errorf("a run that goes on: %s", english(why))
 	}
-	if why := phases.WhyNoDiagnosis(s.engine.Plan, freshRun(s.engine.Plan), symptom); why.Code() != "no_phase_begun" {
+	if why := diagnosis.WhyNone(s.engine.Plan, freshRun(s.engine.Plan), symptom); why.Code() != "no_phase_begun" {
 		t.Errorf("a run that has not begun: %s", english(why))
 	}
 }

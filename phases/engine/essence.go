@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -26,7 +27,7 @@ func essence(run metadata.Run) string {
 	line := func(text string) { b.WriteString(text + "\n") }
 	line(c.Shown("state now", "status", prompts.Word(c.Statuses, string(run.Status)), "phase", run.CurrentPhase))
 	if s := run.Stop; s != nil {
-		line(c.Shown("state stopped", "code", s.Code, "why", phases.TruncateLine(s.Why.In(c))))
+		line(c.Shown("state stopped", "code", s.Code, "why", texts.Line(s.Why.In(c))))
 	}
 	b.WriteString("\n## " + c.Shown("state phases") + "\n\n")
 	for i := range run.Phases {
@@ -37,14 +38,14 @@ func essence(run metadata.Run) string {
 	b.WriteString("\n## " + c.Shown("state attempts") + "\n\n")
 	for _, a := range run.Attempts[max(len(run.Attempts)-lastAttempts, 0):] {
 		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", prompts.Word(c.Steps, string(a.Step)),
-			"result", oneLine(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, phases.TruncateLine(a.Why.In(c))))))
+			"result", oneLine(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, texts.Line(a.Why.In(c))))))
 	}
 	if n := len(run.RollbackHistory); n > 0 {
 		b.WriteString("\n## " + c.Shown("state rollbacks", "n", n) + "\n\n")
 	}
 	for _, r := range run.RollbackHistory[max(len(run.RollbackHistory)-lastRollbacks, 0):] {
 		line(c.Shown("state rollback", "from", r.FromPhase, "to", r.ToPhase, "step", prompts.Word(c.Steps, string(r.ToStep)),
-			"trigger", prompts.Word(c.Tell.Triggers, string(r.TriggeredBy)), "reason", phases.TruncateLine(r.Reason)))
+			"trigger", prompts.Word(c.Tell.Triggers, string(r.TriggeredBy)), "reason", texts.Line(r.Reason)))
 	}
 	for i := range run.Phases {
 		standing(&b, c, &run.Phases[i])
@@ -54,11 +55,11 @@ func essence(run metadata.Run) string {
 
 // standing writes what is open about a phase.
 func standing(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
-	if !phases.HasOpenPoints(rec) {
+	if !diagnosis.HasOpenPoints(rec) {
 		return
 	}
 	if rec.Verdict != nil {
-		fmt.Fprintf(b, "\n%s", phases.Truncate(reviewText(c.Language, rec), maxReview))
+		fmt.Fprintf(b, "\n%s", texts.Cut(reviewText(c.Language, rec), maxReview))
 	}
 	if !rec.ChecksFail() {
 		return
@@ -66,7 +67,7 @@ func standing(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
 	for _, x := range rec.Checks.Results {
 		if !x.Pass {
 			head := c.Shown("state check", "check", x.Name, "phase", rec.Name, "run", x.Run, "code", x.ExitCode)
-			fmt.Fprintf(b, "\n%s\n\n%s\n", head, phases.Truncate(x.Output, maxOutput))
+			fmt.Fprintf(b, "\n%s\n\n%s\n", head, texts.Cut(x.Output, maxOutput))
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases/verdict"
 )
 
 // ended is a call of an agent that has ended.
@@ -91,15 +94,15 @@ func blocked(code metadata.Code, why metadata.Reason) phases.Outcome {
 
 // keptChanges takes back what the step may not change, and gives what is left,
 // sorted.
-func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (phases.Sorted, error) {
+func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, error) {
 	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
-		return phases.Sorted{}, err
+		return boundary.Sorted{}, err
 	}
-	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	s := boundary.Of(e.Plan, run, d).Sort(changes)
 	if len(s.Undo) > 0 {
 		if err := e.Tree.Restore(ctx, s.Undo...); err != nil {
-			return phases.Sorted{}, err
+			return boundary.Sorted{}, err
 		}
 	}
 	for i := range s.Violations {
@@ -121,7 +124,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
 		return blocked(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
-	v, wrong := phases.ParseReview(answer, w.p, w.rec)
+	v, wrong := verdict.Read(answer, w.p, w.rec)
 	if len(wrong) == 0 {
 		wrong = unanswered(w.run, w.rec, v)
 	}
@@ -132,7 +135,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if err != nil {
 		return phases.Outcome{}, err
 	}
-	judged := phases.Digest([]byte(w.rec.Digest + diff))[:16]
+	judged := texts.Digest([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
 }
 
@@ -156,7 +159,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decisio
 		return nil, err
 	}
 	files := map[string][]byte{}
-	s := phases.BoundaryOf(e.Plan, run, d).Sort(changes)
+	s := boundary.Of(e.Plan, run, d).Sort(changes)
 	if len(s.Artifacts)+len(s.Tree)+len(s.Violations) == 0 {
 		return files, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -19,7 +20,7 @@ type work struct {
 	p       *pipelines.Phase
 	rec     *metadata.Phase
 	call    ended
-	changes phases.Sorted
+	changes boundary.Sorted
 	staged  Staged            // nil: nothing
 	files   map[string][]byte // that reprise writes for the step
 }
@@ -42,7 +43,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.checkStaged(ctx, phases.BoundaryOf(e.Plan, w.run, w.d), w.staged)
+	secrets, err := e.checkStaged(ctx, boundary.Of(e.Plan, w.run, w.d), w.staged)
 	if err != nil {
 		return o, err
 	}

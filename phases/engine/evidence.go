@@ -12,14 +12,15 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // writeDictated writes the last message of an agent as the artifact, if the
 // agent itself may not write. Its prompt says so.
 func (e *Engine) writeDictated(w *work) error {
 	text, artifact := document(w.call.result), w.artifact()
-	if phases.AccessOf(e.Plan, w.d).Writes() || text == "" {
+	if boundary.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
 	root, err := os.OpenRoot(e.Tree.Dir())
@@ -60,7 +61,7 @@ func (e *Engine) artifact(ctx context.Context, read func(context.Context, string
 	case err != nil:
 		return "", 0, metadata.Because("not_readable", "file", name, "error", err)
 	}
-	return phases.Digest(data), len(strings.TrimSpace(string(data))), ""
+	return texts.Digest(data), len(strings.TrimSpace(string(data))), ""
 }
 
 // unwritten says why there is no file where one was to be written.
@@ -162,7 +163,7 @@ const mostStderr = 1000
 // lastWords is the end of what a program wrote to standard error, from the
 // beginning of a line where there is one.
 func lastWords(stderr string) string {
-	stderr = strings.TrimSpace(phases.ValidText(stderr))
+	stderr = strings.TrimSpace(texts.Valid(stderr))
 	r := []rune(stderr)
 	if len(r) <= mostStderr {
 		return stderr

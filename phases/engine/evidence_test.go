@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // The sentence says why, and what the program complained stands beside it.
 func TestLastWords(t *testing.T) {
 	ae := &AgentError{Agent: "own", Err: errors.New("it ended: second line"), Hint: "look", Stderr: "boom\nsecond line\n"}
-	if got, want := english(WhyBroke(ae, phases.ValidText)), "own: it ended: second line; look"; got != want {
+	if got, want := english(WhyBroke(ae, texts.Valid)), "own: it ended: second line; look"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	long := strings.Repeat("語", 900)

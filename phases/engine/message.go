@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // heading names a decision as commit subjects and errors do.
@@ -52,9 +53,9 @@ type message struct {
 // text gives the whole commit message of a run, with the trailers that tools read.
 func (m message) text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(oneLine(phases.ValidText(m.subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(oneLine(texts.Valid(m.subject))))
 	if m.why != "" {
-		fmt.Fprintf(&b, "%s\n\n", indentTrailers(escapeReferences(phases.ValidText(m.why))))
+		fmt.Fprintf(&b, "%s\n\n", indentTrailers(escapeReferences(texts.Valid(m.why))))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if m.phase != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -18,7 +19,7 @@ type Tree interface {
 	// Prepare makes the tree ready for an agent to look around in.
 	Prepare(ctx context.Context) error
 	// Changes lists what differs from the tip, the run's own folder included.
-	Changes(ctx context.Context) ([]phases.Change, error)
+	Changes(ctx context.Context) ([]boundary.Change, error)
 	// Hidden lists what was written since a time and is not among Changes,
 	// because the repository has it ignored.
 	Hidden(ctx context.Context, since time.Time) ([]Hidden, error)
@@ -52,7 +53,7 @@ type Tree interface {
 type Staged interface {
 	// Each gives every path to f, and what it is about to be committed with. The
 	// first error ends it.
-	Each(ctx context.Context, f func(c phases.Change, data []byte) error) error
+	Each(ctx context.Context, f func(c boundary.Change, data []byte) error) error
 	// Read gives a file of the run's folder as the commit will have it. The error
 	// wraps fs.ErrNotExist if it will have none there.
 	Read(ctx context.Context, path string) ([]byte, error)

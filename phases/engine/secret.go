@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // Secrets knows what must not be seen: values that the user has, in any form in
@@ -47,10 +48,10 @@ const maxLeaks = 10
 // checkStaged holds what is staged to the rules of the boundary once more, as something
 // that still runs may have changed it since the files were looked at, and says
 // where secrets stand in it; "" if there are none.
-func (e *Engine) checkStaged(ctx context.Context, b phases.Boundary, staged Staged) (metadata.Reason, error) {
+func (e *Engine) checkStaged(ctx context.Context, b boundary.Boundary, staged Staged) (metadata.Reason, error) {
 	var found []metadata.Reason
-	sizes := map[string]phases.Change{}
-	err := staged.Each(ctx, func(c phases.Change, data []byte) error {
+	sizes := map[string]boundary.Change{}
+	err := staged.Each(ctx, func(c boundary.Change, data []byte) error {
 		if _, why := b.Rule(c); why != "" {
 			return e.changedSince(c.Path, why)
 		}
@@ -78,12 +79,12 @@ func (e *Engine) checkStaged(ctx context.Context, b phases.Boundary, staged Stag
 }
 
 func (e *Engine) changedSince(what string, why metadata.Reason) error {
-	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(phases.Printable(what)), say("en", why))
+	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(boundary.Printable(what)), say("en", why))
 }
 
 // leaks says where secrets stand in a staged file or its new name.
-func (e *Engine) leaks(ctx context.Context, c phases.Change, data []byte) (found []metadata.Reason) {
-	allowed := phases.Matches(c.Path, e.Plan.Secrets.Allow)
+func (e *Engine) leaks(ctx context.Context, c boundary.Change, data []byte) (found []metadata.Reason) {
+	allowed := boundary.Matches(c.Path, e.Plan.Secrets.Allow)
 	if shown := e.mask(c.Path); shown != c.Path && c.New && !(allowed && e.maskKnown(c.Path) == c.Path) {
 		found = append(found, metadata.Because("secret_in_name", "file", shown))
 	}
@@ -99,7 +100,7 @@ func (e *Engine) leaksIn(ctx context.Context, p string, data []byte) (found []me
 	if err != nil {
 		found = append(found, metadata.Because("not_searched", "file", e.mask(p), "error", err))
 	}
-	allowed := phases.Matches(p, e.Plan.Secrets.Allow)
+	allowed := boundary.Matches(p, e.Plan.Secrets.Allow)
 	for _, l := range leaks {
 		if l.Known || !allowed {
 			found = append(found, l.in(e.mask(p)))
@@ -191,7 +192,7 @@ func (e *Engine) maskFiles(files map[string][]byte, record string) error {
 			}
 			line, _, _ := strings.Cut(clean[1+strings.LastIndexByte(clean[:at], '\n'):], "\n")
 			return fmt.Errorf("%s: nothing was committed, for the value of a secret would be in %s, in line %d: %s",
-				metadata.SecretFound, e.mask(name), 1+strings.Count(text[:at], "\n"), phases.TruncateLine(line))
+				metadata.SecretFound, e.mask(name), 1+strings.Count(text[:at], "\n"), texts.Line(line))
 		}
 	}
 	return nil

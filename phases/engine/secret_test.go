@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 )
 
 // watch looks for one value and for shapes, as the program does.
@@ -110,7 +111,7 @@ func TestNamesThatLookLikeSecrets(t *testing.T) {
 		fresh bool
 		want  bool
 	}{{named, true, true}, {named, false, false}, {"testdata/" + named, true, false}, {"testdata/" + value, true, true}} {
-		if got := e.leaks(t.Context(), phases.Change{Path: tt.name, New: tt.fresh}, nil); (len(got) > 0) != tt.want {
+		if got := e.leaks(t.Context(), boundary.Change{Path: tt.name, New: tt.fresh}, nil); (len(got) > 0) != tt.want {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}
@@ -203,22 +204,22 @@ func TestAnswersKeepTheirForm(t *testing.T) {
 // What is staged is judged by itself, whatever the file that was looked at had.
 func TestWhatIsCommittedIsJudged(t *testing.T) {
 	e := &Engine{Plan: testPlan(), Secrets: watching()}
-	b := phases.BoundaryOf(e.Plan, metadata.Run{IssueNumber: "7"}, phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
+	b := boundary.Of(e.Plan, metadata.Run{IssueNumber: "7"}, phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
 	for what, tt := range map[string]struct {
-		change phases.Change
+		change boundary.Change
 		data   string
 		want   string // in the error
 		leak   string // in the reason why it is not kept
 	}{
-		"good text":     {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text}, "package other\n", "", ""},
-		"a value":       {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text}, canary, "", "has the value of ANTHROPIC_API_KEY"},
-		"a shape":       {phases.Change{Path: "new.go", Kind: phases.File, New: true, Holds: phases.Text}, awsKey(), "", "what looks like a secret"},
-		"a link":        {phases.Change{Path: "calc.go", Kind: phases.Symlink}, "/etc/shadow", "calc.go was changed after it had been looked at, so nothing was committed: symbolic links cannot be added or changed", ""},
-		"a program":     {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Program}, "\x7fELF", "programs and archives cannot be added", ""},
-		"a large file":  {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Size: phases.MaxFile + 1}, "x", "too large to be kept", ""},
-		"too much":      {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Size: phases.MaxFile - 1}, "x", "the work was changed after it had been looked at, so nothing was committed: they have", ""},
-		"an executable": {phases.Change{Path: "calc.go", Kind: phases.File, Holds: phases.Text, Runs: true}, "x", "only scripts", ""},
-		"a removal":     {phases.Change{Path: ".github/x", Kind: phases.File, Gone: true}, "", "a protected path", ""},
+		"good text":     {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text}, "package other\n", "", ""},
+		"a value":       {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text}, canary, "", "has the value of ANTHROPIC_API_KEY"},
+		"a shape":       {boundary.Change{Path: "new.go", Kind: boundary.File, New: true, Holds: boundary.Text}, awsKey(), "", "what looks like a secret"},
+		"a link":        {boundary.Change{Path: "calc.go", Kind: boundary.Symlink}, "/etc/shadow", "calc.go was changed after it had been looked at, so nothing was committed: symbolic links cannot be added or changed", ""},
+		"a program":     {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Program}, "\x7fELF", "programs and archives cannot be added", ""},
+		"a large file":  {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Size: boundary.MaxFile + 1}, "x", "too large to be kept", ""},
+		"too much":      {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Size: boundary.MaxFile - 1}, "x", "the work was changed after it had been looked at, so nothing was committed: they have", ""},
+		"an executable": {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Runs: true}, "x", "only scripts", ""},
+		"a removal":     {boundary.Change{Path: ".github/x", Kind: boundary.File, Gone: true}, "", "a protected path", ""},
 	} {
 		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
 		why, err := e.checkStaged(t.Context(), b, stagedFiles{{tt.change, tt.data}})
@@ -236,11 +237,11 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 
 // stagedFiles are what is staged, and nothing to read or compare it with.
 type stagedFiles []struct {
-	change phases.Change
+	change boundary.Change
 	data   string
 }
 
-func (all stagedFiles) Each(_ context.Context, f func(phases.Change, []byte) error) error {
+func (all stagedFiles) Each(_ context.Context, f func(boundary.Change, []byte) error) error {
 	for _, one := range all {
 		if err := f(one.change, []byte(one.data)); err != nil {
 			return err

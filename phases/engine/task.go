@@ -12,7 +12,9 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -28,7 +30,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: phases.AccessOf(e.Plan, d),
+		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: boundary.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
 		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Part: split.TaskOf(&run, rec),
 	}
@@ -43,7 +45,7 @@ func artifactIn(dir string, run metadata.Run, p *pipelines.Phase) string {
 
 func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 	if d.Do == phases.DoReview {
-		return json.RawMessage(phases.VerdictSchema)
+		return json.RawMessage(verdict.Schema)
 	}
 	return p.ReportSchema
 }
@@ -84,7 +86,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(phases.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
+		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
 		Feedback: feedbackOf(run, rec, d), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 )
 
 // folderTree is a Tree on a plain folder: a commit is a copy of all its files.
@@ -93,26 +93,26 @@ func (f *folderTree) Copy(_ context.Context, name string, keep []string) (func()
 
 func (f *folderTree) Hidden(context.Context, time.Time) ([]Hidden, error) { return f.hidden, nil }
 
-func (f *folderTree) Changes(context.Context) ([]phases.Change, error) {
-	var out []phases.Change
+func (f *folderTree) Changes(context.Context) ([]boundary.Change, error) {
+	var out []boundary.Change
 	now := f.read()
 	for name, body := range now {
 		old, had := f.tip()[name]
 		if had && old == body {
 			continue
 		}
-		kind := phases.File
+		kind := boundary.File
 		if strings.HasPrefix(body, "-> ") {
-			kind = phases.Symlink
+			kind = boundary.Symlink
 		}
-		out = append(out, phases.Change{Path: name, Kind: kind, New: !had, Size: int64(len(body)), Holds: phases.ContentOf([]byte(body)), Held: phases.ContentOf([]byte(old))})
+		out = append(out, boundary.Change{Path: name, Kind: kind, New: !had, Size: int64(len(body)), Holds: boundary.ContentOf([]byte(body)), Held: boundary.ContentOf([]byte(old))})
 	}
 	for name := range f.tip() {
 		if _, has := now[name]; !has {
-			out = append(out, phases.Change{Path: name, Kind: phases.File, Gone: true})
+			out = append(out, boundary.Change{Path: name, Kind: boundary.File, Gone: true})
 		}
 	}
-	slices.SortFunc(out, func(a, b phases.Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b boundary.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 
@@ -161,7 +161,7 @@ func (f *folderTree) compare(files map[string]string, from string) (string, meta
 // folderStage is what is staged of a folderTree.
 type folderStage struct {
 	tree    *folderTree
-	changes []phases.Change
+	changes []boundary.Change
 	files   map[string]string // of the commit
 }
 
@@ -184,7 +184,7 @@ func (f *folderTree) Stage(ctx context.Context, paths ...string) (Staged, error)
 	return s, err
 }
 
-func (s folderStage) Each(_ context.Context, do func(phases.Change, []byte) error) error {
+func (s folderStage) Each(_ context.Context, do func(boundary.Change, []byte) error) error {
 	for _, c := range s.changes {
 		if err := do(c, []byte(s.files[c.Path])); err != nil {
 			return err

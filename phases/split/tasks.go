@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -38,7 +39,7 @@ func reported(p *pipelines.Phase, report json.RawMessage) []task {
 
 // Take takes the tasks that a report has found into a record. They take the
 // place of what the phase found before, save what is being done already.
-func Take(run *metadata.Run, p *pipelines.Phase, report json.RawMessage, cut func(text string, most int) string) {
+func Take(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	found := reported(p, report)
 	if found == nil {
 		return
@@ -56,7 +57,7 @@ func Take(run *metadata.Run, p *pipelines.Phase, report json.RawMessage, cut fun
 		taken[t.ID] = true
 		files := slices.DeleteFunc(t.Files, func(f string) bool { return metadata.CheckPath(f) != nil })
 		run.Tasks = append(run.Tasks, metadata.Task{
-			ID: t.ID, Phase: p.Name, Title: cut(t.Title, 200), Goal: cut(t.Goal, 2000), Files: files[:min(len(files), mostTaskFiles)], Needs: t.Needs,
+			ID: t.ID, Phase: p.Name, Title: texts.Cut(t.Title, 200), Goal: texts.Cut(t.Goal, 2000), Files: files[:min(len(files), mostTaskFiles)], Needs: t.Needs,
 		})
 	}
 	dropUnknownNeeds(run)

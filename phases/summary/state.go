@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -141,11 +142,11 @@ func stateOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) *
 		s.Approvals = append(s.Approvals, Approval{a.Phase, a.By, a.At, phases.Stands(run, a)})
 	}
 	for _, t := range head(run.Tasks, mostListed) {
-		s.Tasks = append(s.Tasks, Task{t.ID, t.Phase, phases.Truncate(t.Title, mostText), append([]string{}, t.Needs...)})
+		s.Tasks = append(s.Tasks, Task{t.ID, t.Phase, texts.Cut(t.Title, mostText), append([]string{}, t.Needs...)})
 	}
 	for _, r := range tail(run.RollbackHistory, mostReturned) {
 		s.Rollbacks = append(s.Rollbacks, Rollback{
-			r.Timestamp, r.FromPhase, r.FromStep, r.ToPhase, r.ToStep, phases.Truncate(r.Reason, 2*mostText), r.TriggeredBy, r.By,
+			r.Timestamp, r.FromPhase, r.FromStep, r.ToPhase, r.ToStep, texts.Cut(r.Reason, 2*mostText), r.TriggeredBy, r.By,
 		})
 	}
 	return s
@@ -197,11 +198,11 @@ func phaseOf(run metadata.Run, rec metadata.Phase, words metadata.Words) Phase {
 	}
 	for _, f := range head(slices.Concat(rec.Verdict.OpenBlockers(), rec.Verdict.OpenSuggestions()), mostListed) {
 		s.Findings = append(s.Findings, Finding{
-			f.ID, f.Severity, f.Status, phases.Truncate(f.Title, mostText), phases.Truncate(f.Problem, mostText), phases.Truncate(f.Solution, mostText), f.File, f.Line,
+			f.ID, f.Severity, f.Status, texts.Cut(f.Title, mostText), texts.Cut(f.Problem, mostText), texts.Cut(f.Solution, mostText), f.File, f.Line,
 		})
 	}
 	for _, g := range head(rec.Verdict.FailedGates(), mostListed) {
-		g.Why = phases.Truncate(g.Why, mostText)
+		g.Why = texts.Cut(g.Why, mostText)
 		s.Gates = append(s.Gates, g)
 	}
 	if rec.ChecksFail() {

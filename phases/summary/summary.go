@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -80,7 +81,7 @@ type Totals struct {
 // Of gives the result of a run. Words are English: programs read it.
 func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summary {
 	s := Summary{
-		Status: statusOf(run), Issue: run.IssueNumber, Title: phases.Truncate(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
+		Status: statusOf(run), Issue: run.IssueNumber, Title: texts.Cut(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: phases.At(plan, run), Steps: []Step{}, Start: run.CreatedAt, End: run.UpdatedAt,
 		State: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: len(run.Attempts), Rollbacks: len(run.RollbackHistory)},
 	}

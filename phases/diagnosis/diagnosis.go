@@ -1,4 +1,7 @@
-package phases
+// Package diagnosis is what an agent says of a run as a whole: whether there is
+// something to diagnose, how the answer is read, and the rollback that it proposes.
+// It is pure.
+package diagnosis
 
 import (
 	"bytes"
@@ -9,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -41,9 +46,9 @@ func (d Diagnosis) Proposes() metadata.Reason {
 	return metadata.Because("rollback_to", "phase", d.ToPhase, "step", d.ToStep, "confidence", d.Confidence)
 }
 
-// DiagnosisSchema is the JSON Schema of a diagnosis of a run. Its phases are
+// Schema is the JSON Schema of a diagnosis of a run. Its phases are
 // those that can be taken back.
-func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
+func Schema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
 	word := func(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
 	text := map[string]any{"type": "string"}
 	data, err := json.Marshal(map[string]any{
@@ -62,9 +67,9 @@ func DiagnosisSchema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage
 	return data
 }
 
-// ParseDiagnosis reads a diagnosis and holds it against the run. It returns
+// Parse reads a diagnosis and holds it against the run. It returns
 // every mistake, as sentences that the agent can act on.
-func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
+func Parse(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Diagnosis, []metadata.Reason) {
 	var d Diagnosis
 	if len(data) == 0 {
 		return d, []metadata.Reason{metadata.Because("diagnosis_missing")}
@@ -81,7 +86,7 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Di
 		wrong = append(wrong, metadata.Because("diagnosis_undecided"))
 	}
 	if !slices.Contains([]Confidence{Low, Medium, High}, d.Confidence) {
-		wrong = append(wrong, metadata.Because("confidence_word", "word", TruncateLine(string(d.Confidence))))
+		wrong = append(wrong, metadata.Because("confidence_word", "word", texts.Line(string(d.Confidence))))
 	}
 	d.Reason, d.Analysis = strings.TrimSpace(d.Reason), strings.TrimSpace(d.Analysis)
 	if d.Analysis == "" {
@@ -99,14 +104,14 @@ func ParseDiagnosis(data []byte, plan *pipelines.Pipeline, run metadata.Run) (Di
 // goal says what is wrong with the phase and the reason that a diagnosis names.
 func goal(d Diagnosis, plan *pipelines.Pipeline, run metadata.Run) []metadata.Reason {
 	var wrong []metadata.Reason
-	if err := CheckRollback(plan, run, Rollback{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
-		wrong = append(wrong, WhyOf(err))
+	if err := phases.CheckRollback(plan, run, phases.Rollback{To: d.ToPhase, Step: d.ToStep, Reason: "to look at the rest"}); err != nil {
+		wrong = append(wrong, phases.WhyOf(err))
 	}
 	switch n := utf8.RuneCountInString(d.Reason); {
 	case d.Reason == "":
 		wrong = append(wrong, metadata.Because("reason_empty"))
-	case n > mostReason:
-		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", mostReason))
+	case n > phases.MostReason:
+		wrong = append(wrong, metadata.Because("reason_too_long", "n", n, "most", phases.MostReason))
 	case strings.ContainsRune(d.Reason, 0):
 		wrong = append(wrong, metadata.Because("reason_no_text"))
 	}
@@ -119,16 +124,16 @@ func reviewOf(plan *pipelines.Pipeline, run metadata.Run, phase string) string {
 	if rec == nil || p == nil || rec.Verdict == nil {
 		return ""
 	}
-	return path.Join(Folder(run.IssueNumber), p.Folder, ReviewFile)
+	return path.Join(phases.Folder(run.IssueNumber), p.Folder, phases.ReviewFile)
 }
 
 // Follow gives the rollback that a diagnosis proposes, for a person to look at or
 // to be carried out. An error says why it cannot be.
-func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request Rollback) (RollbackPlan, error) {
-	at, _ := Where(plan, run)
+func Follow(plan *pipelines.Pipeline, run metadata.Run, d Diagnosis, request phases.Rollback) (phases.RollbackPlan, error) {
+	at, _ := phases.Where(plan, run)
 	request.To, request.Step, request.Reason, request.Trigger = d.ToPhase, d.ToStep, d.Reason, metadata.Automatic
 	if request.ReviewResult = reviewOf(plan, run, at); request.ReviewResult == "" {
 		request.ReviewResult = reviewOf(plan, run, d.ToPhase)
 	}
-	return PlanRollback(plan, run, request)
+	return phases.PlanRollback(plan, run, request)
 }

@@ -1,4 +1,6 @@
-package phases
+// Package verdict is what a review says: how its answer is read, which word counts,
+// and whether rounds repeat each other. It is pure.
+package verdict
 
 import (
 	"bytes"
@@ -8,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// VerdictSchema is the JSON Schema of what a review returns, see
+// Schema is the JSON Schema of what a review returns, see
 // metadata.Verdict.
-const VerdictSchema = `{
+const Schema = `{
   "type": "object",
   "additionalProperties": false,
   "required": ["verdict", "gates", "findings"],
@@ -54,22 +57,22 @@ const VerdictSchema = `{
   }
 }`
 
-// ParseVerdict reads a review's structured answer and holds it against the
+// Parse reads a review's structured answer and holds it against the
 // gates of the phase. It returns the mistakes, the first of many, as sentences that the
 // reviewer can act on.
-func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
+func Parse(data []byte, gates []string) (metadata.Verdict, []metadata.Reason) {
 	var v metadata.Verdict
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
-		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", TruncateLine(err.Error()))}
+		return v, []metadata.Reason{metadata.Because("not_a_verdict", "error", texts.Line(err.Error()))}
 	}
 	var wrong []metadata.Reason
 	if len(bytes.TrimSpace(data[dec.InputOffset():])) > 0 {
 		wrong = append(wrong, metadata.Because("several_objects"))
 	}
 	if !slices.Contains([]metadata.Ruling{metadata.Pass, metadata.PassWithSuggestions, metadata.Fail}, v.Verdict) {
-		wrong = append(wrong, metadata.Because("verdict_word", "word", TruncateLine(string(v.Verdict))))
+		wrong = append(wrong, metadata.Because("verdict_word", "word", texts.Line(string(v.Verdict))))
 	}
 	wrong = append(wrong, matchGates(&v, gates)...)
 	wrong = append(wrong, checkFindings(v.Findings)...)
@@ -79,10 +82,10 @@ func ParseVerdict(data []byte, gates []string) (metadata.Verdict, []metadata.Rea
 	return v, wrong
 }
 
-// ParseReview reads a review's structured answer, as ParseVerdict does, and
+// Read reads a review's structured answer, as Parse does, and
 // holds it against the record of its phase, too: a fail needs a reason.
-func ParseReview(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata.Verdict, []metadata.Reason) {
-	v, wrong := ParseVerdict(data, p.Gates)
+func Read(data []byte, p *pipelines.Phase, rec *metadata.Phase) (metadata.Verdict, []metadata.Reason) {
+	v, wrong := Parse(data, p.Gates)
 	if why := baseless(v, rec.Round, !rec.ChecksFail()); why != "" {
 		wrong = append(wrong, why)
 	}
@@ -101,7 +104,7 @@ func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
 	for _, g := range v.Gates {
 		key := plain(g.Gate)
 		if _, twice := answered[key]; twice {
-			wrong = append(wrong, metadata.Because("gate_twice", "gate", TruncateLine(g.Gate)))
+			wrong = append(wrong, metadata.Because("gate_twice", "gate", texts.Line(g.Gate)))
 		}
 		answered[key] = g
 	}
@@ -118,7 +121,7 @@ func matchGates(v *metadata.Verdict, gates []string) []metadata.Reason {
 	}
 	for _, g := range v.Gates {
 		if _, unknown := answered[plain(g.Gate)]; unknown {
-			wrong = append(wrong, metadata.Because("gate_unknown", "gate", TruncateLine(g.Gate)))
+			wrong = append(wrong, metadata.Because("gate_unknown", "gate", texts.Line(g.Gate)))
 		}
 	}
 	v.Gates = ordered
@@ -130,7 +133,7 @@ func checkFindings(findings []metadata.Finding) []metadata.Reason {
 	seen := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
-		id := TruncateLine(f.ID)
+		id := texts.Line(f.ID)
 		switch {
 		case strings.TrimSpace(f.ID) == "":
 			wrong = append(wrong, metadata.Because("finding_without_id", "n", i+1))
@@ -139,10 +142,10 @@ func checkFindings(findings []metadata.Finding) []metadata.Reason {
 		}
 		seen[f.ID] = true
 		if f.Severity != metadata.Blocker && f.Severity != metadata.Suggestion {
-			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", TruncateLine(string(f.Severity))))
+			wrong = append(wrong, metadata.Because("finding_severity", "n", i+1, "id", id, "word", texts.Line(string(f.Severity))))
 		}
 		if !slices.Contains([]metadata.FindingStatus{metadata.NewFinding, metadata.StillOpen, metadata.Fixed}, f.Status) {
-			wrong = append(wrong, metadata.Because("finding_status", "n", i+1, "id", id, "word", TruncateLine(string(f.Status))))
+			wrong = append(wrong, metadata.Because("finding_status", "n", i+1, "id", id, "word", texts.Line(string(f.Status))))
 		}
 		if strings.TrimSpace(f.Title) == "" {
 			wrong = append(wrong, metadata.Because("finding_untitled", "n", i+1, "id", id))
@@ -160,12 +163,12 @@ func place(file string, line int) (string, int) {
 	return file, max(line, 0)
 }
 
-// settle gives the verdict that counts, whatever word the reviewer chose: any
+// Settle gives the verdict that counts, whatever word the reviewer chose: any
 // failed gate, open blocker or failed check makes it fail. From the third round
 // on a failed gate must be backed by an open blocker, so that reviews cannot go
 // on for ever about matters of taste. Blockers of the round before that the
 // review says nothing about stay open if it fails and are fixed if it passes.
-func settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
+func Settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
 	open := v.OpenBlockers()
 	failing := len(open) > 0 || !checksPass || (round < 2 && len(v.FailedGates()) > 0)
 	v.Findings = slices.Clone(v.Findings)
@@ -202,16 +205,4 @@ func baseless(v metadata.Verdict, round int, checksPass bool) metadata.Reason {
 // exactly.
 func plain(s string) string {
 	return strings.TrimRight(strings.ToLower(strings.Join(strings.Fields(s), " ")), ".。")
-}
-
-// first gives the first of some reasons, and of words their first line.
-func first(r metadata.Reason) metadata.Reason {
-	all := r.Each()
-	if len(all) == 0 {
-		return ""
-	}
-	if all[0].Code() == "" {
-		return metadata.Said(TruncateLine(all[0].Said()))
-	}
-	return all[0]
 }

@@ -1,4 +1,4 @@
-package phases
+package verdict
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // FuzzVerdict reads any answer of a review. It is a verdict on exactly the
@@ -33,7 +34,7 @@ func FuzzVerdict(f *testing.F) {
 	}
 	before := &metadata.Verdict{Findings: []metadata.Finding{{ID: "F9", Severity: metadata.Blocker, Status: metadata.NewFinding}}}
 	f.Fuzz(func(t *testing.T, data []byte, round int, checksPass bool) {
-		v, wrong := ParseVerdict(data, gates)
+		v, wrong := Parse(data, gates)
 		if len(wrong) > 0 {
 			checkWrong(t, wrong)
 			return
@@ -50,7 +51,7 @@ func FuzzVerdict(f *testing.F) {
 		}
 		checkVerdict(t, v)
 		said := v.Verdict
-		v = settle(v, before, round, checksPass)
+		v = Settle(v, before, round, checksPass)
 		open := v.OpenBlockers()
 		if held := checksPass && len(open) == 0 && len(v.FailedGates()) == 0; v.Verdict == metadata.Pass && !held {
 			t.Errorf("%q became pass with %d open blockers, %d failed gates, checks pass %v", said, len(open), len(v.FailedGates()), checksPass)
@@ -68,7 +69,7 @@ func checkWrong(t *testing.T, wrong []metadata.Reason) {
 		t.Errorf("%d mistakes", len(wrong))
 	}
 	for _, r := range wrong {
-		w := english(r)
+		w := r.In(prompts.Words("en"))
 		if len(w) > 4000 || strings.Contains(w, "\n") || w == "" {
 			t.Errorf("not a sentence: %q", w)
 		}

@@ -1,4 +1,7 @@
-package phases
+// Package boundary is what a step may change: which files, of which kinds, how
+// large, and which belong to the forge, to reprise or to other agents. It is pure;
+// what has changed enters as values.
+package boundary
 
 import (
 	"cmp"
@@ -8,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -52,19 +56,19 @@ type Boundary struct {
 	limits  pipelines.Limits
 }
 
-// BoundaryOf gives what the step of a decision may change.
-func BoundaryOf(plan *pipelines.Pipeline, run metadata.Run, d Decision) Boundary {
+// Of gives what the step of a decision may change.
+func Of(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) Boundary {
 	return Boundary{
-		access: AccessOf(plan, d), state: Folder(run.IssueNumber), folder: PhaseFolder(run, plan.Phase(d.Phase)),
+		access: AccessOf(plan, d), state: phases.Folder(run.IssueNumber), folder: phases.PhaseFolder(run, plan.Phase(d.Phase)),
 		protect: plan.Protect, agents: programs(plan), limits: plan.Limits,
 	}
 }
 
 // AccessOf is what the decision's agent may do: what the phase grants, but no
 // more than the agent is trusted with; for a review, what it may do.
-func AccessOf(plan *pipelines.Pipeline, d Decision) pipelines.Access {
+func AccessOf(plan *pipelines.Pipeline, d phases.Decision) pipelines.Access {
 	granted := plan.Phase(d.Phase).Access
-	if d.Do == DoReview {
+	if d.Do == phases.DoReview {
 		granted = cmp.Or(plan.Phase(d.Phase).Review.Access, pipelines.AccessRead) // runs of earlier versions say nothing
 	}
 	return granted.AtMost(plan.Agents[d.Agent].Access)
@@ -235,5 +239,5 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 // writtenByReprise reports whether a path in the phase's folder belongs to reprise.
 func (b Boundary) writtenByReprise(p string) bool {
 	rest := fold(strings.TrimPrefix(p, b.folder+"/"))
-	return rest == strings.ToLower(ReviewFile) || rest == ChecksFile || rest == strings.ToLower(ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
+	return rest == strings.ToLower(phases.ReviewFile) || rest == phases.ChecksFile || rest == strings.ToLower(phases.ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
 }

@@ -1,4 +1,4 @@
-package phases
+package boundary
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // limitSize takes back what is too large for one step: all changes of the tree,
@@ -54,7 +55,7 @@ func examples(changes []Change) string {
 	})
 	var names []string
 	for _, c := range most[:min(3, len(most))] {
-		names = append(names, TruncateLine(Printable(c.Path)))
+		names = append(names, texts.Line(Printable(c.Path)))
 	}
 	if len(most) > len(names) {
 		names = append(names, "…")

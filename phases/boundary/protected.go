@@ -1,4 +1,4 @@
-package phases
+package boundary
 
 import (
 	"path"

@@ -1,17 +1,19 @@
-package phases
+package diagnosis
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// WhyNoDiagnosis says why there is nothing about a run that an agent could
+// WhyNone says why there is nothing about a run that an agent could
 // diagnose, or "": it is still going on, or there are no objections to the
 // work. A symptom that a person has seen is an objection, too.
-func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadata.Reason {
+func WhyNone(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadata.Reason {
 	switch {
 	case len(RollbackTargets(plan, run)) == 0:
 		return metadata.Because("no_phase_begun")
@@ -25,11 +27,11 @@ func WhyNoDiagnosis(plan *pipelines.Pipeline, run metadata.Run, symptom string) 
 			return ""
 		}
 	}
-	if run.Stop != nil && !resumable(run.Stop.Code, Start{More: Allowance{USD: 1}}) {
+	if run.Stop != nil && !phases.Resumable(run.Stop.Code, phases.Start{More: phases.Allowance{USD: 1}}) {
 		return ""
 	}
 	if run.Stop != nil {
-		return metadata.Because("nothing_against_it", "status", run.Status, "why", first(run.Stop.Why))
+		return metadata.Because("nothing_against_it", "status", run.Status, "why", texts.First(run.Stop.Why))
 	}
 	return metadata.Because("nothing_against", "status", run.Status)
 }
@@ -63,15 +65,15 @@ func Doctor(plan *pipelines.Pipeline, run metadata.Run) string {
 
 // Diagnosing is a decision with the phase, the agent and the access of a
 // diagnosis.
-func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	at, _ := Where(plan, run)
-	d := Decision{Do: DoReview, Phase: at}
+func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
+	at, _ := phases.Where(plan, run)
+	d := phases.Decision{Do: phases.DoReview, Phase: at}
 	p := plan.Phase(at)
 	if p == nil {
 		return d
 	}
-	if d.Agent = assigned(plan, run, p, metadata.Review); p.NoReview || d.Agent == "" {
-		d.Agent = assigned(plan, run, p, metadata.Execute)
+	if d.Agent = phases.Assigned(plan, run, p, metadata.Review); p.NoReview || d.Agent == "" {
+		d.Agent = phases.Assigned(plan, run, p, metadata.Execute)
 	}
 	return d
 }
@@ -79,12 +81,12 @@ func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) Decision {
 // Diagnosed gives the record after a diagnosis. It adds a decision and no
 // attempt, since a diagnosis is no step of a phase, and its cost counts against
 // the budget. What says how it ended.
-func Diagnosed(run metadata.Run, by Decision, what metadata.Reason, used metadata.Usage, at time.Time) metadata.Run {
+func Diagnosed(run metadata.Run, by phases.Decision, what metadata.Reason, used metadata.Usage, at time.Time) metadata.Run {
 	run = run.Clone()
-	run.Cost = addUsage(run.Cost, used)
+	run = phases.WithUsage(run, used)
 	run.Decisions = append(run.Decisions, metadata.Decision{
 		At: at, Step: string(Diagnose), Phase: by.Phase,
 		Why: metadata.Because("diagnosed", "agent", by.Agent, "diagnosis", what, "cost", fmt.Sprintf("$%.4f", used.USD)),
 	})
-	return touch(run, at)
+	return phases.Touch(run, at)
 }

@@ -1,4 +1,4 @@
-package phases
+package verdict
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
-// fingerprint is equal for two reviews that find the same.
-func fingerprint(rec *metadata.Phase) string {
+// Fingerprint is equal for two reviews that find the same.
+func Fingerprint(rec *metadata.Phase) string {
 	var parts []string
 	for _, f := range rec.Verdict.OpenBlockers() {
 		parts = append(parts, "F "+f.ID+" "+f.Title+" "+f.Problem)
@@ -25,12 +26,12 @@ func fingerprint(rec *metadata.Phase) string {
 		}
 	}
 	slices.Sort(parts)
-	return Digest([]byte(strings.Join(parts, "\n")))[:16]
+	return texts.Digest([]byte(strings.Join(parts, "\n")))[:16]
 }
 
-// circle reports whether the newest round repeats an earlier one, in the work
+// Circle reports whether the newest round repeats an earlier one, in the work
 // it judged or in what it found.
-func circle(recent []string) bool {
+func Circle(recent []string) bool {
 	if len(recent) == 0 {
 		return false
 	}

@@ -1,0 +1,51 @@
+// Package texts is text of others as a record keeps it: cut to a length, and
+// without what no text has. It is pure, and knows nothing of runs but reasons.
+package texts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Line gives the first line of a text, cut to 200 characters.
+func Line(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return s
+}
+
+// Cut cuts a text to so many Unicode code points.
+func Cut(text string, most int) string {
+	if r := []rune(strings.TrimSpace(text)); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return strings.TrimSpace(text)
+}
+
+// Valid takes out of a text what no text has.
+func Valid(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}
+
+// Digest is the SHA-256 of data in hexadecimal, by which works are told apart.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// First gives the first of some reasons, and of words their first line.
+func First(r metadata.Reason) metadata.Reason {
+	all := r.Each()
+	if len(all) == 0 {
+		return ""
+	}
+	if all[0].Code() == "" {
+		return metadata.Said(Line(all[0].Said()))
+	}
+	return all[0]
+}
