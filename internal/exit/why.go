@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -39,7 +40,7 @@ func known(err error) (why metadata.Reason, words string) {
 	var push *git.PushError
 	var moved *git.Moved
 	var caused *cause.Error
-	var program *git.Error
+	var failed *program.Error
 	var agent *engine.AgentError
 	switch {
 	case errors.As(err, &agent):
@@ -52,8 +53,8 @@ func known(err error) (why metadata.Reason, words string) {
 		return whyMoved(moved), moved.Error()
 	case errors.As(err, &caused):
 		return WhyCause(caused.Why), caused.Error()
-	case errors.As(err, &program):
-		return whyGitFailed(program), program.Error()
+	case errors.As(err, &failed):
+		return whyGitFailed(failed), failed.Error()
 	}
 	return "", ""
 }
@@ -102,7 +103,7 @@ func whyMoved(e *git.Moved) metadata.Reason {
 	return metadata.Because("git_moved", "branch", e.Branch, "other", at(e.Other), "where", e.Where, "local", at(e.Local), "why", WhyCause(e.Why))
 }
 
-func whyGitFailed(e *git.Error) metadata.Reason {
+func whyGitFailed(e *program.Error) metadata.Reason {
 	command := "git"
 	if len(e.Args) > 0 {
 		command += " " + e.Args[0]

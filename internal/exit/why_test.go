@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
@@ -18,7 +19,7 @@ import (
 // In English a reason is the error as it stands; in Japanese nothing of it is
 // English but what is quoted.
 func TestCausesInBothLanguages(t *testing.T) {
-	lost := &git.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
+	lost := &program.Error{Args: []string{"push", "x"}, Stderr: "fatal: unable to access 'https://x/': Could not resolve host: x\n", Err: errors.New("exit status 128")}
 	forbidden := &github.Error{
 		Kind: github.Forbidden, What: "comment on issue 7 of acme/widget", Host: "api.github.com", Status: 403, Said: "Resource not accessible by integration", Tries: 3,
 		Why: cause.Of("github_forbids", "does not allow it"), Do: cause.Of("do_rights", "the token needs {rights}", "rights", "issues: write"),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // runBranch is the run's branch: which commit is its tip, and what this folder, the
@@ -184,7 +185,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 			br.remoteTip = strings.TrimSpace(string(text))
 			return err
 		}
-		if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+		if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
 			br.remoteTip = ""
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
@@ -96,12 +97,12 @@ func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
 // something could not be looked at because of its mode.
 func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
 	var said string
-	out, err := t.gitCall(ctx, call{
+	out, err := t.gitCall(ctx, program.Call{
 		// "dirty" keeps git from running itself in repositories inside the tree.
-		args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"},
-		said: &said,
+		Args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"},
+		Said: &said,
 	})
-	locked = strings.Contains(said+stderrOf(err), "Permission denied") // git speaks English here, see always
+	locked = strings.Contains(said+program.StderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
 		return nil, locked, err
 	}

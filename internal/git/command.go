@@ -9,20 +9,21 @@ import (
 	"hash"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // git runs a command on the run's own git directory. It also starts there, so
 // that a relative path never leads to a file of an agent.
 func (g *gitDir) git(ctx context.Context, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, call{args: args})
+	return g.gitCall(ctx, program.Call{Args: args})
 }
 
 func (g *gitDir) gitStdin(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return g.gitCall(ctx, call{args: args, stdin: reader(stdin)})
+	return g.gitCall(ctx, program.Call{Args: args, Stdin: program.Reader(stdin)})
 }
 
 // gitCall adds directory and environment to c. Variables that c brings win.
-func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
+func (g *gitDir) gitCall(ctx context.Context, c program.Call) ([]byte, error) {
 	defer folders.ReleaseFromPipes(g.root)()
 	if len(g.src.promisors) == 0 {
 		return g.offline(ctx, c)
@@ -36,17 +37,17 @@ func (g *gitDir) gitCall(ctx context.Context, c call) ([]byte, error) {
 
 // offline is gitCall for a command that talks to nobody: in a partial clone it
 // finds only what is here.
-func (g *gitDir) offline(ctx context.Context, c call) ([]byte, error) {
-	c, err := g.placed(g.src.env.local(), c)
+func (g *gitDir) offline(ctx context.Context, c program.Call) ([]byte, error) {
+	c, err := g.placed(g.src.env.Local(), c)
 	if err != nil {
 		return nil, err
 	}
-	return c.do(ctx)
+	return c.Do(ctx)
 }
 
 // placed gives c the run's own directory, and what it and env bring.
-func (g *gitDir) placed(env []string, c call) (call, error) {
-	c.dir, c.lock, c.env = g.dir, g.lock, append(g.place(env), c.env...)
+func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
+	c.Dir, c.Lock, c.Env = g.dir, g.lock, append(g.place(env), c.Env...)
 	return c, g.guard()
 }
 
@@ -59,12 +60,12 @@ func (g *gitDir) place(env []string) []string {
 // openStores sets up where the objects of the run are looked up. Those of the
 // user's repository are read there, so that one process serves both.
 func (g *gitDir) openStores() {
-	offline := func(context.Context) (call, error) { return g.placed(g.src.env.local(), call{}) }
+	offline := func(context.Context) (program.Call, error) { return g.placed(g.src.env.Local(), program.Call{}) }
 	switch {
 	case len(g.src.promisors) > 0:
 		g.here = &store{place: offline}
-		g.store = &store{place: func(ctx context.Context) (call, error) {
-			c, err := g.placed(nil, call{})
+		g.store = &store{place: func(ctx context.Context) (program.Call, error) {
+			c, err := g.placed(nil, program.Call{})
 			if err != nil {
 				return c, err
 			}
@@ -126,7 +127,7 @@ func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 // contains says whether commit old is in the history of commit tip.
 func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
 	_, err := g.git(ctx, "merge-base", "--is-ancestor", old, tip)
-	if exitCode(err) == 1 {
+	if program.ExitCode(err) == 1 {
 		return false, nil
 	}
 	return err == nil, err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // DiffStat is the size of a difference. Binary files count as files only.
@@ -84,7 +86,7 @@ func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []st
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
-	out, err := c.gitCall(ctx, call{args: args, limit: maxDiff + 1})
+	out, err := c.gitCall(ctx, program.Call{Args: args, Limit: maxDiff + 1})
 	if err != nil {
 		return "", DiffStat{}, err
 	}
@@ -135,9 +137,9 @@ func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	for _, c := range left {
 		fmt.Fprintf(&b, "# left out: %q, %s, %d bytes\n", c.Path, c.Type, c.Size)
 	}
-	out, err := c.gitCall(ctx, call{
-		env: snap.env, limit: limit + 1,
-		args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
+	out, err := c.gitCall(ctx, program.Call{
+		Env: snap.env, Limit: limit + 1,
+		Args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)

@@ -3,6 +3,8 @@ package git
 import (
 	"context"
 	"fmt"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // line returns the way to talk with a remote for this run.
@@ -15,7 +17,7 @@ func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
 	if err := g.guard(); err != nil {
 		return nil, err
 	}
-	return g.line(g.remote).do(ctx, call{dir: g.dir, env: g.place(nil), args: args})
+	return g.line(g.remote).do(ctx, program.Call{Dir: g.dir, Env: g.place(nil), Args: args})
 }
 
 // need makes sure that a commit is here. In a shallow clone an older commit of

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // gitDir is the run's own git directory, through which alone git works on the
@@ -29,8 +30,8 @@ type gitDir struct {
 
 	staged quarantine
 
-	remote *remote   // nil: nothing is fetched or pushed
-	lfs    []setting // of git-lfs, once they are known
+	remote *remote           // nil: nothing is fetched or pushed
+	lfs    []program.Setting // of git-lfs, once they are known
 	warnings
 }
 

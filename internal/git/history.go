@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // LogEntry is one commit.
@@ -88,7 +90,7 @@ func (br *runBranch) holds(ctx context.Context, text []byte) (bool, error) {
 	// On standard input, so that no list of processes shows the text.
 	asked := []byte(strings.Join(lines, "\n") + "\n")
 	out, err := br.gitStdin(ctx, asked, "grep", show, "-z", "--text", "--fixed-strings", "--all-match", "--no-recurse-submodules", "-f", "-", br.tip, "--")
-	if exitCode(err) == 1 {
+	if program.ExitCode(err) == 1 {
 		return false, nil
 	}
 	if err != nil || len(lines) == 1 {
@@ -126,7 +128,7 @@ func (br *runBranch) fetchRecord(ctx context.Context, commit string) error {
 		return err
 	}
 	_, err := br.talk(ctx, append(fetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":refs/reprise/record")...)
-	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+	if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
 		return nil
 	}
 	return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // trap writes programs that note their name in a file when they are run.
@@ -369,7 +371,7 @@ func TestTrapsAreLive(t *testing.T) {
 			{"-C", "sub", "status"},
 			{"-C", "barerepo", "branch", "x"},
 		} {
-			call := call{dir: r.Tree(), env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), args: args}
+			call := program.Call{Dir: r.Tree(), Env: append(os.Environ(), "GIT_TERMINAL_PROMPT=0"), Args: args}
 			_ = plain(t, call)
 		}
 		for _, s := range p.sprung(t) {

@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // index is git's index, and what is known of the tip without asking git again.
@@ -244,7 +246,7 @@ func (x *index) updateIndex(ctx context.Context, env, how []string, c code) erro
 			continue
 		}
 		list := strings.NewReader(strings.Join(u.paths, "\x00") + "\x00")
-		if _, err := x.gitCall(ctx, call{how: how, args: u.args, env: env, stdin: list}); err != nil {
+		if _, err := x.gitCall(ctx, program.Call{How: how, Args: u.args, Env: env, Stdin: list}); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // join brings this run and what the remote has together, after a push that did
@@ -43,7 +44,7 @@ func (u *upstream) goOn(ctx context.Context) error {
 // replay makes the commits of this process again on top of the remote's.
 func (u *upstream) replay(ctx context.Context) error {
 	out, err := u.git(ctx, "merge-base", u.tip, u.remoteTip)
-	if exitCode(err) == 1 {
+	if program.ExitCode(err) == 1 {
 		return u.moved(cause.Of("moved_unrelated", "the two have no commit in common"))
 	}
 	if err != nil {

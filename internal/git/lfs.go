@@ -6,27 +6,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // lfsSetup is how the user has set up Git LFS.
 type lfsSetup struct {
-	program  string    // path of git-lfs; "": it is not there, or not to be used
-	storage  string    // the user's folder of what Git LFS keeps
-	skips    bool      // the user has pointers left as they are
-	settings []setting // as they were when the Source was found
+	program  string            // path of git-lfs; "": it is not there, or not to be used
+	storage  string            // the user's folder of what Git LFS keeps
+	skips    bool              // the user has pointers left as they are
+	settings []program.Setting // as they were when the Source was found
 }
 
 // findLFS looks for git-lfs. Of what the configuration names only whether it
 // names something counts: what is run is git-lfs itself.
-func findLFS(c config, env environ, commonDir string) lfsSetup {
-	found := lfsSetup{storage: cmp.Or(c.get("lfs.storage"), "lfs"), skips: skipsContent(c, env), settings: aboutLFS(c)}
+func findLFS(c program.Config, env program.Environ, commonDir string) lfsSetup {
+	found := lfsSetup{storage: cmp.Or(c.Get("lfs.storage"), "lfs"), skips: skipsContent(c, env), settings: aboutLFS(c)}
 	if !filepath.IsAbs(found.storage) {
 		found.storage = filepath.Join(commonDir, found.storage)
 	}
-	if c.get("filter.lfs.process") == "" && c.get("filter.lfs.clean") == "" {
+	if c.Get("filter.lfs.process") == "" && c.Get("filter.lfs.clean") == "" {
 		return found
 	}
-	for _, dir := range filepath.SplitList(env.path()) {
+	for _, dir := range filepath.SplitList(env.Path()) {
 		if program, err := exec.LookPath(filepath.Join(dir, "git-lfs")); err == nil {
 			found.program = program
 			return found
@@ -36,9 +38,9 @@ func findLFS(c config, env environ, commonDir string) lfsSetup {
 }
 
 // skipsContent says whether the user has pointers left as they are.
-func skipsContent(c config, env environ) bool {
-	skip := strings.Contains(c.get("filter.lfs.process")+c.get("filter.lfs.smudge"), "--skip")
-	for _, pair := range env.pick("GIT_LFS_SKIP_SMUDGE") {
+func skipsContent(c program.Config, env program.Environ) bool {
+	skip := strings.Contains(c.Get("filter.lfs.process")+c.Get("filter.lfs.smudge"), "--skip")
+	for _, pair := range env.Pick("GIT_LFS_SKIP_SMUDGE") {
 		_, value, _ := strings.Cut(pair, "=")
 		skip = skip || !slices.Contains([]string{"", "0", "false", "no", "off"}, strings.ToLower(value))
 	}
@@ -46,11 +48,11 @@ func skipsContent(c config, env environ) bool {
 }
 
 // aboutLFS are the settings of Git LFS in a configuration.
-func aboutLFS(all config) []setting {
-	var out []setting
+func aboutLFS(all program.Config) []program.Setting {
+	var out []program.Setting
 	for _, c := range all {
-		if strings.HasPrefix(c.key, "lfs.") && c.key != "lfs.storage" ||
-			strings.HasPrefix(c.key, "remote.") && (strings.HasSuffix(c.key, ".lfsurl") || strings.HasSuffix(c.key, ".lfspushurl")) {
+		if strings.HasPrefix(c.Key, "lfs.") && c.Key != "lfs.storage" ||
+			strings.HasPrefix(c.Key, "remote.") && (strings.HasSuffix(c.Key, ".lfsurl") || strings.HasSuffix(c.Key, ".lfspushurl")) {
 			out = append(out, c)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // learnLFS reads which settings git-lfs works with.
@@ -24,11 +25,11 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.lfs = []setting{}
+	g.lfs = []program.Setting{}
 	for _, c := range append(repository, g.src.lfs.settings...) { // what comes later wins
-		if strings.HasSuffix(c.key, "url") {
-			address, secret := splitCredentials(c.value)
-			c.value = address
+		if strings.HasSuffix(c.Key, "url") {
+			address, secret := splitCredentials(c.Value)
+			c.Value = address
 			g.lfs = append(g.lfs, secret...)
 		}
 		g.lfs = append(g.lfs, c)
@@ -39,7 +40,7 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 // lfsConfig reads the .lfsconfig of the default branch. That of the run's
 // branch or tree does not count, since an agent could name another server
 // there.
-func (g *gitDir) lfsConfig(ctx context.Context) ([]setting, error) {
+func (g *gitDir) lfsConfig(ctx context.Context) ([]program.Setting, error) {
 	text, err := g.src.ReadFile(ctx, cmp.Or(g.src.defaultHead, g.src.Head), ".lfsconfig")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -47,13 +48,13 @@ func (g *gitDir) lfsConfig(ctx context.Context) ([]setting, error) {
 	var list []byte
 	if err == nil {
 		read := g.src.inspection("config", "--file", "-", "--list", "-z", "--no-includes")
-		read.stdin = reader(text)
-		list, err = read.do(ctx)
+		read.Stdin = program.Reader(text)
+		list, err = read.Do(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read .lfsconfig: %w", err)
 	}
-	return slices.DeleteFunc(parseConfig(list), func(c setting) bool { return !shared(c.key) }), nil
+	return slices.DeleteFunc(program.ParseConfig(list), func(c program.Setting) bool { return !shared(c.Key) }), nil
 }
 
 // lfsDir joins names to the path of the git directory that git-lfs is given. It
@@ -99,7 +100,7 @@ func (g *gitDir) guardLFS() error {
 	}
 	return errors.Join(
 		folders.PutFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
-		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+configQuoted(g.src.lfs.storage)+"\n")),
+		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+program.Quoted(g.src.lfs.storage)+"\n")),
 		folders.PutFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
 	)
 }
@@ -111,15 +112,15 @@ func (g *gitDir) converting() string {
 	if g.src.lfs.program == "" {
 		return ""
 	}
-	settings := []setting{{"lfs.storage", g.lfsDir("store")}}
+	settings := []program.Setting{{Key: "lfs.storage", Value: g.lfsDir("store")}}
 	for _, c := range slices.Concat(g.lfs, g.src.lfs.settings) {
-		if strings.HasPrefix(c.key, "lfs.extension.") || c.key == "lfs.fetchinclude" || c.key == "lfs.fetchexclude" {
+		if strings.HasPrefix(c.Key, "lfs.extension.") || c.Key == "lfs.fetchinclude" || c.Key == "lfs.fetchexclude" {
 			settings = append(settings, c)
 		}
 	}
-	words := slices.Concat([]string{"env", "-i"}, g.src.env.pick("HOME", "TMPDIR"),
-		[]string{"PATH=" + g.src.env.path(), "LC_ALL=C", "GIT_DIR=" + g.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
-		ofConfig(settings), []string{g.src.lfs.program, "filter-process"})
+	words := slices.Concat([]string{"env", "-i"}, g.src.env.Pick("HOME", "TMPDIR"),
+		[]string{"PATH=" + g.src.env.Path(), "LC_ALL=C", "GIT_DIR=" + g.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
+		program.OfConfig(settings), []string{g.src.lfs.program, "filter-process"})
 	if g.src.lfs.skips {
 		words = append(words, "--skip")
 	}
@@ -127,7 +128,7 @@ func (g *gitDir) converting() string {
 	for _, word := range words {
 		command += " " + shellQuoted(word)
 	}
-	return "[filter \"lfs\"]\n\tprocess = " + configQuoted(command) + "\n\trequired = true\n"
+	return "[filter \"lfs\"]\n\tprocess = " + program.Quoted(command) + "\n\trequired = true\n"
 }
 
 // unconverted are the arguments by which git takes files as they are.
@@ -141,7 +142,7 @@ func (g *gitDir) blameLFS(ctx context.Context, err error) error {
 	if g.src.lfs.program == "" || ctx.Err() != nil {
 		return err
 	}
-	if _, broken := g.offline(ctx, call{args: []string{"lfs", "version"}}); broken != nil {
+	if _, broken := g.offline(ctx, program.Call{Args: []string{"lfs", "version"}}); broken != nil {
 		return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.program, "broken", broken, "error", err)}
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // line is a way to talk with a remote.
@@ -18,11 +19,11 @@ type line struct {
 	remote   *remote
 	token    func(context.Context) (string, error) // nil: the user's own credentials
 	patience time.Duration                         // 0: the usual
-	more     []setting                             // for this call
+	more     []program.Setting                     // for this call
 }
 
 // do runs a command that may talk with the remote. Variables that c brings win.
-func (l line) do(ctx context.Context, c call) ([]byte, error) {
+func (l line) do(ctx context.Context, c program.Call) ([]byte, error) {
 	c, err := l.ready(ctx, c)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (l line) do(ctx context.Context, c call) ([]byte, error) {
 	var out []byte
 	err = l.await(ctx, func(calm context.Context) error {
 		var err error
-		out, err = c.do(calm)
+		out, err = c.Do(calm)
 		return err
 	})
 	return out, err
@@ -46,21 +47,21 @@ func (l line) ask(ctx context.Context, from *store, names []string) (objects []o
 }
 
 // ready gives c the environment for talking with the remote.
-func (l line) ready(ctx context.Context, c call) (call, error) {
+func (l line) ready(ctx context.Context, c program.Call) (program.Call, error) {
 	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
 	if l.token != nil {
 		token, err := l.token(ctx)
 		if err != nil {
-			return call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
+			return program.Call{}, fmt.Errorf("get a token for %s: %w", l.remote.name, err)
 		}
 		if settings, err = l.remote.withToken(token); err != nil {
-			return call{}, err
+			return program.Call{}, err
 		}
 		secrets = append(secretsIn(settings), token)
 	}
 	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
-	settings, c.private = privately(settings)
-	c.env, c.secrets = slices.Concat(l.src.env.network(settings), l.src.config.batchMode(l.src.env), c.env), secrets
+	settings, c.Private = program.Privately(settings)
+	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
 	return c, nil
 }
 
@@ -85,12 +86,12 @@ const patience = 15 * time.Minute
 var errNoAnswer = errors.New("has not answered in time")
 
 // secretsIn lists the header values in settings, whole and by word.
-func secretsIn(settings []setting) []string {
+func secretsIn(settings []program.Setting) []string {
 	var out []string
 	for _, s := range settings {
-		if strings.HasSuffix(s.key, ".extraheader") && s.value != "" {
-			f := strings.Fields(s.value)
-			out = append(out, s.value, f[len(f)-1])
+		if strings.HasSuffix(s.Key, ".extraheader") && s.Value != "" {
+			f := strings.Fields(s.Value)
+			out = append(out, s.Value, f[len(f)-1])
 		}
 	}
 	return out

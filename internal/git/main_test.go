@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -240,9 +241,9 @@ func clean(t testing.TB, r *Repo) {
 }
 
 // plain runs git without any of the settings that make it safe.
-func plain(t testing.TB, c call) error {
+func plain(t testing.TB, c program.Call) error {
 	t.Helper()
-	cmd := exec.Command("git", c.args...)
-	cmd.Dir, cmd.Env = c.dir, c.env
+	cmd := exec.Command("git", c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
 	return cmd.Run()
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // promisor is a remote that sends the objects that a partial clone has left
@@ -17,12 +19,12 @@ type promisor struct {
 func (s *Source) findPromisors(ctx context.Context) error {
 	var names []string
 	for _, c := range s.config {
-		if c.key == "extensions.partialclone" {
-			names = append(names, c.value)
+		if c.Key == "extensions.partialclone" {
+			names = append(names, c.Value)
 		}
-		rest, isRemote := strings.CutPrefix(c.key, "remote.")
+		rest, isRemote := strings.CutPrefix(c.Key, "remote.")
 		name, promises := strings.CutSuffix(rest, ".promisor")
-		if isRemote && promises && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.value)) {
+		if isRemote && promises && slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(c.Value)) {
 			names = append(names, name)
 		}
 	}
@@ -33,7 +35,7 @@ func (s *Source) findPromisors(ctx context.Context) error {
 			return err
 		}
 		if r != nil {
-			s.promisors = append(s.promisors, promisor{r, s.config.get("remote." + name + ".partialclonefilter")})
+			s.promisors = append(s.promisors, promisor{r, s.config.Get("remote." + name + ".partialclonefilter")})
 		}
 	}
 	return nil
@@ -52,12 +54,12 @@ func (s *Source) Partial() string {
 }
 
 // promises are the settings by which git fetches objects that are missing.
-func (s *Source) promises() []setting {
-	var out []setting
+func (s *Source) promises() []program.Setting {
+	var out []program.Setting
 	for _, p := range s.promisors {
-		out = append(out, setting{"remote." + p.name + ".url", p.fetch}, setting{"remote." + p.name + ".promisor", "true"})
+		out = append(out, program.Setting{Key: "remote." + p.name + ".url", Value: p.fetch}, program.Setting{Key: "remote." + p.name + ".promisor", Value: "true"})
 		if p.filter != "" {
-			out = append(out, setting{"remote." + p.name + ".partialclonefilter", p.filter})
+			out = append(out, program.Setting{Key: "remote." + p.name + ".partialclonefilter", Value: p.filter})
 		}
 	}
 	return out
@@ -74,8 +76,8 @@ func (s *Source) read(ctx context.Context, args ...string) ([]byte, error) {
 func (s *Source) readUpTo(ctx context.Context, limit int64, args ...string) ([]byte, error) {
 	if len(s.promisors) == 0 {
 		c := s.inspection(args...)
-		c.limit = limit
-		return c.do(ctx)
+		c.Limit = limit
+		return c.Do(ctx)
 	}
 	dir, remove, err := s.apart()
 	if err != nil {
@@ -83,7 +85,7 @@ func (s *Source) readUpTo(ctx context.Context, limit int64, args ...string) ([]b
 	}
 	defer remove()
 	c := s.inApart(dir, args...)
-	c.limit = limit
+	c.Limit = limit
 	return s.promised().do(ctx, c)
 }
 
@@ -98,7 +100,7 @@ func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) 
 		return nil, err
 	}
 	defer remove()
-	fetching := store{place: func(ctx context.Context) (call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
+	fetching := store{place: func(ctx context.Context) (program.Call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
 	defer fetching.close()
 	return s.promised().ask(ctx, &fetching, names)
 }
@@ -106,6 +108,6 @@ func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) 
 func (s *Source) promised() line { return line{src: s, remote: s.promisors[0].remote} }
 
 // inApart is a command in a git directory that apart has made.
-func (s *Source) inApart(dir string, args ...string) call {
-	return call{dir: dir, env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, args: args}
+func (s *Source) inApart(dir string, args ...string) program.Call {
+	return program.Call{Dir: dir, Env: []string{"GIT_DIR=" + dir, "GIT_OBJECT_DIRECTORY=" + s.objects()}, Args: args}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Peek is a branch of origin that was fetched to be looked at.
@@ -32,8 +34,8 @@ func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
 		return nil, err
 	}
 	p := &Peek{src: s, dir: dir, remove: remove}
-	p.store = &store{place: func(context.Context) (call, error) {
-		return call{dir: dir, env: append(s.env.local(), "GIT_DIR="+dir)}, nil
+	p.store = &store{place: func(context.Context) (program.Call, error) {
+		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir)}, nil
 	}}
 	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
 		remove()
@@ -45,8 +47,8 @@ func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
 func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 	const into = "refs/reprise/remote"
 	args := append(fetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
-	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, call{dir: p.dir, env: []string{"GIT_DIR=" + p.dir}, args: args})
-	if strings.Contains(stderrOf(err), "couldn't find remote ref") {
+	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, program.Call{Dir: p.dir, Env: []string{"GIT_DIR=" + p.dir}, Args: args})
+	if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
 		return "", fs.ErrNotExist
 	}
 	if err != nil {

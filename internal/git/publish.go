@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
@@ -205,10 +206,10 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if err == nil {
 		return answer{}, nil
 	}
-	if other := inTheWay.FindStringSubmatch(stderrOf(err)); other != nil {
+	if other := inTheWay.FindStringSubmatch(program.StderrOf(err)); other != nil {
 		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
 	}
-	said := remoteLines(stderrOf(err))
+	said := remoteLines(program.StderrOf(err))
 	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
 	for line := range strings.Lines(string(out)) {
 		if !strings.HasPrefix(line, "!") {

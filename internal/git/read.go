@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // ReadFile returns the file at path, from the top of the repository, as it is
@@ -229,7 +230,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 // UsesLFS says whether the commit that is checked out gives files to Git LFS.
 func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
 	_, err := s.read(ctx, "grep", "--quiet", "--fixed-strings", "-e", "filter=lfs", s.Head, "--", ":(glob)**/.gitattributes")
-	if exitCode(err) == 1 {
+	if program.ExitCode(err) == 1 {
 		return false, nil
 	}
 	if err != nil {
@@ -239,7 +240,7 @@ func (s *Source) UsesLFS(ctx context.Context) (bool, error) {
 }
 
 // Sparse says whether only a part of the files is checked out.
-func (s *Source) Sparse() bool { return s.config.get("core.sparsecheckout") == "true" }
+func (s *Source) Sparse() bool { return s.config.Get("core.sparsecheckout") == "true" }
 
 // Lost reads which commit the run of a branch in the folder root had got to, if
 // that commit is not in this repository any more; else it gives "".

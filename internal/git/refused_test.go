@@ -51,7 +51,7 @@ func TestEnvironmentOfTheUser(t *testing.T) {
 	t.Setenv("GIT_CONFIG_VALUE_0", user)
 	s, err := Find(t.Context(), user)
 	must(t, err)
-	if got := s.config.get("safe.directory"); got != user {
+	if got := s.config.Get("safe.directory"); got != user {
 		t.Errorf("safe.directory is %q, want %q", got, user)
 	}
 	if s.UserName != "Ada" || s.UserEmail != "ada@example.com" {
@@ -103,7 +103,7 @@ func TestGitDoesNotWorkInTheTree(t *testing.T) {
 	must(t, err)
 	commit(t, r, "{1}")
 	plant(r.Tree())
-	for _, part := range filepath.SplitList(r.src.env.path()) {
+	for _, part := range filepath.SplitList(r.src.env.Path()) {
 		if !filepath.IsAbs(part) {
 			t.Errorf("PATH has the part %q", part)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // remote is where the branch is pushed to, and with what.
@@ -14,21 +15,21 @@ type remote struct {
 	name     string
 	fetch    string // URL without credentials
 	push     string // URL without credentials
-	settings []setting
+	settings []program.Setting
 }
 
 // withToken returns the settings for one call with a token: it is sent to the
 // remote's own host and nowhere else. Credentials and headers of the user are
 // left out, since two of them make servers refuse the call.
-func (r *remote) withToken(token string) ([]setting, error) {
-	var out []setting
+func (r *remote) withToken(token string) ([]program.Setting, error) {
+	var out []program.Setting
 	for _, s := range r.settings {
-		if strings.HasPrefix(s.key, "http.") && !strings.HasSuffix(s.key, ".extraheader") ||
-			strings.HasPrefix(s.key, "safe.") {
+		if strings.HasPrefix(s.Key, "http.") && !strings.HasSuffix(s.Key, ".extraheader") ||
+			strings.HasPrefix(s.Key, "safe.") {
 			out = append(out, s)
 		}
 	}
-	out = append(out, setting{"http.followRedirects", "false"}) // else the header goes along
+	out = append(out, program.Setting{Key: "http.followRedirects", Value: "false"}) // else the header goes along
 	hosts := map[string]bool{}
 	for _, to := range []string{r.fetch, r.push} {
 		u, err := url.Parse(to)
@@ -41,7 +42,7 @@ func (r *remote) withToken(token string) ([]setting, error) {
 		host := u.Scheme + "://" + u.Host + "/"
 		if !hosts[host] {
 			hosts[host] = true
-			out = append(out, setting{"http." + host + ".extraheader", "Authorization: Basic " + basic("x-access-token", token)})
+			out = append(out, program.Setting{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basic("x-access-token", token)})
 		}
 	}
 	return out, nil
@@ -53,7 +54,7 @@ func basic(user, password string) string {
 
 // splitCredentials takes user name and password out of an address, so that
 // they show in no argument and no message, and returns them as settings.
-func splitCredentials(address string) (string, []setting) {
+func splitCredentials(address string) (string, []program.Setting) {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
 		return address, nil
@@ -63,7 +64,7 @@ func splitCredentials(address string) (string, []setting) {
 	u.User = nil
 	host := u.Scheme + "://" + u.Host + "/"
 	if has {
-		return u.String(), []setting{{"http." + host + ".extraheader", "Authorization: Basic " + basic(user, password)}}
+		return u.String(), []program.Setting{{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basic(user, password)}}
 	}
-	return u.String(), []setting{{"credential." + strings.TrimSuffix(host, "/") + ".username", user}}
+	return u.String(), []program.Setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
 }

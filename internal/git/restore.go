@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Restore brings paths, and everything below them, back to the tip: what was
@@ -216,9 +217,9 @@ func (t *tree) checkOutEntries(ctx context.Context, entries *bytes.Buffer) error
 	}
 	defer os.RemoveAll(dir)
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, err := t.gitCall(ctx, call{env: env, stdin: entries, args: []string{"update-index", "--add", "-z", "--index-info"}}); err != nil {
+	if _, err := t.gitCall(ctx, program.Call{Env: env, Stdin: entries, Args: []string{"update-index", "--add", "-z", "--index-info"}}); err != nil {
 		return err
 	}
-	_, err = t.gitCall(ctx, call{env: env, args: []string{"checkout-index", "-f", "-q", "-a"}})
+	_, err = t.gitCall(ctx, program.Call{Env: env, Args: []string{"checkout-index", "-f", "-q", "-a"}})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/address"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -27,9 +28,9 @@ type Source struct {
 	UserName      string // as git names an author; "" if it is said nowhere
 	UserEmail     string // likewise
 
-	env         environ
+	env         program.Environ
 	store       *store // offline
-	config      config
+	config      program.Config
 	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
@@ -74,8 +75,8 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	} else if !info.IsDir() {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
-	s := &Source{Dir: dir, env: takeEnviron()}
-	s.store = &store{place: func(context.Context) (call, error) { return s.inspection(), nil }}
+	s := &Source{Dir: dir, env: program.TakeEnviron()}
+	s.store = &store{place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (s *Source) locate(ctx context.Context) error {
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
 		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	said := stderrOf(err)
+	said := program.StderrOf(err)
 	switch {
 	case err == nil && len(lines) == 8:
 		s.remoteHead = lines[7]
@@ -146,8 +147,8 @@ func (s *Source) readConfig(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
-	s.config = parseConfig(out)
-	s.UserName, s.UserEmail = s.config.author(s.env, "NAME"), s.config.author(s.env, "EMAIL")
+	s.config = program.ParseConfig(out)
+	s.UserName, s.UserEmail = s.config.Author(s.env, "NAME"), s.config.Author(s.env, "EMAIL")
 	return nil
 }
 
@@ -175,14 +176,14 @@ func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
 	if name == "origin" && s.origin != nil {
 		return s.origin, nil
 	}
-	if s.config.get("remote."+name+".url") == "" {
+	if s.config.Get("remote."+name+".url") == "" {
 		return nil, nil
 	}
 	fetch, push, err := s.addresses(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("find the address of %s: %w", name, err)
 	}
-	r := &remote{name: name, settings: s.config.network()}
+	r := &remote{name: name, settings: s.config.Network()}
 	for _, u := range []struct {
 		to      *string
 		address string
@@ -200,11 +201,11 @@ func (s *Source) addresses(ctx context.Context, name string) (fetch, push string
 	plain := true
 	for _, c := range s.config {
 		switch {
-		case c.key == "remote."+name+".url":
-			plain, fetch = plain && fetch == "" && c.value != "", c.value
-		case c.key == "remote."+name+".pushurl":
-			plain, push = plain && push == "" && c.value != "", c.value
-		case strings.HasPrefix(c.key, "url."): // insteadOf, pushInsteadOf
+		case c.Key == "remote."+name+".url":
+			plain, fetch = plain && fetch == "" && c.Value != "", c.Value
+		case c.Key == "remote."+name+".pushurl":
+			plain, push = plain && push == "" && c.Value != "", c.Value
+		case strings.HasPrefix(c.Key, "url."): // insteadOf, pushInsteadOf
 			plain = false
 		}
 	}
@@ -229,18 +230,18 @@ func (s *Source) addresses(ctx context.Context, name string) (fetch, push string
 
 // discover runs git in the user's folder, with the user's own configuration.
 func (s *Source) discover(ctx context.Context, args ...string) ([]byte, error) {
-	return call{dir: s.Dir, env: s.env.discovery(), args: args}.do(ctx)
+	return program.Call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}.Do(ctx)
 }
 
 // inspect runs git on the user's git directory. It may only run commands that
 // look at refs and objects, or move the run's own branch: none of them runs
 // anything that a configuration file can name.
 func (s *Source) inspect(ctx context.Context, args ...string) ([]byte, error) {
-	return s.inspection(args...).do(ctx)
+	return s.inspection(args...).Do(ctx)
 }
 
-func (s *Source) inspection(args ...string) call {
-	return call{dir: s.CommonDir, env: append(s.env.local(), "GIT_DIR="+s.CommonDir), args: args}
+func (s *Source) inspection(args ...string) program.Call {
+	return program.Call{Dir: s.CommonDir, Env: append(s.env.Local(), "GIT_DIR="+s.CommonDir), Args: args}
 }
 
 // basics are the settings of a git directory that this package makes. Only what
@@ -253,7 +254,7 @@ func (s *Source) basics() string {
 	}
 	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
 	for _, key := range []string{"filemode", "symlinks", "ignorecase", "precomposeunicode"} {
-		if v := s.config.get("core." + key); v == "true" || v == "false" {
+		if v := s.config.Get("core." + key); v == "true" || v == "false" {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // object is what git holds under a name; kind is "" if it holds nothing.
@@ -28,7 +30,7 @@ type object struct {
 // request. It also ends with this process, in whatever way, because its
 // standard input is closed then.
 type store struct {
-	place func(context.Context) (call, error) // directory and environment of the process
+	place func(context.Context) (program.Call, error) // directory and environment of the process
 
 	mu   sync.Mutex
 	now  *answerer // nil: none runs
@@ -77,8 +79,8 @@ func (s *store) one(ctx context.Context, name string, limit int64) (object, erro
 	}
 	// It had ended since the last question, or the question ended it. A process
 	// of its own answers, or says what is wrong.
-	c.stdin = strings.NewReader(name + "\n")
-	out, err := c.do(ctx)
+	c.Stdin = strings.NewReader(name + "\n")
+	out, err := c.Do(ctx)
 	if err != nil {
 		return object{}, err
 	}
@@ -86,7 +88,7 @@ func (s *store) one(ctx context.Context, name string, limit int64) (object, erro
 }
 
 // start starts a process unless one is running, and gives its command.
-func (s *store) start(ctx context.Context) (call, error) {
+func (s *store) start(ctx context.Context) (program.Call, error) {
 	if s.now != nil {
 		return s.now.call, nil
 	}
@@ -94,10 +96,10 @@ func (s *store) start(ctx context.Context) (call, error) {
 	if err != nil {
 		return c, err
 	}
-	c.args = []string{"cat-file", "--batch"}
-	now, err := c.answer()
+	c.Args = []string{"cat-file", "--batch"}
+	now, err := startAnswerer(c)
 	if err != nil {
-		return c, &Error{Args: c.args, Err: err}
+		return c, &program.Error{Args: c.Args, Err: err}
 	}
 	s.now = now
 	if s.idle == nil {
@@ -119,15 +121,15 @@ func (s *store) close() {
 // answerer is a git process that reads names and writes objects. Between two
 // questions nothing in this process waits for it.
 type answerer struct {
-	call call
+	call program.Call
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
 }
 
-func (c call) answer() (*answerer, error) {
-	a := &answerer{call: c, cmd: exec.Command("git", c.all()...)}
-	a.cmd.Dir, a.cmd.Env = c.dir, c.env
+func startAnswerer(c program.Call) (*answerer, error) {
+	a := &answerer{call: c, cmd: exec.Command("git", c.All()...)}
+	a.cmd.Dir, a.cmd.Env = c.Dir, c.Env
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var err error
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
@@ -138,8 +140,8 @@ func (c call) answer() (*answerer, error) {
 		return nil, err
 	}
 	a.out = bufio.NewReader(out)
-	c.lock = nil // it outlives what the lock is for
-	done, err := c.files(a.cmd)
+	c.Lock = nil // it outlives what the lock is for
+	done, err := c.Files(a.cmd)
 	if err != nil {
 		return nil, err
 	}

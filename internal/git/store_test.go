@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // counting has every git command noted that this program starts, and returns what
@@ -28,7 +29,7 @@ func counting(t *testing.T) func() []string {
 	write(t, dir+"/git", fmt.Sprintf("#!/bin/sh\nIFS=' '\necho \"$*\" >>'%s'\nexec '%s' \"$@\"\n", log, git))
 	must(t, os.Chmod(dir+"/git", 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	settings := strings.Join(fixedSettings(), " ") + " "
+	settings := strings.Join(program.Call{}.All(), " ") + " "
 	return func() []string {
 		t.Helper()
 		var commands []string

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 const token = "ghs_CanaryCanaryCanary0123456789"
@@ -153,7 +155,7 @@ func TestRefusedTokenIsInNoMessage(t *testing.T) {
 	server := newGitServer(t, "Basic another")
 	user, _ := server.served(t)
 	_, err := tryOpen(t, user, withToken(token))
-	if err == nil || holdsToken([]byte(err.Error())) || holdsToken([]byte(stderrOf(err))) {
+	if err == nil || holdsToken([]byte(err.Error())) || holdsToken([]byte(program.StderrOf(err))) {
 		t.Errorf("got %v", err)
 	}
 	want := errors.New("no app installed")

@@ -1,4 +1,4 @@
-package git
+package program
 
 import (
 	"fmt"
@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// environ is the environment of this process as it was when the Source was
+// Environ is the environment of this process as it was when the Source was
 // found. Every git command gets an environment built from it by name.
-type environ []string
+type Environ []string
 
-func takeEnviron() environ { return os.Environ() }
+// TakeEnviron gives the environment of this process as it is now.
+func TakeEnviron() Environ { return os.Environ() }
 
-// pick returns the variables with the given names. A name that ends in * is a
+// Pick returns the variables with the given names. A name that ends in * is a
 // prefix.
-func (e environ) pick(names ...string) []string {
+func (e Environ) Pick(names ...string) []string {
 	var out []string
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")
@@ -30,11 +31,11 @@ func (e environ) pick(names ...string) []string {
 	return out
 }
 
-// path is PATH without the parts that are not absolute: what they lead to
+// Path is PATH without the parts that are not absolute: what they lead to
 // depends on the folder that git works in, which may be an agent's.
-func (e environ) path() string {
+func (e Environ) Path() string {
 	var parts []string
-	for _, pair := range e.pick("PATH") {
+	for _, pair := range e.Pick("PATH") {
 		for _, dir := range filepath.SplitList(strings.TrimPrefix(pair, "PATH=")) {
 			if filepath.IsAbs(dir) {
 				parts = append(parts, dir)
@@ -45,9 +46,9 @@ func (e environ) path() string {
 }
 
 // always are the variables that every git command gets.
-func (e environ) always() []string {
-	return append(e.pick("TMPDIR", "GIT_EXEC_PATH"),
-		"PATH="+e.path(),
+func (e Environ) always() []string {
+	return append(e.Pick("TMPDIR", "GIT_EXEC_PATH"),
+		"PATH="+e.Path(),
 		"LC_ALL=C", "TZ=UTC",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_OPTIONAL_LOCKS=0",
@@ -57,44 +58,44 @@ func (e environ) always() []string {
 	)
 }
 
-// local is the environment of a command that talks to nobody: no HOME, no
+// Local is the environment of a command that talks to nobody: no HOME, no
 // configuration but the repository's, no transport.
-func (e environ) local() []string {
+func (e Environ) Local() []string {
 	return append(e.always(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_ALLOW_PROTOCOL=none")
 }
 
-// network is the environment of a command that talks to the remote. What the
+// Network is the environment of a command that talks to the remote. What the
 // user's configuration says about the network comes in as settings, as it was
 // read before any agent ran; no configuration file is read again. HOME is for
 // ssh and for credential helpers.
-func (e environ) network(settings []setting) []string {
-	env := append(e.always(), e.pick("HOME", "USER", "LOGNAME", "XDG_*", "DBUS_SESSION_BUS_ADDRESS",
+func (e Environ) Network(settings []Setting) []string {
+	env := append(e.always(), e.Pick("HOME", "USER", "LOGNAME", "XDG_*", "DBUS_SESSION_BUS_ADDRESS",
 		"SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GNUPGHOME",
 		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_*",
 		"http_proxy", "https_proxy", "all_proxy", "no_proxy",
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")...)
-	return append(append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"), ofConfig(settings)...)
+	return append(append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh"), OfConfig(settings)...)
 }
 
-// ofConfig are the variables that give git these settings, and no configuration
+// OfConfig are the variables that give git these settings, and no configuration
 // file but the repository's.
-func ofConfig(settings []setting) []string {
+func OfConfig(settings []Setting) []string {
 	env := []string{
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)),
 	}
 	for i, s := range settings {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.Key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.Value))
 	}
 	return env
 }
 
-// discovery is the environment for finding the user's repository and reading
+// Discovery is the environment for finding the user's repository and reading
 // the user's configuration: everything, but for the variables that would point
 // git somewhere else, such as those that a hook gets.
-func (e environ) discovery() []string {
+func (e Environ) Discovery() []string {
 	var env []string
 	for _, pair := range e {
 		name, _, _ := strings.Cut(pair, "=")
@@ -104,6 +105,6 @@ func (e environ) discovery() []string {
 			env = append(env, pair)
 		}
 	}
-	return append(env, "PATH="+e.path(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
+	return append(env, "PATH="+e.Path(), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOCOL=none")
 }

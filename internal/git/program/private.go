@@ -1,4 +1,4 @@
-package git
+package program
 
 import (
 	"fmt"
@@ -10,51 +10,51 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// privately takes the settings that may hold a login, those of HTTP and of
+// Privately takes the settings that may hold a login, those of HTTP and of
 // credentials, out of git's environment, which every process of the same user
 // can read. Git reads them from a file without a name instead, which only git
 // and its children have open. On systems without such files the settings stay
 // in the environment.
-func privately(settings []setting) (open []setting, private string) {
+func Privately(settings []Setting) (open []Setting, private string) {
 	if !folders.Nameless {
 		return settings, ""
 	}
 	b := &strings.Builder{}
 	for _, s := range settings {
-		section, rest, _ := strings.Cut(s.key, ".")
+		section, rest, _ := strings.Cut(s.Key, ".")
 		if section != "http" && section != "credential" {
 			open = append(open, s)
 			continue
 		}
 		if dot := strings.LastIndexByte(rest, '.'); dot >= 0 {
-			section, rest = section+" "+configQuoted(rest[:dot]), rest[dot+1:]
+			section, rest = section+" "+Quoted(rest[:dot]), rest[dot+1:]
 		}
-		fmt.Fprintf(b, "[%s]\n\t%s = %s\n", section, rest, configQuoted(s.value))
+		fmt.Fprintf(b, "[%s]\n\t%s = %s\n", section, rest, Quoted(s.Value))
 	}
 	if b.Len() == 0 {
 		return open, ""
 	}
-	return append(open, setting{"include.path", privateFile}), b.String()
+	return append(open, Setting{"include.path", privateFile}), b.String()
 }
 
 // privateFile is the file that git finds them by: it is the first that a command
 // is started with besides its standard input and output.
 const privateFile = "/proc/self/fd/3"
 
-// files gives a command the files that c wants it to have open. The function it
+// Files gives a command the files that c wants it to have open. The function it
 // returns closes those of them that nobody else needs.
-func (c call) files(cmd *exec.Cmd) (done func(), err error) {
+func (c Call) Files(cmd *exec.Cmd) (done func(), err error) {
 	done = func() {}
-	if c.private != "" {
-		file, err := folders.NamelessFile(c.private)
+	if c.Private != "" {
+		file, err := folders.NamelessFile(c.Private)
 		if err != nil {
 			return done, fmt.Errorf("a file for the login of git: %w", err)
 		}
 		done = func() { _ = file.Close() } // git has its own
 		cmd.ExtraFiles = []*os.File{file}
 	}
-	if c.lock != nil {
-		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), c.lock)
+	if c.Lock != nil {
+		cmd.ExtraFiles = append(slices.Clip(cmd.ExtraFiles), c.Lock)
 	}
 	return done, nil
 }

@@ -1,4 +1,4 @@
-package git
+package program
 
 import (
 	"bytes"
@@ -73,32 +73,32 @@ func fixedSettings() []string {
 	}
 }
 
-// call is one git command.
-type call struct {
-	dir     string
-	env     []string // complete
-	how     []string // arguments that go before args, such as -c
-	args    []string // without fixedSettings()
-	stdin   io.Reader
-	limit   int64    // bytes of output to keep; 0 means all
-	said    *string  // gets what a command that succeeded printed for people; may be nil
-	secrets []string // never to appear in an error
-	lock    *os.File // held open by the command as well; may be nil
-	private string   // settings that no environment shows, see privately; may be ""
+// Call is one git command.
+type Call struct {
+	Dir     string
+	Env     []string // complete
+	How     []string // arguments that go before args, such as -c
+	Args    []string // without fixedSettings()
+	Stdin   io.Reader
+	Limit   int64    // bytes of output to keep; 0 means all
+	Said    *string  // gets what a command that succeeded printed for people; may be nil
+	Secrets []string // never to appear in an error
+	Lock    *os.File // held open by the command as well; may be nil
+	Private string   // settings that no environment shows, see privately; may be ""
 }
 
-// all are the arguments of git.
-func (c call) all() []string { return slices.Concat(fixedSettings(), c.how, c.args) }
+// All are the arguments of git.
+func (c Call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
 
-// do runs the command and returns its standard output. The process group ends
+// Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.
-func (c call) do(ctx context.Context) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", c.all()...)
-	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, c.stdin
-	out, stderr := &bounded.Head{Limit: c.limit}, &bounded.Tail{Limit: 64 << 10}
-	done, err := c.files(cmd)
+func (c Call) Do(ctx context.Context) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", c.All()...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
+	out, stderr := &bounded.Head{Limit: c.Limit}, &bounded.Tail{Limit: 64 << 10}
+	done, err := c.Files(cmd)
 	if err != nil {
-		return nil, &Error{Args: c.args, Err: err}
+		return nil, &Error{Args: c.Args, Err: err}
 	}
 	defer done()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -107,8 +107,8 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 	err = bounded.Run(cmd, out, stderr)
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		// A helper that stays, such as a cache of credentials, may hold standard input.
-		if c.said != nil {
-			*c.said = stderr.String()
+		if c.Said != nil {
+			*c.Said = stderr.String()
 		}
 		return out.Bytes(), nil
 	}
@@ -119,21 +119,22 @@ func (c call) do(ctx context.Context) ([]byte, error) {
 		err = ctx.Err()
 	}
 	text := stderr.String()
-	for _, s := range c.secrets {
+	for _, s := range c.Secrets {
 		text = strings.ReplaceAll(text, s, "***")
 	}
-	return out.Bytes(), &Error{Args: c.args, Stderr: text, Err: err}
+	return out.Bytes(), &Error{Args: c.Args, Stderr: text, Err: err}
 }
 
-func reader(b []byte) io.Reader {
+// Reader reads b as the standard input of a command: nil for none.
+func Reader(b []byte) io.Reader {
 	if b == nil {
 		return nil
 	}
 	return bytes.NewReader(b)
 }
 
-// exitCode returns the exit status of a git command, or -1.
-func exitCode(err error) int {
+// ExitCode returns the exit status of a git command, or -1.
+func ExitCode(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return exit.ExitCode()
@@ -141,8 +142,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// stderrOf returns what the git command behind err said.
-func stderrOf(err error) string {
+// StderrOf returns what the git command behind err said.
+func StderrOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Stderr

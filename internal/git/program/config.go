@@ -1,0 +1,79 @@
+package program
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Setting is one entry of git's configuration.
+type Setting struct{ Key, Value string }
+
+// Config is the user's configuration as git lists it, read once before any agent
+// runs.
+type Config []Setting
+
+// ParseConfig reads what git config lists with -z.
+func ParseConfig(list []byte) (out Config) {
+	for entry := range strings.SplitSeq(string(list), "\x00") {
+		// An entry without a line break is a key without a value, which means true.
+		key, value, ok := strings.Cut(entry, "\n")
+		if !ok {
+			value = "true"
+		}
+		if key != "" {
+			out = append(out, Setting{key, value})
+		}
+	}
+	return out
+}
+
+// Get returns the value of a setting that counts: the last.
+func (c Config) Get(key string) string {
+	for i := len(c) - 1; i >= 0; i-- {
+		if c[i].Key == key {
+			return c[i].Value
+		}
+	}
+	return ""
+}
+
+// Network is what the user's configuration says about the network.
+func (c Config) Network() []Setting {
+	var out []Setting
+	for _, s := range c {
+		section, _, _ := strings.Cut(s.Key, ".")
+		if slices.Contains([]string{"http", "credential", "ssh", "safe"}, section) ||
+			slices.Contains([]string{"core.sshcommand", "core.askpass", "core.gitproxy"}, s.Key) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// BatchMode keeps ssh from asking questions on a terminal that this program
+// has, which would wait for ever. It is left out for users who have set an ssh
+// program of their own.
+func (c Config) BatchMode(env Environ) []string {
+	if c.Get("core.sshcommand") != "" || len(env.Pick("GIT_SSH", "GIT_SSH_COMMAND")) > 0 {
+		return nil
+	}
+	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
+}
+
+// Author gives the name or the address of the user, which part says, as git finds
+// it for an author.
+func (c Config) Author(env Environ, part string) string {
+	for _, pair := range env.Pick("GIT_AUTHOR_" + part) {
+		if _, value, _ := strings.Cut(pair, "="); value != "" {
+			return value
+		}
+	}
+	key := strings.ToLower(part)
+	return cmp.Or(c.Get("author."+key), c.Get("user."+key))
+}
+
+// Quoted is a value in a configuration file of git.
+func Quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
