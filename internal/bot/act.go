@@ -12,7 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -63,7 +63,7 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 	if err != nil {
 		return nil, trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}
-	ev, err := github.ReadEvent(r.Event, payload)
+	ev, err := wire.ReadEvent(r.Event, payload)
 	if err != nil {
 		return nil, trigger.Trigger{}, jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: exit.Why(err)}}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // NewIssue is an issue that is to be opened.
@@ -26,24 +27,24 @@ func (c *Client) Thread(owner, name string, number int) *Thread {
 
 // Issue reads an issue or a pull request. Errors are an *Error, or why ctx was
 // cancelled.
-func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Issue, error) {
+func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (wire.Issue, error) {
 	t := c.Thread(owner, repo, number)
 	path, err := t.path()
 	if err != nil {
-		return Issue{}, err
+		return wire.Issue{}, err
 	}
-	var w wireIssue
+	var w wire.IssueForm
 	if err := c.get(ctx, "read "+t.String(), "issues: read", path, &w); err != nil {
-		return Issue{}, err
+		return wire.Issue{}, err
 	}
 	asked := &call{what: "read " + t.String(), tries: 1}
 	switch {
 	case w.Number == 0:
-		return Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
+		return wire.Issue{}, c.retry.unreadable(asked, wrong("what it sent is no issue"), nil)
 	case w.Number != number: // a redirect led to where it was moved
-		return Issue{}, c.retry.problem(asked, Gone, cause.Of("github_moved", "moved it to number {n} of another repository", "n", w.Number), cause.Of("do_use_that", "use that one: {url}", "url", safeURL(w.URL)), nil)
+		return wire.Issue{}, c.retry.problem(asked, Gone, cause.Of("github_moved", "moved it to number {n} of another repository", "n", w.Number), cause.Of("do_use_that", "use that one: {url}", "url", wire.SafeURL(w.URL)), nil)
 	}
-	return w.issue(), nil
+	return w.Issue(), nil
 }
 
 // OpenIssue opens an issue with a marker, or finds the one that is there: an
@@ -53,10 +54,10 @@ func (c *Client) Issue(ctx context.Context, owner, repo string, number int) (Iss
 //
 // Marker is an HTML comment on one line. Errors are an *Error, or why ctx was
 // cancelled.
-func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (Issue, error) {
-	path, err := repoPath(owner, name)
+func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i NewIssue) (wire.Issue, error) {
+	path, err := wire.RepoPath(owner, name)
 	if err != nil {
-		return Issue{}, err
+		return wire.Issue{}, err
 	}
 	what := fmt.Sprintf("open an issue in %s/%s", owner, name)
 	body, err := marked(marker, i.Body)
@@ -64,57 +65,57 @@ func (c *Client) OpenIssue(ctx context.Context, owner, name, marker string, i Ne
 		err = errors.New("it takes a title")
 	}
 	if err != nil {
-		return Issue{}, fmt.Errorf("%s: %w", what, err)
+		return wire.Issue{}, fmt.Errorf("%s: %w", what, err)
 	}
 	return once(ctx, c.retry,
-		func() (Issue, bool, error) { return c.findIssue(ctx, path, marker) },
-		func() (Issue, error) {
+		func() (wire.Issue, bool, error) { return c.findIssue(ctx, path, marker) },
+		func() (wire.Issue, error) {
 			k := &call{what: what, needs: "issues: write"}
 			order := map[string]any{"title": i.Title, "body": body}
 			if len(i.Labels) > 0 {
 				order["labels"] = i.Labels
 			}
-			var w wireIssue
+			var w wire.IssueForm
 			if err := c.do(ctx, k, request{http.MethodPost, path + "/issues", order}, &w); err != nil {
-				return Issue{}, err
+				return wire.Issue{}, err
 			}
 			if w.Number == 0 {
-				return Issue{}, c.misfit(k, "what it sent is no issue", nil)
+				return wire.Issue{}, c.misfit(k, "what it sent is no issue", nil)
 			}
 			c.learn(w.User)
-			return w.issue(), nil
+			return w.Issue(), nil
 		},
 	)
 }
 
 // findIssue looks for the newest issue of our own that begins with marker.
-func (c *Client) findIssue(ctx context.Context, path, marker string) (Issue, bool, error) {
+func (c *Client) findIssue(ctx context.Context, path, marker string) (wire.Issue, bool, error) {
 	me, known, err := c.whoami(ctx)
 	switch {
 	case err != nil:
-		return Issue{}, false, err
+		return wire.Issue{}, false, err
 	case !known:
-		return Issue{}, false, errNobody
+		return wire.Issue{}, false, errNobody
 	}
 	query := url.Values{"creator": {me.Login}, "state": {"all"}, "sort": {"created"}, "direction": {"desc"}, "per_page": {strconv.Itoa(perPage)}}
 	k := &call{}
 	for n := 1; n <= maxPages; n++ {
 		query.Set("page", strconv.Itoa(n))
 		k = &call{what: "read the issues of " + path[len("repos/"):], needs: "issues: read"}
-		var list []wireIssue
+		var list []wire.IssueForm
 		if err := c.do(ctx, k, request{http.MethodGet, path + "/issues?" + query.Encode(), nil}, &list); err != nil {
-			return Issue{}, false, err
+			return wire.Issue{}, false, err
 		}
 		for _, w := range list {
-			if w.Pull == nil && me.is(w.User.user()) && firstLine(w.Body) == marker {
-				return w.issue(), true, nil
+			if w.Pull == nil && me.Is(w.User.User()) && firstLine(w.Body) == marker {
+				return w.Issue(), true, nil
 			}
 		}
 		if len(list) == 0 || !follows(k.header, n, len(list)) {
-			return Issue{}, false, nil
+			return wire.Issue{}, false, nil
 		}
 	}
-	return Issue{}, false, c.retry.problem(k, Refused, cause.Of("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), cause.Of("do_open_by_hand", "open it by hand"), nil)
+	return wire.Issue{}, false, c.retry.problem(k, Refused, cause.Of("github_many_issues", "has more than {n} issues by {login}", "n", maxPages*perPage, "login", me.Login), cause.Of("do_open_by_hand", "open it by hand"), nil)
 }
 
 // AddSubIssue puts the issue with id child (Issue.ID, not its number) under
@@ -134,7 +135,7 @@ func (c *Client) AddSubIssue(ctx context.Context, owner, name string, parent int
 	if !isKind(err, Refused) {
 		return err
 	}
-	var list []wireIssue
+	var list []wire.IssueForm
 	if problem := c.get(ctx, "read the sub-issues of "+t.String(), "issues: read", path+"/sub_issues?per_page=100", &list); problem != nil {
 		return err
 	}

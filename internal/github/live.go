@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Live is the one comment of a thread that shows how things stand now. It is
@@ -16,12 +18,12 @@ type Live struct {
 	marker string
 
 	mu       sync.Mutex
-	comment  Comment   // its ID is 0 as long as there is none
-	checked  bool      // that it is the right one
-	shown    string    // what it reads
-	waiting  string    // what it should read; empty if that is shown
-	next     time.Time // no edit before
-	renewals int       // how often it was made again after somebody deleted it
+	comment  wire.Comment // its ID is 0 as long as there is none
+	checked  bool         // that it is the right one
+	shown    string       // what it reads
+	waiting  string       // what it should read; empty if that is shown
+	next     time.Time    // no edit before
+	renewals int          // how often it was made again after somebody deleted it
 }
 
 const liveEvery = 10 * time.Second
@@ -33,7 +35,7 @@ const liveEvery = 10 * time.Second
 //
 // Marker is an HTML comment on one line.
 func (t *Thread) Live(marker string, id int64) *Live {
-	return &Live{t: t, marker: marker, comment: Comment{ID: id}}
+	return &Live{t: t, marker: marker, comment: wire.Comment{ID: id}}
 }
 
 // Show makes the comment read body, which is given without the marker or with
@@ -101,7 +103,7 @@ func (l *Live) put(ctx context.Context, text string) error {
 			return err
 		}
 		l.renewals++
-		l.comment = Comment{}
+		l.comment = wire.Comment{}
 	}
 	c, err := l.t.Post(ctx, l.marker, text, time.Time{})
 	if err != nil {
@@ -128,10 +130,10 @@ func (l *Live) locate(ctx context.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case known && c.ID == id && me.is(c.Author) && firstLine(c.Body) == l.marker:
+		case known && c.ID == id && me.Is(c.Author) && firstLine(c.Body) == l.marker:
 			l.comment, l.shown = c, c.Body
 		default:
-			l.comment = Comment{}
+			l.comment = wire.Comment{}
 		}
 	}
 	l.checked = true
@@ -144,11 +146,11 @@ func (l *Live) edit(ctx context.Context, text string) error {
 		return err
 	}
 	k := &call{what: fmt.Sprintf("edit comment %d of %s", l.comment.ID, l.t), needs: "issues: write"}
-	var w wireComment
+	var w wire.CommentForm
 	if err := l.t.c.do(ctx, k, request{http.MethodPatch, path, map[string]string{"body": text}}, &w); err != nil {
 		return err
 	}
-	if url := commentURL(w.URL); url != "" {
+	if url := wire.CommentURL(w.URL); url != "" {
 		l.comment.URL = url
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Post puts a comment with a marker, or finds the one that is there: a comment
@@ -16,15 +18,15 @@ import (
 // Marker is an HTML comment on one line; body is given without it or with it.
 // What is longer than a comment may be is cut off. Errors are an *Error, or why
 // ctx was cancelled.
-func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (Comment, error) {
+func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time) (wire.Comment, error) {
 	text, err := marked(marker, body)
 	if err != nil {
-		return Comment{}, fmt.Errorf("comment on %s: %w", t, err)
+		return wire.Comment{}, fmt.Errorf("comment on %s: %w", t, err)
 	}
 	made := false
 	c, err := once(ctx, t.c.retry,
-		func() (Comment, bool, error) { return t.find(ctx, marker, since) },
-		func() (Comment, error) {
+		func() (wire.Comment, bool, error) { return t.find(ctx, marker, since) },
+		func() (wire.Comment, error) {
 			made = true
 			return t.create(ctx, text)
 		},
@@ -46,22 +48,22 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 // proves nothing: anybody can write one. Of several that were made at once, the
 // oldest stays, and whoever sees the others takes them away: their own maker may
 // have been cut off before it looked again.
-func (t *Thread) find(ctx context.Context, marker string, since time.Time) (Comment, bool, error) {
+func (t *Thread) find(ctx context.Context, marker string, since time.Time) (wire.Comment, bool, error) {
 	me, known, err := t.c.whoami(ctx)
 	switch {
 	case err != nil:
-		return Comment{}, false, err
+		return wire.Comment{}, false, err
 	case !known:
-		return Comment{}, false, errNobody
+		return wire.Comment{}, false, errNobody
 	}
 	pages, _, err := t.read(ctx, since, nil)
 	if err != nil {
-		return Comment{}, false, err
+		return wire.Comment{}, false, err
 	}
-	var first Comment
+	var first wire.Comment
 	for _, c := range sorted(pages) {
 		switch {
-		case !me.is(c.Author) || firstLine(c.Body) != marker:
+		case !me.Is(c.Author) || firstLine(c.Body) != marker:
 		case first.ID == 0:
 			first = c
 		default:
@@ -86,19 +88,19 @@ func (t *Thread) takeAway(ctx context.Context, id int64) error {
 	return nil
 }
 
-func (t *Thread) create(ctx context.Context, text string) (Comment, error) {
+func (t *Thread) create(ctx context.Context, text string) (wire.Comment, error) {
 	path, err := t.path()
 	if err != nil {
-		return Comment{}, err
+		return wire.Comment{}, err
 	}
 	k := &call{what: "comment on " + t.String(), needs: "issues: write"}
-	var w wireComment
+	var w wire.CommentForm
 	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/comments", map[string]string{"body": text}}, &w); err != nil {
-		return Comment{}, err
+		return wire.Comment{}, err
 	}
 	if w.ID == 0 {
-		return Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
+		return wire.Comment{}, t.c.misfit(k, "what it sent is no comment", nil)
 	}
 	t.c.learn(w.User)
-	return w.comment(), nil
+	return w.Comment(), nil
 }

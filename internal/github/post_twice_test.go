@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // meanwhile lets something happen once, before a comment is made.
@@ -28,7 +29,7 @@ func (m *meanwhile) RoundTrip(r *http.Request) (*http.Response, error) {
 // is left, and both know which.
 func TestPostByTwoAtOnce(t *testing.T) {
 	s := newStand(t)
-	var first Comment
+	var first wire.Comment
 	between := &meanwhile{do: func() {
 		var err error
 		if first, err = s.thread.Post(t.Context(), marker, "one", time.Time{}); err != nil {

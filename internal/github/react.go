@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Reaction is one of the little pictures that people put on comments.
@@ -22,21 +24,21 @@ const (
 // false if the account of the token has it there already. Where the answer to
 // a first try was lost, nobody can tell, and fresh is true. By is the account
 // of the token, zero if the forge does not say.
-func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by User, err error) {
+func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bool, by wire.User, err error) {
 	path, err := t.commentPath(comment)
 	if err != nil {
-		return false, User{}, err
+		return false, wire.User{}, err
 	}
 	// The same reaction by the same account twice is one reaction.
 	k := &call{what: fmt.Sprintf("react to comment %d of %s", comment, t), needs: "issues: write", repeatable: true}
 	var w struct {
-		User wireAccount `json:"user"`
+		User wire.AccountForm `json:"user"`
 	}
 	if err := t.c.do(ctx, k, request{http.MethodPost, path + "/reactions", map[string]Reaction{"content": r}}, &w); err != nil {
-		return false, User{}, err
+		return false, wire.User{}, err
 	}
 	t.c.learn(w.User)
-	return k.status == http.StatusCreated || k.ambiguous, w.User.user(), nil
+	return k.status == http.StatusCreated || k.ambiguous, w.User.User(), nil
 }
 
 // RemoveLabel takes a label off the issue. Removed is false if it was not

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Repository is a repository as it was when it was asked for.
@@ -28,7 +29,7 @@ type Repository struct {
 
 // Repository reads what owner/name is.
 func (c *Client) Repository(ctx context.Context, owner, name string) (Repository, error) {
-	path, err := repoPath(owner, name)
+	path, err := wire.RepoPath(owner, name)
 	if err != nil {
 		return Repository{}, err
 	}
@@ -83,7 +84,7 @@ type wireFile struct {
 // *Error, or why ctx was cancelled.
 func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byte, error) {
 	what := fmt.Sprintf("read %s on %s of %s/%s", name, ref, owner, repo)
-	repository, err := repoPath(owner, repo)
+	repository, err := wire.RepoPath(owner, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (c *Client) File(ctx context.Context, owner, repo, ref, name string) ([]byt
 // below. A folder that is not there has none.
 func (c *Client) Files(ctx context.Context, owner, repo, ref, folder string) ([]string, error) {
 	what := fmt.Sprintf("read folder %s on %s of %s/%s", folder, ref, owner, repo)
-	repository, err := repoPath(owner, repo)
+	repository, err := wire.RepoPath(owner, repo)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (c *Client) Mutate(ctx context.Context, what, needs, mutation string, varia
 // Ask makes a call as all others are made, and reads the answer into into, unless
 // that is nil. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into any) (Answer, error) {
-	path, err := repoPath(owner, name)
+	path, err := wire.RepoPath(owner, name)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -167,7 +168,7 @@ const maxTail = 64 << 20
 // of a job: at most so many bytes. Where that is, GitHub says in its answer to r;
 // the token is not sent there. Errors are an *Error, or why ctx was cancelled.
 func (c *Client) Tail(ctx context.Context, owner, name string, r Request, most int) ([]byte, error) {
-	path, err := repoPath(owner, name)
+	path, err := wire.RepoPath(owner, name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,15 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // self remembers who the token acts for.
 type self struct {
 	mu     sync.Mutex
-	user   User // zero as long as it is not known
-	untold bool // the forge was asked and cannot tell
+	user   wire.User // zero as long as it is not known
+	untold bool      // the forge was asked and cannot tell
 }
 
 // Self says who the token acts for. The token of an app is no user, and
@@ -19,15 +21,15 @@ type self struct {
 //
 // Errors are an *Error, or why ctx was cancelled. Some forges cannot tell; then
 // it is known from the first reaction or comment that this client makes.
-func (a *api) Self(ctx context.Context) (User, error) {
+func (a *api) Self(ctx context.Context) (wire.User, error) {
 	a.self.mu.Lock()
 	known := a.self.user
 	a.self.mu.Unlock()
-	if known != (User{}) {
+	if known != (wire.User{}) {
 		return known, nil
 	}
 	const what = "read who the token belongs to"
-	var w wireAccount
+	var w wire.AccountForm
 	err := a.get(ctx, what, "", "user", &w)
 	if isKind(err, Forbidden, NotFound) {
 		var answer struct {
@@ -37,46 +39,46 @@ func (a *api) Self(ctx context.Context) (User, error) {
 			}
 		}
 		err = a.query(ctx, &call{what: what, repeatable: true, reads: true}, "query { viewer { login databaseId } }", nil, &answer)
-		w = wireAccount{Login: answer.Viewer.Login, ID: answer.Viewer.ID}
+		w = wire.AccountForm{Login: answer.Viewer.Login, ID: answer.Viewer.ID}
 	}
 	switch {
 	case err != nil:
-		return User{}, err
+		return wire.User{}, err
 	case w.Login == "":
-		return User{}, a.misfit(&call{what: what, tries: 1, status: http.StatusOK}, "it names nobody", nil)
+		return wire.User{}, a.misfit(&call{what: what, tries: 1, status: http.StatusOK}, "it names nobody", nil)
 	}
 	if w.Type == "" && strings.HasSuffix(w.Login, "[bot]") {
 		w.Type = "Bot"
 	}
 	a.learn(w)
-	return w.user(), nil
+	return w.User(), nil
 }
 
 // learn notes who wrote what this client has just written.
-func (a *api) learn(w wireAccount) {
+func (a *api) learn(w wire.AccountForm) {
 	if w.Login == "" {
 		return
 	}
 	a.self.mu.Lock()
 	defer a.self.mu.Unlock()
-	a.self.user, a.self.untold = w.user(), false
+	a.self.user, a.self.untold = w.User(), false
 }
 
 // whoami is Self for those that can do without: known is false if the forge
 // cannot tell. An error is one that may be gone the next time.
-func (a *api) whoami(ctx context.Context) (u User, known bool, err error) {
+func (a *api) whoami(ctx context.Context) (u wire.User, known bool, err error) {
 	a.self.mu.Lock()
 	u, untold := a.self.user, a.self.untold
 	a.self.mu.Unlock()
-	if untold || u != (User{}) {
+	if untold || u != (wire.User{}) {
 		return u, !untold, nil
 	}
 	u, err = a.Self(ctx)
 	if isKind(err, Forbidden, NotFound, Gone, Refused) {
 		a.self.mu.Lock()
-		a.self.untold = a.self.user == (User{})
+		a.self.untold = a.self.user == (wire.User{})
 		a.self.mu.Unlock()
-		return User{}, false, nil
+		return wire.User{}, false, nil
 	}
 	return u, err == nil, err
 }

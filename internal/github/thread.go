@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // Thread is the conversation under one issue or pull request. It may be used
@@ -33,7 +34,7 @@ func (t *Thread) String() string {
 
 // path is where the thread is: repos/acme/widget/issues/7.
 func (t *Thread) path() (string, error) {
-	repo, err := repoPath(t.owner, t.name)
+	repo, err := wire.RepoPath(t.owner, t.name)
 	if err != nil || t.number <= 0 {
 		return "", fmt.Errorf("%q is no issue: it takes owner, name, and a number from 1", t.String())
 	}
@@ -42,7 +43,7 @@ func (t *Thread) path() (string, error) {
 
 // commentPath is where one comment is; comments have no place in their thread.
 func (t *Thread) commentPath(id int64) (string, error) {
-	repo, err := repoPath(t.owner, t.name)
+	repo, err := wire.RepoPath(t.owner, t.name)
 	if err != nil || id <= 0 {
 		return "", fmt.Errorf("%d is no comment of %s", id, t)
 	}
@@ -56,7 +57,7 @@ func (t *Thread) commentPath(id int64) (string, error) {
 //
 // Errors are an *Error, or why ctx was cancelled. More than 3,000 comments are
 // an error, because nobody should rely on a part of them.
-func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment, changed bool, err error) {
+func (t *Thread) Comments(ctx context.Context, since time.Time) (list []wire.Comment, changed bool, err error) {
 	t.mu.Lock()
 	var before []page
 	if t.since.Equal(since) {
@@ -74,29 +75,29 @@ func (t *Thread) Comments(ctx context.Context, since time.Time) (list []Comment,
 }
 
 // Comment reads one comment. One that belongs to another thread is not found.
-func (t *Thread) Comment(ctx context.Context, id int64) (Comment, error) {
+func (t *Thread) Comment(ctx context.Context, id int64) (wire.Comment, error) {
 	path, err := t.commentPath(id)
 	if err != nil {
-		return Comment{}, err
+		return wire.Comment{}, err
 	}
 	k := &call{what: fmt.Sprintf("read comment %d of %s", id, t), needs: "issues: read"}
-	var w wireComment
+	var w wire.CommentForm
 	if err := t.c.do(ctx, k, request{http.MethodGet, path, nil}, &w); err != nil {
-		return Comment{}, err
+		return wire.Comment{}, err
 	}
 	switch {
 	case w.ID != id:
-		return Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
+		return wire.Comment{}, t.c.misfit(k, "it is another comment, or none", nil)
 	case w.IssueURL != "" && !strings.HasSuffix(w.IssueURL, "/"+strconv.Itoa(t.number)):
-		return Comment{}, t.c.retry.problem(k, NotFound, cause.Of("github_elsewhere", "has it in another conversation"), cause.Of("do_check_number", "check the number"), nil)
+		return wire.Comment{}, t.c.retry.problem(k, NotFound, cause.Of("github_elsewhere", "has it in another conversation"), cause.Of("do_check_number", "check the number"), nil)
 	}
-	return w.comment(), nil
+	return w.Comment(), nil
 }
 
 // page is one part of a list of comments.
 type page struct {
 	tag  string // by which it can be asked for again
-	list []Comment
+	list []wire.Comment
 	more bool // another one follows
 }
 
@@ -118,7 +119,7 @@ func (t *Thread) read(ctx context.Context, since time.Time, before []page) (page
 		if err != nil {
 			return nil, false, err
 		}
-		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c Comment) bool { return seen[c.ID] })
+		p.list = slices.DeleteFunc(slices.Clone(p.list), func(c wire.Comment) bool { return seen[c.ID] })
 		for _, c := range p.list {
 			seen[c.ID] = true
 		}
@@ -150,7 +151,7 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
 	k := &call{what: "read the comments of " + t.String(), needs: "issues: read", known: old.tag}
-	var list []wireComment
+	var list []wire.CommentForm
 	if err := t.c.do(ctx, k, request{http.MethodGet, path + "/comments?" + query.Encode(), nil}, &list); err != nil {
 		return page{}, false, err
 	}
@@ -162,7 +163,7 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 		if w.ID == 0 {
 			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
 		}
-		p.list = append(p.list, w.comment())
+		p.list = append(p.list, w.Comment())
 	}
 	return p, false, nil
 }
@@ -180,11 +181,11 @@ func follows(h http.Header, n, count int) bool {
 	return count >= perPage
 }
 
-func sorted(pages []page) []Comment {
-	var all []Comment
+func sorted(pages []page) []wire.Comment {
+	var all []wire.Comment
 	for _, p := range pages {
 		all = append(all, p.list...)
 	}
-	slices.SortFunc(all, func(a, b Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	slices.SortFunc(all, func(a, b wire.Comment) int { return int(min(max(a.ID-b.ID, -1), 1)) })
 	return all
 }

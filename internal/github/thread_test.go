@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 const quick = time.Minute // for one answer; no busy machine takes that long
@@ -163,7 +164,7 @@ func TestReactionIsFreshOnce(t *testing.T) {
 	s.AddReaction(widget, s.comment, "bob", "eyes") // somebody else's
 	for i, r := range []Reaction{Eyes, Eyes, Rocket, ThumbsDown, Confused, Rocket} {
 		fresh, by, err := s.thread.React(t.Context(), s.comment, r)
-		if err != nil || fresh != (i != 1 && i != 5) || !by.is(User{Login: "ada"}) {
+		if err != nil || fresh != (i != 1 && i != 5) || !by.Is(wire.User{Login: "ada"}) {
 			t.Errorf("%d, %s: fresh %t by %s, error %v", i, r, fresh, by.Login, err)
 		}
 	}
@@ -205,7 +206,7 @@ func TestSendsNoNonsense(t *testing.T) {
 	_, noLogin := s.gh.Role(ctx, "acme", "widget", "../x")
 	_, noRepository := s.gh.Repository(ctx, "acme", "wid get")
 	_, noPull := s.gh.Pull(ctx, "acme", "widget", -1)
-	_, noBranch := s.gh.OpenPull(ctx, "acme", "widget", Pull{Title: "T", Base: "main"})
+	_, noBranch := s.gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "T", Base: "main"})
 	_, noTitle := s.gh.OpenIssue(ctx, "acme", "widget", marker, NewIssue{})
 	_, issueMarker := s.gh.OpenIssue(ctx, "acme", "widget", "x", NewIssue{Title: "T"})
 	for i, err := range []error{
@@ -219,7 +220,7 @@ func TestSendsNoNonsense(t *testing.T) {
 	if err := s.gh.UpdatePull(ctx, "acme", "widget", 20, PullText{"", ""}); err != nil {
 		t.Error(err)
 	}
-	if err := s.gh.ReadyPull(ctx, "acme", "widget", Pull{Number: 20}); err != nil {
+	if err := s.gh.ReadyPull(ctx, "acme", "widget", wire.Pull{Number: 20}); err != nil {
 		t.Error(err)
 	}
 	if n := len(s.Requests()); n != 0 {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 func TestRoleOf(t *testing.T) {
@@ -164,7 +165,7 @@ func TestCommentURL(t *testing.T) {
 		"javascript:alert(1)#issuecomment-12":                 "",
 		"https://u:p@github.com/a#issuecomment-12":            "",
 	} {
-		if got := commentURL(in); got != want {
+		if got := wire.CommentURL(in); got != want {
 			t.Errorf("commentURL(%q) = %q", in, got)
 		}
 	}

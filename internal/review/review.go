@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // State is what somebody who reviewed a pull request came to.
@@ -129,7 +130,7 @@ func safe(address string) string {
 
 // Of is the review that an event is about; of a comment on a line, the review
 // that it belongs to, of which only the number is known.
-func Of(ev github.Event) (Review, error) {
+func Of(ev wire.Event) (Review, error) {
 	var w wireReview
 	var line wireComment
 	var r Review

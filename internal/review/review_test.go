@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -38,7 +39,7 @@ func TestOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		event, _, _ := strings.Cut(name, ".")
-		ev, err := github.ReadEvent(event, data)
+		ev, err := wire.ReadEvent(event, data)
 		if err != nil || ev.Pull == nil || ev.Pull.Number != 2 || ev.Pull.Head != "changes" {
 			t.Fatalf("%s: %+v, %v", name, ev.Pull, err)
 		}

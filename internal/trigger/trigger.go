@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/review"
@@ -83,7 +84,7 @@ func OfEnd(in Inputs, r Runner) Trigger {
 // Of says what an event asks for. A denial says why it asks for nothing, or why
 // it is refused. Nothing in an event proves what its author may do: that is
 // looked up later.
-func Of(ev github.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
+func Of(ev wire.Event, in Inputs, r Runner) (Trigger, *page.Denial) {
 	t := Trigger{Event: strings.TrimSpace(ev.Name + " " + ev.Action), Repository: ev.Repository, Branch: ev.DefaultBranch, Issue: ev.Issue}
 	if t.Repository == "" {
 		t.Repository = r.Repository
@@ -140,7 +141,7 @@ func OnOtherBranch(ref, branch string) metadata.Reason {
 }
 
 // read finds out what is asked, and by whom.
-func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
 	deny := func(code metadata.Code, why metadata.Reason) *page.Denial {
 		return &page.Denial{Code: code, By: t.By, What: t.Text, Why: why}
 	}
@@ -205,7 +206,7 @@ func (t *Trigger) read(ev github.Event, in Inputs, r Runner) *page.Denial {
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of
 // the same name.
-func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
+func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	var ran struct {
 		Branch string `json:"head_branch"`
 		From   *struct {
@@ -223,7 +224,7 @@ func (t *Trigger) readCI(ev github.Event, in Inputs) *page.Denial {
 }
 
 // readComment reads a command that somebody wrote.
-func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bool)) *page.Denial {
+func (t *Trigger) readComment(ev wire.Event, ask func(by, text string, bare bool)) *page.Denial {
 	if ev.Comment == nil {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_comment")}
 	}
@@ -248,7 +249,7 @@ func (t *Trigger) readComment(ev github.Event, ask func(by, text string, bare bo
 // readReview reads what a review asks for. Which workflow file such an event runs
 // is said by the branch of the pull request, so it is only heard on a branch of a
 // run, which is looked at later.
-func (t *Trigger) readReview(ev github.Event, in Inputs, r Runner) *page.Denial {
+func (t *Trigger) readReview(ev wire.Event, in Inputs, r Runner) *page.Denial {
 	v, err := review.Of(ev)
 	if err != nil {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Said(err.Error())}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/command"
-	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 )
@@ -31,7 +31,7 @@ func FuzzTrigger(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte, ref, given string) {
-		ev, err := github.ReadEvent(name, data)
+		ev, err := wire.ReadEvent(name, data)
 		if err != nil {
 			return
 		}

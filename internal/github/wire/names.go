@@ -1,4 +1,4 @@
-package github
+package wire
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// repoPath begins the path of everything in a repository.
-func repoPath(owner, repo string) (string, error) {
+// RepoPath begins the path of everything in a repository.
+func RepoPath(owner, repo string) (string, error) {
 	if !isName(owner) || !isName(repo) {
 		return "", fmt.Errorf("%q is no repository: it takes owner/name", owner+"/"+repo)
 	}
@@ -21,8 +21,8 @@ var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // and stays one part of a path.
 func isName(s string) bool { return nameForm().MatchString(s) && s != "." && s != ".." }
 
-// safeURL lets an address pass that can be shown and kept.
-func safeURL(address string) string {
+// SafeURL lets an address pass that can be shown and kept.
+func SafeURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
 		return ""

@@ -1,4 +1,4 @@
-package github_test
+package wire_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/wire"
 )
 
 // payload gives a payload that GitHub once sent.
@@ -25,43 +25,43 @@ func payload(t testing.TB, name string) []byte {
 
 func TestReadRealEvents(t *testing.T) {
 	at := time.Date(2019, 5, 15, 15, 20, 21, 0, time.UTC)
-	octocat := github.User{Login: "octocat", ID: 25328754, Type: "User"}
-	owner := github.User{Login: "Codertocat", ID: 21031067, Type: "User"}
-	issue := func(i github.Issue) *github.Issue {
+	octocat := wire.User{Login: "octocat", ID: 25328754, Type: "User"}
+	owner := wire.User{Login: "Codertocat", ID: 21031067, Type: "User"}
+	issue := func(i wire.Issue) *wire.Issue {
 		i.ID, i.Number, i.Title, i.Body = 444500041, 1, "Spelling error in the README file", "It looks like you accidently spelled 'commit' with two 't's."
 		i.URL, i.Author, i.State = "https://github.com/Codertocat/Hello-World/issues/1", "Codertocat", "open"
 		return &i
 	}
-	comment := &github.Comment{
+	comment := &wire.Comment{
 		ID: 492700400, Body: "You are totally right! I'll get this fixed right away.", Author: owner,
 		URL: "https://github.com/Codertocat/Hello-World/issues/1#issuecomment-492700400", CreatedAt: at, UpdatedAt: at,
 	}
 	edited := *comment
 	edited.Body, edited.UpdatedAt = "You are totally right! I'll get this fixed today.", at.Add(time.Second)
-	opened := &github.Pull{
+	opened := &wire.Pull{
 		Number: 2, URL: "https://github.com/Codertocat/Hello-World/pull/2", Title: "Update the README with new information.",
 		Body: "This is a pretty simple change that we need to pull into master.", Head: "changes", Commit: "ec26c3e57ca3a959ca5aad62de7213c562f8c821", State: "open", HeadRepository: "Codertocat/Hello-World",
 	}
-	for name, want := range map[string]github.Event{
+	for name, want := range map[string]wire.Event{
 		"issue_comment.created": {
 			Action: "created", Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner,
-			Issue: issue(github.Issue{Labels: []string{"bug"}, UpdatedAt: at}), Comment: comment,
+			Issue: issue(wire.Issue{Labels: []string{"bug"}, UpdatedAt: at}), Comment: comment,
 		},
 		"issue_comment.created.organization": {
 			Action: "created", Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner,
-			Issue: issue(github.Issue{Labels: []string{"bug"}, UpdatedAt: at}), Comment: comment,
+			Issue: issue(wire.Issue{Labels: []string{"bug"}, UpdatedAt: at}), Comment: comment,
 		},
 		"issue_comment.edited": {
 			Action: "edited", Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner,
-			Issue: issue(github.Issue{Labels: []string{"bug"}, UpdatedAt: at.Add(time.Second)}), Comment: &edited,
+			Issue: issue(wire.Issue{Labels: []string{"bug"}, UpdatedAt: at.Add(time.Second)}), Comment: &edited,
 		},
 		"issues.labeled": {
 			Action: "labeled", Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner, Label: "bug",
-			Issue: issue(github.Issue{Labels: []string{"bug"}, UpdatedAt: at.Add(-3 * time.Second)}),
+			Issue: issue(wire.Issue{Labels: []string{"bug"}, UpdatedAt: at.Add(-3 * time.Second)}),
 		},
 		"issues.transferred": {
 			Action: "transferred", Repository: "octo-org/octo-repo", DefaultBranch: "main", Private: true, Sender: owner,
-			Issue: &github.Issue{
+			Issue: &wire.Issue{
 				ID: 512748900, Number: 1, Title: "Update package.json", URL: "https://github.com/octo-org/hello-world-npm/pull/1",
 				Author: "octo-org", State: "open", UpdatedAt: time.Date(2019, 10, 25, 22, 46, 30, 0, time.UTC),
 			},
@@ -70,12 +70,12 @@ func TestReadRealEvents(t *testing.T) {
 		"repository_dispatch":  {Action: "on-demand-test", Repository: "octo-org/octo-repo", DefaultBranch: "master", Private: true, Sender: owner},
 		"pull_request.opened":  {Action: "opened", Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner, Pull: opened},
 		"push":                 {Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: owner},
-		"installation.deleted": {Action: "deleted", Sender: github.User{Login: "octocat", ID: 1, Type: "User"}},
+		"installation.deleted": {Action: "deleted", Sender: wire.User{Login: "octocat", ID: 1, Type: "User"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want.Name, _, _ = strings.Cut(name, ".")
 			want.Inputs = map[string]string{}
-			got, err := github.ReadEvent(want.Name, payload(t, name))
+			got, err := wire.ReadEvent(want.Name, payload(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,45 +89,45 @@ func TestReadRealEvents(t *testing.T) {
 func TestReadEventIsLiberal(t *testing.T) {
 	for _, tt := range []struct {
 		name, event, payload string
-		want                 github.Event
+		want                 wire.Event
 	}{
-		{"nothing", "issue_comment", " {}\n", github.Event{}},
-		{"nulls", "issue_comment", `{"action":null,"repository":null,"sender":null,"issue":null,"comment":null}`, github.Event{}},
-		{"owner as a name", "x", `{"repository":{"owner":"acme","name":"widget"}}`, github.Event{Repository: "acme/widget"}},
-		{"owner with a name", "x", `{"repository":{"owner":{"name":"acme"},"name":"widget"}}`, github.Event{Repository: "acme/widget"}},
-		{"owner as elsewhere", "x", `{"repository":{"owner":{"username":"acme"},"name":"widget"},"sender":{"username":"a"}}`, github.Event{Repository: "acme/widget", Sender: github.User{Login: "a"}}},
-		{"no owner", "x", `{"repository":{"name":"widget"}}`, github.Event{}},
-		{"unknown fields", "x", `{"repository":{"full_name":"acme/widget","fork":true,"private":true,"x":[{}]},"y":1}`, github.Event{Repository: "acme/widget", Fork: true, Private: true}},
+		{"nothing", "issue_comment", " {}\n", wire.Event{}},
+		{"nulls", "issue_comment", `{"action":null,"repository":null,"sender":null,"issue":null,"comment":null}`, wire.Event{}},
+		{"owner as a name", "x", `{"repository":{"owner":"acme","name":"widget"}}`, wire.Event{Repository: "acme/widget"}},
+		{"owner with a name", "x", `{"repository":{"owner":{"name":"acme"},"name":"widget"}}`, wire.Event{Repository: "acme/widget"}},
+		{"owner as elsewhere", "x", `{"repository":{"owner":{"username":"acme"},"name":"widget"},"sender":{"username":"a"}}`, wire.Event{Repository: "acme/widget", Sender: wire.User{Login: "a"}}},
+		{"no owner", "x", `{"repository":{"name":"widget"}}`, wire.Event{}},
+		{"unknown fields", "x", `{"repository":{"full_name":"acme/widget","fork":true,"private":true,"x":[{}]},"y":1}`, wire.Event{Repository: "acme/widget", Fork: true, Private: true}},
 		{
 			"parts of other events", "commit_comment", `{"issue":"a","comment":7,"label":[],"inputs":"x","client_payload":1,"pull_request":true,"action":"created"}`,
-			github.Event{Action: "created"},
+			wire.Event{Action: "created"},
 		},
 		{
 			"comment without times or author", "issue_comment", `{"comment":{"id":3,"body":"/run","created_at":"yesterday","updated_at":5,"html_url":"javascript:x"}}`,
-			github.Event{Comment: &github.Comment{ID: 3, Body: "/run", Author: github.User{Login: "ghost"}}},
+			wire.Event{Comment: &wire.Comment{ID: 3, Body: "/run", Author: wire.User{Login: "ghost"}}},
 		},
-		{"comment of another event", "issues", `{"comment":{"id":3}}`, github.Event{}},
-		{"label as a name", "issues", `{"label":"reprise","issue":{"number":7,"labels":["a",{"name":"b"}],"pull_request":{}}}`, github.Event{
-			Label: "reprise", Issue: &github.Issue{Number: 7, Labels: []string{"a", "b"}, IsPull: true},
+		{"comment of another event", "issues", `{"comment":{"id":3}}`, wire.Event{}},
+		{"label as a name", "issues", `{"label":"reprise","issue":{"number":7,"labels":["a",{"name":"b"}],"pull_request":{}}}`, wire.Event{
+			Label: "reprise", Issue: &wire.Issue{Number: 7, Labels: []string{"a", "b"}, IsPull: true},
 		}},
-		{"no label", "issues", `{"label":null}`, github.Event{}},
-		{"inputs", "workflow_dispatch", `{"inputs":{"issue":"7","n":7,"big":12345678901234567890,"usd":2.50,"yes":true,"none":null,"list":[1],"object":{}}}`, github.Event{
+		{"no label", "issues", `{"label":null}`, wire.Event{}},
+		{"inputs", "workflow_dispatch", `{"inputs":{"issue":"7","n":7,"big":12345678901234567890,"usd":2.50,"yes":true,"none":null,"list":[1],"object":{}}}`, wire.Event{
 			Inputs: map[string]string{"issue": "7", "n": "7", "big": "12345678901234567890", "usd": "2.50", "yes": "true", "list": "[1]", "object": "{}"},
 		}},
-		{"no inputs", "workflow_dispatch", `{"inputs":null}`, github.Event{}},
-		{"payload of a dispatch", "repository_dispatch", `{"action":"reprise","client_payload":{"issue":7},"inputs":{"issue":8}}`, github.Event{
+		{"no inputs", "workflow_dispatch", `{"inputs":null}`, wire.Event{}},
+		{"payload of a dispatch", "repository_dispatch", `{"action":"reprise","client_payload":{"issue":7},"inputs":{"issue":8}}`, wire.Event{
 			Action: "reprise", Inputs: map[string]string{"issue": "7"},
 		}},
-		{"head in a fork", "pull_request_target", `{"pull_request":{"head":{"repo":{"full_name":"eve/widget"}}}}`, github.Event{Pull: &github.Pull{HeadRepository: "eve/widget"}}},
-		{"head that is gone", "pull_request", `{"pull_request":{"head":{"repo":null}}}`, github.Event{Pull: &github.Pull{}}},
-		{"text that is not Unicode", "x", "{\"action\":\"a\xff\"}", github.Event{Action: "a\ufffd"}},
+		{"head in a fork", "pull_request_target", `{"pull_request":{"head":{"repo":{"full_name":"eve/widget"}}}}`, wire.Event{Pull: &wire.Pull{HeadRepository: "eve/widget"}}},
+		{"head that is gone", "pull_request", `{"pull_request":{"head":{"repo":null}}}`, wire.Event{Pull: &wire.Pull{}}},
+		{"text that is not Unicode", "x", "{\"action\":\"a\xff\"}", wire.Event{Action: "a\ufffd"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.want.Name = tt.event
 			if tt.want.Inputs == nil {
 				tt.want.Inputs = map[string]string{}
 			}
-			got, err := github.ReadEvent(tt.event, []byte(tt.payload))
+			got, err := wire.ReadEvent(tt.event, []byte(tt.payload))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestBrokenEvents(t *testing.T) {
 		{"head", "pull_request", `{"pull_request":{"head":{"repo":{"full_name":"a b/c"}}}}`, `"a b/c" is no name of a repository`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := github.ReadEvent(tt.event, []byte(tt.payload))
+			_, err := wire.ReadEvent(tt.event, []byte(tt.payload))
 			if err == nil || !strings.HasPrefix(err.Error(), "read the event: ") || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
@@ -191,7 +191,7 @@ func TestEdited(t *testing.T) {
 		{at, time.Time{}, true},
 		{time.Time{}, time.Time{}, true},
 	} {
-		if got := (github.Comment{CreatedAt: tt.created, UpdatedAt: tt.updated}).Edited(); got != tt.want {
+		if got := (wire.Comment{CreatedAt: tt.created, UpdatedAt: tt.updated}).Edited(); got != tt.want {
 			t.Errorf("created %v, updated %v: edited is %v, want %v", tt.created, tt.updated, got, tt.want)
 		}
 	}
@@ -211,7 +211,7 @@ func FuzzReadEvent(f *testing.F) {
 		f.Add("workflow_dispatch", []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, name string, data []byte) {
-		e, err := github.ReadEvent(name, data)
+		e, err := wire.ReadEvent(name, data)
 		if err == nil && (e.Name != name || e.Inputs == nil) {
 			t.Errorf("an event that is not whole: %+v", e)
 		}
@@ -221,14 +221,14 @@ func FuzzReadEvent(f *testing.F) {
 		if e.Issue != nil && e.Issue.Number < 1 || e.Comment != nil && e.Comment.ID < 1 {
 			t.Error("an issue or comment without a number")
 		}
-		if again, err2 := github.ReadEvent(name, data); fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && !cmp.Equal(e, again) {
+		if again, err2 := wire.ReadEvent(name, data); fmt.Sprint(err) != fmt.Sprint(err2) || err == nil && !cmp.Equal(e, again) {
 			t.Error("read twice, it is another event")
 		}
 	})
 }
 
 // headOf is the repository that the branch of a pull request is in.
-func headOf(e github.Event) string {
+func headOf(e wire.Event) string {
 	if e.Pull == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package github
+package wire
 
 import (
 	"encoding/json"
@@ -13,24 +13,24 @@ type User struct {
 	Type  string // User, Bot, Organization, Mannequin, or empty
 }
 
-// is reports whether two accounts are the same. Names can be taken over by
+// Is reports whether two accounts are the same. Names can be taken over by
 // somebody else, so the number decides where both have one.
-func (u User) is(other User) bool {
+func (u User) Is(other User) bool {
 	if u.ID != 0 && other.ID != 0 {
 		return u.ID == other.ID
 	}
 	return u.Login != "" && strings.EqualFold(u.Login, other.Login)
 }
 
-// wireAccount is an object with a login, or with a name, or the name itself.
-type wireAccount struct {
+// AccountForm is an object with a login, or with a name, or the name itself.
+type AccountForm struct {
 	Login string
 	ID    int64
 	Type  string
 }
 
 // UnmarshalJSON reads any of the forms.
-func (w *wireAccount) UnmarshalJSON(data []byte) error {
+func (w *AccountForm) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &w.Login)
 	}
@@ -42,7 +42,7 @@ func (w *wireAccount) UnmarshalJSON(data []byte) error {
 		Type     string `json:"type"`
 	}
 	err := json.Unmarshal(data, &object)
-	*w = wireAccount{Login: object.Login, ID: object.ID, Type: object.Type}
+	*w = AccountForm{Login: object.Login, ID: object.ID, Type: object.Type}
 	for _, other := range []string{object.UserName, object.Name} {
 		if w.Login == "" {
 			w.Login = other
@@ -51,7 +51,8 @@ func (w *wireAccount) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-func (w wireAccount) user() User { return User(w) }
+// User gives the account.
+func (w AccountForm) User() User { return User(w) }
 
 // moment is a time, zero unless it is written as it should be: a comment of an
 // unknown time counts as edited, and that is for the caller to say.

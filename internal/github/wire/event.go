@@ -1,4 +1,4 @@
-package github
+package wire
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ func ReadEvent(name string, payload []byte) (Event, error) {
 	if err := json.Unmarshal(payload, &w); err != nil {
 		return e, fmt.Errorf("read the event: %w", unfit("", err))
 	}
-	e.Action, e.Sender = w.Action, w.Sender.user()
+	e.Action, e.Sender = w.Action, w.Sender.User()
 	var err error
 	if e.Repository, err = w.Repository.name(); err != nil {
 		return e, fmt.Errorf("read the event: %w", err)
@@ -76,11 +76,11 @@ func (e *Event) details(w wireEvent) error {
 		return e.inputs("client_payload", w.ClientPayload)
 	}
 	if strings.HasPrefix(e.Name, "pull_request") {
-		var pull wirePull
+		var pull PullForm
 		if err := part("pull_request", w.Pull, &pull); err != nil {
 			return err
 		}
-		p := pull.pull()
+		p := pull.Pull()
 		if _, err := (wireRepository{FullName: p.HeadRepository}).name(); err != nil {
 			return err
 		}
@@ -94,12 +94,12 @@ func (e *Event) details(w wireEvent) error {
 
 // thread reads the issue, and what was written or put on it.
 func (e *Event) thread(w wireEvent) error {
-	var issue wireIssue
+	var issue IssueForm
 	if err := part("issue", w.Issue, &issue); err != nil {
 		return err
 	}
 	if issue.Number > 0 {
-		is := issue.issue()
+		is := issue.Issue()
 		e.Issue = &is
 	}
 	if e.Name == "issues" {
@@ -108,12 +108,12 @@ func (e *Event) thread(w wireEvent) error {
 		e.Label = label.Name
 		return err
 	}
-	var comment wireComment
+	var comment CommentForm
 	if err := part("comment", w.Comment, &comment); err != nil {
 		return err
 	}
 	if comment.ID > 0 {
-		c := comment.comment()
+		c := comment.Comment()
 		e.Comment = &c
 	}
 	return nil
@@ -153,7 +153,7 @@ func (e *Event) inputs(name string, data json.RawMessage) error {
 type wireEvent struct {
 	Action        string          `json:"action"`
 	Repository    wireRepository  `json:"repository"`
-	Sender        wireAccount     `json:"sender"`
+	Sender        AccountForm     `json:"sender"`
 	Issue         json.RawMessage `json:"issue"`
 	Comment       json.RawMessage `json:"comment"`
 	Label         json.RawMessage `json:"label"`
@@ -169,7 +169,7 @@ type wireEvent struct {
 type wireRepository struct {
 	FullName      string      `json:"full_name"`
 	Name          string      `json:"name"`
-	Owner         wireAccount `json:"owner"`
+	Owner         AccountForm `json:"owner"`
 	DefaultBranch string      `json:"default_branch"`
 	Private       bool        `json:"private"`
 	Fork          bool        `json:"fork"`

@@ -1,4 +1,4 @@
-package github
+package wire
 
 import (
 	"encoding/json"
@@ -21,15 +21,15 @@ type Issue struct {
 	UpdatedAt time.Time
 }
 
-// wireIssue is what is read of an answer. Forges differ, so nothing that can
+// IssueForm is what is read of an answer. Forges differ, so nothing that can
 // be done without has to be there.
-type wireIssue struct {
+type IssueForm struct {
 	ID        int64       `json:"id"`
 	Number    int         `json:"number"`
 	Title     string      `json:"title"`
 	Body      string      `json:"body"`
 	URL       string      `json:"html_url"`
-	User      wireAccount `json:"user"`
+	User      AccountForm `json:"user"`
 	Labels    []wireLabel `json:"labels"`
 	Type      wireLabel   `json:"type"`
 	State     string      `json:"state"`
@@ -39,9 +39,10 @@ type wireIssue struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-func (w wireIssue) issue() Issue {
+// Issue gives the issue, with an address that is safe to keep.
+func (w IssueForm) Issue() Issue {
 	is := Issue{
-		ID: w.ID, Number: w.Number, Title: w.Title, Body: w.Body, URL: safeURL(w.URL), Author: w.User.Login,
+		ID: w.ID, Number: w.Number, Title: w.Title, Body: w.Body, URL: SafeURL(w.URL), Author: w.User.Login,
 		Type: w.Type.Name, State: w.State, Locked: w.Locked || w.IsLocked, IsPull: w.Pull != nil, UpdatedAt: w.UpdatedAt,
 	}
 	for _, l := range w.Labels {

@@ -1,4 +1,4 @@
-package github
+package wire
 
 import (
 	"encoding/json"
@@ -28,12 +28,12 @@ func (c Comment) Edited() bool {
 	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
 }
 
-// wireComment is what is read of a comment.
-type wireComment struct {
+// CommentForm is what is read of a comment.
+type CommentForm struct {
 	ID        int64       `json:"id"`
 	NodeID    string      `json:"node_id"`
 	Body      string      `json:"body"`
-	User      wireAccount `json:"user"`
+	User      AccountForm `json:"user"`
 	URL       string      `json:"html_url"`
 	IssueURL  string      `json:"issue_url"`
 	CreatedAt moment      `json:"created_at"`
@@ -42,7 +42,8 @@ type wireComment struct {
 	Reactions json.RawMessage `json:"reactions"` // other forges have lists there, or nothing
 }
 
-func (w wireComment) comment() Comment {
+// Comment gives the comment, with addresses that are safe to keep.
+func (w CommentForm) Comment() Comment {
 	type reactions struct {
 		Eyes, Confused, Rocket int
 		ThumbsDown             int `json:"-1"`
@@ -53,7 +54,7 @@ func (w wireComment) comment() Comment {
 	}
 	c := Comment{
 		Eyes: reacted.Eyes, Confused: reacted.Confused, Rocket: reacted.Rocket, ThumbsDown: reacted.ThumbsDown,
-		ID: w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.user(), URL: commentURL(w.URL),
+		ID: w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.User(), URL: CommentURL(w.URL),
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
 	}
 	if c.Author.Login == "" {
@@ -64,9 +65,9 @@ func (w wireComment) comment() Comment {
 
 var fragmentForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`) })
 
-// commentURL is safeURL with the fragment that leads to one comment.
-func commentURL(address string) string {
-	out := safeURL(address)
+// CommentURL is SafeURL with the fragment that leads to one comment.
+func CommentURL(address string) string {
+	out := SafeURL(address)
 	u, err := url.Parse(strings.TrimSpace(address))
 	if out == "" || err != nil || !fragmentForm().MatchString(u.Fragment) {
 		return out
