@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // asideDir holds, below the root of the run, what SetAside took out of the work
@@ -44,9 +45,9 @@ func (a aside) untracked(ctx context.Context, keep func(string) bool) ([]string,
 		return nil, err
 	}
 	var paths []string
-	for _, name := range records(out) {
+	for _, name := range pathname.Records(out) {
 		name = strings.TrimSuffix(name, "/")
-		if under(name, a.opt.State) || under(a.opt.State, name) {
+		if pathname.Under(name, a.opt.State) || pathname.Under(a.opt.State, name) {
 			continue
 		}
 		rest, err := a.without(name, keep)
@@ -118,7 +119,7 @@ func (a aside) putBack() error {
 	if err != nil {
 		return fmt.Errorf("put back what was set aside: %w", err)
 	}
-	for i, name := range records(list) {
+	for i, name := range pathname.Records(list) {
 		aside := path.Join(asideDir, strconv.Itoa(i))
 		if _, err := a.root.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
 			continue // it was not taken, or is back

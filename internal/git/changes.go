@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -31,7 +32,7 @@ func (t *tree) changes(ctx context.Context) ([]Change, error) {
 		return nil, err
 	}
 	for _, c := range found {
-		if !under(c.Path, t.opt.State) { // the index need not know about that
+		if !pathname.Under(c.Path, t.opt.State) { // the index need not know about that
 			changes = append(changes, c)
 		}
 	}
@@ -106,7 +107,7 @@ func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err 
 	if err != nil {
 		return nil, locked, err
 	}
-	for _, record := range records(out) {
+	for _, record := range pathname.Records(out) {
 		if name, ok := strings.CutPrefix(record, "? "); ok {
 			c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
 			c.Type, c.Size = t.look(c.Path)

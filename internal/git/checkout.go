@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // checkoutBranch returns the commit of the run's branch in the user's repository.
@@ -28,7 +29,7 @@ func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
 		id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		if ref == br.ref {
 			commit = id
-		} else if under(ref, br.ref) || under(br.ref, ref) {
+		} else if pathname.Under(ref, br.ref) || pathname.Under(br.ref, ref) {
 			return "", br.besides(strings.TrimPrefix(ref, "refs/heads/"), "")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"hash"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -54,7 +55,7 @@ func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
 // place points git at the run's own directory.
 func (g *gitDir) place(env []string) []string {
 	return append(env, "GIT_DIR="+g.dir, "GIT_WORK_TREE="+g.treePath,
-		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quote(g.staged.dir))
+		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+pathname.Quote(g.staged.dir))
 }
 
 // openStores sets up where the objects of the run are looked up. Those of the
@@ -136,7 +137,7 @@ func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
 // between lists the paths in which two commits differ.
 func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error) {
 	out, err := g.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to)
-	return records(out), err
+	return pathname.Records(out), err
 }
 
 // blobID is the name git gives to a file with this content.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // Commit is what goes into one commit: first what is staged, then Moves, then
@@ -36,7 +38,7 @@ type Stage struct {
 
 	tip      string // that it leads on from
 	ops      []op
-	pointers []pointer // of Git LFS, among ops
+	pointers []lfs.Pointer // of Git LFS, among ops
 }
 
 // changes are what it does to the tip; nothing if it is nil.
@@ -48,7 +50,7 @@ func (s *Stage) changes() []op {
 }
 
 // large are the pointers of Git LFS in it.
-func (s *Stage) large() []pointer {
+func (s *Stage) large() []lfs.Pointer {
 	if s == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
@@ -46,7 +47,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	} else {
 		r.apply(rev.ops)
 	}
-	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !under(o.path, r.opt.State) }) {
+	if slices.ContainsFunc(c.Stage.changes(), func(o op) bool { return !pathname.Under(o.path, r.opt.State) }) {
 		r.dirty = r.indexed != c.Stage // else the index has what the tip has
 	}
 	if err := r.writeState(c); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -46,7 +47,7 @@ func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []st
 	if err := c.need(ctx, from); err != nil {
 		return "", DiffStat{}, err
 	}
-	if slices.ContainsFunc(s.changes(), func(o op) bool { return !underAny(o.path, exclude) }) {
+	if slices.ContainsFunc(s.changes(), func(o op) bool { return !pathname.UnderAny(o.path, exclude) }) {
 		if err := c.hold(ctx, s); err != nil {
 			return "", DiffStat{}, err
 		}
@@ -74,7 +75,7 @@ type comparison struct {
 // commit are all about what it leaves out.
 func (c *comparison) follow(ops []op, tip string) {
 	if !slices.ContainsFunc(ops, func(o op) bool {
-		return !underAny(o.path, c.exclude) || o.to != "" && !underAny(o.to, c.exclude)
+		return !pathname.UnderAny(o.path, c.exclude) || o.to != "" && !pathname.UnderAny(o.to, c.exclude)
 	}) {
 		c.tip = tip
 	}

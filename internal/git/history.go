@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -96,7 +97,7 @@ func (br *runBranch) holds(ctx context.Context, text []byte) (bool, error) {
 	if err != nil || len(lines) == 1 {
 		return err == nil, err
 	}
-	for _, name := range records(out) { // which have all the lines, in whatever order
+	for _, name := range pathname.Records(out) { // which have all the lines, in whatever order
 		data, err := br.ReadFile(ctx, br.tip, strings.TrimPrefix(name, br.tip+":"))
 		if err != nil {
 			return false, err
@@ -145,7 +146,7 @@ const KeptRefs = "refs/reprise/"
 // wraps fs.ErrNotExist when there is no such commit or no such file in it.
 func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
 	data, err := br.gitDir.ReadFile(ctx, commit, path)
-	if !errors.Is(err, fs.ErrNotExist) || !under(path, br.opt.State) {
+	if !errors.Is(err, fs.ErrNotExist) || !pathname.Under(path, br.opt.State) {
 		return data, err
 	}
 	has, e := br.shelfOf(ctx, commit)

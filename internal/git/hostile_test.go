@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -247,7 +248,7 @@ func everything(t *testing.T, r *Repo, base string) {
 	must(t, err)
 	var paths, rest []string
 	for _, c := range changes {
-		if c.Type == Repository || c.Type == Other || checkPath(c.Path) != nil {
+		if c.Type == Repository || c.Type == Other || pathname.Check(c.Path) != nil {
 			rest = append(rest, c.Path)
 		} else {
 			paths = append(paths, c.Path)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -160,7 +161,7 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(records(out))
+	return parseRaw(pathname.Records(out))
 }
 
 // hold has git's index hold what is staged outside of the state folder.
@@ -174,7 +175,7 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	var info bytes.Buffer
 	for _, o := range s.ops {
 		switch {
-		case under(o.path, x.opt.State):
+		case pathname.Under(o.path, x.opt.State):
 		case o.kind == 'D':
 			fmt.Fprintf(&info, "0 %s\t%s\x00", x.zero(), o.path)
 		default:
@@ -257,7 +258,7 @@ func (x *index) updateIndex(ctx context.Context, env, how []string, c code) erro
 func (x *index) apply(ops []op) {
 	for _, o := range ops {
 		switch {
-		case !under(o.path, x.opt.State):
+		case !pathname.Under(o.path, x.opt.State):
 		case o.kind == 'M':
 			x.state[o.path] = entry{o.mode, o.id}
 			x.stale[o.path] = struct{}{}
@@ -272,7 +273,7 @@ func (x *index) apply(ops []op) {
 
 func (x *index) applyMove(from, to string) {
 	for p, e := range maps.Clone(x.state) {
-		if under(p, from) {
+		if pathname.Under(p, from) {
 			moved := to + strings.TrimPrefix(p, from)
 			delete(x.state, p)
 			x.state[moved] = e
@@ -282,10 +283,10 @@ func (x *index) applyMove(from, to string) {
 }
 
 func (x *index) checkState(p string) error {
-	if err := checkPath(p); err != nil {
+	if err := pathname.Check(p); err != nil {
 		return err
 	}
-	if !under(p, x.opt.State) || p == x.opt.State {
+	if !pathname.Under(p, x.opt.State) || p == x.opt.State {
 		return fmt.Errorf("%s does not lie in the state folder %s", p, x.opt.State)
 	}
 	return nil
@@ -303,7 +304,7 @@ func (x *index) stateWith(s *Stage) func(p string) bool {
 	}
 	return func(p string) bool {
 		for name, there := range names {
-			if there && under(name, p) {
+			if there && pathname.Under(name, p) {
 				return true
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Guard says which paths of the work tree decide what agents do there.
@@ -79,13 +80,13 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 		if err != nil {
 			return err
 		}
-		ops, err := parseRaw(records(out))
+		ops, err := parseRaw(pathname.Records(out))
 		if err != nil {
 			return err
 		}
 		in.differ = &difference{tip: in.tip, of: g.Instruct}
 		for _, o := range ops {
-			if g.Instruct(o.path) && !under(o.path, in.opt.State) {
+			if g.Instruct(o.path) && !pathname.Under(o.path, in.opt.State) {
 				in.differ.ops = append(in.differ.ops, o)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -81,7 +82,7 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(came, func(p string) bool { return under(p, u.opt.State) }) {
+	if slices.ContainsFunc(came, func(p string) bool { return pathname.Under(p, u.opt.State) }) {
 		return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: u.remoteTip, Where: u.opt.Remote, Why: cause.Of("moved_run", "somebody else went on with this run"), Run: true}
 	}
 	changes, err := u.changes(ctx)
@@ -91,7 +92,7 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 	for _, c := range changes {
 		ours = append(ours, c.Path)
 	}
-	if overlap(ours, came) {
+	if pathname.Overlap(ours, came) {
 		return u.moved(cause.Of("moved_files", "both changed the same files"))
 	}
 	return nil

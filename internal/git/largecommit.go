@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/google/renameio/v2"
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // staged finds the pointers that ops would commit.
-func (l *largeFiles) staged(ctx context.Context, ops []op) ([]pointer, error) {
+func (l *largeFiles) staged(ctx context.Context, ops []op) ([]lfs.Pointer, error) {
 	if slices.ContainsFunc(ops, func(o op) bool { return path.Base(o.path) == ".gitattributes" }) {
 		l.used = true
 	}
@@ -24,19 +25,19 @@ func (l *largeFiles) staged(ctx context.Context, ops []op) ([]pointer, error) {
 }
 
 // each gives what new pointers stand for to f: that is what is uploaded.
-func (l *largeFiles) each(pointers []pointer, f func(Staged) error) error {
+func (l *largeFiles) each(pointers []lfs.Pointer, f func(Staged) error) error {
 	for _, p := range pointers {
 		if !l.isNewObject(p) {
 			continue
 		}
-		if p.size > maxJudged {
-			return fmt.Errorf("%s has %d bytes, at most %d can be looked through", p.path, p.size, maxJudged)
+		if p.Size > maxJudged {
+			return fmt.Errorf("%s has %d bytes, at most %d can be looked through", p.Path, p.Size, maxJudged)
 		}
-		data, err := os.ReadFile(inObjects(l.lfsDir("store"), p.oid))
+		data, err := os.ReadFile(inObjects(l.lfsDir("store"), p.Oid))
 		if err != nil {
 			return err
 		}
-		s := stagedOf(p.path, p.mode, p.was)
+		s := stagedOf(p.Path, p.Mode, p.Was)
 		s.Data = data
 		if err := f(s); err != nil {
 			return err
@@ -47,7 +48,7 @@ func (l *largeFiles) each(pointers []pointer, f func(Staged) error) error {
 
 // keep puts what pointers stand for into the user's repository, before a
 // commit names it.
-func (l *largeFiles) keep(pointers []pointer) error {
+func (l *largeFiles) keep(pointers []lfs.Pointer) error {
 	if l.opt.DryRun {
 		return nil // nobody else gets the commit
 	}
@@ -55,8 +56,8 @@ func (l *largeFiles) keep(pointers []pointer) error {
 		if !l.isNewObject(p) {
 			continue
 		}
-		if err := keepObject(inObjects(l.lfsDir("store"), p.oid), inObjects(l.src.lfs.storage, p.oid)); err != nil {
-			return fmt.Errorf("keep %s: %w", p.path, err)
+		if err := keepObject(inObjects(l.lfsDir("store"), p.Oid), inObjects(l.src.lfs.Storage, p.Oid)); err != nil {
+			return fmt.Errorf("keep %s: %w", p.Path, err)
 		}
 	}
 	return nil
@@ -64,9 +65,9 @@ func (l *largeFiles) keep(pointers []pointer) error {
 
 // isNewObject reports whether a pointer was made of a file in the tree that the
 // user's repository does not have.
-func (l *largeFiles) isNewObject(p pointer) bool {
-	_, made := os.Stat(inObjects(l.lfsDir("store"), p.oid))
-	_, known := os.Stat(inObjects(l.src.lfs.storage, p.oid))
+func (l *largeFiles) isNewObject(p lfs.Pointer) bool {
+	_, made := os.Stat(inObjects(l.lfsDir("store"), p.Oid))
+	_, known := os.Stat(inObjects(l.src.lfs.Storage, p.Oid))
 	return made == nil && known != nil
 }
 

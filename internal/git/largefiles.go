@@ -9,6 +9,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // largeFiles are those of the tip that Git LFS keeps.
@@ -23,7 +26,7 @@ type largeFiles struct {
 
 // inLFS reports whether files are converted on their way into the tree and out
 // of it.
-func (l *largeFiles) inLFS() bool { return l.used && l.src.lfs.program != "" }
+func (l *largeFiles) inLFS() bool { return l.used && l.src.lfs.Program != "" }
 
 // usesLFS says whether a .gitattributes gives files to Git LFS.
 func (l *largeFiles) usesLFS(ctx context.Context, files *listing) (bool, error) {
@@ -52,27 +55,27 @@ func (l *largeFiles) fill(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
-	untried := slices.DeleteFunc(slices.Clone(all), func(p pointer) bool { return l.left[p.path] })
+	untried := slices.DeleteFunc(slices.Clone(all), func(p lfs.Pointer) bool { return l.left[p.Path] })
 	if slices.ContainsFunc(untried, l.missing) {
 		l.fetch(ctx, l.tip)
 	}
 	var paths []string
 	for _, p := range untried {
-		if l.src.lfs.skips || l.missing(p) {
+		if l.src.lfs.Skips || l.missing(p) {
 			continue
 		}
-		if err := l.clearWay(p.path); err != nil {
+		if err := l.clearWay(p.Path); err != nil {
 			return err
 		}
-		paths = append(paths, p.path)
+		paths = append(paths, p.Path)
 	}
 	if err := l.checkOutPaths(ctx, paths); err != nil {
 		return err
 	}
 	l.left = map[string]bool{}
 	for _, p := range all {
-		if _, still := l.pointerAt(p.path); still {
-			l.left[p.path] = true
+		if _, still := l.pointerAt(p.Path); still {
+			l.left[p.Path] = true
 		}
 	}
 	return ctx.Err()
@@ -108,7 +111,7 @@ func (l *largeFiles) mark(ctx context.Context, changes []Change) error {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
 	kept := map[string]bool{}
-	for f := records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
+	for f := pathname.Records(out); len(f) >= 3; f = f[3:] { // path, attribute, value
 		kept[f[0]] = f[2] == "lfs"
 	}
 	for i, c := range changes {
@@ -117,10 +120,10 @@ func (l *largeFiles) mark(ctx context.Context, changes []Change) error {
 		}
 		p, is := l.pointerAt(c.Path)
 		switch {
-		case l.src.lfs.program == "":
+		case l.src.lfs.Program == "":
 			changes[i].Large = !is
 		case is:
-			changes[i].Large = !l.blobs[p.id]
+			changes[i].Large = !l.blobs[p.Id]
 		default:
 			changes[i].Large = l.left[c.Path]
 		}
@@ -134,7 +137,7 @@ func (l *largeFiles) lacks() string {
 	switch {
 	case !l.used:
 		return ""
-	case l.src.lfs.program == "":
+	case l.src.lfs.Program == "":
 		return "files that are kept with Git LFS are pointers" + follows
 	case len(l.left) == 0:
 		return ""

@@ -6,25 +6,28 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // pointers lists the files of the tip that Git LFS keeps and that the tree has
 // as the pointers which the tip has.
-func (l *largeFiles) pointers(ctx context.Context) ([]pointer, error) {
+func (l *largeFiles) pointers(ctx context.Context) ([]lfs.Pointer, error) {
 	out, err := l.git(ctx, "ls-files", "-s", "-z", "--", ":(top,attr:filter=lfs)")
 	if err != nil {
 		return nil, err
 	}
 	l.blobs = map[string]bool{}
-	var found []pointer
-	for _, record := range records(out) {
+	var found []lfs.Pointer
+	for _, record := range pathname.Records(out) {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info) // mode, id, stage
 		if len(f) != 3 || f[0] != "100644" && f[0] != "100755" {
 			continue
 		}
 		l.blobs[f[1]] = true
-		if p, ok := l.pointerAt(name); ok && p.id == f[1] {
+		if p, ok := l.pointerAt(name); ok && p.Id == f[1] {
 			found = append(found, p)
 		}
 	}
@@ -32,31 +35,31 @@ func (l *largeFiles) pointers(ctx context.Context) ([]pointer, error) {
 }
 
 // pointerAt reads the pointer that the tree has at a path, if it has one there.
-func (l *largeFiles) pointerAt(name string) (pointer, bool) {
-	if info, err := l.top.Lstat(name); err != nil || info.Size() > maxPointer {
-		return pointer{}, false
+func (l *largeFiles) pointerAt(name string) (lfs.Pointer, bool) {
+	if info, err := l.top.Lstat(name); err != nil || info.Size() > lfs.MaxPointer {
+		return lfs.Pointer{}, false
 	}
 	data, err := l.readState(name)
-	p, ok := parsePointer(data)
-	p.path, p.id = name, l.blobID(data)
+	p, ok := lfs.ParsePointer(data)
+	p.Path, p.Id = name, l.blobID(data)
 	return p, ok && err == nil
 }
 
 // find gives the path of what a pointer stands for, or "" if it is not here.
-func (l *largeFiles) find(p pointer) string {
-	for _, storage := range []string{l.lfsDir("store"), l.src.lfs.storage} {
-		name := inObjects(storage, p.oid)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() == p.size {
+func (l *largeFiles) find(p lfs.Pointer) string {
+	for _, storage := range []string{l.lfsDir("store"), l.src.lfs.Storage} {
+		name := inObjects(storage, p.Oid)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() == p.Size {
 			return name
 		}
 	}
 	return ""
 }
 
-func (l *largeFiles) missing(p pointer) bool { return p.size > 0 && l.find(p) == "" }
+func (l *largeFiles) missing(p lfs.Pointer) bool { return p.Size > 0 && l.find(p) == "" }
 
 // among finds the pointers among objects.
-func (l *largeFiles) among(ctx context.Context, ops []op) ([]pointer, error) {
+func (l *largeFiles) among(ctx context.Context, ops []op) ([]lfs.Pointer, error) {
 	var ask strings.Builder
 	var asked []op
 	for _, o := range ops {
@@ -76,7 +79,7 @@ func (l *largeFiles) among(ctx context.Context, ops []op) ([]pointer, error) {
 	var names []string
 	for i, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
 		kind, size, _ := strings.Cut(line, " ")
-		if n, err := strconv.Atoi(size); i < len(asked) && kind == "blob" && err == nil && n <= maxPointer {
+		if n, err := strconv.Atoi(size); i < len(asked) && kind == "blob" && err == nil && n <= lfs.MaxPointer {
 			small, names = append(small, asked[i]), append(names, asked[i].id)
 		}
 	}
@@ -87,10 +90,10 @@ func (l *largeFiles) among(ctx context.Context, ops []op) ([]pointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pointers []pointer
+	var pointers []lfs.Pointer
 	for i, b := range blobs {
-		if p, ok := parsePointer(b.data); ok {
-			p.path, p.id, p.mode, p.was = small[i].path, small[i].id, small[i].mode, small[i].was
+		if p, ok := lfs.ParsePointer(b.data); ok {
+			p.Path, p.Id, p.Mode, p.Was = small[i].path, small[i].id, small[i].mode, small[i].was
 			pointers = append(pointers, p)
 		}
 	}
@@ -100,7 +103,7 @@ func (l *largeFiles) among(ctx context.Context, ops []op) ([]pointer, error) {
 // held gives the beginning of a file of the tip, see Repo.Held.
 func (l *largeFiles) held(ctx context.Context, path string, n int) ([]byte, error) {
 	data, err := l.ReadFile(ctx, l.tip, path)
-	if p, ok := parsePointer(data); err == nil && ok && l.inLFS() {
+	if p, ok := lfs.ParsePointer(data); err == nil && ok && l.inLFS() {
 		if name := l.find(p); name != "" {
 			f, err := os.Open(name)
 			if err != nil {

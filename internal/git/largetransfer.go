@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -17,7 +18,7 @@ func (l *largeFiles) fetch(ctx context.Context, commit string) {
 	if from == nil {
 		from = l.src.origin
 	}
-	if l.opt.DryRun || l.fetched == commit || l.src.lfs.skips {
+	if l.opt.DryRun || l.fetched == commit || l.src.lfs.Skips {
 		return
 	}
 	l.fetched = commit
@@ -69,7 +70,7 @@ func (l *largeFiles) unsent(ctx context.Context) ([]string, error) {
 		ask += "^" + l.remoteTip + "\n"
 	}
 	out, err := l.gitStdin(ctx, []byte(ask), "rev-list", "--objects", "--no-object-names", "--ignore-missing",
-		fmt.Sprintf("--filter=blob:limit=%d", maxPointer+1), "--stdin")
+		fmt.Sprintf("--filter=blob:limit=%d", lfs.MaxPointer+1), "--stdin")
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +81,8 @@ func (l *largeFiles) unsent(ctx context.Context) ([]string, error) {
 	pointers, err := l.among(ctx, ops)
 	var oids []string
 	for _, p := range pointers {
-		if !l.missing(p) && p.size > 0 {
-			oids = append(oids, p.oid)
+		if !l.missing(p) && p.Size > 0 {
+			oids = append(oids, p.Oid)
 		}
 	}
 	slices.Sort(oids)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // standInForLFS does what git-lfs does with the arguments, as far as this package
@@ -132,7 +134,7 @@ func standInFilter(storage string, skip bool) error {
 }
 
 func standInClean(storage, data string) (string, error) {
-	if _, is := parsePointer([]byte(data)); is {
+	if _, is := lfs.ParsePointer([]byte(data)); is {
 		return data, nil
 	}
 	oid := fmt.Sprintf("%x", sha256.Sum256([]byte(data)))
@@ -144,7 +146,7 @@ func standInClean(storage, data string) (string, error) {
 }
 
 func standInSmudge(storage, data string) (string, error) {
-	p, is := parsePointer([]byte(data))
+	p, is := lfs.ParsePointer([]byte(data))
 	if !is {
 		return data, nil
 	}
@@ -157,9 +159,9 @@ func standInSmudge(storage, data string) (string, error) {
 		places = append(places, filepath.Join(filepath.Dir(objects), "lfs"))
 	}
 	for _, place := range places {
-		content, err := os.ReadFile(inObjects(place, p.oid))
+		content, err := os.ReadFile(inObjects(place, p.Oid))
 		if err == nil {
-			return string(content), standInCopy(inObjects(place, p.oid), inObjects(storage, p.oid))
+			return string(content), standInCopy(inObjects(place, p.Oid), inObjects(storage, p.Oid))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err

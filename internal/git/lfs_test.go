@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 const (
@@ -373,18 +375,18 @@ func FuzzPointer(f *testing.F) {
 	f.Add([]byte("version https://git-lfs.github.com/spec/v1\next-0-x sha256:" + oidOf("x") + "\noid sha256:" + oidOf("y") + "\nsize 3\n"))
 	f.Add([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:../../x\nsize -1\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		p, ok := parsePointer(text)
+		p, ok := lfs.ParsePointer(text)
 		if !ok {
 			return
 		}
-		if len(text) > maxPointer || p.size < 0 || !isHash(p.oid) {
+		if len(text) > lfs.MaxPointer || p.Size < 0 || !isHash(p.Oid) {
 			t.Fatalf("%q is read as %+v", text, p)
 		}
-		rel, err := filepath.Rel("/s/objects", inObjects("/s", p.oid))
+		rel, err := filepath.Rel("/s/objects", inObjects("/s", p.Oid))
 		if err != nil || !filepath.IsLocal(rel) {
-			t.Fatalf("%q leads to %s", text, inObjects("/s", p.oid))
+			t.Fatalf("%q leads to %s", text, inObjects("/s", p.Oid))
 		}
-		if !strings.Contains(string(text), "\noid sha256:"+p.oid+"\nsize ") {
+		if !strings.Contains(string(text), "\noid sha256:"+p.Oid+"\nsize ") {
 			t.Fatalf("%q is read as %+v", text, p)
 		}
 	})

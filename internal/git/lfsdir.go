@@ -13,12 +13,13 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // learnLFS reads which settings git-lfs works with.
 func (g *gitDir) learnLFS(ctx context.Context) error {
-	if g.src.lfs.program == "" {
+	if g.src.lfs.Program == "" {
 		return nil
 	}
 	repository, err := g.lfsConfig(ctx)
@@ -26,7 +27,7 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 		return err
 	}
 	g.lfs = []program.Setting{}
-	for _, c := range append(repository, g.src.lfs.settings...) { // what comes later wins
+	for _, c := range append(repository, g.src.lfs.Settings...) { // what comes later wins
 		if strings.HasSuffix(c.Key, "url") {
 			address, secret := splitCredentials(c.Value)
 			c.Value = address
@@ -54,7 +55,7 @@ func (g *gitDir) lfsConfig(ctx context.Context) ([]program.Setting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read .lfsconfig: %w", err)
 	}
-	return slices.DeleteFunc(program.ParseConfig(list), func(c program.Setting) bool { return !shared(c.Key) }), nil
+	return slices.DeleteFunc(program.ParseConfig(list), func(c program.Setting) bool { return !lfs.Shared(c.Key) }), nil
 }
 
 // lfsDir joins names to the path of the git directory that git-lfs is given. It
@@ -68,7 +69,7 @@ func (g *gitDir) lfsDir(names ...string) string {
 // folder store until it is committed, and what the user's repository has is
 // found through the folder users.
 func (g *gitDir) prepareLFS() error {
-	if g.src.lfs.program == "" {
+	if g.src.lfs.Program == "" {
 		return nil
 	}
 	if err := os.RemoveAll(g.lfsDir("store")); err != nil {
@@ -80,8 +81,8 @@ func (g *gitDir) prepareLFS() error {
 		}
 	}
 	link := g.lfsDir("users", "lfs")
-	if to, err := os.Readlink(link); err != nil || to != g.src.lfs.storage {
-		if err := errors.Join(os.RemoveAll(link), os.Symlink(g.src.lfs.storage, link)); err != nil {
+	if to, err := os.Readlink(link); err != nil || to != g.src.lfs.Storage {
+		if err := errors.Join(os.RemoveAll(link), os.Symlink(g.src.lfs.Storage, link)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (g *gitDir) prepareLFS() error {
 // files is said in its configuration, not in variables: a remote that is a folder
 // must not take it for its own.
 func (g *gitDir) guardLFS() error {
-	if g.src.lfs.program == "" {
+	if g.src.lfs.Program == "" {
 		return nil
 	}
 	if err := os.Remove(g.lfsDir("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +101,7 @@ func (g *gitDir) guardLFS() error {
 	}
 	return errors.Join(
 		folders.PutFile(g.lfsDir("HEAD"), []byte("ref: refs/heads/none\n")),
-		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+program.Quoted(g.src.lfs.storage)+"\n")),
+		folders.PutFile(g.lfsDir("config"), []byte(g.src.basics()+"[core]\n\tbare = true\n\thooksPath = /dev/null\n[lfs]\n\tstorage = "+program.Quoted(g.src.lfs.Storage)+"\n")),
 		folders.PutFile(g.lfsDir("objects", "info", "alternates"), []byte(g.objects()+"\n"+g.lfsDir("users", "objects")+"\n")),
 	)
 }
@@ -109,19 +110,19 @@ func (g *gitDir) guardLFS() error {
 // with git-lfs. The program starts in a folder of ours, with an environment of
 // its own and without an address to fetch from: what is not here stays a pointer.
 func (g *gitDir) converting() string {
-	if g.src.lfs.program == "" {
+	if g.src.lfs.Program == "" {
 		return ""
 	}
 	settings := []program.Setting{{Key: "lfs.storage", Value: g.lfsDir("store")}}
-	for _, c := range slices.Concat(g.lfs, g.src.lfs.settings) {
+	for _, c := range slices.Concat(g.lfs, g.src.lfs.Settings) {
 		if strings.HasPrefix(c.Key, "lfs.extension.") || c.Key == "lfs.fetchinclude" || c.Key == "lfs.fetchexclude" {
 			settings = append(settings, c)
 		}
 	}
 	words := slices.Concat([]string{"env", "-i"}, g.src.env.Pick("HOME", "TMPDIR"),
 		[]string{"PATH=" + g.src.env.Path(), "LC_ALL=C", "GIT_DIR=" + g.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
-		program.OfConfig(settings), []string{g.src.lfs.program, "filter-process"})
-	if g.src.lfs.skips {
+		program.OfConfig(settings), []string{g.src.lfs.Program, "filter-process"})
+	if g.src.lfs.Skips {
 		words = append(words, "--skip")
 	}
 	command := "cd " + shellQuoted(g.lfsDir()) + " && exec"
@@ -139,11 +140,11 @@ func unconverted() []string {
 // blameLFS names git-lfs in an error if files could not be converted because it
 // does not work: git itself says only that the filter has ended.
 func (g *gitDir) blameLFS(ctx context.Context, err error) error {
-	if g.src.lfs.program == "" || ctx.Err() != nil {
+	if g.src.lfs.Program == "" || ctx.Err() != nil {
 		return err
 	}
 	if _, broken := g.offline(ctx, program.Call{Args: []string{"lfs", "version"}}); broken != nil {
-		return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.program, "broken", broken, "error", err)}
+		return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // listing is what a commit has outside of the state folder, in the order of the
@@ -33,7 +35,7 @@ func (l *listing) apply(ops []op, state, tip string) {
 	for _, o := range ops {
 		i, known := l.find(o.path)
 		switch {
-		case under(o.path, state):
+		case pathname.Under(o.path, state):
 		case o.kind == 'D' && known:
 			l.files = slices.Delete(l.files, i, i+1)
 		case o.kind == 'M' && known:
@@ -60,9 +62,9 @@ func (x *index) files(ctx context.Context) (*listing, error) {
 		return nil, err
 	}
 	x.listed = listing{tip: x.tip}
-	for _, record := range records(out) {
+	for _, record := range pathname.Records(out) {
 		info, name, _ := strings.Cut(record, "\t")
-		if f := strings.Fields(info); len(f) == 3 && !under(name, x.opt.State) { // mode, hash, stage
+		if f := strings.Fields(info); len(f) == 3 && !pathname.Under(name, x.opt.State) { // mode, hash, stage
 			x.listed.files = append(x.listed.files, listed{name, entry{f[0], f[1]}})
 		}
 	}

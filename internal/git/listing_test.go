@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // What a commit of ours changes is known without asking git again, and is what
@@ -57,7 +58,7 @@ func TestBelow(t *testing.T) {
 	source, err := Find(t.Context(), user)
 	must(t, err)
 	want := map[string]entry{}
-	for _, record := range records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
+	for _, record := range pathname.Records([]byte(sh(t, user, "ls-tree", "-r", "-z", "HEAD", "--", "d/"))) {
 		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info)
 		want[name] = entry{f[0], f[2]}

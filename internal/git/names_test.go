@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Names that look like options are names, or refused; git never gets them
@@ -161,7 +163,7 @@ func TestOverlap(t *testing.T) {
 		{[]string{"a"}, []string{"ab"}, false},
 		{nil, []string{"a"}, false},
 	} {
-		if got := overlap(tc.a, tc.b); got != tc.want {
+		if got := pathname.Overlap(tc.a, tc.b); got != tc.want {
 			t.Errorf("%q, %q: %v", tc.a, tc.b, got)
 		}
 	}

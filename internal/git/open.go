@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -128,7 +129,7 @@ func (r *Repo) check(ctx context.Context) error {
 	}
 	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
 	r.staged = quarantine{dir: r.home("staged"), into: r.objects()}
-	if err := checkPath(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
+	if err := pathname.Check(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
 		return fmt.Errorf("%q cannot be the state folder: %w", o.State, errors.Join(err, errors.New("name a folder without special characters")))
 	}
 	if err := r.checkBranch(ctx); err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // Prepare makes the work tree ready for an agent. It makes the scratch .git
@@ -60,7 +62,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	left := func(p string) bool { return underAny(p, exclude) }
+	left := func(p string) bool { return pathname.UnderAny(p, exclude) }
 	changes, err := r.changes(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err != nil {
 		return nil, err
 	}
-	ops, err := parseRaw(records(out))
+	ops, err := parseRaw(pathname.Records(out))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	}
 	s := &Stage{tip: r.tip, ops: ops}
 	for _, o := range ops {
-		if err := checkPath(o.path); err != nil {
+		if err := pathname.Check(o.path); err != nil {
 			return nil, err
 		}
 		s.Paths = append(s.Paths, o.path)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // quarantine is a folder with the objects of what is staged, and nothing else.
@@ -26,7 +27,7 @@ type quarantine struct {
 
 // environ are the variables of a command whose objects go to the quarantine.
 func (q quarantine) environ() []string {
-	return []string{"GIT_OBJECT_DIRECTORY=" + q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quote(q.into)}
+	return []string{"GIT_OBJECT_DIRECTORY=" + q.dir, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + pathname.Quote(q.into)}
 }
 
 // empty throws away what was staged before.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -219,7 +220,7 @@ func (s *Source) Submodules(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("look for submodules: %w", err)
 	}
 	var paths []string
-	for _, record := range records(out) {
+	for _, record := range pathname.Records(out) {
 		if info, name, _ := strings.Cut(record, "\t"); strings.HasPrefix(info, "160000 ") {
 			paths = append(paths, name)
 		}

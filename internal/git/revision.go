@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // revision is a commit that can be made on any parent.
@@ -93,15 +95,15 @@ func (br *runBranch) descend(ctx context.Context, b *bytes.Buffer, rev revision,
 func (o op) write(b *bytes.Buffer) {
 	switch {
 	case o.kind == 'D':
-		fmt.Fprintf(b, "D %s\n", quote(o.path))
+		fmt.Fprintf(b, "D %s\n", pathname.Quote(o.path))
 	case o.kind == 'R':
-		fmt.Fprintf(b, "R %s %s\n", quote(o.path), quote(o.to))
+		fmt.Fprintf(b, "R %s %s\n", pathname.Quote(o.path), pathname.Quote(o.to))
 	case o.inline:
-		fmt.Fprintf(b, "M %s inline %s\ndata %d\n", o.mode, quote(o.path), len(o.data))
+		fmt.Fprintf(b, "M %s inline %s\ndata %d\n", o.mode, pathname.Quote(o.path), len(o.data))
 		b.Write(o.data)
 		b.WriteByte('\n')
 	default:
-		fmt.Fprintf(b, "M %s %s %s\n", o.mode, o.id, quote(o.path))
+		fmt.Fprintf(b, "M %s %s %s\n", o.mode, o.id, pathname.Quote(o.path))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/address"
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -36,7 +37,7 @@ type Source struct {
 	origin      *remote
 	promisors   []promisor // none: the repository has all its objects
 	sha256      bool
-	lfs         lfsSetup
+	lfs         lfs.Setup
 }
 
 // NotARepository says that a folder cannot be worked on as a git repository.
@@ -83,7 +84,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	s.lfs = findLFS(s.config, s.env, s.CommonDir)
+	s.lfs = lfs.Find(s.config, s.env, s.CommonDir)
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
 	}
@@ -105,7 +106,7 @@ const originHead = "refs/remotes/origin/HEAD"
 
 // LFS returns the path of the program git-lfs, if it is in PATH and the user's
 // configuration has it convert files, as git lfs install sets it up; else "".
-func (s *Source) LFS() string { return s.lfs.program }
+func (s *Source) LFS() string { return s.lfs.Program }
 
 // locate asks git where the repository is. Git prints one line per question,
 // and stops at the first that it cannot answer.

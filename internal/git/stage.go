@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // stage takes changed paths as they are now.
 func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
 	s := &Stage{Paths: paths, tip: t.tip}
 	for _, p := range paths {
-		if !under(p, t.opt.State) {
+		if !pathname.Under(p, t.opt.State) {
 			continue
 		}
 		o, err := t.statePath(p)
@@ -43,10 +44,10 @@ func (t *tree) stage(ctx context.Context, paths []string) (*Stage, error) {
 func (t *tree) sortPaths(paths []string) (code, error) {
 	var c code
 	for _, p := range paths {
-		if err := checkPath(p); err != nil {
+		if err := pathname.Check(p); err != nil {
 			return code{}, err
 		}
-		if under(p, t.opt.State) {
+		if pathname.Under(p, t.opt.State) {
 			continue
 		}
 		info, err := t.top.Lstat(p)
@@ -91,7 +92,7 @@ func (t *tree) stateOps(c Commit) ([]op, error) {
 			return nil, fmt.Errorf("move %s to %s: the newest commit has no such file", from, to)
 		case has(to):
 			return nil, fmt.Errorf("move %s to %s: the newest commit has a file there already", from, to)
-		case under(to, from) || under(from, to):
+		case pathname.Under(to, from) || pathname.Under(from, to):
 			return nil, fmt.Errorf("move %s to %s: one lies in the other", from, to)
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})

@@ -48,7 +48,7 @@ const (
 // place here.
 var (
 	largeRooms = map[string]int{
-		"internal/git":               6430,
+		"internal/git":               6290,
 		"internal/github/githubtest": 3600,
 		"metadata":                   3060,
 		"pipelines":                  4500,

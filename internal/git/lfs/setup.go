@@ -1,4 +1,6 @@
-package git
+// Package lfs is how a user has set up Git LFS, and the pointers that are committed in
+// place of the files that it keeps.
+package lfs
 
 import (
 	"cmp"
@@ -10,27 +12,27 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
-// lfsSetup is how the user has set up Git LFS.
-type lfsSetup struct {
-	program  string            // path of git-lfs; "": it is not there, or not to be used
-	storage  string            // the user's folder of what Git LFS keeps
-	skips    bool              // the user has pointers left as they are
-	settings []program.Setting // as they were when the Source was found
+// Setup is how the user has set up Git LFS.
+type Setup struct {
+	Program  string            // Path of git-lfs; "": it is not there, or not to be used
+	Storage  string            // the user's folder of what Git LFS keeps
+	Skips    bool              // the user has pointers left as they are
+	Settings []program.Setting // as they were when the Source was found
 }
 
-// findLFS looks for git-lfs. Of what the configuration names only whether it
+// Find looks for git-lfs. Of what the configuration names only whether it
 // names something counts: what is run is git-lfs itself.
-func findLFS(c program.Config, env program.Environ, commonDir string) lfsSetup {
-	found := lfsSetup{storage: cmp.Or(c.Get("lfs.storage"), "lfs"), skips: skipsContent(c, env), settings: aboutLFS(c)}
-	if !filepath.IsAbs(found.storage) {
-		found.storage = filepath.Join(commonDir, found.storage)
+func Find(c program.Config, env program.Environ, commonDir string) Setup {
+	found := Setup{Storage: cmp.Or(c.Get("lfs.storage"), "lfs"), Skips: skipsContent(c, env), Settings: aboutLFS(c)}
+	if !filepath.IsAbs(found.Storage) {
+		found.Storage = filepath.Join(commonDir, found.Storage)
 	}
 	if c.Get("filter.lfs.process") == "" && c.Get("filter.lfs.clean") == "" {
 		return found
 	}
 	for _, dir := range filepath.SplitList(env.Path()) {
 		if program, err := exec.LookPath(filepath.Join(dir, "git-lfs")); err == nil {
-			found.program = program
+			found.Program = program
 			return found
 		}
 	}
@@ -59,9 +61,9 @@ func aboutLFS(all program.Config) []program.Setting {
 	return out
 }
 
-// shared are the settings that git-lfs takes from .lfsconfig, which is a file of
+// Shared are the settings that git-lfs takes from .lfsconfig, which is a file of
 // the repository. None of them names a program.
-func shared(key string) bool {
+func Shared(key string) bool {
 	return slices.Contains([]string{"lfs.url", "lfs.pushurl", "lfs.fetchinclude", "lfs.fetchexclude", "lfs.gitprotocol"}, key) ||
 		strings.HasPrefix(key, "lfs.") && strings.HasSuffix(key, ".access") ||
 		strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".lfsurl")

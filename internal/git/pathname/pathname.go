@@ -1,4 +1,6 @@
-package git
+// Package pathname is the path of a file from the top of a repository: which may be
+// committed, which lie in each other, and how git lists and reads them.
+package pathname
 
 import (
 	"fmt"
@@ -7,8 +9,8 @@ import (
 	"strings"
 )
 
-// checkPath refuses what must not be committed by that name.
-func checkPath(p string) error {
+// Check refuses what must not be committed by that name.
+func Check(p string) error {
 	if i := strings.IndexFunc(p, func(c rune) bool { return c < ' ' || c == 0x7f }); i >= 0 {
 		return fmt.Errorf("%q: a name with a control character is not committed: rename the file", p)
 	}
@@ -25,19 +27,20 @@ func checkPath(p string) error {
 	return nil
 }
 
-// under says whether p is dir or lies in it. Nothing lies under "".
-func under(p, dir string) bool {
+// Under says whether p is dir or lies in it. Nothing lies under "".
+func Under(p, dir string) bool {
 	rest, ok := strings.CutPrefix(p, dir)
 	return ok && dir != "" && (rest == "" || rest[0] == '/')
 }
 
-func underAny(p string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return under(p, strings.TrimSuffix(dir, "/")) })
+// UnderAny says whether p is one of dirs or lies in one.
+func UnderAny(p string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return Under(p, strings.TrimSuffix(dir, "/")) })
 }
 
-// overlap says whether one of the paths is, or contains, or lies in, one of the
+// Overlap says whether one of the paths is, or contains, or lies in, one of the
 // others.
-func overlap(a, b []string) bool {
+func Overlap(a, b []string) bool {
 	seen := map[string]bool{}
 	for _, p := range a {
 		for ; p != "."; p = path.Dir(p) {
@@ -61,8 +64,8 @@ func overlap(a, b []string) bool {
 	return false
 }
 
-// records splits what git prints with -z.
-func records(out []byte) []string {
+// Records splits what git prints with -z.
+func Records(out []byte) []string {
 	text := strings.TrimSuffix(string(out), "\x00")
 	if text == "" {
 		return nil
@@ -70,8 +73,8 @@ func records(out []byte) []string {
 	return strings.Split(text, "\x00")
 }
 
-// quote writes a path the way fast-import and lists of object folders read it.
+// Quote writes a path the way fast-import and lists of object folders read it.
 // Control characters have been refused before.
-func quote(p string) string {
+func Quote(p string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
 }
