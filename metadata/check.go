@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // Check holds the record against every invariant of the format. It reports all
-// that is wrong at once: the error is one or more *Error, joined.
-func (r Run) Check() error { return join(check(&r)) }
+// that is wrong at once: the error is one or more *mistake.Error, joined.
+func (r Run) Check() error { return mistake.Join(check(&r)) }
 
 // check is Check without copying the record.
-func check(r *Run) []*Error {
+func check(r *Run) []*mistake.Error {
 	c := &checker{phases: map[string]bool{}, tasks: map[string]bool{}, attempts: len(r.Attempts), comments: map[int64]int{}}
 	for _, p := range r.Phases {
 		if c.phases[p.Name] {
@@ -56,8 +58,8 @@ func (c *checker) identity(r *Run) {
 	count(at, "revision", r.Revision)
 	at.must("issue_number", CheckID(r.IssueNumber))
 	at.link("issue_url", r.IssueURL)
-	if owner, name, ok := strings.Cut(r.Repository, "/"); r.Repository != "" && (!ok || !plainName(owner) || !plainName(name)) {
-		at.bad("repository", "%q is not of the form owner/name", r.Repository)
+	if r.Repository != "" {
+		at.must("repository", CheckRepository(r.Repository))
 	}
 	oneOf(at, "language", r.Language, Languages()...)
 	at.must("branch_name", CheckBranch(r.BranchName))
@@ -71,14 +73,14 @@ func (c *checker) identity(r *Run) {
 		document := r.ExternalDocuments[name]
 		if strings.Contains(document, "://") {
 			at.link("external_documents."+name, document)
-		} else if absolute(document) {
+		} else if Absolute(document) {
 			at.bad("external_documents."+name, "%q is an absolute path", document)
 		}
 	}
 	at.filled("pipeline.name", r.Pipeline.Name)
 	at.digest("pipeline.digest", r.Pipeline.Digest)
 	at.digest("pipeline.definition", r.Pipeline.Definition)
-	if absolute(r.Pipeline.Source) {
+	if Absolute(r.Pipeline.Source) {
 		at.bad("pipeline.source", "%q is an absolute path", r.Pipeline.Source)
 	}
 	at.time("created_at", r.CreatedAt)
@@ -99,7 +101,7 @@ func (c *checker) state(r *Run) {
 		oneOf(at, "stop.code", r.Stop.Code, codes()...)
 		at.filled("stop.why", string(r.Stop.Why))
 		at.known("stop.phase", r.Stop.Phase)
-		optional(at, "stop.step", r.Stop.Step, steps()...)
+		optional(at, "stop.step", r.Stop.Step, Steps()...)
 		at.time("stop.at", r.Stop.At)
 	}
 	count(at, "cost_tracking.total_input_tokens", r.Cost.InputTokens)
@@ -130,7 +132,7 @@ func (c *checker) state(r *Run) {
 
 // checker collects what is wrong with one record.
 type checker struct {
-	mistakes []*Error
+	mistakes []*mistake.Error
 	phases   map[string]bool // the names there are
 	tasks    map[string]bool // their ids
 	attempts int             // how many there are
@@ -163,7 +165,7 @@ func (at place) bad(field, format string, args ...any) {
 	if path != "" && field != "" {
 		path += "."
 	}
-	at.c.mistakes = append(at.c.mistakes, &Error{Path: path + field, Message: fmt.Sprintf(format, args...)})
+	at.c.mistakes = append(at.c.mistakes, &mistake.Error{Path: path + field, Message: fmt.Sprintf(format, args...)})
 }
 
 func (at place) must(field string, err error) {
@@ -244,11 +246,7 @@ func count[N int | int64](at place, field string, n N) {
 
 func oneOf[T ~string](at place, field string, v T, valid ...T) {
 	if !slices.Contains(valid, v) {
-		words := make([]string, len(valid))
-		for i, w := range valid {
-			words[i] = string(w)
-		}
-		at.bad(field, "%.80q is not one of %s", string(v), strings.Join(words, ", "))
+		at.bad(field, "%s", mistake.NotOneOf(v, valid...))
 	}
 }
 
@@ -260,12 +258,4 @@ func optional[T ~string](at place, field string, v T, valid ...T) {
 
 func hex(s string, length int) bool {
 	return len(s) == length && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// plainName reports whether s can be the name of an owner or a repository.
-func plainName(s string) bool {
-	other := strings.ContainsFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_.", c))
-	})
-	return s != "" && !other && strings.Trim(s, ".") != "" && s[0] != '-'
 }

@@ -10,13 +10,13 @@ func (c *checker) attempt(i int, a *Attempt) {
 	if !c.phases[a.Phase] {
 		at.bad("phase", "there is no phase %q", a.Phase)
 	}
-	oneOf(at, "step", a.Step, steps()...)
+	oneOf(at, "step", a.Step, Steps()...)
 	count(at, "generation", a.Generation)
 	count(at, "round", a.Round)
 	oneOf(at, "status", a.Status, attemptStatuses()...)
 	optional(at, "code", a.Code, codes()...)
 	optional(at, "class", a.Class, classes()...)
-	if optional(at, "verdict", a.Verdict, rulings()...); a.Verdict != "" && a.Step != Review && a.Step != Check {
+	if optional(at, "verdict", a.Verdict, Rulings()...); a.Verdict != "" && a.Step != Review && a.Step != Check {
 		at.bad("verdict", "is set, but %s judges nothing", a.Step)
 	}
 	if a.Broke != "" {
@@ -45,13 +45,13 @@ func (c *checker) rollback(i int, r *Rollback) {
 	at := c.element("rollback_history", i)
 	at.time("timestamp", r.Timestamp)
 	at.known("from_phase", r.FromPhase)
-	optional(at, "from_step", r.FromStep, steps()...)
+	optional(at, "from_step", r.FromStep, Steps()...)
 	if !c.phases[r.ToPhase] {
 		at.bad("to_phase", "there is no phase %q", r.ToPhase)
 	}
 	oneOf(at, "to_step", r.ToStep, Execute, Review, Revise)
 	at.filled("reason", r.Reason)
-	oneOf(at, "triggered_by", r.TriggeredBy, triggers()...)
+	oneOf(at, "triggered_by", r.TriggeredBy, Triggers()...)
 	at.link("comment_url", r.CommentURL)
 	at.path("review_result_path", r.ReviewResultPath)
 }

@@ -24,17 +24,17 @@ func (c *checker) phase(p *Phase) {
 			at.bad("task", "there is no task %q", p.Task)
 		}
 	}
-	oneOf(at, "status", p.Status, phaseStatuses()...)
+	oneOf(at, "status", p.Status, PhaseStatuses()...)
 	count(at, "retry_count", p.RetryCount)
 	at.timeOrNil("started_at", p.StartedAt)
 	at.timeOrNil("completed_at", p.CompletedAt)
-	optional(at, "review_result", Ruling(p.ReviewResult), rulings()...)
+	optional(at, "review_result", Ruling(p.ReviewResult), Rulings()...)
 	for i, file := range p.OutputFiles {
 		c.element(at.prefix+".output_files", i).must("", CheckPath(file))
 	}
-	optional(at, "current_step", p.CurrentStep, steps()...)
+	optional(at, "current_step", p.CurrentStep, Steps()...)
 	for i, step := range p.CompletedSteps {
-		oneOf(c.element(at.prefix+".completed_steps", i), "", step, steps()...)
+		oneOf(c.element(at.prefix+".completed_steps", i), "", step, Steps()...)
 	}
 	at.commit("base", p.Base)
 	count(at, "generation", p.Generation)
@@ -101,7 +101,7 @@ func (c *checker) phaseParts(at place, p *Phase) {
 	if rc := p.RollbackContext; rc != nil {
 		at.time("rollback_context.triggered_at", rc.TriggeredAt)
 		at.known("rollback_context.from_phase", rc.FromPhase)
-		optional(at, "rollback_context.from_step", rc.FromStep, steps()...)
+		optional(at, "rollback_context.from_step", rc.FromStep, Steps()...)
 		at.filled("rollback_context.reason", rc.Reason)
 		at.path("rollback_context.review_result", rc.ReviewResult)
 		at.link("rollback_context.comment_url", rc.CommentURL)
@@ -115,7 +115,7 @@ func (c *checker) phaseParts(at place, p *Phase) {
 		c.results(at.prefix+".checks.results", p.Checks.Results)
 	}
 	if p.Verdict != nil {
-		oneOf(at, "verdict.verdict", p.Verdict.Verdict, rulings()...)
+		oneOf(at, "verdict.verdict", p.Verdict.Verdict, Rulings()...)
 		c.findings(at.prefix+".verdict.findings", p.Verdict.Findings)
 	}
 	if d := p.Diff; d != nil {
@@ -129,7 +129,7 @@ func (c *checker) phaseParts(at place, p *Phase) {
 	for i, v := range p.Violations {
 		// What an agent wrote can have any name; it only must not tell where
 		// on the machine the work lay.
-		if violation := c.element(at.prefix+".violations", i); v.Path == "" || absolute(v.Path) {
+		if violation := c.element(at.prefix+".violations", i); v.Path == "" || Absolute(v.Path) {
 			violation.bad("path", "%q is not a path from the top of the repository", v.Path)
 		}
 	}

@@ -5,17 +5,19 @@ import (
 	"strconv"
 
 	"github.com/reprise-ci/reprise/metadata/older"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // migrate brings data to the version that this program reads.
 func migrate(data []byte, filename string) ([]byte, error) {
 	version, offset, err := older.VersionOf(data)
 	if err != nil {
-		return nil, decodeError(data, filename, err)
+		return nil, mistake.Decoding(data, filename, err)
 	}
 	refuse := func(format string, args ...any) ([]byte, error) {
-		line, column := position(data, offset)
-		return nil, &Error{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
+		line, column := mistake.Position(data, offset)
+		return nil, &mistake.Error{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
 	}
 	n, err := strconv.Atoi(version)
 	switch {

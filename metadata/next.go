@@ -1,11 +1,15 @@
 package metadata
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
+)
 
 // CheckNext says whether next may follow old in the life of one run: what a
 // run is about stays, history only grows, cost never falls, and phases change
 // their status only along the ways there are. It reports all that is wrong at
-// once, as one or more *Error, joined. Whether each of the two is a valid
+// once, as one or more *mistake.Error, joined. Whether each of the two is a valid
 // record is for Run.Check.
 func CheckNext(old, next Run) error {
 	c := succession{&checker{}, &old, &next}
@@ -26,7 +30,7 @@ func CheckNext(old, next Run) error {
 		}
 		c.move(p, q, rollbacks)
 	}
-	return join(c.mistakes)
+	return mistake.Join(c.mistakes)
 }
 
 // succession checks a record against the one before it.

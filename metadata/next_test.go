@@ -115,7 +115,7 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 		rollback = "r"
 		always   = "a"
 	)
-	all := phaseStatuses() // pending, in_progress, completed, failed, skipped
+	all := PhaseStatuses() // pending, in_progress, completed, failed, skipped
 	for from, row := range map[PhaseStatus][]string{
 		PhasePending:    {always, always, never, never, always},
 		PhaseInProgress: {rollback, always, always, always, always},

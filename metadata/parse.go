@@ -5,6 +5,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // File is the name of a record in its folder.
@@ -18,10 +20,10 @@ const MaxSize = 64 << 20
 // and checks it. Fields that the format does not have, names that occur twice
 // and anything after the end are refused; fields that are left out have their
 // zero value. The filename is used in errors only; they are one or more
-// *Error, joined.
+// *mistake.Error, joined.
 func Parse(data []byte, filename string) (Run, error) {
 	if len(data) > MaxSize {
-		return Run{}, &Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
+		return Run{}, &mistake.Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
 	}
 	current, err := migrate(data, filename)
 	if err != nil {
@@ -29,7 +31,7 @@ func Parse(data []byte, filename string) (Run, error) {
 	}
 	var r Run
 	if err := jsonv2.Unmarshal(current, &r, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return Run{}, decodeError(current, filename, err)
+		return Run{}, mistake.Decoding(current, filename, err)
 	}
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
@@ -38,11 +40,11 @@ func Parse(data []byte, filename string) (Run, error) {
 	if len(mistakes) == 0 {
 		return r, nil
 	}
-	locate(current, mistakes)
+	mistake.Locate(current, mistakes)
 	for _, m := range mistakes {
 		m.File = filename
 	}
-	return Run{}, join(mistakes)
+	return Run{}, mistake.Join(mistakes)
 }
 
 // Format checks a record and gives its text: two spaces for a level, a newline

@@ -47,13 +47,13 @@ func declared(t *testing.T) map[string][]string {
 func TestWordsAreComplete(t *testing.T) {
 	lists := map[string][]string{
 		"Status":        text(statuses()),
-		"PhaseStatus":   text(phaseStatuses()),
+		"PhaseStatus":   text(PhaseStatuses()),
 		"AttemptStatus": text(attemptStatuses()),
-		"Step":          text(steps()),
-		"Ruling":        text(rulings()),
+		"Step":          text(Steps()),
+		"Ruling":        text(Rulings()),
 		"Severity":      text(severities()),
 		"FindingStatus": text(findingStatuses()),
-		"Trigger":       text(triggers()),
+		"Trigger":       text(Triggers()),
 		"Class":         text(classes()),
 		"Code":          text(codes()),
 		"Rule":          text(rules()),

@@ -7,7 +7,8 @@ func statuses() []Status {
 	return []Status{Running, Interrupted, Waiting, Failed, Completed, Cancelled}
 }
 
-func phaseStatuses() []PhaseStatus {
+// PhaseStatuses are those that a phase can have.
+func PhaseStatuses() []PhaseStatus {
 	return []PhaseStatus{PhasePending, PhaseInProgress, PhaseCompleted, PhaseFailed, PhaseSkipped}
 }
 
@@ -15,9 +16,11 @@ func attemptStatuses() []AttemptStatus {
 	return []AttemptStatus{Started, Succeeded, Unsuccessful, Blocked, Errored, Cut}
 }
 
-func steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
+// Steps are those that an attempt can be of.
+func Steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
 
-func rulings() []Ruling { return []Ruling{Pass, PassWithSuggestions, Fail} }
+// Rulings are the words of a verdict.
+func Rulings() []Ruling { return []Ruling{Pass, PassWithSuggestions, Fail} }
 
 func severities() []Severity { return []Severity{Blocker, Suggestion} }
 
@@ -30,7 +33,8 @@ func Roles() []string { return []string{"triage", "write", "maintain", "admin"} 
 // Languages are those that a run may be in.
 func Languages() []string { return []string{"en", "ja"} }
 
-func triggers() []Trigger { return []Trigger{Manual, Automatic} }
+// Triggers are those that can ask for a rollback.
+func Triggers() []Trigger { return []Trigger{Manual, Automatic} }
 
 func rules() []Rule {
 	return []Rule{RuleAccess, RuleProtected, RuleForm, RuleName, RuleContent, RuleSize}

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/mistake"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -55,7 +56,7 @@ func ReasonFor(err error) metadata.Code {
 		return metadata.RefChanged
 	case errors.As(err, new(*github.Error)):
 		return ForgeReason(err)
-	case errors.As(err, new(*metadata.Error)):
+	case errors.As(err, new(*mistake.Error)):
 		return metadata.StateCorrupt
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO):
 		return metadata.DiskFailed

@@ -50,7 +50,6 @@ var (
 	largeRooms = map[string]int{
 		"internal/git":               6290,
 		"internal/github/githubtest": 3600,
-		"metadata":                   3060,
 		"pipelines":                  4500,
 	}
 	wideTypes = map[string]int{

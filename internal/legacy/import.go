@@ -17,6 +17,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+
+	"github.com/reprise-ci/reprise/internal/legacy/record"
 )
 
 // Options are the flags of import.
@@ -94,7 +96,7 @@ func onGitHub(ctx context.Context, env environ.Env, src *git.Source, id string) 
 
 // OlderRun is a run of the older system, as it was found.
 type OlderRun struct {
-	metadata.Imported
+	record.Imported
 	Name  string   // of the record, as errors name it
 	said  string   // the same without a folder of this machine, as the new record names it
 	Top   string   // the run's folder, from the top of the repository
@@ -112,4 +114,4 @@ func (old *OlderRun) Close() error {
 }
 
 // numbered is the folder of an older run.
-func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", metadata.OlderFolder, id) }
+func numbered(id string) string { return fmt.Sprintf("%s/issue-%s", record.OlderFolder, id) }

@@ -1,4 +1,4 @@
-package metadata
+package record
 
 import (
 	"os"
@@ -8,10 +8,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // now is when the tests import.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func ptr[T any](v T) *T { return &v }
 
 func clockTime(t *testing.T, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
@@ -34,42 +38,42 @@ func TestImport(t *testing.T) {
 	at := func(text string) time.Time { return clockTime(t, text) }
 	const review = ".ai-workflow/issue-7/06_testing/review/result.md"
 	latest, sentBack := at("2025-10-20T05:27:26.477Z"), "evaluation decided that implementation has to be done again."
-	want := Run{
+	want := metadata.Run{
 		IssueNumber: "7", IssueURL: "https://github.com/octo/hello/issues/7", IssueTitle: "Issue #7", Repository: "octo/hello",
 		WorkflowVersion: "1.0.0", BranchName: "feature/issue-7", CurrentPhase: "evaluation",
-		DesignDecisions: DesignDecisions{ImplementationStrategy: "EXTEND", TestCodeStrategy: "BOTH_TEST"},
-		Cost:            Cost{InputTokens: 2130, OutputTokens: 151930, USD: 10.5},
-		Phases: Phases{
+		DesignDecisions: metadata.DesignDecisions{ImplementationStrategy: "EXTEND", TestCodeStrategy: "BOTH_TEST"},
+		Cost:            metadata.Cost{InputTokens: 2130, OutputTokens: 151930, USD: 10.5},
+		Phases: metadata.Phases{
 			{
-				Name: "evaluation", Status: PhasePending,
+				Name: "evaluation", Status: metadata.PhasePending,
 			},
 			{
-				Name: "implementation", Status: PhasePending,
-				RollbackContext: &RollbackContext{TriggeredAt: latest, FromPhase: "evaluation", Reason: sentBack},
+				Name: "implementation", Status: metadata.PhasePending,
+				RollbackContext: &metadata.RollbackContext{TriggeredAt: latest, FromPhase: "evaluation", Reason: sentBack},
 			},
 			{
-				Name: "planning", Status: PhaseCompleted, ReviewResult: "pass_with_suggestions",
+				Name: "planning", Status: metadata.PhaseCompleted, ReviewResult: "pass_with_suggestions",
 				StartedAt: ptr(at("2025-10-17T10:36:31.014Z")), CompletedAt: ptr(at("2025-10-17T10:40:08.631Z")),
-				OutputFiles: []string{".ai-workflow/issue-7/00_planning/output/planning.md"}, CompletedSteps: []Step{Execute, Review},
+				OutputFiles: []string{".ai-workflow/issue-7/00_planning/output/planning.md"}, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review},
 			},
 			{
-				Name: "test_scenario", Status: PhaseCompleted, RetryCount: 1,
-				StartedAt: ptr(at("2025-10-17T10:51:19Z")), CompletedAt: ptr(at("2025-10-17T10:51:19Z")), CompletedSteps: []Step{Execute, Review},
+				Name: "test_scenario", Status: metadata.PhaseCompleted, RetryCount: 1,
+				StartedAt: ptr(at("2025-10-17T10:51:19Z")), CompletedAt: ptr(at("2025-10-17T10:51:19Z")), CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review},
 			},
 			{
-				Name: "testing", Status: PhaseInProgress, CurrentStep: Revise, CompletedSteps: []Step{Execute, Review},
+				Name: "testing", Status: metadata.PhaseInProgress, CurrentStep: metadata.Revise, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review},
 				StartedAt: ptr(at("2025-10-17T11:11:27.421Z")),
 			},
 		},
-		RollbackHistory: []Rollback{
+		RollbackHistory: []metadata.Rollback{
 			{
-				Timestamp: at("2025-10-17T10:50:00Z"), FromPhase: "testing", FromStep: Review, ToPhase: "test_scenario", ToStep: Revise,
-				Reason: "The limits are missing.", TriggeredBy: Manual, ReviewResultPath: review,
+				Timestamp: at("2025-10-17T10:50:00Z"), FromPhase: "testing", FromStep: metadata.Review, ToPhase: "test_scenario", ToStep: metadata.Revise,
+				Reason: "The limits are missing.", TriggeredBy: metadata.Manual, ReviewResultPath: review,
 			},
-			{Timestamp: latest, FromPhase: "evaluation", ToPhase: "implementation", ToStep: Execute, Reason: sentBack, TriggeredBy: Automatic},
+			{Timestamp: latest, FromPhase: "evaluation", ToPhase: "implementation", ToStep: metadata.Execute, Reason: sentBack, TriggeredBy: metadata.Automatic},
 		},
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
-		GitHubIntegration: GitHubIntegration{ProgressCommentID: 3414898815, ProgressCommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3414898815"},
+		GitHubIntegration: metadata.GitHubIntegration{ProgressCommentID: 3414898815, ProgressCommentURL: "https://github.com/octo/hello/issues/7#issuecomment-3414898815"},
 		ExternalDocuments: map[string]string{"spec": "https://example.com/spec"},
 		CreatedAt:         at("2025-10-17T10:36:25.164Z"), UpdatedAt: now,
 	}
@@ -177,19 +181,19 @@ func TestImportSettles(t *testing.T) {
 	begun, done := "2025-10-17T10:00:00Z", "2025-10-17T11:00:00Z"
 	for name, tt := range map[string]struct {
 		phase string
-		want  Phase
+		want  metadata.Phase
 	}{
-		"null is pending":      {`{"status": null, "retry_count": null}`, Phase{Status: PhasePending}},
-		"skipped":              {`{"status": "skipped", "completed_at": "` + done + `"}`, Phase{Status: PhaseSkipped}},
-		"in progress":          {`{"status": "in-progress"}`, Phase{Status: PhaseInProgress, CurrentStep: Execute}},
-		"after execute":        {`{"status": "in progress", "completed_steps": ["execute"]}`, Phase{Status: PhaseInProgress, CurrentStep: Review, CompletedSteps: []Step{Execute}}},
-		"after revise":         {`{"status": "IN_PROGRESS", "completed_steps": ["execute", "review", "revise"]}`, Phase{Status: PhaseInProgress, CurrentStep: Review, CompletedSteps: []Step{Execute, Revise}}},
-		"step is named":        {`{"status": "in_progress", "current_step": "review", "completed_at": "` + done + `"}`, Phase{Status: PhaseInProgress, CurrentStep: Review, CompletedSteps: nil}},
-		"failed":               {`{"status": "failed", "completed_steps": ["execute", "review"], "review_result": "FAIL"}`, Phase{Status: PhaseFailed, CurrentStep: Revise, CompletedSteps: []Step{Execute, Review}, ReviewResult: "fail"}},
-		"completed, failed":    {`{"status": "completed", "started_at": "` + begun + `", "completed_at": "` + done + `", "review_result": "fail"}`, Phase{Status: PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []Step{Execute}}},
-		"completed, no time":   {`{"status": "completed", "review_result": "PASS"}`, Phase{Status: PhaseCompleted, StartedAt: &now, CompletedAt: &now, CompletedSteps: []Step{Execute, Review}, ReviewResult: "pass"}},
-		"ends before it began": {`{"status": "completed", "started_at": "` + done + `", "completed_at": "` + begun + `"}`, Phase{Status: PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, begun)), CompletedSteps: []Step{Execute}}},
-		"paths that lead out":  {`{"status": "completed", "completed_at": "` + done + `", "output_files": ["/etc/passwd", "../x.md", "/a/.ai-workflow/issue-7/../../x.md"]}`, Phase{Status: PhaseCompleted, StartedAt: ptr(clockTime(t, done)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []Step{Execute}}},
+		"null is pending":      {`{"status": null, "retry_count": null}`, metadata.Phase{Status: metadata.PhasePending}},
+		"skipped":              {`{"status": "skipped", "completed_at": "` + done + `"}`, metadata.Phase{Status: metadata.PhaseSkipped}},
+		"in progress":          {`{"status": "in-progress"}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Execute}},
+		"after execute":        {`{"status": "in progress", "completed_steps": ["execute"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute}}},
+		"after revise":         {`{"status": "IN_PROGRESS", "completed_steps": ["execute", "review", "revise"]}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Revise}}},
+		"step is named":        {`{"status": "in_progress", "current_step": "review", "completed_at": "` + done + `"}`, metadata.Phase{Status: metadata.PhaseInProgress, CurrentStep: metadata.Review, CompletedSteps: nil}},
+		"failed":               {`{"status": "failed", "completed_steps": ["execute", "review"], "review_result": "FAIL"}`, metadata.Phase{Status: metadata.PhaseFailed, CurrentStep: metadata.Revise, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review}, ReviewResult: "fail"}},
+		"completed, failed":    {`{"status": "completed", "started_at": "` + begun + `", "completed_at": "` + done + `", "review_result": "fail"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []metadata.Step{metadata.Execute}}},
+		"completed, no time":   {`{"status": "completed", "review_result": "PASS"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: &now, CompletedAt: &now, CompletedSteps: []metadata.Step{metadata.Execute, metadata.Review}, ReviewResult: "pass"}},
+		"ends before it began": {`{"status": "completed", "started_at": "` + done + `", "completed_at": "` + begun + `"}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, begun)), CompletedAt: ptr(clockTime(t, begun)), CompletedSteps: []metadata.Step{metadata.Execute}}},
+		"paths that lead out":  {`{"status": "completed", "completed_at": "` + done + `", "output_files": ["/etc/passwd", "../x.md", "/a/.ai-workflow/issue-7/../../x.md"]}`, metadata.Phase{Status: metadata.PhaseCompleted, StartedAt: ptr(clockTime(t, done)), CompletedAt: ptr(clockTime(t, done)), CompletedSteps: []metadata.Step{metadata.Execute}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Import([]byte(`{"issue_number": 7, "phases": {"03_Test-Scenario": `+tt.phase+`}}`), "old.json", now)
@@ -197,7 +201,7 @@ func TestImportSettles(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.want.Name = "test_scenario"
-			if diff := cmp.Diff(Phases{tt.want}, got.Run.Phases); diff != "" {
+			if diff := cmp.Diff(metadata.Phases{tt.want}, got.Run.Phases); diff != "" {
 				t.Errorf("phase (-want +got):\n%s", diff)
 			}
 		})
@@ -218,12 +222,12 @@ func FuzzImport(f *testing.F) {
 		}
 		// What was taken is fit for a record: only what a plan brings is missing.
 		r := got.Run
-		r.Schema, r.Status, r.Language, r.BranchName, r.Attempts = Schema, Running, "en", "b", nil
-		r.Execution.ID, r.Pipeline = "x", sample().Pipeline
+		r.Schema, r.Status, r.Language, r.BranchName, r.Attempts = metadata.Schema, metadata.Running, "en", "b", nil
+		r.Execution.ID, r.Pipeline = "x", metadata.Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"}
 		r.CurrentPhase = ""
 		for i := range r.Phases {
 			p := &r.Phases[i]
-			if p.Status != PhaseInProgress {
+			if p.Status != metadata.PhaseInProgress {
 				p.CurrentStep = ""
 			}
 			if c := p.RollbackContext; c != nil {

@@ -1,23 +1,25 @@
-package metadata
+package record
 
 import (
 	"path"
 	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // context reads why a phase was taken back, nil if it was not.
-func (o *olderObject) context(latest time.Time) *RollbackContext {
+func (o *olderObject) context(latest time.Time) *metadata.RollbackContext {
 	c := o.object("rollback_context")
 	if c == nil {
 		return nil
 	}
-	out := &RollbackContext{
+	out := &metadata.RollbackContext{
 		TriggeredAt: or(c.time("triggered_at"), &latest), Reason: c.reason(), ReviewResult: c.path("review_result"),
 		By: c.text("by"), CommentURL: c.link("comment_url"),
 	}
 	out.FromPhase, out.FromStep = c.origin(out.ReviewResult)
 	if d := c.object("details"); d != nil {
-		out.Details = &RollbackDetails{BlockerCount: int(d.count("blocker_count")), SuggestionCount: int(d.count("suggestion_count"))}
+		out.Details = &metadata.RollbackDetails{BlockerCount: int(d.count("blocker_count")), SuggestionCount: int(d.count("suggestion_count"))}
 		list, n := d.list("affected_tests")
 		for i := range n {
 			out.Details.AffectedTests = append(out.Details.AffectedTests, list.text(element(i)))
@@ -30,18 +32,18 @@ func (o *olderObject) context(latest time.Time) *RollbackContext {
 
 // rollbacks reads the history of rollbacks, and adds those that the phases
 // have told of.
-func (o *olderObject) rollbacks(r *Run) []Rollback {
-	var out []Rollback
+func (o *olderObject) rollbacks(r *metadata.Run) []metadata.Rollback {
+	var out []metadata.Rollback
 	list, n := o.list("rollback_history")
 	for i := range n {
 		e := list.object(element(i))
 		if e == nil {
 			continue
 		}
-		entry := Rollback{
+		entry := metadata.Rollback{
 			Timestamp: or(e.time("timestamp"), &r.CreatedAt), Reason: e.reason(), ToPhase: phaseName(e.text("to_phase")),
 			// What a rollback goes to, and who asks for it, unless it is said.
-			ToStep: choice(e, "to_step", Revise, Execute, Review, Revise), TriggeredBy: choice(e, "triggered_by", Manual, triggers()...),
+			ToStep: choice(e, "to_step", metadata.Revise, metadata.Execute, metadata.Review, metadata.Revise), TriggeredBy: choice(e, "triggered_by", metadata.Manual, metadata.Triggers()...),
 			By: e.text("by"), CommentURL: e.link("comment_url"), ReviewResultPath: e.path("review_result_path"),
 		}
 		entry.FromPhase, entry.FromStep = e.origin(entry.ReviewResultPath)
@@ -65,10 +67,10 @@ func (o *olderObject) reason() string {
 
 // origin reads where a rollback came from. Where the file does not say it, the
 // review that led to it does.
-func (o *olderObject) origin(review string) (string, Step) {
-	phase, step := phaseName(o.text("from_phase")), choice(o, "from_step", "", steps()...)
-	if folder := path.Dir(review); phase == "" && path.Base(folder) == string(Review) {
-		return phaseName(path.Base(path.Dir(folder))), Review
+func (o *olderObject) origin(review string) (string, metadata.Step) {
+	phase, step := phaseName(o.text("from_phase")), choice(o, "from_step", "", metadata.Steps()...)
+	if folder := path.Dir(review); phase == "" && path.Base(folder) == string(metadata.Review) {
+		return phaseName(path.Base(path.Dir(folder))), metadata.Review
 	}
 	return phase, step
 }

@@ -1,4 +1,6 @@
-package metadata
+// Package mistake is a mistake in a record: where it is and what is wrong, as
+// one line for people. It knows JSON, and nothing of what a record holds.
+package mistake
 
 import (
 	"bytes"
@@ -13,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Error is one mistake in a record. Parse fills every field it can; Check and
-// CheckNext know no file and leave File, Line and Column empty.
+// Error is one mistake. Without a file, as for a record in memory, File, Line and
+// Column are empty.
 type Error struct {
 	File    string
 	Line    int    // counts from 1; 0 if unknown
@@ -40,8 +42,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// decodeError says what a decoder found in data, in a person's words.
-func decodeError(data []byte, filename string, err error) *Error {
+// Decoding says what a decoder found in data, in a person's words.
+func Decoding(data []byte, filename string, err error) *Error {
 	var (
 		syntax   *jsontext.SyntacticError
 		semantic *json.SemanticError
@@ -69,7 +71,7 @@ func decodeError(data []byte, filename string, err error) *Error {
 	default:
 		message = err.Error()
 	}
-	line, column := position(data, offset)
+	line, column := Position(data, offset)
 	return &Error{File: filename, Line: line, Column: column, Path: dotted(pointer), Message: message}
 }
 
@@ -98,16 +100,16 @@ func wanted(t reflect.Type) string {
 	}[t.Kind()], "an object")
 }
 
-// position gives the line and the column of a byte, both from 1.
-func position(data []byte, offset int64) (line, column int) {
+// Position gives the line and the column of a byte, both from 1.
+func Position(data []byte, offset int64) (line, column int) {
 	before := data[:min(max(offset, 0), int64(len(data)))]
 	return bytes.Count(before, []byte("\n")) + 1, len(before) - bytes.LastIndexByte(before, '\n')
 }
 
-// locate fills the lines and columns of mistakes in data by their paths. A
+// Locate fills the lines and columns of mistakes in data by their paths. A
 // path that is not in data, such as that of a field that is left out, takes
 // the place of what would contain it.
-func locate(data []byte, mistakes []*Error) {
+func Locate(data []byte, mistakes []*Error) {
 	places := map[string]int64{}
 	for _, m := range mistakes {
 		for path := m.Path; path != ""; path = parent(path) {
@@ -137,7 +139,7 @@ func locate(data []byte, mistakes []*Error) {
 		for path != "" && places[path] < 0 {
 			path = parent(path)
 		}
-		m.Line, m.Column = position(data, places[path])
+		m.Line, m.Column = Position(data, places[path])
 	}
 }
 
@@ -166,11 +168,20 @@ func dotted(p jsontext.Pointer) string {
 	return b.String()
 }
 
-// join makes one error of all mistakes, nil of none.
-func join(mistakes []*Error) error {
+// Join makes one error of all mistakes, nil of none.
+func Join(mistakes []*Error) error {
 	errs := make([]error, len(mistakes))
 	for i, m := range mistakes {
 		errs[i] = m
 	}
 	return errors.Join(errs...)
+}
+
+// NotOneOf says of a word that it is none of the valid ones.
+func NotOneOf[T ~string](word T, valid ...T) string {
+	words := make([]string, len(valid))
+	for i, w := range valid {
+		words[i] = string(w)
+	}
+	return fmt.Sprintf("%.80q is not one of %s", string(word), strings.Join(words, ", "))
 }

@@ -1,15 +1,17 @@
-package metadata
+package record
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // phases reads all phases, and what an evaluation said about going back. Latest
 // is when the file was written.
-func (o *olderObject) phases(r *Run, latest time.Time) {
+func (o *olderObject) phases(r *metadata.Run, latest time.Time) {
 	if o.fields["phases"] == nil {
 		o.bad("phases", "are missing: this is not a record of a run")
 	}
@@ -25,7 +27,7 @@ func (o *olderObject) phases(r *Run, latest time.Time) {
 			continue
 		}
 		name := phaseName(key)
-		all.must(key, CheckID(name))
+		all.must(key, metadata.CheckID(name))
 		if seen[name] {
 			all.bad(key, "is phase %s once more", name)
 		}
@@ -51,46 +53,46 @@ func (o *olderObject) phases(r *Run, latest time.Time) {
 
 // sendBack gives a phase the reason for which another one had it done again.
 // The older system set the phases back and told nobody why.
-func sendBack(r *Run, by string, to *Phase, at time.Time) {
-	if to.RollbackContext != nil || to.Status != PhasePending && to.Status != PhaseInProgress {
+func sendBack(r *metadata.Run, by string, to *metadata.Phase, at time.Time) {
+	if to.RollbackContext != nil || to.Status != metadata.PhasePending && to.Status != metadata.PhaseInProgress {
 		return
 	}
 	step := to.CurrentStep
-	if step == "" || step == Check {
-		step = Execute
+	if step == "" || step == metadata.Check {
+		step = metadata.Execute
 	}
 	reason := fmt.Sprintf("%s decided that %s has to be done again.", by, to.Name)
-	to.RollbackContext = &RollbackContext{TriggeredAt: at, FromPhase: by, Reason: reason}
-	r.RollbackHistory = append(r.RollbackHistory, Rollback{
-		Timestamp: at, FromPhase: by, ToPhase: to.Name, ToStep: step, Reason: reason, TriggeredBy: Automatic,
+	to.RollbackContext = &metadata.RollbackContext{TriggeredAt: at, FromPhase: by, Reason: reason}
+	r.RollbackHistory = append(r.RollbackHistory, metadata.Rollback{
+		Timestamp: at, FromPhase: by, ToPhase: to.Name, ToStep: step, Reason: reason, TriggeredBy: metadata.Automatic,
 	})
 }
 
 // phase reads one phase and settles what contradicts itself in favour of its
 // status.
-func (o *olderObject) phase(name string, created, latest time.Time) Phase {
-	p := Phase{
+func (o *olderObject) phase(name string, created, latest time.Time) metadata.Phase {
+	p := metadata.Phase{
 		Name: name, RetryCount: int(o.count("retry_count")), StartedAt: o.time("started_at"), CompletedAt: o.time("completed_at"),
 		ReviewResult: o.ruling(), OutputFiles: o.outputs(), CompletedSteps: o.steps(), RollbackContext: o.context(latest),
 	}
-	p.Status = choice(o, "status", PhasePending, phaseStatuses()...)
-	current := choice(o, "current_step", "", steps()...)
+	p.Status = choice(o, "status", metadata.PhasePending, metadata.PhaseStatuses()...)
+	current := choice(o, "current_step", "", metadata.Steps()...)
 	switch p.Status {
-	case PhaseCompleted:
+	case metadata.PhaseCompleted:
 		o.completed(&p, current, created)
-	case PhaseInProgress, PhaseFailed:
+	case metadata.PhaseInProgress, metadata.PhaseFailed:
 		o.unfinished(&p, current)
 	default:
-		if p.Status == PhasePending && (len(p.CompletedSteps) > 0 || current != "") {
+		if p.Status == metadata.PhasePending && (len(p.CompletedSteps) > 0 || current != "") {
 			o.drop("completed_steps", "the phase is pending again: it begins anew")
 		}
-		p = Phase{Name: name, Status: p.Status, RollbackContext: p.RollbackContext}
+		p = metadata.Phase{Name: name, Status: p.Status, RollbackContext: p.RollbackContext}
 	}
 	return p
 }
 
 // completed settles a phase that is done.
-func (o *olderObject) completed(p *Phase, current Step, created time.Time) {
+func (o *olderObject) completed(p *metadata.Phase, current metadata.Step, created time.Time) {
 	if p.CompletedAt == nil {
 		t := or(p.StartedAt, &created)
 		p.CompletedAt = &t
@@ -106,43 +108,43 @@ func (o *olderObject) completed(p *Phase, current Step, created time.Time) {
 		o.drop("rollback_context", "the phase was completed after it; rollback_history keeps it")
 		p.RollbackContext = nil
 	}
-	if p.ReviewResult == string(Fail) {
+	if p.ReviewResult == string(metadata.Fail) {
 		o.drop("review_result", "is fail, but the phase is completed")
 		p.ReviewResult = ""
 	}
 	if len(p.CompletedSteps) == 0 {
-		p.CompletedSteps = []Step{Execute}
+		p.CompletedSteps = []metadata.Step{metadata.Execute}
 		if p.ReviewResult != "" {
-			p.CompletedSteps = append(p.CompletedSteps, Review)
+			p.CompletedSteps = append(p.CompletedSteps, metadata.Review)
 		}
 	}
 }
 
 // unfinished settles a phase that has begun and is not done: what it did last
 // says what comes next, unless the file does.
-func (o *olderObject) unfinished(p *Phase, current Step) {
+func (o *olderObject) unfinished(p *metadata.Phase, current metadata.Step) {
 	if p.CompletedAt != nil {
 		o.drop("completed_at", "the phase is not completed")
 		p.CompletedAt = nil
 	}
 	done := p.CompletedSteps
 	switch {
-	case current != "" && current != Check:
+	case current != "" && current != metadata.Check:
 	case len(done) == 0:
-		current = Execute
-	case done[len(done)-1] == Review:
-		current = Revise
+		current = metadata.Execute
+	case done[len(done)-1] == metadata.Review:
+		current = metadata.Revise
 	default:
-		current = Review
+		current = metadata.Review
 	}
-	p.CompletedSteps = slices.DeleteFunc(done, func(s Step) bool { return s == current })
+	p.CompletedSteps = slices.DeleteFunc(done, func(s metadata.Step) bool { return s == current })
 	p.CurrentStep = current
 }
 
 // ruling reads a verdict.
 func (o *olderObject) ruling() string {
 	v := o.word("review_result")
-	if v != "" && !slices.Contains(rulings(), Ruling(v)) {
+	if v != "" && !slices.Contains(metadata.Rulings(), metadata.Ruling(v)) {
 		o.drop("review_result", "is no verdict of a review")
 		return ""
 	}
@@ -162,11 +164,11 @@ func (o *olderObject) outputs() []string {
 }
 
 // steps reads the steps that are done, each once.
-func (o *olderObject) steps() []Step {
-	var out []Step
+func (o *olderObject) steps() []metadata.Step {
+	var out []metadata.Step
 	list, n := o.list("completed_steps")
 	for i := range n {
-		if s := choice(list, element(i), "", steps()...); s != "" && !slices.Contains(out, s) {
+		if s := choice(list, element(i), "", metadata.Steps()...); s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

@@ -1,4 +1,6 @@
-package metadata
+// Package record is the record of a run that the older system wrote: what of it
+// can be taken over, and what is dropped.
+package record
 
 import (
 	"cmp"
@@ -8,6 +10,10 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // Imported is what a record of the older system says. Its field names are the
@@ -17,25 +23,25 @@ type Imported struct {
 	// in the order of their names; their OutputFiles, and every other path, are
 	// as the older branch has them. WorkflowVersion and BranchName are the older
 	// ones. Phases that are pending hold nothing but a RollbackContext.
-	Run Run
+	Run metadata.Run
 	// Dropped says what was not taken over as it stands, and why, in the order
 	// of the file. It never repeats a value: one may hold a secret.
-	Dropped []*Error
+	Dropped []*mistake.Error
 }
 
 // Import reads a metadata.json of the older system. It takes numbers that are
 // written as text, null for nothing, and spelling variants of names, times and
 // verdicts; what it does not know is named in Dropped. What is wrong is refused,
-// every mistake at once: the error is one or more *Error, joined. Times that the
+// every mistake at once: the error is one or more *mistake.Error, joined. Times that the
 // file lacks and a record needs become the nearest one it has, else at, the time
 // of the import.
 func Import(data []byte, filename string, at time.Time) (Imported, error) {
-	if len(data) > MaxSize {
-		return Imported{}, &Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), MaxSize)}
+	if len(data) > metadata.MaxSize {
+		return Imported{}, &mistake.Error{File: filename, Message: fmt.Sprintf("has %d bytes, more than the %d that a run can need", len(data), metadata.MaxSize)}
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(data, &fields); err != nil {
-		return Imported{}, decodeError(data, filename, err)
+		return Imported{}, mistake.Decoding(data, filename, err)
 	}
 	r := &olderFile{}
 	top := &olderObject{file: r, fields: fields}
@@ -44,51 +50,53 @@ func Import(data []byte, filename string, at time.Time) (Imported, error) {
 	}
 	run := top.run(at.UTC())
 	top.left()
-	for _, list := range [][]*Error{r.mistakes, r.dropped} {
-		locate(data, list)
+	for _, list := range [][]*mistake.Error{r.mistakes, r.dropped} {
+		mistake.Locate(data, list)
 		for _, e := range list {
 			e.File = filename
 		}
-		slices.SortStableFunc(list, func(a, b *Error) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+		slices.SortStableFunc(list, func(a, b *mistake.Error) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	}
 	if len(r.mistakes) > 0 {
-		return Imported{}, join(r.mistakes)
+		return Imported{}, mistake.Join(r.mistakes)
 	}
 	return Imported{Run: run, Dropped: r.dropped}, nil
 }
 
 // run reads the whole record.
-func (o *olderObject) run(at time.Time) Run {
-	r := Run{
+func (o *olderObject) run(at time.Time) metadata.Run {
+	r := metadata.Run{
 		IssueNumber: o.text("issue_number"), IssueURL: o.link("issue_url"), IssueTitle: o.text("issue_title"),
 		WorkflowVersion: o.text("workflow_version"), BranchName: o.text("branch_name"), CurrentPhase: phaseName(o.text("current_phase")),
 		PRNumber: int(o.count("pr_number")), PRURL: o.link("pr_url"), ExternalDocuments: o.documents(), UpdatedAt: at,
 	}
-	o.must("issue_number", CheckID(r.IssueNumber))
-	if r.Language = strings.ToLower(o.text("language")); r.Language != "" && !slices.Contains(Languages(), r.Language) {
-		o.drop("language", "is neither "+strings.Join(Languages(), " nor "))
+	o.must("issue_number", metadata.CheckID(r.IssueNumber))
+	if r.Language = strings.ToLower(o.text("language")); r.Language != "" && !slices.Contains(metadata.Languages(), r.Language) {
+		o.drop("language", "is neither "+strings.Join(metadata.Languages(), " nor "))
 		r.Language = ""
 	}
 	r.Repository = o.repository()
 	if d := o.object("design_decisions"); d != nil {
-		r.DesignDecisions = DesignDecisions{d.text("implementation_strategy"), d.text("test_strategy"), d.text("test_code_strategy")}
+		r.DesignDecisions = metadata.DesignDecisions{
+			ImplementationStrategy: d.text("implementation_strategy"), TestStrategy: d.text("test_strategy"), TestCodeStrategy: d.text("test_code_strategy"),
+		}
 		d.left()
 	}
 	if c := o.object("cost_tracking"); c != nil {
-		r.Cost = Cost{
+		r.Cost = metadata.Cost{
 			InputTokens: c.count("total_input_tokens"), OutputTokens: c.count("total_output_tokens"),
 			CachedTokens: c.count("total_cached_tokens"), USD: c.amount("total_cost_usd"),
 		}
 		c.left()
 	}
 	if g := o.object("github_integration"); g != nil {
-		r.GitHubIntegration = GitHubIntegration{ProgressCommentID: g.count("progress_comment_id"), ProgressCommentURL: g.link("progress_comment_url")}
+		r.GitHubIntegration = metadata.GitHubIntegration{ProgressCommentID: g.count("progress_comment_id"), ProgressCommentURL: g.link("progress_comment_url")}
 		g.left()
 	}
 	if o.text("base_commit") != "" {
 		o.drop("base_commit", "the run goes on from where the older branch ends, and starts there")
 	}
-	if r.BranchName != "" && CheckBranch(r.BranchName) != nil {
+	if r.BranchName != "" && metadata.CheckBranch(r.BranchName) != nil {
 		o.drop("branch_name", "is no name of a branch")
 		r.BranchName = ""
 	}
@@ -114,8 +122,8 @@ func (o *olderObject) repository() string {
 		}
 		t.left()
 	}
-	if owner, repo, ok := strings.Cut(name, "/"); name != "" && (!ok || !plainName(owner) || !plainName(repo)) {
-		o.bad("repository", "%.80q is not of the form owner/name", name)
+	if name != "" {
+		o.must("repository", metadata.CheckRepository(name))
 	}
 	return name
 }
@@ -135,7 +143,7 @@ func (o *olderObject) documents() map[string]string {
 		if strings.Contains(value, "://") {
 			d.fields[name] = value
 			value = d.link(name)
-		} else if value = olderPath(value); absolute(value) {
+		} else if value = olderPath(value); metadata.Absolute(value) {
 			d.drop(name, "is an absolute path of another machine")
 			value = ""
 		}

@@ -1,4 +1,4 @@
-package metadata
+package record
 
 import (
 	"fmt"
@@ -9,11 +9,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/metadata/mistake"
+
+	"github.com/reprise-ci/reprise/metadata"
 )
+
+// mostMistakes is how many mistakes are worth telling.
+const mostMistakes = 50
 
 // olderFile collects what is wrong with a file of the older system, and what
 // of it is not taken over.
-type olderFile struct{ mistakes, dropped []*Error }
+type olderFile struct{ mistakes, dropped []*mistake.Error }
 
 // olderObject is an object of such a file. Each field is taken out as it is
 // read, so that what nobody asked for is left.
@@ -25,7 +32,7 @@ type olderObject struct {
 
 func (o *olderObject) bad(field, format string, args ...any) {
 	if len(o.file.mistakes) < mostMistakes {
-		o.file.mistakes = append(o.file.mistakes, &Error{Path: o.prefix + field, Message: fmt.Sprintf(format, args...)})
+		o.file.mistakes = append(o.file.mistakes, &mistake.Error{Path: o.prefix + field, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -36,7 +43,7 @@ func (o *olderObject) must(field string, err error) {
 }
 
 func (o *olderObject) drop(field, why string) {
-	o.file.dropped = append(o.file.dropped, &Error{Path: o.prefix + field, Message: why})
+	o.file.dropped = append(o.file.dropped, &mistake.Error{Path: o.prefix + field, Message: why})
 }
 
 // take gives a field, nil if it is missing or null.
@@ -145,17 +152,16 @@ func (o *olderObject) time(field string) *time.Time {
 // is dropped: a run does without it.
 func (o *olderObject) link(field string) string {
 	text := o.text(field)
-	if text == "" || CheckURL(text) == nil {
+	if text == "" || metadata.CheckURL(text) == nil {
 		return text
 	}
 	u, err := url.Parse(text)
 	if err == nil {
-		u.User = nil
-		if credential(u.RawQuery) != "" {
-			u.RawQuery = ""
+		if u.User = nil; metadata.CheckURL(u.String()) != nil {
+			u.RawQuery = "" // where else a credential can be
 		}
 	}
-	if err != nil || CheckURL(u.String()) != nil {
+	if err != nil || metadata.CheckURL(u.String()) != nil {
 		o.drop(field, "is not a link that can be kept")
 		return ""
 	}
@@ -167,7 +173,7 @@ func (o *olderObject) link(field string) string {
 // dropped.
 func (o *olderObject) path(field string) string {
 	p := olderPath(o.text(field))
-	if p != "" && CheckPath(p) != nil {
+	if p != "" && metadata.CheckPath(p) != nil {
 		o.drop(field, "is no path within the repository")
 		return ""
 	}
@@ -185,9 +191,7 @@ func choice[T ~string](o *olderObject, field string, none T, valid ...T) T {
 		return none
 	}
 	if !slices.Contains(valid, v) {
-		c := &checker{}
-		oneOf(c.root(), "", v, valid...)
-		o.bad(field, "%s", c.mistakes[0].Message)
+		o.bad(field, "%s", mistake.NotOneOf(v, valid...))
 	}
 	return v
 }
