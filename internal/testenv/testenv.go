@@ -70,10 +70,12 @@ func Neutral() (remove func()) {
 	must(os.Setenv("GIT_CONFIG_NOSYSTEM", "1"))
 	must(os.Setenv("GIT_ATTR_NOSYSTEM", "1"))
 	must(os.Setenv("PATH", withoutAgents(os.Getenv("PATH"), filepath.Join(dir, "programs"))))
-	// What is ignored stays ignored in programs that a process starts, but what
-	// it hears itself does not.
-	if signal.Ignored(syscall.SIGHUP) {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	// What is ignored, as below nohup or in the background of a script, stays ignored
+	// in programs that a process starts, but what it hears itself does not.
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	return func() { must(os.RemoveAll(dir)) }
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -25,5 +26,24 @@ func TestWithoutAgents(t *testing.T) {
 	}
 	if links, err := os.ReadDir(filepath.Join(dir, "links")); err != nil || len(links) != 1 {
 		t.Errorf("folders of links: %v, %v; want one, for the folder with an agent", links, err)
+	}
+}
+
+// Programs that tests start hear signals that whoever runs the tests ignores.
+func TestSignalsAreHeard(t *testing.T) {
+	const below = "REPRISE_TEST_IGNORES"
+	if os.Getenv(below) != "" {
+		defer Neutral()()
+		out, err := exec.Command("/bin/sh", "-c", "trap 'echo it hears HUP' HUP; trap 'echo it hears INT' INT; kill -HUP $$; kill -INT $$").CombinedOutput()
+		t.Logf("%s%v", out, err)
+		return
+	}
+	self, err := os.Executable()
+	must(err)
+	c := exec.Command("/bin/sh", "-c", `trap '' HUP INT; exec "$0" -test.v -test.run '^TestSignalsAreHeard$'`, self)
+	c.Env = append(os.Environ(), below+"=1")
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "hears HUP") || !strings.Contains(string(out), "hears INT") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
