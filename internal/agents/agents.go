@@ -20,9 +20,7 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 		"codex":   func(c cli) engine.Agent { return codex{c} },
 		"gemini":  func(c cli) engine.Agent { return gemini{c} },
 		"command": func(c cli) engine.Agent { return command{c} },
-		"rehearsal": func(c cli) engine.Agent {
-			return rehearsal{first: c.opts.FirstPhase, pace: c.opts.Pace, stubs: c.opts.Stubs, quiet: c.opts.Quiet}
-		},
+		Rehearsal: func(c cli) engine.Agent { return c.opts.Rehearsal },
 	}
 	make, ok := kinds[name]
 	if !ok {
@@ -43,7 +41,7 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 // it if not: an *engine.AgentError of class Missing. A path that is not absolute
 // counts from dir, the top of a work tree. It starts nothing.
 func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
-	if name == "rehearsal" {
+	if name == Rehearsal {
 		return nil
 	}
 	if _, err := For(name, a, opts); err != nil {

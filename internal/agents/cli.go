@@ -178,6 +178,14 @@ func (c cli) notStarted(err error) error {
 	return c.fail(classOf(err), err)
 }
 
+// classOf tells a disk that is full or closed from other trouble.
+func classOf(err error) metadata.Class {
+	if folders.NoDisk(err) {
+		return metadata.Disk
+	}
+	return metadata.Crash
+}
+
 func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
 }

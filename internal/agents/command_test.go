@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 func TestCommandAnswers(t *testing.T) {
@@ -75,7 +76,7 @@ func TestCommandInTheTree(t *testing.T) {
 	b := newBench(t)
 	b.write(filepath.Join(b.dir, "tools", "agent.sh"), `echo "$REPRISE_PHASE $REPRISE_STEP $REPRISE_DIR" > "$REPRISE_ARTIFACT"`)
 	b.write(b.task.Artifact, "")
-	a := command{newCLI("command", agentOf("/bin/sh", "tools/agent.sh"), b.opts)}
+	a := command{newCLI("command", pipelines.Agent{Command: []string{"/bin/sh", "tools/agent.sh"}}, b.opts)}
 	if _, err := a.Run(t.Context(), b.task); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -34,24 +33,6 @@ func TestFormatsAreDocumented(t *testing.T) {
 			}
 		}
 	}
-	// The schema of stubs is itself the document: it has what they are read by.
-	var inSchema []string
-	for _, m := range regexp.MustCompile(`(?m)^\s+([a-z_]+)[?!]:`).FindAllStringSubmatch(stubsSchema, -1) {
-		inSchema = append(inSchema, m[1])
-	}
-	if got, want := strings.Join(inSchema, " "), strings.Join(leaves(jsonNames(reflect.TypeFor[stub](), "")), " "); got != want {
-		t.Errorf("stubs.cue has the fields\n%s\nand a stub\n%s", got, want)
-	}
-	// And the page's example is one.
-	_, example, _ := strings.Cut(page, "```yaml\n")
-	example, _, _ = strings.Cut(example, "```")
-	file := t.TempDir() + "/stubs.yaml"
-	if err := os.WriteFile(file, []byte(example), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := ReadStubs(file); err != nil || len(s.calls) != 5 {
-		t.Errorf("the example: %v, %v", s, err)
-	}
 }
 
 // jsonNames lists the fields of a type as JSON has them, those within others
@@ -73,21 +54,4 @@ func jsonNames(of reflect.Type, at string) (names []string) {
 		}
 	}
 	return names
-}
-
-// leaves puts the names within others behind the name of what they are in.
-func leaves(names []string) (out []string) {
-	seen := ""
-	for _, n := range names {
-		parent, leaf, inner := strings.Cut(n, ".")
-		if inner && parent != seen {
-			out = append(out, parent)
-			seen = parent
-		}
-		if !inner {
-			leaf = parent
-		}
-		out = append(out, leaf)
-	}
-	return out
 }

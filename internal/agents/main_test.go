@@ -64,7 +64,11 @@ func newBench(t testing.TB) *bench {
 
 func (b *bench) write(name, text string) {
 	b.t.Helper()
-	if err := put(name, text); err != nil {
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, []byte(text), 0o644)
+	}
+	if err != nil {
 		b.t.Fatal(err)
 	}
 }

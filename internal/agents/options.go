@@ -1,13 +1,12 @@
 package agents
 
 import (
-	"context"
-	"encoding/json"
 	"io"
 	"net/url"
 	"os"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -56,16 +55,8 @@ type Options struct {
 	// If Proxy is nil, no model is asked through one.
 	Proxy func(*url.URL) (*url.URL, error)
 
-	// FirstPhase is the phase whose first review a rehearsal fails; empty
-	// lets all pass.
-	FirstPhase string
-	// Pace is how long a rehearsal takes for a call.
-	Pace time.Duration
-	// Quiet, if not nil, changes the report of a rehearsed phase, so that no
-	// rule of the pipeline fires by chance.
-	Quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
-	// Stubs, if not nil, are results that a rehearsal plays back.
-	Stubs *Stubs
+	// Rehearsal is the agent that needs no program.
+	Rehearsal rehearsal.Agent
 }
 
 // Call is a program about to be started for a task; a check has none.

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -141,7 +141,7 @@ func (c *Case) stubs(doc *pipelines.Document) error {
 		doc.Wrong([]any{"stubs"}, "there is no file %s", c.Stubs)
 		return nil
 	}
-	_, err := agents.ReadStubs(c.Stubs)
+	_, err := rehearsal.ReadStubs(c.Stubs)
 	return err
 }
 

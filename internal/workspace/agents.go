@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -39,10 +40,10 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	}
 	opts := agents.Options{
 		Proxy:   func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
-		Environ: env.Environ, Prices: w.Plan.Prices, FirstPhase: w.Plan.Phases[0].Name, Mark: TempMark(w.Repo.Tree()),
-		Quiet: func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error) {
+		Environ: env.Environ, Prices: w.Plan.Prices, Mark: TempMark(w.Repo.Tree()),
+		Rehearsal: rehearsal.Agent{First: w.Plan.Phases[0].Name, Quiet: func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error) {
 			return eval.Quiet(ctx, w.Plan, phase, report)
-		},
+		}},
 		Learn: func(agent string, found []string) {
 			for _, value := range found {
 				env.Finder().Learn(secrets.Secret{Name: "a login of " + agent, Value: value})
@@ -51,7 +52,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	}
 	env.Learn(w.Plan)
 	if o.Stubs != "" {
-		if opts.Stubs, err = agents.ReadStubs(o.Stubs); err != nil {
+		if opts.Rehearsal.Stubs, err = rehearsal.ReadStubs(o.Stubs); err != nil {
 			return opts, exit.AsUsage(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package agents
+package rehearsal
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func TestRehearsalDiagnoses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.design.Name, tt.build.Name = "design", "build"
-			r, err := rehearsal{}.Run(t.Context(), engine.Task{Phase: "build", Step: engine.Diagnose, Artifact: recordOf(t, tt.design, tt.build), Prompt: "look"})
+			r, err := Agent{}.Run(t.Context(), engine.Task{Phase: "build", Step: engine.Diagnose, Artifact: recordOf(t, tt.design, tt.build), Prompt: "look"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestRehearsalDiagnoses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (rehearsal{}).Run(t.Context(), engine.Task{Step: engine.Diagnose, Artifact: filepath.Join(t.TempDir(), "none")}); err == nil {
+	if _, err := (Agent{}).Run(t.Context(), engine.Task{Step: engine.Diagnose, Artifact: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Error("it diagnosed a record that is not there")
 	}
 }

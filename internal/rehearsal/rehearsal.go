@@ -1,4 +1,5 @@
-package agents
+// Package rehearsal is the agent that needs no key, no network and no model.
+package rehearsal
 
 import (
 	"context"
@@ -10,38 +11,43 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// rehearsal is the agent that needs no key, no network and no model. It writes
-// an artifact from the task, passes every review but the very first, and shows
-// in what it writes that findings and the reason of a rollback arrived. The
-// same task and tree give the same result, in every process.
+// Agent writes an artifact from the task, passes every review but the very first, and shows
+// in what it writes that findings and the reason of a rollback arrived. The same
+// task and tree give the same result, in every process.
 //
 // The review that fails is the one of the phase named first, in its round 0,
 // while the artifact does not say yet that it was revised.
-type rehearsal struct {
-	first string
-	pace  time.Duration
-	stubs *Stubs
-	quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
+type Agent struct {
+	// First is the phase whose first review fails; empty lets all pass.
+	First string
+	// Pace is how long a call takes.
+	Pace time.Duration
+	// Stubs, if not nil, are results that are played back.
+	Stubs *Stubs
+	// Quiet, if not nil, changes the report of a phase, so that no rule of the
+	// pipeline fires by chance.
+	Quiet func(ctx context.Context, phase string, report json.RawMessage) (json.RawMessage, error)
 }
 
-// rehearsalFinding is the id of the one finding that a rehearsal has.
-const rehearsalFinding = "R1"
+// theFinding is the id of the one finding that a rehearsal has.
+const theFinding = "R1"
 
 // Run carries out one task.
-func (a rehearsal) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	if err := rest(ctx, a.pace); err != nil {
+func (a Agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	if err := rest(ctx, a.Pace); err != nil {
 		return engine.Result{}, err
 	}
 	r := engine.Result{Session: t.Session, Model: "rehearsal"}
 	if t.Notify != nil {
 		t.Notify(engine.Activity{Session: t.Session, Text: fmt.Sprintf("%s %s", t.Step, t.Phase)})
 	}
-	s, scripted := a.stubs.next(t)
+	s, scripted := a.Stubs.next(t)
 	if scripted && s.Sleep > 0 {
 		if err := rest(ctx, time.Duration(s.Sleep)); err != nil {
 			return r, err
@@ -63,6 +69,14 @@ func (a rehearsal) Run(ctx context.Context, t engine.Task) (engine.Result, error
 	return r, nil
 }
 
+// classOf tells a disk that is full or closed from other trouble.
+func classOf(err error) metadata.Class {
+	if folders.NoDisk(err) {
+		return metadata.Disk
+	}
+	return metadata.Crash
+}
+
 // rest waits, or says that there is no time left.
 func rest(ctx context.Context, d time.Duration) error {
 	if d == 0 && ctx.Err() == nil {
@@ -81,7 +95,7 @@ func rest(ctx context.Context, d time.Duration) error {
 }
 
 // work does what the step asks for.
-func (a rehearsal) work(ctx context.Context, t engine.Task, r *engine.Result) error {
+func (a Agent) work(ctx context.Context, t engine.Task, r *engine.Result) error {
 	r.ToolCalls = 1 // it read, or wrote, the artifact
 	words := wordsIn(t.Language)
 	if t.Step == engine.Diagnose {
@@ -103,15 +117,15 @@ func (a rehearsal) work(ctx context.Context, t engine.Task, r *engine.Result) er
 	}
 	if t.Schema != nil {
 		var err error
-		if r.Structured, err = pipelines.Instance(t.Schema); err == nil && a.quiet != nil {
-			r.Structured, err = a.quiet(ctx, t.Phase, r.Structured)
+		if r.Structured, err = pipelines.Instance(t.Schema); err == nil && a.Quiet != nil {
+			r.Structured, err = a.Quiet(ctx, t.Phase, r.Structured)
 		}
 		return err
 	}
 	return nil
 }
 
-func (a rehearsal) write(t engine.Task, r *engine.Result, text string) error {
+func (a Agent) write(t engine.Task, r *engine.Result, text string) error {
 	if t.Artifact != "" {
 		if err := put(t.Artifact, text); err != nil {
 			return err
@@ -134,10 +148,10 @@ func put(file, text string) error {
 }
 
 // verdict judges: the gates hold, but for the review that is to fail.
-func (a rehearsal) verdict(t engine.Task, words rehearsalWords) metadata.Verdict {
+func (a Agent) verdict(t engine.Task, words spoken) metadata.Verdict {
 	artifact, _ := os.ReadFile(t.Artifact) // one that cannot be read was not revised
 	revised := strings.Contains(string(artifact), words.revised)
-	fails := a.first != "" && t.Phase == a.first && t.Round == 0 && !revised
+	fails := a.First != "" && t.Phase == a.First && t.Round == 0 && !revised
 	v := metadata.Verdict{Verdict: metadata.Pass, Gates: []metadata.Gate{}, Findings: []metadata.Finding{}}
 	for i, g := range t.Gates {
 		gate := metadata.Gate{Gate: g, Pass: !fails || i > 0, Why: words.holds}
@@ -147,13 +161,13 @@ func (a rehearsal) verdict(t engine.Task, words rehearsalWords) metadata.Verdict
 		v.Gates = append(v.Gates, gate)
 	}
 	f := metadata.Finding{
-		ID: rehearsalFinding, Severity: metadata.Blocker, Status: metadata.NewFinding,
+		ID: theFinding, Severity: metadata.Blocker, Status: metadata.NewFinding,
 		Title: words.title, Problem: words.missing, Impact: words.impact, Solution: words.solution,
 	}
 	switch {
 	case fails:
 		v.Verdict = metadata.Fail
-	case t.Phase == a.first && t.Round > 0 && revised:
+	case t.Phase == a.First && t.Round > 0 && revised:
 		f.Status = metadata.Fixed
 	default:
 		return v

@@ -1,4 +1,4 @@
-package agents
+package rehearsal
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 // diagnose proposes what the stored verdicts say, without a model: back to the
 // first phase that has an open blocker, to have it revised. It is sure of that;
 // less of a check that fails, and least of a suggestion.
-func diagnose(t engine.Task, words rehearsalWords, r *engine.Result) error {
+func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	data, err := os.ReadFile(t.Artifact)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func diagnose(t engine.Task, words rehearsalWords, r *engine.Result) error {
 
 // standing finds the first phase against which something stands that gives so
 // much confidence, and says what.
-func standing(run metadata.Run, confidence diagnosis.Confidence, words rehearsalWords) (phase, reason string) {
+func standing(run metadata.Run, confidence diagnosis.Confidence, words spoken) (phase, reason string) {
 	severity := map[diagnosis.Confidence]metadata.Severity{diagnosis.High: metadata.Blocker, diagnosis.Low: metadata.Suggestion}[confidence]
 	for _, p := range run.Phases {
 		if p.Status == metadata.PhaseSkipped {

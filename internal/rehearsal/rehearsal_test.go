@@ -1,4 +1,4 @@
-package agents
+package rehearsal
 
 import (
 	"context"
@@ -17,16 +17,51 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-func agentOf(command ...string) pipelines.Agent { return pipelines.Agent{Command: command} }
+// bench is a place for rehearsals.
+type bench struct {
+	*testing.T
+	dir   string // the work tree
+	agent Agent
+	task  engine.Task
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	return &bench{T: t, dir: dir, task: engine.Task{
+		Issue: "7", Title: "Add a greeting", Phase: "planning", Step: metadata.Execute, Attempt: 1, Goal: "A plan.",
+		Prompt: "Write the plan.", Dir: dir, Artifact: filepath.Join(dir, ".reprise", "issue-7", "00_planning", "planning.md"), Access: pipelines.AccessArtifacts,
+	}}
+}
+
+// run carries out the task.
+func (b *bench) run() (engine.Result, *engine.AgentError) {
+	b.Helper()
+	r, err := b.agent.Run(b.Context(), b.task)
+	var fault *engine.AgentError
+	if err != nil && !errors.As(err, &fault) {
+		b.Fatalf("error %v (%T), want an AgentError", err, err)
+	}
+	return r, fault
+}
+
+func (b *bench) read(name string) string {
+	b.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(data)
+}
 
 // do rehearses the bench's task as another step.
 func (b *bench) do(step metadata.Step, round int) engine.Result {
-	b.t.Helper()
+	b.Helper()
 	b.task.Step, b.task.Round = step, round
 	b.task.Attempt++
-	r, fault := b.run("rehearsal")
+	r, fault := b.run()
 	if fault != nil {
-		b.t.Fatal(fault)
+		b.Fatal(fault)
 	}
 	return r
 }
@@ -45,7 +80,7 @@ func TestRehearsal(t *testing.T) {
 	for _, language := range []string{"en", "ja"} {
 		t.Run(language, func(t *testing.T) {
 			b := newBench(t)
-			b.opts.FirstPhase = "planning"
+			b.agent.First = "planning"
 			b.task.Language, b.task.Gates, b.task.Access = language, []string{"It is right", "It is small"}, pipelines.AccessTree
 			wrote := b.do(metadata.Execute, 0)
 			first := b.read(b.task.Artifact)
@@ -118,27 +153,27 @@ func TestRehearsalAnswersASchema(t *testing.T) {
 
 func TestRehearsalTakesItsTime(t *testing.T) {
 	b := newBench(t)
-	b.opts.Pace = 30 * time.Millisecond
+	b.agent.Pace = 30 * time.Millisecond
 	began := time.Now()
 	b.do(metadata.Execute, 0)
-	if took := time.Since(began); took < b.opts.Pace {
+	if took := time.Since(began); took < b.agent.Pace {
 		t.Errorf("it took %v", took)
 	}
 }
 
 func TestRehearsalIsCancelled(t *testing.T) {
 	b := newBench(t)
-	b.opts.Pace = time.Minute
+	b.agent.Pace = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	_, err := b.agent("rehearsal").Run(ctx, b.task)
+	_, err := b.agent.Run(ctx, b.task)
 	var fault *engine.AgentError
 	if !errors.As(err, &fault) || fault.Class != metadata.StepTimeout {
 		t.Errorf("error %v, want class timeout", err)
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err = b.agent("rehearsal").Run(cancelled, b.task); !errors.As(err, &fault) || fault.Class != metadata.Signal {
+	if _, err = b.agent.Run(cancelled, b.task); !errors.As(err, &fault) || fault.Class != metadata.Signal {
 		t.Errorf("error %v, want class signal", err)
 	}
 }
@@ -146,7 +181,7 @@ func TestRehearsalIsCancelled(t *testing.T) {
 func TestStubs(t *testing.T) {
 	b := newBench(t)
 	file := filepath.Join(t.TempDir(), "stubs.yaml")
-	b.write(file, `
+	if err := put(file, `
 planning/execute/1:
   text: Thought about it.
   artifact: "# Mine\n"
@@ -160,17 +195,19 @@ planning/execute:
 planning/review/1:
   sleep: 20ms
   verdict: {verdict: fail, gates: [], findings: [{id: F9, severity: blocker, title: Bad}]}
-`)
+`); err != nil {
+		t.Fatal(err)
+	}
 	stubs, err := ReadStubs(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.opts.Stubs = stubs
+	b.agent.Stubs = stubs
 	r := b.do(metadata.Execute, 0)
 	if r.Text != "Thought about it." || string(r.Structured) != `{"complexity":"low"}` || r.Usage.USD != 0.5 || b.read(b.task.Artifact) != "# Mine\n" || b.read(filepath.Join(b.dir, "docs", "plan.md")) != "hello" {
 		t.Errorf("first call: %+v", r)
 	}
-	_, fault := b.run("rehearsal")
+	_, fault := b.run()
 	if fault == nil || fault.Class != metadata.RateLimited || fault.RetryAfter != 30*time.Second || fault.Error() != "rehearsal: slow down" {
 		t.Errorf("second call: %+v", fault)
 	}
@@ -191,8 +228,8 @@ func TestStubsDoNotLeaveTheTree(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(b.dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	b.opts.Stubs = &Stubs{seen: map[string]int{}, calls: map[string]stub{"planning/execute": {Files: map[string]string{"out/x": "x"}}}}
-	_, fault := b.run("rehearsal")
+	b.agent.Stubs = &Stubs{seen: map[string]int{}, calls: map[string]stub{"planning/execute": {Files: map[string]string{"out/x": "x"}}}}
+	_, fault := b.run()
 	if _, err := os.Stat(filepath.Join(outside, "x")); err == nil || fault == nil {
 		t.Errorf("error %v; a file was written through a link: %v", fault, err == nil)
 	}

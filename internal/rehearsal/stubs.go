@@ -1,4 +1,4 @@
-package agents
+package rehearsal
 
 import (
 	"bytes"

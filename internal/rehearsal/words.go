@@ -1,4 +1,4 @@
-package agents
+package rehearsal
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// rehearsalWords are what a rehearsal writes, in one language.
-type rehearsalWords struct {
+// spoken is what a rehearsal writes, in one language.
+type spoken struct {
 	about, goal, gate    string // of the artifact
 	reason, revised, fix string
 	wrote, reviewed      string // its last words
@@ -21,9 +21,9 @@ type rehearsalWords struct {
 	settled, fails       string // of a diagnosis
 }
 
-func wordsIn(language string) rehearsalWords {
+func wordsIn(language string) spoken {
 	if language == "ja" {
-		return rehearsalWords{
+		return spoken{
 			about:    "課題 %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
 			goal:     "目的",
 			gate:     "リハーサルでは、このゲートは満たされているものとします。",
@@ -41,7 +41,7 @@ func wordsIn(language string) rehearsalWords {
 			fails:    "フェーズ %s のチェック %s が失敗しています。",
 		}
 	}
-	return rehearsalWords{
+	return spoken{
 		about:    "A rehearsal of issue %s, phase %s, without a model (attempt %d).",
 		goal:     "Goal",
 		gate:     "In a rehearsal this gate is taken to hold.",
@@ -61,7 +61,7 @@ func wordsIn(language string) rehearsalWords {
 }
 
 // document is a plausible artifact.
-func (w rehearsalWords) document(t engine.Task) string {
+func (w spoken) document(t engine.Task) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n"+w.about+"\n", process.OneLine(t.Title, 200), t.Issue, t.Phase, t.Attempt)
 	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.goal, strings.TrimSpace(t.Goal))
@@ -72,7 +72,7 @@ func (w rehearsalWords) document(t engine.Task) string {
 		fmt.Fprintf(&b, "\n## %s\n\n> %s\n", w.reason, strings.ReplaceAll(reason, "\n", "\n> "))
 	}
 	if t.Step == metadata.Revise {
-		fmt.Fprintf(&b, "\n%s\n\n"+w.fix+"\n", w.revised, rehearsalFinding)
+		fmt.Fprintf(&b, "\n%s\n\n"+w.fix+"\n", w.revised, theFinding)
 	}
 	return b.String()
 }
