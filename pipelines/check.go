@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // checker holds a value against a schema and takes it down as nodes. It goes
@@ -54,7 +54,7 @@ func (c *checker) object(v cue.Value, s *shape, n *node) *node {
 	}
 	for it.Next() {
 		name := it.Selector().Unquoted()
-		child := &node{place: n.place, path: join(n.path, name)}
+		child := &node{place: n.place, path: mistake.Join(n.path, name)}
 		child.label = labelOf(it.Value(), n.place)
 		field := s.field(name)
 		if field == nil {
@@ -137,7 +137,7 @@ func (s *shape) meant(v cue.Value) string {
 			valid = append(valid, alternative)
 		}
 	}
-	if best := nearest(got, valid); best != "" {
+	if best := mistake.Nearest(got, valid); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	return ""
@@ -148,7 +148,7 @@ func (c *checker) cueError(v cue.Value, n *node) {
 	if err == nil {
 		err = fmt.Errorf("not a value")
 	}
-	for _, e := range translate(err, n.file) {
+	for _, e := range reading.Translate(err, n.file) {
 		c.add(n, nil, "%s", e.Message)
 	}
 }
@@ -182,14 +182,9 @@ func show(v cue.Value) string {
 	case cue.ListKind:
 		return "a list"
 	}
-	text := oneLine(fmt.Sprint(v))
+	text := mistake.OneLine(fmt.Sprint(v))
 	if r := []rune(text); len(r) > 60 {
 		text = string(r[:60]) + "..."
 	}
 	return text
-}
-
-// oneLine keeps a message from being more than that, whatever it quotes.
-func oneLine(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

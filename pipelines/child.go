@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 
 	"github.com/reprise-ci/reprise/internal/bounded"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Child answers one request of an Evaluator, from stdin to stdout, in a
@@ -60,7 +61,7 @@ func answer(req request) (r response) {
 		if cause := recover(); cause != nil {
 			r = response{Failure: fmt.Sprintf("CUE cannot evaluate this: %v", cause)}
 			if len(req.Files) > 0 {
-				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: oneLine(r.Failure)}}}
+				r = response{Mistakes: Errors{{File: req.Files[0].Name, Message: mistake.OneLine(r.Failure)}}}
 			}
 		}
 	}()
@@ -78,6 +79,6 @@ func answer(req request) (r response) {
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()
 	}
-	r.Mistakes = r.Mistakes.few()
+	r.Mistakes = r.Mistakes.Few()
 	return r
 }

@@ -13,6 +13,8 @@ import (
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 	cuejson "cuelang.org/go/encoding/json"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // constraint takes down CUE that describes values as text that stands by
@@ -23,14 +25,14 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	if asText {
 		v = cuecontext.New().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
 		if err := v.Validate(); err != nil {
-			for _, e := range translate(err, "") {
+			for _, e := range reading.Translate(err, "") {
 				c.add(n, nil, "the text is not valid CUE: %s", e.Message)
 			}
 			return nil
 		}
 	}
 	if err := v.Err(); err != nil {
-		c.add(n, nil, "has to be clear before there are values: %s", translate(err, "")[0].Message)
+		c.add(n, nil, "has to be clear before there are values: %s", reading.Translate(err, "")[0].Message)
 		return nil
 	}
 	if v.IncompleteKind() != cue.StructKind {
@@ -125,17 +127,17 @@ func checkReport(report string, value []byte) error {
 	}
 	v, err := jsonValue(ctx, value)
 	if err != nil {
-		return Errors{{Message: "not valid JSON: " + oneLine(err.Error())}}
+		return Errors{{Message: "not valid JSON: " + mistake.OneLine(err.Error())}}
 	}
 	c := &checker{}
 	c.walk(v, newShape(schema), &node{})
 	if len(c.found) == 0 {
 		// What fields demand of each other shows only in the whole.
 		if err := schema.Unify(v).Validate(cue.Concrete(true)); err != nil {
-			return translate(err, "").sorted()
+			return reading.Translate(err, "").Sorted()
 		}
 	}
-	return c.found.orNil()
+	return c.found.OrNil()
 }
 
 // matches tells whether the facts are among the values that the text describes.
@@ -158,7 +160,7 @@ func jsonValue(ctx *cue.Context, data []byte) (cue.Value, error) {
 	if err != nil {
 		return cue.Value{}, err
 	}
-	if found := outsized(expr, ""); len(found) > 0 {
+	if found := reading.Outsized(expr, ""); len(found) > 0 {
 		return cue.Value{}, errors.New(found[0].Message)
 	}
 	v := ctx.BuildExpr(expr)

@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // Document is a file of values that fits a schema. It knows where each stands.
@@ -28,9 +29,9 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("the schema of %s: %w", name, err)
 	}
-	v, found := build(ctx, file{Name: name, Text: string(text), or: ".yaml"})
+	v, found := reading.Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
 	if len(found) > 0 {
-		return nil, found.sorted()
+		return nil, found.Sorted()
 	}
 	c := &checker{}
 	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
@@ -38,9 +39,9 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	}
 	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
 	if n == nil {
-		return nil, c.found.orNil()
+		return nil, c.found.OrNil()
 	}
-	return &Document{root: n}, c.found.orNil()
+	return &Document{root: n}, c.found.OrNil()
 }
 
 // JSON gives the values.
@@ -60,4 +61,4 @@ func (d *Document) Wrong(keys []any, format string, args ...any) {
 }
 
 // Mistakes are those that were noted, or nil.
-func (d *Document) Mistakes() error { return d.own.found.orNil() }
+func (d *Document) Mistakes() error { return d.own.found.OrNil() }

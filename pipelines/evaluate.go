@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // schemaText is what a pipeline file may say.
@@ -15,13 +16,7 @@ import (
 var schemaText string
 
 // file is a pipeline as it was found.
-type file struct {
-	Name string `json:"name"` // as people know it
-	Text string `json:"text"`
-
-	own bool   // came with reprise
-	or  string // ending of the language if Name has none; empty: CUE
-}
+type file = reading.File
 
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
@@ -38,7 +33,7 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	all := &checker{facts: facts}
 	var nodes []*node
 	for _, f := range files {
-		v, found := build(ctx, f)
+		v, found := reading.Build(ctx, f)
 		if len(found) > 0 {
 			all.found = append(all.found, found...)
 			break
@@ -54,7 +49,7 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 		nodes = append(nodes, n)
 	}
 	if len(nodes) < len(files) {
-		return nil, nil, all.found.orNil()
+		return nil, nil, all.found.OrNil()
 	}
 	last := nodes[len(nodes)-1]
 	if !slices.Contains(last.names, "extends") {
@@ -69,7 +64,7 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	if ext := last.get("extends"); ext != nil {
 		missing = &Error{File: ext.file, Line: ext.line, Column: ext.column, Path: ext.path, Message: ext.text()}
 	}
-	return nil, missing, all.found.orNil()
+	return nil, missing, all.found.OrNil()
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
@@ -88,7 +83,7 @@ func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 		a.addDefaultAgents()
 	}
 	c.check(whole, &a)
-	if err := c.found.orNil(); err != nil {
+	if err := c.found.OrNil(); err != nil {
 		return nil, nil, err
 	}
 	return a.complete(c.main.file), nil, nil

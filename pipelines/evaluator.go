@@ -145,5 +145,5 @@ func (r response) settle() (response, error) {
 	case r.Missing != nil:
 		return r, nil
 	}
-	return r, r.Mistakes.orNil()
+	return r, r.Mistakes.OrNil()
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // FuzzLoad reads anything, in each of the languages: either there is a
@@ -16,7 +18,7 @@ func FuzzLoad(f *testing.F) {
 		`rules: [{after: "a", when: {diff: lines: <10}, then: skip: "review"}]`, `agents: {"": {use: "claude"}}`,
 		`x: y: z: x`, `import "list"`, `phases: [...]`, `phases: [_, string, {name: =~"x"}]`, "a: &a [*a]", "\r\rswte[", `extends: "full"`,
 	} {
-		for i := range endings() {
+		for i := range reading.Endings() {
 			f.Add(uint8(i), text)
 		}
 	}
@@ -24,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 		if len(text) > 2000 {
 			return
 		}
-		name := "fuzz" + endings()[int(ending)%len(endings())]
+		name := "fuzz" + reading.Endings()[int(ending)%len(reading.Endings())]
 		done := make(chan response, 1)
 		go func() { done <- answer(request{Files: []file{{Name: name, Text: text}}}) }()
 		select {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/network"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
@@ -104,7 +105,7 @@ func (c *mistakes) agents(n *node, a *author) {
 			}
 		}
 		if f := agent.Fallback; f != "" && !slices.Contains(names, f) && !c.open {
-			c.add(n, append(at, "fallback"), "no agent %q, %s", f, oneOf(f, names))
+			c.add(n, append(at, "fallback"), "no agent %q, %s", f, mistake.OneOf(f, names))
 		}
 	}
 	c.fallbackLoops(n, a)
@@ -118,7 +119,7 @@ func (c *mistakes) agents(n *node, a *author) {
 // agent notes a name that is none of the agents.
 func (c *mistakes) agent(n *node, a *author, name string, keys ...any) {
 	if _, ok := a.Agents[name]; !ok && name != "" && !c.open {
-		c.add(n, keys, "no agent %q, %s", name, oneOf(name, sortedKeys(a.Agents)))
+		c.add(n, keys, "no agent %q, %s", name, mistake.OneOf(name, sortedKeys(a.Agents)))
 	}
 }
 
@@ -206,7 +207,7 @@ func (c *mistakes) presets(n *node, a *author) {
 		}
 		for i, p := range phases {
 			if p != "" && !slices.Contains(names, p) {
-				c.add(n, []any{"presets", preset, i}, "no phase %q, %s", p, oneOf(p, names))
+				c.add(n, []any{"presets", preset, i}, "no phase %q, %s", p, mistake.OneOf(p, names))
 			}
 		}
 	}

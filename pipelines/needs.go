@@ -3,6 +3,8 @@ package pipelines
 import (
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // needs checks that each phase only builds on what comes before it.
@@ -20,7 +22,7 @@ func (c *mistakes) needs(n *node, a *author) {
 			case need == "" || slices.Contains(p.Needs[:j], need):
 				// wrong already, or said twice, which does no harm
 			case !known:
-				c.add(n, at, "no phase %q, %s", need, oneOf(need, without(names, p.Name)))
+				c.add(n, at, "no phase %q, %s", need, mistake.OneOf(need, without(names, p.Name)))
 			case k == i:
 				c.add(n, at, "%q needs itself", need)
 			case k > i:
@@ -38,7 +40,7 @@ func (c *mistakes) needs(n *node, a *author) {
 			case need == "":
 				// wrong already
 			case !known:
-				c.add(n, at, "no phase %q, %s", need, oneOf(need, names))
+				c.add(n, at, "no phase %q, %s", need, mistake.OneOf(need, names))
 			case inserted && k > first.at:
 				c.add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
 					need, first.rule, p.Name, a.Rules[first.rule].After, need)

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // node is a value as somebody wrote it, with the place it was written at.
@@ -167,7 +167,7 @@ func (m *mistakes) add(n *node, keys []any, format string, args ...any) {
 	for _, key := range keys {
 		switch k := key.(type) {
 		case string:
-			next, path = next.get(k), join(path, k)
+			next, path = next.get(k), mistake.Join(path, k)
 		case int:
 			next, path = next.item(k), fmt.Sprintf("%s[%d]", path, k)
 		}
@@ -175,7 +175,7 @@ func (m *mistakes) add(n *node, keys []any, format string, args ...any) {
 			at, path = next, next.path
 		}
 	}
-	message := oneLine(fmt.Sprintf(format, args...))
+	message := mistake.OneLine(fmt.Sprintf(format, args...))
 	if m.main != nil && at.file != m.main.file {
 		if ext := m.main.get("extends"); ext != nil {
 			message += fmt.Sprintf(" (%s:%d:%d: %s)", at.file, at.line, at.column, path)
@@ -183,17 +183,4 @@ func (m *mistakes) add(n *node, keys []any, format string, args ...any) {
 		}
 	}
 	m.found = append(m.found, Error{File: at.file, Line: at.line, Column: at.column, Path: path, Message: message})
-}
-
-// join extends a path by the name of a field.
-func join(path, name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		return fmt.Sprintf("%s[%q]", path, name)
-	}
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }

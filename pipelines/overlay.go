@@ -2,6 +2,8 @@ package pipelines
 
 import (
 	"slices"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // overlay puts what a file says over the pipeline it extends and returns the
@@ -144,7 +146,7 @@ func (c *mistakes) find(over, phases *node, name string, keys ...any) int {
 		names = append(names, p.get("name").text())
 	}
 	if name != "" { // else the name itself is wrong
-		c.add(over, keys, "no phase %q in %q, %s", name, over.get("extends").text(), oneOf(name, names))
+		c.add(over, keys, "no phase %q in %q, %s", name, over.get("extends").text(), mistake.OneOf(name, names))
 	}
 	return -1
 }

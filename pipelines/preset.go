@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Preset returns the pipeline cut down to the phases of one of its presets, in
@@ -13,7 +15,7 @@ import (
 func Preset(p *Pipeline, name string) (*Pipeline, error) {
 	keep, ok := p.Presets[name]
 	if !ok {
-		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, oneOf(name, sortedKeys(p.Presets)))
+		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, mistake.OneOf(name, sortedKeys(p.Presets)))
 	}
 	out := p.cut(keep)
 	out.Preset = name
@@ -41,7 +43,7 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	var wrong []error
 	for _, name := range append([]string{part.From, part.Until, part.Only}, part.Skip...) {
 		if name != "" && !slices.Contains(all, name) {
-			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, oneOf(name, all)))
+			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, mistake.OneOf(name, all)))
 		}
 	}
 	keep := slices.Clone(all)

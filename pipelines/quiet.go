@@ -10,6 +10,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/sample"
 )
 
 // Quiet changes a report of a phase as little as it takes that none of the rules
@@ -152,7 +153,7 @@ func (s *search) others(path []string, asked cue.Value) []any {
 		return []any{false, true}
 	case "array":
 		if item, err := json.Marshal(described.Items); err == nil {
-			if one, err := Instance(item); err == nil {
+			if one, err := sample.Of(item); err == nil {
 				return []any{[]any{one}, []any{one, one}}
 			}
 		}

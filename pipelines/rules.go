@@ -8,6 +8,7 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
@@ -24,7 +25,7 @@ func (c *mistakes) rule(n *node, r *Rule, a *author) {
 			c.then(n, r, a, all, all)
 			return
 		}
-		c.add(n, []any{"after"}, "no phase %q, %s", r.After, oneOf(r.After, slices.Concat(all, spare)))
+		c.add(n, []any{"after"}, "no phase %q, %s", r.After, mistake.OneOf(r.After, slices.Concat(all, spare)))
 		return
 	}
 	c.facts(n, &a.Phases[at])
@@ -44,11 +45,11 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
 	}
 	c.split(n, r, a, ahead)
 	if in := r.Then.Insert; in != "" && !slices.Contains(spare, in) {
-		c.add(n, []any{"then", "insert"}, "no spare phase %q, %s", in, oneOf(in, spare))
+		c.add(n, []any{"then", "insert"}, "no spare phase %q, %s", in, mistake.OneOf(in, spare))
 	}
 	for i, d := range r.Then.Drop {
 		if d != "" && !slices.Contains(ahead, d) {
-			c.add(n, []any{"then", "drop", i}, "no phase %q after %q, %s", d, r.After, oneOf(d, ahead))
+			c.add(n, []any{"then", "drop", i}, "no phase %q after %q, %s", d, r.After, mistake.OneOf(d, ahead))
 		}
 		for _, p := range a.Phases {
 			if slices.Contains(p.Needs, d) && !slices.Contains(r.Then.Drop, p.Name) {
@@ -57,7 +58,7 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
 		}
 	}
 	if back := r.Then.Rollback; back != nil && back.To != "" && !slices.Contains(done, back.To) {
-		c.add(n, []any{"then", "rollback", "to"}, "no phase %q up to %q, %s", back.To, r.After, oneOf(back.To, done))
+		c.add(n, []any{"then", "rollback", "to"}, "no phase %q up to %q, %s", back.To, r.After, mistake.OneOf(back.To, done))
 	}
 	if use := r.Then.Use; use != nil {
 		c.agent(n, a, use.Agent, "then", "use", "agent")
@@ -76,9 +77,9 @@ func (c *mistakes) split(n *node, r *Rule, a *author, ahead []string) {
 	case to == "":
 		c.add(n, []any{"then", "split"}, "no phase after %q may change the code; name the phase that is split", r.After)
 	case slices.Contains(phaseNames(a.Spare), to):
-		c.add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, oneOf(to, ahead))
+		c.add(n, []any{"then", "split"}, "%q is a spare phase, which cannot be split, %s", to, mistake.OneOf(to, ahead))
 	case !slices.Contains(ahead, to):
-		c.add(n, []any{"then", "split"}, "no phase %q after %q, %s", to, r.After, oneOf(to, ahead))
+		c.add(n, []any{"then", "split"}, "no phase %q after %q, %s", to, r.After, mistake.OneOf(to, ahead))
 	}
 	for _, p := range slices.Concat(a.Phases, a.Spare) {
 		if p.Name == r.After && !parts.Found(p.schema) {
@@ -98,7 +99,7 @@ func (c *mistakes) facts(n *node, p *authorPhase) {
 		}
 		for _, name := range asked.names {
 			if !slices.Contains(names, name) {
-				c.add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, oneOf(name, names))
+				c.add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, mistake.OneOf(name, names))
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func (c *mistakes) facts(n *node, p *authorPhase) {
 		fields, open := p.reported()
 		for _, name := range asked.names {
 			if !open && !slices.Contains(fields, name) {
-				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, oneOf(name, fields))
+				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, mistake.OneOf(name, fields))
 			}
 		}
 		for _, x := range apart(when.text(), p.Report) {

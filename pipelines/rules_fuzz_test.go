@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // FuzzRules holds anything that an agent may report against rules and reports
@@ -37,7 +39,7 @@ func FuzzRules(f *testing.F) {
 			t.Errorf("not a mistake of the report: %v", err)
 		}
 		for _, m := range mistakes {
-			if m.Message == "" || strings.Contains(m.Error(), "\n") || len(m.Error()) > 3*maxMessage {
+			if m.Message == "" || strings.Contains(m.Error(), "\n") || len(m.Error()) > 3*mistake.MostBytes {
 				t.Errorf("bad mistake %#v", m)
 			}
 		}

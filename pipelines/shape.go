@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // shape is what a schema says about one value. It is looked up once and then
@@ -137,7 +138,7 @@ func (s *shape) unknown(name string) string {
 			return fmt.Sprintf("unknown field, did you mean %q?", field)
 		}
 	}
-	return "unknown field, " + oneOf(name, s.names)
+	return "unknown field, " + mistake.OneOf(name, s.names)
 }
 
 // words says what the schema expects.

@@ -11,6 +11,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // Sources is where pipelines are looked for: first in a repository, then
@@ -88,7 +91,7 @@ func (s Sources) Shadowed() (Errors, error) {
 	var found Errors
 	for _, name := range names {
 		first := ""
-		for _, ext := range endings() {
+		for _, ext := range reading.Endings() {
 			_, err := fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
@@ -112,18 +115,15 @@ type UnknownError struct {
 
 // Error says which were expected, or which one was probably meant.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("no pipeline %q, %s", e.Name, oneOf(e.Name, e.Known))
+	return fmt.Sprintf("no pipeline %q, %s", e.Name, mistake.OneOf(e.Name, e.Known))
 }
 
 // IsFile reports whether a file in the folder of pipelines is one of them, and
 // gives the name by which it is asked for.
 func IsFile(name string) (pipeline string, ok bool) {
 	ext := path.Ext(name)
-	return strings.TrimSuffix(name, ext), slices.Contains(endings(), ext)
+	return strings.TrimSuffix(name, ext), slices.Contains(reading.Endings(), ext)
 }
-
-// endings are those of pipeline files, the first one found counts.
-func endings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }
 
 // Load finds a pipeline by its name, evaluates and checks it. A name may have
 // one of the pipeline's presets behind a slash, as in "full/quick-fix". Where
@@ -169,7 +169,7 @@ func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
 		base, err := s.base(files, *r.Missing)
 		var wrong Errors
 		if errors.As(err, &wrong) {
-			return nil, append(wrong, r.Mistakes...).sorted()
+			return nil, append(wrong, r.Mistakes...).Sorted()
 		}
 		if err != nil {
 			return nil, err
@@ -181,7 +181,7 @@ func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
 // evaluator trusts what reprise itself brings along, and nothing else.
 func (s Sources) evaluator(files []file) (Evaluator, error) {
 	for _, f := range files {
-		if !f.own {
+		if !f.Own {
 			if len(s.Evaluator.Argv) == 0 {
 				return Evaluator{}, fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", f.Name)
 			}
@@ -222,7 +222,7 @@ func (s Sources) find(name string) (file, error) {
 		return file{}, &UnknownError{Name: name, Known: names}
 	}
 	if s.Repo != nil {
-		for _, ext := range endings() {
+		for _, ext := range reading.Endings() {
 			f, err := s.Repo.Open(path.Join(repoFolder, name+ext))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -239,15 +239,15 @@ func (s Sources) find(name string) (file, error) {
 func findBuiltin(name string) (file, error) {
 	data, err := builtins.ReadFile("builtin/" + name + ".cue")
 	if err != nil {
-		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, oneOf(name, Builtin()))
+		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, mistake.OneOf(name, Builtin()))
 	}
-	return file{Name: builtinPrefix + name, Text: string(data), own: true}, nil
+	return file{Name: builtinPrefix + name, Text: string(data), Own: true}, nil
 }
 
 // readPath reads a file that somebody named by its path.
 func readPath(name string) (file, error) {
-	if !slices.Contains(endings(), path.Ext(name)) {
-		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(endings(), ", "))
+	if !slices.Contains(reading.Endings(), path.Ext(name)) {
+		return file{}, fmt.Errorf("%s: no pipeline file, expected a name that ends in %s", name, strings.Join(reading.Endings(), ", "))
 	}
 	// Checked before it is opened: opening a pipe would wait for a writer.
 	info, err := os.Stat(name)

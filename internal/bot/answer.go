@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/choice"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -97,9 +98,9 @@ func (v *voice) configText(ctx context.Context, marker string, plan *pipelines.P
 
 // choose says which pipeline a new run would have.
 func (v *voice) choose(ctx context.Context) (*pipelines.Pipeline, metadata.Reason, error) {
-	is := pipelines.Issue{}
+	is := choice.Issue{}
 	if v.t.Issue != nil {
-		is = pipelines.Issue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
+		is = choice.Issue{Title: v.t.Issue.Title, Labels: v.t.Issue.Labels, Type: v.t.Issue.Type}
 	}
 	plan, why, err := definition.ChooseOn(ctx, branchFiles{v.place}, is, definition.Choice{Pipeline: v.in.Pipeline, Language: v.in.Language})
 	if plan != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/choice"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -128,7 +129,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if err != nil {
 		return Definition{}, err
 	}
-	plan, why, err := pipelines.Choose(ctx, s, pipelines.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
+	plan, why, err := choice.Make(ctx, s, choice.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
 	if err != nil {
 		return Definition{}, exit.AsUsage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/choice"
 )
 
 // Forge reads files of the default branch where there is no checkout.
@@ -23,7 +24,7 @@ type Forge interface {
 
 // ChooseOn says which pipeline a new run of an issue would have, and why, by what
 // the default branch on the forge has.
-func ChooseOn(ctx context.Context, f Forge, is pipelines.Issue, o Choice) (*pipelines.Pipeline, metadata.Reason, error) {
+func ChooseOn(ctx context.Context, f Forge, is choice.Issue, o Choice) (*pipelines.Pipeline, metadata.Reason, error) {
 	eval, err := Evaluator()
 	if err != nil {
 		return nil, "", err
@@ -39,7 +40,7 @@ func ChooseOn(ctx context.Context, f Forge, is pipelines.Issue, o Choice) (*pipe
 	if IsPath(o.Pipeline) {
 		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(o.Pipeline))
 	}
-	plan, why, err := pipelines.Choose(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
+	plan, why, err := choice.Make(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
 	if err != nil {
 		return nil, "", err
 	}

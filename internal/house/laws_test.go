@@ -50,7 +50,7 @@ var (
 	largeRooms = map[string]int{
 		"internal/git":               6290,
 		"internal/github/githubtest": 3600,
-		"pipelines":                  4500,
+		"pipelines":                  3899,
 	}
 	wideTypes = map[string]int{
 		"internal/benchmark bench":              14,
@@ -64,7 +64,7 @@ var (
 		"internal/benchmark":         14,
 		"internal/github/githubtest": 28,
 		"phases/engine":              12,
-		"pipelines":                  21,
+		"pipelines":                  17,
 	}
 )
 

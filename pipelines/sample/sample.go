@@ -1,27 +1,29 @@
-package pipelines
+// Package sample makes small values that fit a JSON Schema.
+package sample
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp/syntax"
 	"slices"
 	"strings"
 )
 
-// Instance gives a small value that fits a JSON Schema: every required
+// Of gives a small value that fits a JSON Schema: every required
 // property, the first word of an enum, the shortest list and string. It knows
 // the keywords that pipelines export; patterns may be any regular expression
 // without look-around.
-func Instance(schema json.RawMessage) (json.RawMessage, error) {
+func Of(schema json.RawMessage) (json.RawMessage, error) {
 	var s map[string]any
 	if err := json.Unmarshal(schema, &s); err != nil {
 		return nil, fmt.Errorf("the JSON Schema of the answer: %w", err)
 	}
-	return json.Marshal(sample(s))
+	return json.Marshal(one(s))
 }
 
-// sample does it for one level of a schema, and all below.
-func sample(s map[string]any) any {
+// one does it for one level of a schema, and all below.
+func one(s map[string]any) any {
 	if v, ok := s["const"]; ok {
 		return v
 	}
@@ -31,23 +33,23 @@ func sample(s map[string]any) any {
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		if list, ok := s[key].([]any); ok && len(list) > 0 {
 			first, _ := list[0].(map[string]any)
-			return sample(first)
+			return one(first)
 		}
 	}
 	switch typeIn(s) {
 	case "object":
-		return sampleObject(s)
+		return object(s)
 	case "array":
 		item, _ := s["items"].(map[string]any)
 		out := []any{}
 		for range int(number(s, "minItems", 0)) {
-			out = append(out, sample(item))
+			out = append(out, one(item))
 		}
 		return out
 	case "string":
-		return sampleString(s)
+		return text(s)
 	case "integer", "number":
-		return sampleNumber(s)
+		return numeric(s)
 	case "boolean":
 		return false
 	}
@@ -74,19 +76,19 @@ func typeIn(s map[string]any) string {
 	return "null"
 }
 
-func sampleObject(s map[string]any) map[string]any {
+func object(s map[string]any) map[string]any {
 	out := map[string]any{}
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
-	for _, name := range sortedKeys(properties) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if p, ok := properties[name].(map[string]any); ok && slices.Contains(required, any(name)) {
-			out[name] = sample(p)
+			out[name] = one(p)
 		}
 	}
 	return out
 }
 
-func sampleNumber(s map[string]any) any {
+func numeric(s map[string]any) any {
 	v := max(0, number(s, "minimum", 0))
 	if low, ok := s["exclusiveMinimum"].(float64); ok {
 		v = max(v, low+1)
@@ -108,7 +110,7 @@ func number(s map[string]any, key string, without float64) float64 {
 	return without
 }
 
-func sampleString(s map[string]any) string {
+func text(s map[string]any) string {
 	text := "rehearsal"
 	if pattern, ok := s["pattern"].(string); ok {
 		if re, err := syntax.Parse(pattern, syntax.Perl); err == nil {

@@ -1,11 +1,11 @@
-package pipelines
+package sample
 
 import (
 	"encoding/json"
 	"testing"
 )
 
-func TestInstances(t *testing.T) {
+func TestOf(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"object","required":["a","d"],"properties":{"a":{"type":"string","pattern":"^(low|medium|high)$"},"b":{"type":"string"},"d":{"type":"array","items":{"type":"string"}}}}`: `{"a":"low","d":[]}`,
 		`{"type":"string"}`:                                        `"rehearsal"`,
@@ -22,12 +22,12 @@ func TestInstances(t *testing.T) {
 		`{"anyOf":[{"type":"null"},{"type":"string"}]}`:            `null`,
 		`{"properties":{"a":{"type":"null"}},"required":["a"]}`:    `{"a":null}`,
 	} {
-		got, err := Instance(json.RawMessage(schema))
+		got, err := Of(json.RawMessage(schema))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s (%v), want %s", schema, got, err, want)
 		}
 	}
-	if _, err := Instance(json.RawMessage(`nonsense`)); err == nil {
+	if _, err := Of(json.RawMessage(`nonsense`)); err == nil {
 		t.Error("no error for what is no schema")
 	}
 }

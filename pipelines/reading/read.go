@@ -1,4 +1,6 @@
-package pipelines
+// Package reading makes values of files in CUE, YAML, JSON and TOML, and says what is
+// wrong with a file as such.
+package reading
 
 import (
 	"bytes"
@@ -16,16 +18,27 @@ import (
 	"cuelang.org/go/encoding/json"
 	"cuelang.org/go/encoding/toml"
 	"cuelang.org/go/encoding/yaml"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
-// build reads a file in the language that its name ends in, and evaluates it.
+// File is a file as it was found.
+type File struct {
+	Name string `json:"name"` // as people know it
+	Text string `json:"text"`
+
+	Own bool   `json:"-"` // it came with reprise
+	Or  string `json:"-"` // ending of the language if Name has none; empty: CUE
+}
+
+// Build reads a file in the language that its name ends in, and evaluates it.
 // What is wrong with the file as such comes back as mistakes.
-func build(ctx *cue.Context, f file) (cue.Value, Errors) {
+func Build(ctx *cue.Context, f File) (cue.Value, mistake.Errors) {
 	tree, err := decode(f)
 	if err != nil {
 		return cue.Value{}, f.unreadable(err)
 	}
-	if found := append(foreign(tree, f.Name), outsized(tree, f.Name)...); len(found) > 0 {
+	if found := append(foreign(tree, f.Name), Outsized(tree, f.Name)...); len(found) > 0 {
 		return cue.Value{}, found
 	}
 	v := ctx.BuildFile(tree)
@@ -33,7 +46,7 @@ func build(ctx *cue.Context, f file) (cue.Value, Errors) {
 	if err == nil {
 		return v, nil
 	}
-	found := translate(err, f.Name)
+	found := Translate(err, f.Name)
 	if p := errors.Path(err); len(p) > 0 && !v.LookupPath(cue.ParsePath(p[0])).Exists() {
 		for i := range found {
 			found[i].Path = "" // found before there were values: it lacks the indices
@@ -43,27 +56,27 @@ func build(ctx *cue.Context, f file) (cue.Value, Errors) {
 }
 
 // unreadable says why a file could not be decoded.
-func (f file) unreadable(err error) Errors {
+func (f File) unreadable(err error) mistake.Errors {
 	if f.isYAML() {
 		if wrong, ok := misread(f.Name, yamlLines(f.Text)); ok {
-			return Errors{wrong}
+			return mistake.Errors{wrong}
 		}
 	}
-	return translate(err, f.Name)
+	return Translate(err, f.Name)
 }
 
-func (f file) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
+func (f File) isYAML() bool { return f.ending() == ".yaml" || f.ending() == ".yml" }
 
 // ending is that of the language in which a file is written.
-func (f file) ending() string {
-	if ext := path.Ext(f.Name); slices.Contains(endings(), ext) {
+func (f File) ending() string {
+	if ext := path.Ext(f.Name); slices.Contains(Endings(), ext) {
 		return ext
 	}
-	return f.or
+	return f.Or
 }
 
 // decode gives the syntax tree of a file, with the positions of its own text.
-func decode(f file) (*ast.File, error) {
+func decode(f File) (*ast.File, error) {
 	data := []byte(f.Text)
 	switch f.ending() {
 	case ".yaml", ".yml":
@@ -91,13 +104,13 @@ func alone(expr ast.Expr) *ast.File {
 
 // foreign finds imports of anything but CUE's own packages, which are all that
 // can be had without reading files or the network.
-func foreign(tree *ast.File, name string) Errors {
-	var found Errors
+func foreign(tree *ast.File, name string) mistake.Errors {
+	var found mistake.Errors
 	for imp := range tree.ImportSpecs() {
 		from := strings.Trim(imp.Path.Value, `"`)
 		if first, _, _ := strings.Cut(from, "/"); strings.Contains(first, ".") {
 			p := imp.Pos()
-			found = append(found, Error{
+			found = append(found, mistake.Error{
 				File: name, Line: p.Line(), Column: p.Column(),
 				Message: "cannot import " + from + "; a pipeline can only use CUE's own packages, such as list and strings",
 			})
@@ -106,12 +119,12 @@ func foreign(tree *ast.File, name string) Errors {
 	return found
 }
 
-// translate turns errors of CUE into mistakes of the file that caused them.
-func translate(err error, name string) Errors {
-	var found Errors
+// Translate turns errors of CUE into mistakes of the file that caused them.
+func Translate(err error, name string) mistake.Errors {
+	var found mistake.Errors
 	for _, e := range errors.Errors(err) {
-		m := Error{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
-		m.yamlLine()
+		m := mistake.Error{File: name, Path: pathOf(e.Path()), Message: messageOf(e)}
+		takeLine(&m)
 		for _, p := range append([]token.Pos{e.Position()}, e.InputPositions()...) {
 			if p.Filename() == name && p.IsValid() {
 				m.Line, m.Column = p.Line(), p.Column()
@@ -119,7 +132,7 @@ func translate(err error, name string) Errors {
 			}
 		}
 		// The same mistake is found again at everything that refers to it.
-		if !slices.ContainsFunc(found, func(o Error) bool {
+		if !slices.ContainsFunc(found, func(o mistake.Error) bool {
 			return o.Line == m.Line && o.Column == m.Column && o.Message == m.Message
 		}) {
 			found = append(found, m)
@@ -131,14 +144,14 @@ func translate(err error, name string) Errors {
 // messageOf is what happened, without path and place.
 func messageOf(e errors.Error) string {
 	if cause := errors.Unwrap(e); cause != nil {
-		return oneLine(cause.Error()) // what is around it only names the file
+		return mistake.OneLine(cause.Error()) // what is around it only names the file
 	}
 	format, args := e.Msg()
-	return oneLine(fmt.Sprintf(format, args...))
+	return mistake.OneLine(fmt.Sprintf(format, args...))
 }
 
-// yamlLine takes file and line out of the message, where YAML's reader puts them.
-func (e *Error) yamlLine() {
+// takeLine takes file and line out of the message, where YAML's reader puts them.
+func takeLine(e *mistake.Error) {
 	rest, ok := strings.CutPrefix(e.Message, e.File+":")
 	if !ok {
 		return
@@ -160,8 +173,11 @@ func pathOf(selectors []string) string {
 		case s != "" && strings.Trim(s, "0123456789") == "":
 			p += "[" + s + "]"
 		default:
-			p = join(p, strings.Trim(s, `"`))
+			p = mistake.Join(p, strings.Trim(s, `"`))
 		}
 	}
 	return p
 }
+
+// Endings are those of files, the first one found counts.
+func Endings() []string { return []string{".cue", ".yaml", ".yml", ".json", ".toml"} }

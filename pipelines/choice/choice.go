@@ -1,4 +1,5 @@
-package pipelines
+// Package choice says which pipeline an issue takes, and why.
+package choice
 
 import (
 	"context"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/cause"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Issue is what the choice of a pipeline looks at.
@@ -23,24 +25,24 @@ const labelPrefix = "reprise:"
 // last is the pipeline of issues that no other one selects.
 const last = "full"
 
-// Choose finds the pipeline of an issue and says why it is that one: the one
+// Make finds the pipeline of an issue and says why it is that one: the one
 // that is named, else the one in a label such as "reprise:fix", else the first
 // whose select matches, else full. Where the issue decides, the pipelines of
 // the repository are asked before the built-in ones, both in the order of
 // Sources.Names. A mistake in one that has to be asked is an error: to leave
 // it out would choose another one without a word.
-func Choose(ctx context.Context, s Sources, issue Issue, named string) (p *Pipeline, why cause.Cause, err error) {
+func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (p *pipelines.Pipeline, why cause.Cause, err error) {
 	switch label, err := labelled(issue.Labels); {
 	case s.Path != "":
-		p, err := Load(ctx, s, named)
+		p, err := pipelines.Load(ctx, s, named)
 		return p, cause.Of("chosen_file", "the file {file} was named", "file", s.Path), err
 	case named != "":
-		p, err := Load(ctx, s, named)
+		p, err := pipelines.Load(ctx, s, named)
 		return p, cause.Of("chosen_name", "{name} was named", "name", quoted(named)), err
 	case err != nil:
 		return nil, cause.Cause{}, err
 	case label != "":
-		if p, err = Load(ctx, s, strings.TrimPrefix(label, labelPrefix)); err != nil {
+		if p, err = pipelines.Load(ctx, s, strings.TrimPrefix(label, labelPrefix)); err != nil {
 			return nil, cause.Cause{}, fmt.Errorf("label %q: %w", label, err)
 		}
 		return p, hasLabel(label), nil
@@ -50,19 +52,19 @@ func Choose(ctx context.Context, s Sources, issue Issue, named string) (p *Pipel
 		return nil, cause.Cause{}, err
 	}
 	for _, name := range names {
-		loaded, err := Load(ctx, s, name)
+		loaded, err := pipelines.Load(ctx, s, name)
 		if err != nil {
 			return nil, cause.Cause{}, err
 		}
 		if name == last {
 			p = loaded
 		}
-		if match := loaded.Select.matches(issue); match.Code != "" {
+		if match := matches(loaded.Select, issue); match.Code != "" {
 			return loaded, cause.Of("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name)), nil
 		}
 	}
 	if p == nil {
-		p, err = Load(ctx, s, last)
+		p, err = pipelines.Load(ctx, s, last)
 	}
 	return p, cause.Of("chosen_last", "no other pipeline selects this issue"), err
 }
@@ -93,7 +95,7 @@ func hasLabel(label string) cause.Cause {
 }
 
 // matches says what of the issue is selected, or nothing if nothing is.
-func (s Select) matches(issue Issue) cause.Cause {
+func matches(s pipelines.Select, issue Issue) cause.Cause {
 	for _, want := range s.Labels {
 		for _, has := range issue.Labels {
 			if strings.EqualFold(want, has) {

@@ -1,4 +1,4 @@
-package pipelines
+package reading
 
 import (
 	"fmt"
@@ -7,20 +7,22 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // maxExponent is the most digits that a number may be moved by. CUE takes
 // numbers with exponents it cannot compute for 1.
 const maxExponent = 10_000
 
-// outsized finds the numbers in a syntax tree that are none to compute with.
-func outsized(tree ast.Node, name string) Errors {
-	var found Errors
+// Outsized finds the numbers in a syntax tree that are none to compute with.
+func Outsized(tree ast.Node, name string) mistake.Errors {
+	var found mistake.Errors
 	ast.Walk(tree, func(n ast.Node) bool {
 		lit, ok := n.(*ast.BasicLit)
 		if ok && (lit.Kind == token.FLOAT || lit.Kind == token.INT) && !computable(lit.Value) {
 			p := lit.Pos()
-			found = append(found, Error{
+			found = append(found, mistake.Error{
 				File: name, Line: p.Line(), Column: p.Column(),
 				Message: fmt.Sprintf("the number %.40s has an exponent beyond %d; write one that can be computed with", lit.Value, maxExponent),
 			})

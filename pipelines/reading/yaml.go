@@ -1,4 +1,4 @@
-package pipelines
+package reading
 
 import (
 	"errors"
@@ -7,16 +7,18 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // misread gives the mistake that keeps a text from being YAML, with its place;
 // false if it is YAML. The reader names the line where the list or object around
 // the mistake begins, or none. The line of the mistake is the first up to which
 // the reader comes to the same end as with the whole text.
-func misread(name, text string) (Error, bool) {
+func misread(name, text string) (mistake.Error, bool) {
 	wrong := syntaxError(text)
 	if wrong == "" {
-		return Error{}, false
+		return mistake.Error{}, false
 	}
 	lines := strings.SplitAfter(text, "\n")
 	n := sort.Search(len(lines)-1, func(i int) bool { return syntaxError(strings.Join(lines[:i+1], "")) == wrong })
@@ -26,7 +28,7 @@ func misread(name, text string) (Error, bool) {
 	if place, rest, ok := strings.Cut(wrong, ": "); ok && strings.HasPrefix(place, "line ") {
 		message = rest
 	}
-	return Error{File: name, Line: n + 1, Column: column, Message: oneLine(message) + yamlHint(message, line)}, true
+	return mistake.Error{File: name, Line: n + 1, Column: column, Message: mistake.OneLine(message) + yamlHint(message, line)}, true
 }
 
 // syntaxError is what the reader of YAML says of a text; "" if nothing.
