@@ -5,31 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 
 	"github.com/reprise-ci/reprise/internal/bounded"
+	"github.com/reprise-ci/reprise/pipelines/apart"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Child answers one request of an Evaluator, from stdin to stdout, in a
 // process of its own: it limits memory and processor time of the whole process.
 // The result is the exit code.
-func Child(stdin io.Reader, stdout io.Writer) int {
-	if err := limitMemory(maxMemory); err != nil {
-		fmt.Fprintln(os.Stderr, "limit the memory:", err)
-		return 1
-	}
-	fmt.Fprintln(stdout)                    // says that the limits hold from here on
-	debug.SetMemoryLimit(maxMemory * 3 / 4) // collect more often before it gets tight
-	debug.SetGCPercent(400)
-	debug.SetMaxStack(maxMemory / 4)
-	if err := reply(stdin, stdout); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
+func Child(stdin io.Reader, stdout io.Writer) int { return apart.Answer(stdin, stdout, reply) }
 
 // reply reads a request and writes the answer to it.
 func reply(stdin io.Reader, stdout io.Writer) error {

@@ -1,23 +1,19 @@
 package pipelines
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
-	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/bounded"
+	"github.com/reprise-ci/reprise/pipelines/apart"
 )
 
 // The limits of an evaluation.
 const (
 	maxTime   = 5 * time.Second // of a processor: how busy the machine is does not count
-	maxMemory = 300 << 20       // bytes, over what the process has when it starts
 	maxInput  = 256 << 10       // bytes of all files together
 	maxOutput = 4 << 20         // bytes of the answer
 )
@@ -88,7 +84,7 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	if err != nil {
 		return response{}, fmt.Errorf("evaluate %s: %w", what, err)
 	}
-	out, err := e.run(ctx, what, req.Time, in)
+	out, err := apart.Ask(ctx, e.Argv, apart.Question{What: what, Most: req.Time, Text: in})
 	if err != nil {
 		return response{}, err
 	}
@@ -97,44 +93,6 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
 	}
 	return r.settle()
-}
-
-// run has a child answer and sees to its limits. Of the machine's time it has far
-// more than of a processor's.
-func (e Evaluator) run(ctx context.Context, what string, most time.Duration, in []byte) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, 12*most)
-	defer cancel()
-	var stdout bytes.Buffer
-	stderr := bounded.Head{Limit: 4 << 10} // the cause comes first
-	cmd := exec.CommandContext(limited, e.Argv[0], e.Argv[1:]...)
-	// No token or key of this process: the text that is evaluated is not ours.
-	cmd.Env = []string{"GOTRACEBACK=none"}
-	cmd.Stdin = bytes.NewReader(in)
-	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
-	err := bounded.Run(cmd, &stdout, &stderr)
-	const advice = "simplify disjunctions, comprehensions and lists that grow"
-	switch {
-	case err == nil:
-		return stdout.Bytes(), nil
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("evaluate %s: %w", what, context.Cause(ctx))
-	case limited.Err() != nil, cmd.ProcessState != nil && cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime() >= most:
-		return nil, Errors{{File: what, Message: fmt.Sprintf("evaluating it took longer than %v; %s", most, advice)}}
-	case died(err, stdout.Len() > 0):
-		return nil, Errors{{File: what, Message: fmt.Sprintf("evaluating it took more than %d MB; %s", maxMemory>>20, advice)}}
-	default:
-		return nil, fmt.Errorf("evaluate %s: %w: %s", what, err, strings.TrimSpace(stderr.String()))
-	}
-}
-
-// died tells whether Child had begun and then came to an end that it does not
-// give itself. That is memory: Go has no one word for being out of it. Where it
-// is noticed decides whether the process says so, breaks in the middle of
-// collecting garbage, fails to start a thread, or is killed.
-func died(err error, begun bool) bool {
-	var exit *exec.ExitError
-	return begun && errors.As(err, &exit) && exit.ExitCode() != 1
 }
 
 // settle turns what is wrong into an error, unless there is more to ask first.

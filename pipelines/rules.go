@@ -110,7 +110,7 @@ func (c *mistakes) facts(n *node, p *authorPhase) {
 				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, mistake.OneOf(name, fields))
 			}
 		}
-		for _, x := range apart(when.text(), p.Report) {
+		for _, x := range disjoint(when.text(), p.Report) {
 			c.add(when, append([]any{"report"}, x.keys...), "can never be: got %s, expected %s", x.got, x.want)
 		}
 	}
@@ -122,9 +122,9 @@ type contradiction struct {
 	got, want string
 }
 
-// apart lists the fields for which no value is both what a rule asks for and
+// disjoint lists the fields for which no value is both what a rule asks for and
 // what the report allows.
-func apart(when, report string) []contradiction {
+func disjoint(when, report string) []contradiction {
 	ctx := cuecontext.New()
 	allowed, err := closedReport(ctx, report)
 	if err != nil {

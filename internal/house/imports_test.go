@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 		"internal/hooks/hook",
 		"internal/network",
 		"internal/size",
+		"pipelines/apart",
 		"pipelines/mistake",
 		"pipelines/parts",
 		"pipelines/paths",
@@ -73,7 +74,6 @@ var rooms = map[string][]string{
 		"pipelines/withheld",
 		"cuelang.org/go",
 		"go.yaml.in/yaml",
-		"golang.org/x/sys",
 	},
 	"internal/secrets": {"github.com/pelletier/go-toml"},
 	"phases": {
@@ -260,6 +260,7 @@ var rooms = map[string][]string{
 	"pipelines/reading": {"pipelines/mistake", "cuelang.org/go", "go.yaml.in/yaml"},
 	"pipelines/sample":  {},
 	"pipelines/choice":  {"internal/cause", "pipelines"},
+	"pipelines/apart":   {"internal/bounded", "pipelines/mistake", "golang.org/x/sys"},
 	"internal/eval": {
 		"internal/agents",
 		"internal/command",

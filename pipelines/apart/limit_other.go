@@ -1,6 +1,6 @@
 //go:build !linux
 
-package pipelines
+package apart
 
 // limitMemory does nothing where the system knows no limit for writable
 // memory; the limit on time holds there too.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package pipelines
+package apart
 
 import (
 	"os/exec"
