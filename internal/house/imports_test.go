@@ -251,7 +251,7 @@ var rooms = map[string][]string{
 		"internal/folders",
 		"internal/process",
 		"metadata",
-		"phases",
+		"phases/diagnosis",
 		"phases/engine",
 		"pipelines",
 		"pipelines/sample",
