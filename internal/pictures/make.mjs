@@ -3,7 +3,7 @@
 // Chromium of what the test of this folder writes, and a recording of a rehearsal in a
 // terminal, which tmux keeps. Look at them before you commit them.
 //
-//     internal/pictures/make.mjs
+//     internal/pictures/make.mjs           or --still, without the recording
 //
 // Needs Go, git, chromium, tmux, pngquant, and the fonts Liberation and Noto Color Emoji.
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -20,17 +20,18 @@ try {
   run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-inputs', work], { cwd: top });
   for (const dark of [false, true]) {
     shoot('comment', 720, 535, dark);
-    shoot('completed', 500, 755, dark); // as narrow as Chromium goes
+    for (const [page, height] of [['asking', 755], ['failed', 755], ['completed', 755], ['summary', 900]]) shoot(page, 500, height, dark); // as narrow as Chromium goes
     shoot('report', 900, 740, dark);
+    shoot('report', 500, 900, dark, 'report-narrow');
   }
-  record();
+  if (process.argv[2] !== '--still') record();
 } finally {
   fs.rmSync(work, { recursive: true, force: true });
 }
 
 // shoot takes a picture of a page, and makes it small.
-function shoot(page, width, height, dark) {
-  const name = `${page}-${dark ? 'dark' : 'light'}`;
+function shoot(page, width, height, dark, as = page) {
+  const name = `${as}-${dark ? 'dark' : 'light'}`;
   const png = path.join(work, name + '.png');
   spawnSync('chromium', [
     '--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', `--window-size=${width},${height}`,

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,11 @@ func TestPicturesAreSmall(t *testing.T) {
 			t.Errorf("%s: more than 150 kB, or %v", e.Name(), err)
 		}
 	}
-	for _, name := range []string{"comment-light.png", "comment-dark.png", "completed-light.png", "completed-dark.png", "report-light.png", "report-dark.png", "rehearsal.svg"} {
+	names := []string{"rehearsal.svg"}
+	for _, of := range []string{"comment", "asking", "failed", "completed", "summary", "report", "report-narrow"} {
+		names = append(names, of+"-light.png", of+"-dark.png")
+	}
+	for _, name := range names {
 		if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
 			t.Errorf("there is no %s", name)
 		}
@@ -91,6 +96,9 @@ func inputsOf(t *testing.T) map[string][]byte {
 	inputs := map[string][]byte{
 		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links, Left: 12 * time.Minute})),
 		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
+		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Plan, plays["approval"].Run, page.Notices{Links: links})),
+		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Plan, plays["failed"].Run, page.Notices{Links: links})),
+		"summary.html":   commentPage(t, page.RunSummary(over.Plan, over.Run, page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
 		"report.html":    sheet.Bytes(),
 	}
 	for _, file := range []string{"examples/issue.md", "pipelines/builtin/full.cue", "internal/terminal/testdata/live-80.txt"} {
@@ -110,7 +118,11 @@ func commentPage(t *testing.T, markdown string) []byte {
 	if err := gfm.Convert([]byte(markdown), &body); err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.ReplaceAll(body.String(), "<blockquote>\n<p>[!TIP]<br>\n", "<blockquote class=\"tip\">\n<p><b>Tip</b></p><p>")
+	shown := regexp.MustCompile(`<blockquote>\n<p>\[!([A-Z])([A-Z]+)\]<br>\n`).ReplaceAllStringFunc(body.String(), func(begins string) string {
+		_, kind, _ := strings.Cut(begins, "[!")
+		kind, _, _ = strings.Cut(kind, "]")
+		return "<blockquote class=\"" + strings.ToLower(kind) + "\">\n<p><b>" + kind[:1] + strings.ToLower(kind[1:]) + "</b></p><p>"
+	})
 	return []byte("<!doctype html>\n<meta charset=\"utf-8\">\n<style>\n" + style + "</style>\n" + shown)
 }
 

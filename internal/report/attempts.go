@@ -58,7 +58,7 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 	}
 	rec := run.Phase(a.Phase)
 	one := attempt{
-		N: a.N, Phase: line(a.Phase, 60), Step: wordFor(w.Steps, string(a.Step)), Outcome: outcome, Class: outcome.Class,
+		N: a.N, Phase: w.phase(a.Phase), Step: wordFor(w.Steps, string(a.Step)), Outcome: outcome, Class: outcome.Class,
 		Facts: figuresOf(w, a), Why: whyOf(w, a),
 		Void: rec != nil && a.Generation < rec.Generation,
 	}

@@ -43,7 +43,7 @@ func costOf(w words, run metadata.Run, rows []progress.Row) cost {
 	}
 	for _, r := range rows {
 		if r.Attempts > 0 {
-			c.Phases = append(c.Phases, share{line(r.Rec.Name, 60), text.USD(r.USD), text.Tokens(r.Tokens), fmt.Sprint(r.Attempts), text.Duration(r.Took), part(r.USD, run.Cost.USD)})
+			c.Phases = append(c.Phases, share{line(r.Title, 60), text.USD(r.USD), text.Tokens(r.Tokens), fmt.Sprint(r.Attempts), text.Duration(r.Took), part(r.USD, run.Cost.USD)})
 		}
 	}
 	c.Models = byModel(run)

@@ -78,7 +78,7 @@ func newIndexView(x Index) indexView {
 	if len(x.Runs) > 0 {
 		language = x.Runs[0].Run.Language
 	}
-	w := words{prompts.Words(language)}
+	w := words{Catalogue: prompts.Words(language)}
 	v := indexView{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
 		Title: w.Shown("index title", "repository", line(x.Repository, 100)),

@@ -25,7 +25,7 @@ func rollbacksOf(w words, run metadata.Run) []rollback {
 }
 
 func wayBackOf(w words, b metadata.Rollback) string {
-	return w.RolledBack(text.Flat(b.FromPhase), text.Flat(b.ToPhase), string(b.ToStep), text.Flat(b.By), b.TriggeredBy == metadata.Automatic)
+	return w.RolledBack(w.phase(b.FromPhase), w.phase(b.ToPhase), string(b.ToStep), text.Flat(b.By), b.TriggeredBy == metadata.Automatic)
 }
 
 // said is a decision of a person.
@@ -43,7 +43,7 @@ func peopleOf(w words, run metadata.Run) []said {
 	for _, d := range run.Decisions {
 		if d.By != "" || slices.Contains(byPeople, d.Step) {
 			all = append(all, said{
-				d.At, text.Clock(d.At), line(d.By, 60), line(d.Phase, 60), text.Join(" ", wordFor(w.Events, d.Step), line(d.Command, 200)), paragraph(d.Why.In(w.Catalogue)),
+				d.At, text.Clock(d.At), line(d.By, 60), w.phase(d.Phase), text.Join(" ", wordFor(w.Events, d.Step), line(d.Command, 200)), paragraph(d.Why.In(w.Catalogue)),
 			})
 		}
 	}
@@ -60,7 +60,7 @@ type question struct {
 func questionsOf(w words, run metadata.Run) []question {
 	var all []question
 	for _, q := range run.Questions {
-		one := question{line(q.ID, 60), line(q.Phase, 60), paragraph(q.Text), paragraph(q.Answer), line(q.By, 60), text.Clock(q.AskedAt), nil}
+		one := question{line(q.ID, 60), w.phase(q.Phase), paragraph(q.Text), paragraph(q.Answer), line(q.By, 60), text.Clock(q.AskedAt), nil}
 		for _, o := range q.Options {
 			one.Options = append(one.Options, line(o, 300))
 		}

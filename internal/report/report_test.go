@@ -2,9 +2,12 @@ package report
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -127,6 +130,59 @@ func FuzzPage(f *testing.F) {
 			t.Errorf("the title %q is not on the page as it is", title)
 		}
 	})
+}
+
+// hostileTo makes the test below write its pages.
+var hostileTo = flag.String("hostile", "", "folder to write to, for internal/pictures/hostile.mjs")
+
+// TestHostilePages puts each of these texts wherever a record has one. With a folder the
+// pages are written for a browser, which says more than any look at them.
+func TestHostilePages(t *testing.T) {
+	const acts = "document.title='acted';fetch('http://acted.example/');alert(1)"
+	texts := []string{"<script>" + acts + "</script>", `"><img src=http://acted.example/ onerror="` + acts + `">`, "</style></title></pre></details><script>" + acts + "</script>", "<link rel=stylesheet href=http://acted.example/><style>@import 'http://acted.example/'</style>", "</svg><svg onload=\"" + acts + "\"><iframe src=http://acted.example/>"}
+	for i, body := range texts {
+		p := progresstest.Plays(t, "en")["rolledback"]
+		for seed := range uint64(4) { // each takes half of the fields
+			progresstest.Put(progresstest.Odd{Rand: rand.New(rand.NewPCG(seed, 6))}, reflect.ValueOf(&p.Run).Elem(), body)
+		}
+		facts := Facts{Plan: p.Plan, Run: p.Run, At: p.At, Transcripts: map[int][]transcript.Entry{}}
+		for n := range facts.Run.Attempts {
+			facts.Run.Attempts[n].N = n + 1
+			facts.Changes = append(facts.Changes, Change{Attempt: n + 1, Commit: body, Patch: "diff --git a/x b/x\n@@ -1 +1 @@\n+" + body + "\n"})
+			facts.Transcripts[n+1] = []transcript.Entry{{Kind: transcript.Begins, Text: body}, {Kind: transcript.Said, Text: body}, {Kind: transcript.Used, Tool: body, Text: body}}
+		}
+		page := pageOf(t, facts)
+		checkPage(t, page)
+		if n := strings.Count(textsOf(t, page), line(body, 60)[:20]); n < 20 {
+			t.Errorf("text %d is on the page %d times only", i, n)
+		}
+		if *hostileTo == "" {
+			continue
+		}
+		body = strings.ReplaceAll(body, ";alert(1)", "") // a dialog would keep the browser from ending
+		for name, data := range map[string]string{"page": page, "control": "<!doctype html><title>x</title><p>" + body} {
+			if err := os.WriteFile(filepath.Join(*hostileTo, fmt.Sprintf("%s-%d.html", name, i)), []byte(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// In the place of a phase's name people read its title, wherever the page has one.
+func TestTitlesOfPhases(t *testing.T) {
+	p := progresstest.Plays(t, "en")["rolledback"]
+	for i := range p.Plan.Phases {
+		p.Plan.Phases[i].Title = "Stage " + fmt.Sprint(i)
+	}
+	shown := textsOf(t, pageOf(t, Facts{Plan: p.Plan, Run: p.Run, At: p.At}))
+	for _, a := range p.Run.Attempts {
+		if name := fmt.Sprintf("#%d %s", a.N, a.Phase); strings.Contains(shown, name) {
+			t.Errorf("an attempt is headed %q", name)
+		}
+	}
+	if b := p.Run.RollbackHistory[0]; strings.Contains(shown, "to "+b.ToPhase) || !strings.Contains(shown, "to Stage ") {
+		t.Error("the rollback names no title")
+	}
 }
 
 // TestOddPages shows records that no check would pass.

@@ -32,7 +32,7 @@ type finding struct {
 func reviewsOf(w words, rows []progress.Row) []review {
 	var all []review
 	for _, r := range rows {
-		one := review{Phase: line(r.Rec.Name, 60)}
+		one := review{Phase: line(r.Title, 60)}
 		if v := r.Rec.Verdict; v != nil {
 			one.Verdict = badge{class(string(v.Verdict)), wordFor(w.Verdicts, string(v.Verdict))}
 			for _, g := range progress.FailedGates(v) {
@@ -85,7 +85,7 @@ func checksOf(w words, rows []progress.Row) []check {
 				result = metadata.Pass
 			}
 			all = append(all, check{
-				Phase: line(r.Rec.Name, 60), Name: line(c.Name, 100), Run: line(c.Run, 500),
+				Phase: line(r.Title, 60), Name: line(c.Name, 100), Run: line(c.Run, 500),
 				Took: text.Duration(time.Duration(c.DurationMS) * time.Millisecond), Exit: w.Shown("page exit", "code", fmt.Sprint(c.ExitCode)),
 				Result: badge{class(string(result)), wordFor(w.Verdicts, string(result))}, Output: ending(c.Output),
 			})

@@ -43,7 +43,8 @@ type badge struct{ Class, Word string }
 type fact struct{ Name, Value, Link string }
 
 func newView(f Facts) view {
-	w, plan := words{prompts.Words(f.Run.Language)}, progress.Whole(f.Plan)
+	plan := progress.Whole(f.Plan)
+	w := words{prompts.Words(f.Run.Language), plan}
 	run := f.Run
 	rows := progress.RowsOf(plan, run)
 	lanes, ends := lanesOf(w, run, rows)

@@ -5,11 +5,23 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// words are what the page says in a language.
-type words struct{ prompts.Catalogue }
+// words are what the page says in a language, and of a pipeline.
+type words struct {
+	prompts.Catalogue
+	plan *pipelines.Pipeline
+}
+
+// phase is what people read in the place of the name of a phase.
+func (w words) phase(name string) string {
+	if name == "" {
+		return ""
+	}
+	return line(progress.TitleOf(w.plan, name), 60)
+}
 
 // line makes a text one line of at most so many cells.
 func line(s string, most int) string { return text.Cut(text.Flat(s), most) }
