@@ -54,9 +54,15 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	user := newUser(t, map[string]string{"code.txt": "0"})
 	bare := withRemote(t, user)
-	committed := 0
+	committed, within := 0, 60*time.Millisecond
 	for range 20 {
-		announced, all := killSoon(t, user)
+		announced, all := killSoon(t, user, within)
+		switch { // about one commit, however fast the machine is
+		case announced == 0:
+			within = min(2*within, 20*time.Second)
+		case announced > committed+2:
+			within /= 2
+		}
 		if all {
 			// Nothing lives that could come back for its locks. The remote's
 			// are its owner's to remove, the user's are too young to sweep.
@@ -93,9 +99,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 }
 
 // killSoon starts a committing process, kills it with all its children at a
-// random moment and returns the last number it announced, and whether its git
+// random moment within a time and returns the last number it announced, and whether its git
 // commands ended with it.
-func killSoon(t *testing.T, user string) (int, bool) {
+func killSoon(t *testing.T, user string, within time.Duration) (int, bool) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "REPRISE_TEST_COMMITTER="+user)
@@ -111,7 +117,7 @@ func killSoon(t *testing.T, user string) (int, bool) {
 		t.Fatalf("the committer did not start: %s", stderr.String())
 	}
 	text := string(buf[:n])
-	time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+	time.Sleep(rand.N(within))
 	all := killTree(cmd.Process.Pid)
 	for {
 		n, err := out.Read(buf)

@@ -193,7 +193,9 @@ func TestTokenIsNotSentInTheClear(t *testing.T) {
 	}
 }
 
-// Without a token of ours the user's own ways of logging in work.
+// Without a token of ours the user's own ways of logging in work. They are tried one after
+// the other: each is watched for processes that hold the password, and some are made known to
+// git with it.
 func TestUsersCredentials(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -216,7 +218,6 @@ func TestUsersCredentials(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
 			server := newGitServer(t, "Basic "+basic("alice", token))
 			user, bare := server.served(t)
 			tc.set(t, user, server)
