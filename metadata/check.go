@@ -125,9 +125,7 @@ func (c *checker) state(r *Run) {
 	count(at, "budget.since.tokens", r.Budget.Since.Tokens)
 	count(at, "budget.since.seconds", r.Budget.Since.Seconds)
 	count(at, "budget.since.attempts", r.Budget.Since.Attempts)
-	if count(at, "allowance_from", r.AllowanceFrom); r.AllowanceFrom > len(r.Attempts) {
-		at.bad("allowance_from", "%d is more than the %d attempts there are", r.AllowanceFrom, len(r.Attempts))
-	}
+	c.allowed(at, r.AllowanceFrom)
 }
 
 // checker collects what is wrong with one record.

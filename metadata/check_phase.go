@@ -51,8 +51,16 @@ func (c *checker) phase(p *Phase) {
 	if p.Report != nil {
 		at.must("report", checkReport(p.Report))
 	}
+	c.allowed(at, p.AllowanceFrom)
 	c.standing(at, p)
 	c.phaseParts(at, p)
+}
+
+// allowed checks from which attempt a run or a phase has its newest allowance.
+func (c *checker) allowed(at place, from int) {
+	if count(at, "allowance_from", from); from > c.attempts {
+		at.bad("allowance_from", "%d is more than the %d attempts there are", from, c.attempts)
+	}
 }
 
 // standing checks that what a phase holds fits its status.

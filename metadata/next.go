@@ -98,6 +98,9 @@ func (c succession) move(p, q *Phase, rollbacks int) {
 		}
 	}
 	atLeast(at, "generation", p.Generation, q.Generation)
+	if q.Status == p.Status { // what begins anew has no allowance of its own
+		atLeast(at, "allowance_from", p.AllowanceFrom, q.AllowanceFrom)
+	}
 	if q.Generation-p.Generation > rollbacks {
 		at.bad("generation", "grows from %d to %d with %d new entries in rollback_history", p.Generation, q.Generation, rollbacks)
 	}

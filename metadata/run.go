@@ -224,6 +224,9 @@ type Phase struct {
 	// Recent holds the fingerprints of the newest rounds, to notice that
 	// review and revise go in a circle.
 	Recent []string `json:"recent,omitempty"`
+	// AllowanceFrom is that of Run for this phase alone, where it is larger: a
+	// person has had one of several parts tried again.
+	AllowanceFrom int `json:"allowance_from,omitzero"`
 }
 
 // Edited reports whether somebody has changed the artifact since the phase was

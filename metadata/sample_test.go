@@ -62,7 +62,7 @@ func sample() Run {
 				Approve: "maintain", Ask: All(Said("it is large"), Because("rule_saw", "rule", Because("rule", "n", 1, "does", Because("does_drop", "phases", []string{"build", "tell"})), "facts", []Reason{Because("fact", "name", "risk", "value", "high")})), Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
 			},
 			{Name: "testing", Status: PhasePending},
-			{Name: "rollout.t1", Task: "t1", Status: PhasePending},
+			{Name: "rollout.t1", Task: "t1", Status: PhasePending, AllowanceFrom: 1},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
 		},
 		RollbackHistory: []Rollback{{

@@ -70,26 +70,24 @@ func digestOf(rec *metadata.Phase) string {
 	return rec.Digest
 }
 
-// Approval says which phase waits for an approval, and by whom. ok is false if
-// none does.
+// Approval says which phase waits for an approval, and by whom: the first, if
+// several parts do. ok is false if none does.
 func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {
-	for i := range run.Phases {
-		rec := &run.Phases[i]
-		p := plan.Phase(rec.Name)
-		if rec.Status == metadata.PhaseSkipped || p == nil {
+	return ApprovalOf(plan, run, "")
+}
+
+// ApprovalOf is Approval for the part of that name, if it waits for one.
+func ApprovalOf(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
+	for _, d := range due(plan, run) {
+		rec, p := run.Phase(d.Phase), plan.Phase(d.Phase)
+		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || Unreviewed(p, rec) || ok && d.Phase != part {
 			continue
 		}
-		if rec.Status != metadata.PhaseCompleted {
-			return "", "", "", false
-		}
-		if Unreviewed(p, rec) {
-			return "", "", "", false
-		}
-		if role, why := approver(p, run, rec); role != "" {
-			return rec.Name, role, why, true
+		if r, because := approver(p, run, rec); r != "" {
+			phase, role, why, ok = d.Phase, r, because, true
 		}
 	}
-	return "", "", "", false
+	return phase, role, why, ok
 }
 
 // Unreviewed reports whether a completed phase has to be reviewed again before

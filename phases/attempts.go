@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -168,11 +169,18 @@ func CodeOf(c metadata.Class) metadata.Code {
 }
 
 // Tries returns the attempts already made for the work at hand: the same
-// phase, step, generation and round, since a person last gave an allowance.
+// phase, step, generation and round, since a person last gave an allowance. Other
+// parts may have been worked on in between.
 func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
 	var tries []metadata.Attempt
 	for _, a := range slices.Backward(run.Attempts) {
-		if a.N <= run.AllowanceFrom || a.Phase != rec.Name || a.Generation != rec.Generation {
+		if a.N <= allowanceFrom(run, rec) {
+			break
+		}
+		if a.Phase != rec.Name && split.Beside(rec, run.Phase(a.Phase)) {
+			continue
+		}
+		if a.Phase != rec.Name || a.Generation != rec.Generation {
 			break
 		}
 		if a.Step == step && a.Round == rec.Round {
@@ -181,6 +189,12 @@ func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata
 	}
 	slices.Reverse(tries)
 	return tries
+}
+
+// allowanceFrom is the number of the attempt after which a phase has its newest
+// allowance: that of the run or, for a part, its own.
+func allowanceFrom(run metadata.Run, rec *metadata.Phase) int {
+	return max(run.AllowanceFrom, rec.AllowanceFrom)
 }
 
 // sessionOf returns n if attempt n left a session that this agent can go on

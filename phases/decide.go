@@ -25,40 +25,78 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return d
 }
 
-// next finds the first phase that is not done and the step it needs. The record
-// has the phases in their order, with those that rules have inserted.
+// next gives the first thing there is to do. Only if there is none, it ends: with
+// what the first part waits for.
 func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	for _, p := range plan.Phases {
-		if run.Phase(p.Name) == nil {
-			return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("phase_unrecorded")}
+	all := due(plan, run)
+	for _, d := range all {
+		if !d.Final() {
+			return d
 		}
 	}
+	return all[0]
+}
+
+// due gives what each phase needs that is not done and does not need another one
+// that is not: at least one decision, in the order of the record, which has the
+// phases that rules have inserted. It has more than one only among the parts of a
+// phase.
+func due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
+	for _, p := range plan.Phases {
+		if run.Phase(p.Name) == nil {
+			return []Decision{{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("phase_unrecorded")}}
+		}
+	}
+	undone := map[string]bool{}
 	for i := range run.Phases {
 		rec := &run.Phases[i]
 		p := plan.Phase(rec.Name)
 		if p == nil || rec.Status == metadata.PhaseSkipped {
 			continue // the pipeline had it once, and the history names it
 		}
-		switch rec.Status {
-		case metadata.PhaseCompleted:
-			if Unreviewed(p, rec) {
-				return attempt(plan, run, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
-			}
-			if role, why := approver(p, run, rec); role != "" {
-				return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why)}
-			}
-			continue
-		case metadata.PhaseFailed:
-			return failed(rec)
-		case metadata.PhasePending:
-			return begin(plan, run, rec, metadata.Because("not_begun"))
+		if split.Whole(rec) == "" && len(all) > 0 {
+			return all // its parts are not all done
 		}
-		return inProgress(plan, run, p, rec)
+		if split.NeedsAny(&run, rec, undone) {
+			undone[rec.Name] = true
+			continue
+		}
+		d := needed(plan, run, p, rec)
+		if d.Do == "" {
+			continue
+		}
+		all, undone[rec.Name] = append(all, d), true
+		if split.Whole(rec) == "" || d.Final() && !haltsAlone(rec, d) {
+			return all
+		}
 	}
-	if run.AwaitsCI() {
-		return Decision{Do: DoWait, Phase: run.CurrentPhase, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}
+	switch {
+	case len(all) > 0:
+	case run.AwaitsCI():
+		all = []Decision{{Do: DoWait, Phase: run.CurrentPhase, Code: metadata.AwaitingCI, Why: metadata.Because("ci_awaited")}}
+	default:
+		all = []Decision{{Do: DoFinish, Code: metadata.Done, Why: metadata.Because("phases_done")}}
 	}
-	return Decision{Do: DoFinish, Code: metadata.Done, Why: metadata.Because("phases_done")}
+	return all
+}
+
+// needed gives what a phase needs to be done; the zero decision if it is.
+func needed(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) Decision {
+	switch rec.Status {
+	case metadata.PhaseCompleted:
+		if Unreviewed(p, rec) {
+			return attempt(plan, run, rec, metadata.Review, metadata.Because("artifact_edited", "file", p.Writes))
+		}
+		if role, why := approver(p, run, rec); role != "" {
+			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.AwaitingPerson, Why: metadata.Because("approval_needed", "phase", p.Name, "role", role, "why", why)}
+		}
+		return Decision{}
+	case metadata.PhaseFailed:
+		return failed(rec)
+	case metadata.PhasePending:
+		return begin(plan, run, rec, metadata.Because("not_begun"))
+	}
+	return inProgress(plan, run, p, rec)
 }
 
 // failed ends a run whose phase has no revises left. A failing check is named

@@ -47,6 +47,7 @@ func TestAnyLifeEnds(t *testing.T) {
 			d := Decide(plan, run)
 			promise(rt, plan, run, d)
 			inOrder(rt, run, d)
+			endsLast(rt, plan, run, d)
 			was := run.Phase("plan").Status
 			run = play(rt, plan, run, d, draw(rt, d, moves))
 			if was != metadata.PhaseCompleted && run.Phase("plan").Status == metadata.PhaseCompleted && rapid.IntRange(0, 3).Draw(rt, "split") > 0 {
@@ -75,6 +76,10 @@ func draw(rt *rapid.T, d Decision, n int) Outcome {
 		return Outcome{Status: metadata.Cut, Code: metadata.RunCancelled, Class: metadata.Signal, Why: "killed"}
 	case 2:
 		return Outcome{Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: "nothing"}
+	case 3:
+		if d.Do == DoExecute || d.Do == DoRevise {
+			return asksPerson()
+		}
 	}
 	switch d.Do {
 	case DoCheck:
@@ -148,10 +153,37 @@ func inOrder(rt *rapid.T, run metadata.Run, d Decision) {
 	}
 }
 
-// stepIn is a person who starts the run again, retries, or takes it back.
+// endsLast holds that a run ends for a part that is halted only when no other part
+// could begin.
+func endsLast(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run, d Decision) {
+	stops := func(d Decision) bool { return !haltsAlone(run.Phase(d.Phase), d) }
+	if rec := run.Phase(d.Phase); !d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(Halts(plan, run), stops) || d.Code == metadata.BudgetExceeded {
+		return
+	}
+	for _, other := range split.Parts(&run, "code") {
+		waits := slices.ContainsFunc(split.Parts(&run, "code"), func(p *metadata.Phase) bool {
+			return split.Needs(&run, other, p.Name) && p.Status != metadata.PhaseCompleted
+		})
+		if other.Status == metadata.PhasePending && !waits {
+			rt.Fatalf("%q is decided, and %s could begin", show(d), other.Name)
+		}
+	}
+}
+
+// stepIn is a person who starts the run again, retries, answers, or takes it back.
 func stepIn(rt *rapid.T, plan *pipelines.Pipeline, run metadata.Run) metadata.Run {
 	some := rapid.SampledFrom(phaseNames(run)).Draw(rt, "some phase")
-	switch rapid.IntRange(0, 4).Draw(rt, "person") {
+	switch rapid.IntRange(0, 5).Draw(rt, "person") {
+	case 5:
+		for _, q := range Questions(run) {
+			next, err := Answer(run, q.ID, "REST", Command{At: run.UpdatedAt})
+			if err != nil {
+				rt.Fatalf("%s is open, and cannot be answered: %v", q.ID, err)
+			}
+			legal(rt, run, next)
+			run = next
+		}
+		return run
 	case 3:
 		if next, err := Skip(plan, run, some, run.UpdatedAt); err == nil {
 			next = Take(run, next, Command{Name: "skip", Phase: some, Why: "no need", At: run.UpdatedAt})

@@ -18,11 +18,21 @@ func wake(run *metadata.Run) {
 	}
 }
 
+// paused reports whether a person has halted a run while parts were at work: to
+// answer or approve another part does not let it go on.
+func paused(run metadata.Run) bool {
+	if run.Stop == nil || run.Stop.Code != metadata.AwaitingPerson {
+		return false
+	}
+	rec := run.Phase(run.Stop.Phase)
+	return rec != nil && rec.Task != "" && rec.Status != metadata.PhaseCompleted && len(openQuestions(run, rec)) == 0
+}
+
 // Approve gives the record after a person has approved a phase as it stands;
-// with an empty name the one that the run waits at. Whatever changes that phase
+// with an empty name the first that the run waits at. Whatever changes that phase
 // later voids it. An error says why there is nothing to approve.
 func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Run, error) {
-	waits, role, _, ok := Approval(plan, run)
+	waits, role, _, ok := ApprovalOf(plan, run, c.Phase)
 	switch {
 	case c.Phase != "" && run.Phase(c.Phase) == nil:
 		return run, &UnknownPhase{Phase: c.Phase, Known: phaseNames(run)}
@@ -38,13 +48,15 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	run.Approvals = append(run.Approvals, metadata.Approval{
 		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Touched: rec.Touched, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
-	wake(&run)
+	if !paused(run) {
+		wake(&run)
+	}
 	return touch(run, c.At), nil
 }
 
 // Answer gives the record after a person has answered a question: the one with
-// that id, or with an empty id the only open one. The run goes on once none is
-// open. An error says which questions there are.
+// that id, or with an empty id the only open one. The run goes on once none of that
+// phase is open. An error says which questions there are.
 func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) {
 	var ids []string
 	for _, q := range Questions(run) {
@@ -65,12 +77,15 @@ func Answer(run metadata.Run, id, text string, c Command) (metadata.Run, error) 
 		id = ids[0]
 	}
 	run = run.Clone()
+	held := paused(run)
 	q := &run.Questions[slices.IndexFunc(run.Questions, func(q metadata.Question) bool { return q.ID == id })]
 	at := c.At
 	q.Answer, q.By, q.AnsweredAt = text, c.By, &at
-	if unanswered := Questions(run); len(unanswered) == 0 {
+	switch unanswered := Questions(run); {
+	case held:
+	case len(openQuestions(run, run.Phase(q.Phase))) == 0:
 		wake(&run)
-	} else if run.Stop != nil && run.Stop.Code == metadata.AwaitingPerson {
+	case run.Stop != nil && run.Stop.Code == metadata.AwaitingPerson:
 		stop := *run.Stop
 		stop.Why = whyAsks(unanswered)
 		run.Stop = &stop

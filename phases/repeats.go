@@ -44,7 +44,7 @@ func StopRepeats(run metadata.Run, d Decision, o Outcome) Outcome {
 // brokeBefore reports whether an earlier writing step of the phase broke a rule.
 func brokeBefore(run metadata.Run, rec *metadata.Phase, rule metadata.Rule) bool {
 	return slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool {
-		return a.N > run.AllowanceFrom && a.Phase == rec.Name && a.Generation == rec.Generation && a.Step != metadata.Review &&
+		return a.N > allowanceFrom(run, rec) && a.Phase == rec.Name && a.Generation == rec.Generation && a.Step != metadata.Review &&
 			slices.Contains(strings.Split(a.Broke, ","), string(rule))
 	})
 }

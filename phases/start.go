@@ -114,6 +114,9 @@ func barred(c metadata.Code) bool {
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
 	run, at := Allow(run, s.More), s.At
+	if d, is := halted(plan, run, phase); is && (run.Stop == nil || run.Stop.Phase != phase) {
+		return retryPart(run, d, at)
+	}
 	switch {
 	case run.Status == metadata.Running:
 		return run, refuse(metadata.Because("retry_running"))
@@ -141,6 +144,24 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	run.AllowanceFrom = len(run.Attempts)
 	run.Status, run.Stop = metadata.Running, nil
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
+	return touch(run, at), nil
+}
+
+// retryPart gives one of several parts that are halted a fresh allowance of its
+// own: the others stay as they are, and so does a run that is at work.
+func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error) {
+	rec := run.Phase(d.Phase)
+	switch {
+	case len(openQuestions(run, rec)) > 0:
+		return run, refuse(metadata.Because("retry_unanswered", "phase", d.Phase, "question", openQuestions(run, rec)[0].ID))
+	case rec.Status == metadata.PhaseFailed:
+		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
+	case rec.Status == metadata.PhaseCompleted:
+		return run, refuse(metadata.Because("retry_ended", "phase", d.Phase, "status", rec.Status))
+	}
+	rec.RetryCount, rec.Recent, rec.AllowanceFrom = 0, nil, len(run.Attempts)
+	wake(&run)
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: d.Phase, Why: metadata.Because("fresh_allowance")})
 	return touch(run, at), nil
 }
 

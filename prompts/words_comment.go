@@ -11,6 +11,7 @@ type CommentWords struct {
 	CutOff      string // at the end of a comment that is too long
 	Interrupted string // what became of the run
 	Resume      string // what takes a run on that only has to be told so
+	Halted      string // before the parts of a phase that do not go on
 	Choose      string // before the commands of which a person gives one
 	Approves    string // what each of them does
 	Rejects     string

@@ -91,7 +91,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 // right that the phase asks for, or has approved another state of it. Nil if it
 // counts.
 func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Request) error {
-	_, role, _, _ := phases.Approval(b.w.Plan, run)
+	_, role, _, _ := phases.ApprovalOf(b.w.Plan, run, o.Phase)
 	approver := inbox.Asker{Who: o.By, Comment: o.Comment}
 	if o.Review != nil {
 		approver.Review = o.Review.ID
@@ -99,7 +99,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 	if no := b.inbox.May(ctx, approver, github.Role(role)); no != nil {
 		return command.Refuse(no.Code, no.Why)
 	}
-	if err := b.w.Unchanged(ctx, o.Commit); err != nil {
+	if err := b.w.Unchanged(ctx, o.Commit, o.Phase); err != nil {
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}
 	return nil

@@ -119,7 +119,7 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		next, err = phases.Skip(plan, run, o.Phase, o.At)
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
-		phase, role, _, _ := phases.Approval(plan, run)
+		phase, role, _, _ := phases.ApprovalOf(plan, run, o.Phase)
 		next, err = phases.Approve(plan, run, c)
 		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
 	case "answer":

@@ -15,9 +15,39 @@ import (
 // advice is why a run does not go on, and what a person can do about it.
 type advice struct{ writer }
 
-// text says why the run does not go on, and what a person can do now: the one
-// thing that is asked, where something is.
-func (w advice) text() string {
+// text says why the run or parts of a phase do not go on, and what a person can do
+// now: the one thing that is asked, where something is.
+func (w advice) text() string { return text.Join("\n\n", w.onRun(), w.halts()) }
+
+// halts says of each part of a phase that it does not go on, why, and which command
+// changes that. The one that the run has stopped at is told of with the run.
+func (w advice) halts() string {
+	items := []string{markdown.Bold(w.Comment.Halted)}
+	for _, d := range phases.Halts(w.plan, w.run) {
+		if w.run.Stop != nil && w.run.Stop.Phase == d.Phase {
+			continue
+		}
+		does := "/retry " + d.Phase
+		if d.Code == metadata.AwaitingPerson {
+			does = "/approve " + d.Phase
+		}
+		asked := slices.IndexFunc(phases.Questions(w.run), func(q metadata.Question) bool { return q.Phase == d.Phase })
+		if asked >= 0 && w.run.Stop != nil && w.run.Stop.Code == metadata.AwaitingPerson {
+			continue // all questions are told of with the run
+		}
+		if asked >= 0 {
+			does = "/answer " + phases.Questions(w.run)[asked].ID
+		}
+		items = append(items, "- "+markdown.Inline(w.title(d.Phase), 60)+": "+markdown.Inline(d.Why.In(w.Catalogue), 600)+" "+markdown.Code(does))
+	}
+	if len(items) == 1 {
+		return ""
+	}
+	return alert(alertNote, w.within(10_000, items))
+}
+
+// onRun says why the run does not go on.
+func (w advice) onRun() string {
 	reason := metadata.Done
 	if stop := w.run.Stop; stop != nil {
 		reason = stop.Code

@@ -75,7 +75,7 @@ func Do(ctx context.Context, env environ.Env, s Order) (err error) {
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
 	if err == nil && o.Name == "approve" {
-		err = w.Unchanged(ctx, o.Commit)
+		err = w.Unchanged(ctx, o.Commit, o.Phase)
 	}
 	if err != nil {
 		return exit.AsUsage(err)

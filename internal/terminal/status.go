@@ -29,6 +29,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.Line("%s", r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
 	r.findings(rows)
 	r.questions(run)
+	r.halts(plan, run)
 	r.approvals(run)
 	r.tasks(run)
 	r.children(plan, run)

@@ -24,6 +24,18 @@ func (r statusReport) questions(run metadata.Run) {
 	}
 }
 
+// halts prints which parts of a phase do not go on, and why.
+func (r statusReport) halts(plan *pipelines.Pipeline, run metadata.Run) {
+	all := phases.Halts(plan, run)
+	if len(all) == 0 {
+		return
+	}
+	r.Heading(r.Shown("halted"))
+	for _, d := range all {
+		r.Text(text.Join(" ", text.Flat(d.Phase)+":", text.JoinLines(d.Why.In(r.C))), "  ")
+	}
+}
+
 // approvals prints what people have approved, and whether that still holds.
 func (r statusReport) approvals(run metadata.Run) {
 	t := text.Table{}

@@ -45,12 +45,13 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	return "", fmt.Errorf("no commit of phase %s is on %s: nothing to restore from", phase, w.Run.BranchName)
 }
 
-// Unchanged refuses an approval for what has changed since a commit.
-func (w *Workspace) Unchanged(ctx context.Context, commit string) error {
+// Unchanged refuses an approval of the part of that name, or of what the run waits
+// at, for what has changed since a commit.
+func (w *Workspace) Unchanged(ctx context.Context, commit, part string) error {
 	if commit == "" {
 		return nil
 	}
-	phase, _, _, _ := phases.Approval(w.Plan, w.Run)
+	phase, _, _, _ := phases.ApprovalOf(w.Plan, w.Run, part)
 	full, seen, err := w.recordAt(ctx, commit)
 	if err != nil {
 		return err

@@ -65,6 +65,21 @@ func Needs(run *metadata.Run, rec *metadata.Phase, other string) bool {
 	return t != nil && slices.ContainsFunc(t.Needs, func(id string) bool { return name(Whole(rec), id) == other })
 }
 
+// NeedsAny reports whether a part needs one of some phases right before it.
+func NeedsAny(run *metadata.Run, rec *metadata.Phase, of map[string]bool) bool {
+	for other := range of {
+		if Needs(run, rec, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// Beside reports whether two records are those of parts of the same phase.
+func Beside(rec, other *metadata.Phase) bool {
+	return rec.Task != "" && other != nil && other.Task != "" && Whole(rec) == Whole(other)
+}
+
 // Needing gives the parts that need a part, also those that need one of these. If
 // the code is taken back to where the part ended, those that were worked on since
 // are among them.

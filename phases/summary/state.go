@@ -36,6 +36,7 @@ type Phase struct {
 	Gates      []metadata.Gate      `json:"failed_gates,omitempty"`
 	Checks     []Check              `json:"failed_checks,omitempty"`
 	Violations []Reverted           `json:"violations,omitempty"` // changes that were taken back
+	Halt       *Halt                `json:"halt,omitempty"`       // of a part that does not go on
 }
 
 // Reverted is a change that was taken back.
@@ -74,6 +75,13 @@ type Budget struct {
 	Attempts int            `json:"attempts,omitzero"`
 	IssueUSD float64        `json:"issue_usd,omitzero"` // over the whole life of the run
 	Used     metadata.Spent `json:"used"`               // since a person last said that the run goes on
+}
+
+// Halt is why a part of a phase does not go on until somebody does something about
+// it. Other parts may.
+type Halt struct {
+	Code metadata.Code `json:"code"`
+	Why  string        `json:"why"` // in English
 }
 
 // Question is a question that nobody has answered.
@@ -173,6 +181,10 @@ func phasesOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) 
 		if run.Phase(p.Name) == nil {
 			out = append(out, Phase{Name: p.Name, Status: metadata.PhasePending})
 		}
+	}
+	for _, d := range phases.Halts(plan, run) {
+		i := slices.IndexFunc(out, func(p Phase) bool { return p.Name == d.Phase })
+		out[i].Halt = &Halt{d.Code, texts.Cut(d.Why.In(words), mostText)}
 	}
 	return out
 }

@@ -1,0 +1,39 @@
+package phases
+
+import (
+	"slices"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// Halts gives the parts of a phase that do not go on until somebody does something
+// about them, in the order of the record, each with the reason. Other parts go on
+// meanwhile, so there can be several, also while the run is at work.
+func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
+	return slices.DeleteFunc(due(plan, run), func(d Decision) bool {
+		rec := run.Phase(d.Phase)
+		return !d.Final() || rec == nil || rec.Task == ""
+	})
+}
+
+// haltsAlone reports whether a part that ended like that leaves it to the others to
+// go on. What failed for a reason outside of the work, such as a service that does
+// not answer, would fail for them, too; and while all parts are done on one branch,
+// so would their checks if those of this part do.
+func haltsAlone(rec *metadata.Phase, d Decision) bool {
+	return !rec.ChecksFail() && slices.Contains([]metadata.Code{
+		metadata.AwaitingPerson, metadata.ReviewFailed, metadata.Stuck, metadata.NoProgress, metadata.OutputInvalid,
+		metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound,
+	}, d.Code)
+}
+
+// halted gives why a part does not go on; false if it is none that is halted.
+func halted(plan *pipelines.Pipeline, run metadata.Run, phase string) (Decision, bool) {
+	all := Halts(plan, run)
+	i := slices.IndexFunc(all, func(d Decision) bool { return d.Phase == phase })
+	if i < 0 {
+		return Decision{}, false
+	}
+	return all[i], true
+}
