@@ -165,6 +165,9 @@ func (p programs) key(name, version string, install workflow.AgentInstall) Check
 	default:
 		return lacking(name, found+", but neither a key nor a login", login)
 	}
+	for _, holds := range Holding(map[string]pipelines.Agent{name: {Use: name}}, p.env.Environ) {
+		found += "; " + holds
+	}
 	if series(version) != series(install.Version) {
 		return hinted(name, fmt.Sprintf("%s; tried is version %s", found, install.Version), fmt.Sprintf("if it makes trouble: npm install -g %s@%s", install.Package, install.Version))
 	}

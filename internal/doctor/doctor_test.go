@@ -200,8 +200,8 @@ func TestDoctorAgents(t *testing.T) {
 		want     []string
 	}{
 		{"all is well", plan("", "claude"), map[string]string{"claude": claude + " (Claude Code)"}, nil, "ANTHROPIC_API_KEY=canary", []string{"ok claude: version " + claude + ", key from ANTHROPIC_API_KEY"}},
-		{"logged in", plan("", "claude"), map[string]string{"claude": claude}, []string{".claude/.credentials.json"}, "", []string{"ok claude: version " + claude + ", logged in"}},
-		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in"}},
+		{"logged in", plan("", "claude"), map[string]string{"claude": claude}, []string{".claude/.credentials.json"}, "", []string{"ok claude: version " + claude + ", logged in; claude holds its login itself (.credentials.json), so the gate neither counts nor limits what is asked with it; without that login, a key in ANTHROPIC_API_KEY stays outside"}},
+		{"logged in elsewhere", plan("", "codex"), map[string]string{"codex": "codex-cli 0.169.3"}, []string{"there/auth.json"}, "CODEX_HOME=HOME/there", []string{"ok codex: version 0.169.3, logged in; codex holds its login itself (auth.json), so the gate neither counts nor limits what is asked with it; without that login, a key in OPENAI_API_KEY stays outside"}},
 		{"settings", plan("", "codex"), map[string]string{"codex": "0.169.0"}, []string{".codex/config.toml"}, "", []string{"hint codex: version 0.169.0, no key and no login that is known; HOME/.codex/config.toml may name another way"}},
 		{"no key", plan("", "codex"), map[string]string{"codex": "0.169.0"}, nil, "", []string{"missing codex: version 0.169.0, but neither a key nor a login"}},
 		{"an old one", plan("", "gemini"), map[string]string{"gemini": "0.2.1"}, nil, "GEMINI_API_KEY=canary", []string{"hint gemini: version 0.2.1, key from GEMINI_API_KEY; tried is version " + workflow.AgentInstalls()["gemini"].Version}},

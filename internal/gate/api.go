@@ -17,6 +17,8 @@ const (
 	Gemini    API = "gemini"
 )
 
+const chatCompletions = "/chat/completions"
+
 // purpose is what a request to a provider is for.
 type purpose int
 
@@ -43,7 +45,7 @@ func (a API) purposeOf(method, at string) (what purpose, model string) {
 		}
 	case OpenAI:
 		switch {
-		case post && (at == "/responses" || at == "/responses/compact" || at == "/chat/completions"):
+		case post && (at == "/responses" || at == "/responses/compact" || at == chatCompletions):
 			return asksModel, ""
 		case get && below(at, "/models"):
 			return free, ""

@@ -24,6 +24,7 @@ type exchange struct {
 	entry   *entry // nil: no model is asked
 	meter   *meter // nil: nothing is counted
 	last    Tokens
+	used    int64 // what tools cost so far
 	answers excerpt
 	ended   sync.Once
 
@@ -39,6 +40,13 @@ type exchange struct {
 	longest   int64 // tokens that an answer may have, as the request says; 0: it does not
 	answersTo int64 // the request, if it asks for several
 	goesOn    bool  // from what the provider keeps, so that nobody knows how long the request is
+
+	hosted    bool    // it may use tools of the provider that cost something
+	tools     int64   // what those cost in any case, in millionths of a US dollar
+	factor    float64 // how many times the usual price it costs; less than 1: once
+	saysHow   bool    // it says whether it asks for events
+	streams   bool    // it does
+	saysUsage bool    // and for one with what was used
 }
 
 // refused gives why the request is not passed on, or nil.
@@ -79,7 +87,7 @@ func (x *exchange) claim() {
 		return
 	}
 	most := Tokens{Input: x.sent / bytesPerToken, Output: cmp.Or(x.longest, longestAnswer) * max(1, x.answersTo)}
-	x.gate.ledger.claim(x.entry, x.asked, most)
+	x.gate.ledger.claim(x.entry, x.bill(x.asked, most, 0).usd)
 }
 
 type exchangeKey struct{}
@@ -117,7 +125,7 @@ func (x *exchange) end(whole bool) {
 		}
 		sent, _ := x.request()
 		t, estimated := m.settle(sent, whole)
-		x.gate.ledger.settle(x.entry, x.model(), t, estimated)
+		x.gate.ledger.settle(x.entry, Usage{1, t, estimated}, x.model(), x.costs(t, m.toolsUsed()))
 		if x.gate.transcript.to != nil {
 			x.gate.transcript.add(x.text())
 		}
@@ -151,16 +159,39 @@ func (x *exchange) see(p []byte) {
 		return
 	}
 	x.meter.write(p)
-	if t := x.meter.tokens(); t != x.last {
-		x.last = t
-		x.gate.ledger.update(x.entry, x.model(), t)
+	if t, tools := x.meter.tokens(), x.meter.toolsUsed(); t != x.last || tools != x.used {
+		x.last, x.used = t, tools
+		x.gate.ledger.update(x.entry, x.costs(t, tools).usd)
 	}
+}
+
+// costs gives what the answer costs with so many tokens and tools.
+func (x *exchange) costs(t Tokens, tools int64) bill {
+	model := x.model()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.bill(model, t, tools)
+}
+
+// bill gives what the exchange costs with tokens of a model, and with tools that cost
+// so many millionths of a US dollar.
+func (x *exchange) bill(model string, t Tokens, tools int64) bill {
+	usual := x.gate.ledger.price(model, t)
+	if x.gate.config.Limits.Price == nil {
+		return bill{}
+	}
+	factor := max(1, x.factor)
+	usd := usual*factor + float64(tools+x.tools)/1e6
+	return bill{usd, usd - usual}
 }
 
 // watch gives the body of an answer so that what passes is seen.
 func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if counted {
 		x.meter = newMeter(x.provider.API, strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"))
+		x.mu.Lock()
+		x.meter.exact = x.hosted
+		x.mu.Unlock()
 	}
 	see, over := x.see, func() {}
 	if res.Header.Get("Content-Encoding") == "gzip" {

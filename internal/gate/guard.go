@@ -20,31 +20,54 @@ const (
 	longest                 // answer, in tokens
 	answers                 // to the one request
 	stored                  // what the request goes on from, which the provider keeps
+	template                // what the provider keeps of a request, which may be anything
+	helper                  // another model, which a tool asks
+	place                   // where a tool works
+	elsewhere               // an address of models, to which the real key would go
+	tier                    // how soon the answer is wanted, which has a price
+	streams                 // whether the answer comes in events
+	saysUsage               // whether those say what was used
+	searches                // an answer that the provider may search the web for
 )
 
 // requestFields says where requests name what is checked.
 var requestFields = map[API]fields{
-	Anthropic: {
+	Anthropic: ofGateways(fields{
 		"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
+		"tools.model": helper, "speed": tier, "inference_geo": tier,
 		"messages.content.source.url": address, "messages.content.content.source.url": address,
 		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
 		"max_tokens": longest,
-	},
-	OpenAI: {
-		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": connector, "tools.server_url": connector,
+	}),
+	OpenAI: ofGateways(fields{
+		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,
+		"tools.model": helper, "tools.environment.type": place, "prompt": template, "service_tier": tier, "stream": streams, "stream_options.include_usage": saysUsage,
 		"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
 		"messages.content.image_url.url": address,
 		"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
 		"previous_response_id": stored, "conversation": stored,
-	},
+	}),
 	Gemini: inAnySpelling(fields{
 		"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
-		"tools.googleMaps": connector, "tools.mcpServers": connector,
+		"tools.googleMaps": connector, "tools.mcpServers": connector, "tools.enterpriseWebSearch": connector, "serviceTier": tier,
 		"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
 		"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
 		"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
 		"generationConfig.maxOutputTokens":                                longest, "generationConfig.candidateCount": answers, "cachedContent": stored,
 	}),
+}
+
+// ofGateways adds what gateways before providers take besides, such as OpenRouter and
+// LiteLLM: other models, which answer where the first does not, and other addresses.
+func ofGateways(in fields) fields {
+	for _, at := range []string{"models", "fallbacks", "fallbacks.model", "extra_body.model", "extra_body.models", "extra_body.fallbacks"} {
+		in[at] = helper
+	}
+	for _, at := range []string{"api_base", "base_url", "extra_body.api_base", "extra_body.base_url"} {
+		in[at] = elsewhere
+	}
+	in["plugins"], in["extra_body.plugins"] = connector, connector
+	return in
 }
 
 // inAnySpelling adds the other spellings of paths: Google takes each name of one as
@@ -139,6 +162,8 @@ func (b *guard) check(p []byte) {
 		x.refuse(http.StatusBadRequest, "the request is no JSON in UTF-8")
 	case x.sent > maxRequest:
 		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxRequest>>20)+" MB")
+	case b.scan.odd:
+		x.refuse(http.StatusBadRequest, "the request is no JSON")
 	case b.scan.closed && x.asked == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
 		x.refuse(http.StatusBadRequest, "the request names no model")
 	}
@@ -162,9 +187,15 @@ func (b *guard) found(f field, v value) {
 			x.refuse(http.StatusBadRequest, "answers in the background cannot be counted")
 		}
 	case tool:
+		x.hosted = x.hosted || slices.ContainsFunc(paid, func(kind string) bool { return strings.HasPrefix(said, kind) })
 		if !b.open() && slices.ContainsFunc(outward, func(kind string) bool { return strings.HasPrefix(said, kind) }) {
 			x.refuse(http.StatusBadRequest, "the tool "+strconv.Quote(said)+" reaches hosts that the pipeline does not allow")
 		}
+	case searches:
+		if string(v.raw) != "null" {
+			x.tools = chatSearch
+		}
+		fallthrough
 	case connector:
 		if !b.open() && string(v.raw) != "null" {
 			x.refuse(http.StatusBadRequest, "tools of the provider that reach other hosts are not allowed by the pipeline")
@@ -179,6 +210,40 @@ func (b *guard) found(f field, v value) {
 		x.answersTo = max(x.answersTo, v.count())
 	case stored:
 		x.goesOn = x.goesOn || string(v.raw) != "null"
+	default:
+		b.more(f, v, said)
+	}
+}
+
+// more checks what has to do with money.
+func (b *guard) more(f field, v value, said string) {
+	x := b.x
+	switch f {
+	case template:
+		if string(v.raw) != "null" {
+			x.refuse(http.StatusBadRequest, "a prompt that the provider keeps may name another model and tools; send it as it is")
+		}
+	case helper:
+		if !v.opens && string(v.raw) != "null" && !x.gate.ledger.allows(x.provider.Name, said) {
+			x.refuseModel(said)
+		}
+	case place:
+		if strings.HasPrefix(said, "container") {
+			x.refuse(http.StatusBadRequest, "what runs in containers of the provider has no limits of the pipeline; run it here")
+		}
+	case elsewhere:
+		if string(v.raw) != "null" {
+			x.refuse(http.StatusBadRequest, "the request names another address of models, and the key is for one alone")
+		}
+	case tier:
+		x.factor = max(x.factor, tierFactor(x.provider.API, said))
+	case streams:
+		if x.saysHow {
+			x.refuse(http.StatusBadRequest, "the request says stream twice")
+		}
+		x.saysHow, x.streams = true, string(v.raw) == "true"
+	case saysUsage:
+		x.saysUsage = string(v.raw) == "true"
 	}
 }
 

@@ -32,6 +32,12 @@ const (
 	others    = "others"
 )
 
+// bill is what an exchange costs, in US dollars.
+type bill struct {
+	usd   float64
+	extra float64 // of that, what the usual price of its tokens does not explain
+}
+
 // ledger keeps what a call has used. It is safe for concurrent use.
 type ledger struct {
 	limits Limits
@@ -40,6 +46,7 @@ type ledger struct {
 	mu      sync.Mutex
 	turns   int
 	usd     float64 // of answers that are over
+	extra   float64 // of that, what the usual price of tokens does not explain
 	usage   map[string]Usage
 	running map[*entry]bool // what is being answered
 	changed chan struct{}   // closed when any of that has, and replaced
@@ -116,9 +123,8 @@ func (l *ledger) wake() {
 	l.changed = make(chan struct{})
 }
 
-// claim takes what a request may use at most.
-func (l *ledger) claim(x *entry, model string, t Tokens) {
-	usd := l.price(model, t)
+// claim takes what a request may cost at most, in US dollars.
+func (l *ledger) claim(x *entry, usd float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.running[x] {
@@ -127,9 +133,8 @@ func (l *ledger) claim(x *entry, model string, t Tokens) {
 	}
 }
 
-// update takes what an answer that is under way has used so far.
-func (l *ledger) update(x *entry, model string, t Tokens) {
-	usd := l.price(model, t)
+// update takes what an answer that is under way has cost so far.
+func (l *ledger) update(x *entry, usd float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x.usd = usd
@@ -156,22 +161,21 @@ func (l *ledger) lose(x *entry) {
 	}
 }
 
-// settle takes what an answer that is over has used. Only the first time counts.
-func (l *ledger) settle(x *entry, model string, t Tokens, estimated bool) {
-	usd := l.price(model, t)
+// settle takes what an answer that is over has used, and what that costs. Only the first time counts.
+func (l *ledger) settle(x *entry, used Usage, model string, cost bill) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.running[x] {
 		return
 	}
 	delete(l.running, x)
-	l.usd += usd
+	l.usd, l.extra = l.usd+cost.usd, l.extra+cost.extra
 	l.wake()
 	if _, known := l.usage[model]; !known && len(l.usage) >= maxModels {
 		model = others
 	}
 	u := l.usage[model]
-	u.Requests, u.Tokens, u.Estimated = u.Requests+1, u.Tokens.Add(t), u.Estimated || estimated
+	u.Requests, u.Tokens, u.Estimated = u.Requests+used.Requests, u.Tokens.Add(used.Tokens), u.Estimated || used.Estimated
 	l.usage[model] = u
 }
 
@@ -224,7 +228,7 @@ func (l *ledger) report() Report {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	usd, _ := l.spent()
-	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Limit: l.ended, Denied: l.denied, Models: slices.Sorted(maps.Keys(l.models))}
+	r := Report{Usage: maps.Clone(l.usage), Turns: l.turns, USD: usd, Extra: l.extra, Limit: l.ended, Denied: l.denied, Models: slices.Sorted(maps.Keys(l.models))}
 	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
 		r.Refused = append(r.Refused, Refused{host, l.hosts[host]})
 	}

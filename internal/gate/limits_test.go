@@ -146,7 +146,7 @@ func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
 // Which requests come in at once is settled by what they may cost, and not by which
 // of them is the quicker.
 func TestRequestsThatMayUseItUpWait(t *testing.T) {
-	l := newLedger(Limits{USD: 5, Price: func(_ string, u Tokens) float64 { return float64(u.Output) }}, nil)
+	l := newLedger(Limits{USD: 5}, nil)
 	enter := func() (*entry, <-chan struct{}) {
 		x, limit, later := l.enter()
 		if limit != NoLimit {
@@ -162,16 +162,16 @@ func TestRequestsThatMayUseItUpWait(t *testing.T) {
 	first, _ := enter()
 	_, later := enter()
 	waits("before the first has said what it may cost", later)
-	l.claim(first, "m", Tokens{Output: 3})
+	l.claim(first, 3)
 	<-later // it looks again
 	second, later := enter()
 	if later != nil {
 		t.Fatal("it waits although there is room")
 	}
-	l.claim(second, "m", Tokens{Output: 2})
+	l.claim(second, 2)
 	_, later = enter()
 	waits("when both may use it up", later)
-	l.settle(first, "m", Tokens{Output: 1}, false)
+	l.settle(first, Usage{Requests: 1}, "m", bill{usd: 1})
 	<-later
 	if x, later := enter(); x == nil || later != nil {
 		t.Error("it waits although the first was cheap")
@@ -220,6 +220,23 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"in another encoding":            {OpenAI, "{\x00\"\x00m\x00\"\x00:\x00\"\x00", World{}, 400, "UTF-8", nil},
 		"an image that has none":         {OpenAI, `{"model":"good","input":[{"content":[{"image_url":"data:image/png;base64,AA"}]}]}`, World{}, 200, "", nil},
 		"an image of a result":           {OpenAI, `{"model":"good","input":[{"output":[{"image_url":"https://evil.test"}]}]}`, World{}, 400, "fetch", nil},
+		"a prompt of the provider's":     {OpenAI, `{"model":"good","prompt":{"id":"pmpt_1"}}`, World{Open: true}, 400, "a prompt that the provider keeps", nil},
+		"no such prompt":                 {OpenAI, `{"model":"good","prompt":null}`, World{}, 200, "", nil},
+		"a tool that asks another model": {Anthropic, `{"model":"good","tools":[{"type":"advisor_20260301","model":"dear"}]}`, World{Open: true}, 400, "dear", []string{"dear"}},
+		"a shell of the provider's":      {OpenAI, `{"model":"good","tools":[{"type":"shell","environment":{"type":"container_auto"}}]}`, World{Open: true}, 400, "containers", nil},
+		"a shell of the agent's":         {OpenAI, `{"model":"good","tools":[{"type":"shell","environment":{"type":"local"}}]}`, World{}, 200, "", nil},
+		"the web, in an option":          {OpenAI, `{"model":"good","web_search_options":{}}`, World{}, 400, "other hosts", nil},
+		"how to answer, twice":           {OpenAI, `{"model":"good","stream":true,"stream":false}`, World{}, 400, "twice", nil},
+		"another model, if one fails":    {OpenAI, `{"model":"good","models":["good","dear"]}`, World{Open: true}, 400, "dear", []string{"dear"}},
+		"the same, named otherwise":      {OpenAI, `{"model":"good","fallbacks":[{"model":"dear"}]}`, World{Open: true}, 400, "dear", []string{"dear"}},
+		"good ones, if one fails":        {OpenAI, `{"model":"good","models":["good"],"fallbacks":null}`, World{}, 200, "", nil},
+		"another address":                {OpenAI, `{"model":"good","api_base":"https://evil.test"}`, World{Open: true}, 400, "another address", nil},
+		"the web, by a gateway":          {OpenAI, `{"model":"good","plugins":[{"id":"web"}]}`, World{}, 400, "other hosts", nil},
+		"names without quotes":           {Anthropic, `{"model":"good",mcp_servers:[{"url":"https://evil.test"}]}`, World{}, 400, "no JSON", nil},
+		"names in other quotes":          {Anthropic, `{"model":"good",'mcp_servers':[{"url":"https://evil.test"}]}`, World{}, 400, "no JSON", nil},
+		"in a comment":                   {Anthropic, `/**/{"model":"good","mcp_servers":[]}`, World{}, 400, "no JSON", nil},
+		"two texts":                      {Anthropic, `{"model":"good"} {"model":"dear"}`, World{}, 400, "", []string{"dear"}},
+		"numbers":                        {Anthropic, `{"model":"good","temperature":-1.5E+10,"a":[0,true,false,null]}` + " \n", World{}, 200, "", nil},
 		"a search that is nothing's own": {OpenAI, `{"model":"good","tools":[{"type":"function","name":"web_search"}]}`, World{}, 200, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

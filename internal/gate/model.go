@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (u *upstream) trim(at string) string {
 func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// A provider may answer before it has the whole request.
 	_ = http.NewResponseController(w).EnableFullDuplex() // every connection of the server can
-	body := newGuard(r.Body, x)
+	body, length := x.body(r)
 	first := make([]byte, 32<<10) // none that is used again: it may be read after the answer
 	// The name of the model comes early: a request for a wrong one is refused
 	// before the provider hears of it.
@@ -88,7 +89,7 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 		return
 	}
 	if r.ContentLength != 0 {
-		r.Body = &joined{first[:n], err, body, r.ContentLength}
+		r.Body, r.ContentLength = &joined{first[:n], err, body, length}, length
 	}
 	// Also when the client leaves in the middle, by which the proxy ends with a panic.
 	defer x.end(false)
@@ -143,9 +144,7 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	maps.DeleteFunc(query, func(name string, values []string) bool { return !u.API.takes(name, values) })
 	base.RawQuery = query.Encode()
 	out.URL, out.Host = base, u.Base.Host
-	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie", "X-Http-Method-Override"} {
-		out.Header.Del(name)
-	}
+	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
 	encoding := "identity"
 	if strings.Contains(out.Header.Get("Accept-Encoding"), "gzip") {
 		encoding = "gzip" // no other one can be read here
@@ -154,6 +153,17 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	for name, values := range u.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
+}
+
+// leads reports whether a header shows a key, or has a gateway send the request, and
+// the real key with it, elsewhere.
+func leads(name string) bool {
+	switch name {
+	case "Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
+		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Original-Host", "X-Host", "X-Goog-User-Project":
+		return true
+	}
+	return slices.ContainsFunc([]string{"Helicone-", "X-Portkey-", "Cf-", "X-Litellm-", "X-Forwarded-"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
 }
 
 // answered takes the head of an answer.
@@ -172,6 +182,9 @@ func (g *Gate) answered(x *exchange, res *http.Response) {
 	}
 	if !good {
 		g.ledger.drop(x.entry)
+	}
+	if !good {
+		mask(res, x.provider.Header)
 	}
 	res.Body = x.watch(res, good && x.purpose == asksModel)
 }

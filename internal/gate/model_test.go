@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,39 @@ func stream(w http.ResponseWriter, text string) {
 	io.WriteString(w, text)
 }
 
+// A gateway that repeats the key which it was shown, or that is told by a header to send
+// it elsewhere, gives nothing away.
+func TestTheRealKeyDoesNotComeBack(t *testing.T) {
+	for _, encoding := range []string{"", "gzip"} {
+		g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			text := "no key " + r.Header.Get("X-Api-Key") + strings.Join(slices.Sorted(maps.Keys(r.Header)), " ")
+			w.Header().Set("Content-Encoding", encoding)
+			w.WriteHeader(http.StatusForbidden)
+			if encoding == "" {
+				io.WriteString(w, text)
+				return
+			}
+			z := gzip.NewWriter(w)
+			io.WriteString(z, text)
+			z.Close()
+		})
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", g.URL("anthropic")+"/v1/messages", strings.NewReader(`{"model":"m"}`))
+		for _, name := range []string{"Helicone-Target-Url", "X-Portkey-Custom-Host", "Cf-Aig-Metadata", "X-Original-Url", "Anthropic-Beta"} {
+			r.Header.Set(name, "https://evil.test")
+		}
+		r.Header.Set("X-Api-Key", g.Placeholder())
+		r.Header.Set("Accept-Encoding", "gzip")
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { res.Body.Close() })
+		if text := textOf(t, res); res.StatusCode != 403 || !strings.HasPrefix(text, "no key [the key]") || !strings.Contains(text, "Anthropic-Beta") || strings.Contains(text, "Helicone") || strings.Contains(text, "Portkey") || strings.Contains(text, "Cf-") || strings.Contains(text, "Original") {
+			t.Errorf("%q: status %d, %q", encoding, res.StatusCode, text)
+		}
+	}
+}
+
 func TestUsageIsCounted(t *testing.T) {
 	for api, text := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream, Gemini: geminiStream} {
 		g := before(t, api, Config{}, func(w http.ResponseWriter, _ *http.Request) { stream(w, text) })
@@ -30,10 +65,10 @@ func TestUsageIsCounted(t *testing.T) {
 				t.Errorf("%s: the client got %q", api, got)
 			}
 		}
-		one := Tokens{40, 20, 0, 40}
+		one := Tokens{40, 20, 0, 40, 0}
 		model := map[API]string{Anthropic: "claude-x", OpenAI: "gpt-x", Gemini: "gemini-x"}[api]
 		if api == Anthropic {
-			one = Tokens{10, 20, 30, 40}
+			one = Tokens{10, 20, 30, 40, 0}
 		}
 		want := Report{Usage: map[string]Usage{model: {Requests: 2, Tokens: one.Add(one)}}, Turns: 2}
 		if d := cmp.Diff(want, g.Close()); d != "" {
@@ -91,7 +126,7 @@ func TestEventsAreNotHeldBack(t *testing.T) {
 			t.Errorf("then %q, %v", rest, err)
 		}
 		res.Body.Close()
-		if got := g.Close().Usage["gpt-x"].Tokens; got != (Tokens{40, 20, 0, 40}) {
+		if got := g.Close().Usage["gpt-x"].Tokens; got != (Tokens{40, 20, 0, 40, 0}) {
 			t.Errorf("compressed %v: %+v", zipped, got)
 		}
 	}
@@ -112,7 +147,7 @@ func TestOverHTTP2(t *testing.T) {
 	if got := textOf(t, ask(t, g, Anthropic, `{"model":"m"}`)); got != anthropicStream || proto != "HTTP/2.0" {
 		t.Errorf("%s: %q", proto, got)
 	}
-	if got := g.Close(); got.Usage["claude-x"].Tokens != (Tokens{10, 20, 30, 40}) {
+	if got := g.Close(); got.Usage["claude-x"].Tokens != (Tokens{10, 20, 30, 40, 0}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -140,7 +175,7 @@ func TestAHugeEvent(t *testing.T) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
 		t.Errorf("%d bytes of memory were taken", took)
 	}
-	if got := g.Close().Usage["claude-x"].Tokens; got != (Tokens{10, 20, 30, 40}) {
+	if got := g.Close().Usage["claude-x"].Tokens; got != (Tokens{10, 20, 30, 40, 0}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -66,6 +66,7 @@ type scanner struct {
 	raw    []byte
 	size   int
 	closed bool // an object or list at the top has ended
+	odd    bool // there is something that JSON does not have, though some parsers take it
 }
 
 type state int
@@ -78,7 +79,7 @@ const (
 
 // reset begins a new text.
 func (s *scanner) reset() {
-	s.state, s.deep, s.isKey, s.escape, s.closed = between, 0, false, false, false
+	s.state, s.deep, s.isKey, s.escape, s.closed, s.odd = between, 0, false, false, false, false
 	s.open, s.ends, s.path = s.open[:0], s.ends[:0], s.path[:0]
 }
 
@@ -104,6 +105,10 @@ func (s *scanner) end() { s.write([]byte{' '}) }
 func (s *scanner) mark(b byte) {
 	switch b {
 	case ' ', '\n', '\r', '\t':
+		return
+	}
+	s.odd = s.odd || s.closed // of two texts, some parsers read the first and others the last
+	switch b {
 	case '{', '[':
 		s.enter(b == '{')
 	case '}', ']':
@@ -198,6 +203,7 @@ func (s *scanner) keep(p []byte) {
 
 // complete has a whole string or word: a name in an object, or a value.
 func (s *scanner) complete(quoted bool) {
+	s.odd = s.odd || !quoted && (s.isKey || !isWord(s.raw))
 	switch {
 	case s.deep > 0:
 	case s.isKey:
@@ -205,6 +211,15 @@ func (s *scanner) complete(quoted bool) {
 	default:
 		s.tell(value{raw: s.raw, size: s.size, quoted: quoted})
 	}
+}
+
+// isWord reports whether what stands without quotes is a value in JSON, or begins a number.
+func isWord(raw []byte) bool {
+	switch string(raw) {
+	case "true", "false", "null":
+		return true
+	}
+	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && len(bytes.Trim(raw, "+-.0123456789eE")) == 0
 }
 
 // name makes a name the end of the path.

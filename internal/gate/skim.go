@@ -48,6 +48,10 @@ func (m *meter) writeEvents(p []byte) {
 			p = p[n:]
 			continue
 		}
+		if n := m.pass(p); n > 0 {
+			p = p[n:]
+			continue
+		}
 		whole := p[:bytes.LastIndex(p, eventEnd)+1] // and what follows is kept for later
 		if len(whole) > 0 {
 			whole = p[:len(whole)+1]
@@ -62,6 +66,65 @@ func (m *meter) writeEvents(p []byte) {
 	}
 }
 
+// Lines that say what their events are, as Anthropic's Messages and OpenAI's Responses
+// have them, and what is in those that have words alone.
+var (
+	eventLine  = []byte("event:")
+	typedLine  = []byte(`data: {"type":"`)
+	blockDelta = []byte(`content_block_delta",`)
+	response   = []byte(`response.`)
+	itemDelta  = landmarkOf(`.`, `delta",`)
+	itemWords  = landmarkOf(`"`, `delta":"`)
+	deltaWords = [][]byte{[]byte(`{"type":"text_delta","text":"`), []byte(`{"type":"input_json_delta","partial_json":"`), []byte(`{"type":"thinking_delta","thinking":"`)}
+)
+
+// pass takes the lines that p begins with as long as they say that nothing is wanted of
+// them but how many words they have, and reads one that says otherwise. It gives how
+// much that was; 0 where there is no such line.
+func (m *meter) pass(p []byte) (n int) {
+	if m.exact || m.model == "" {
+		return 0
+	}
+	for {
+		line := p[n:]
+		end := bytes.IndexByte(line, '\n')
+		if end < 0 {
+			return n
+		}
+		line = line[:end]
+		if rest, typed := bytes.CutPrefix(line, typedLine); typed {
+			if words := wordsOf(rest); words >= 0 {
+				m.words += int64(words)
+			} else {
+				m.events.write(p[n : n+end+1])
+				return n + end + 1
+			}
+		} else if end > 0 && !bytes.HasPrefix(line, eventLine) {
+			return n
+		}
+		n += end + 1
+	}
+}
+
+// wordsOf counts the words in the data of an event that has nothing else; -1 is any other.
+func wordsOf(data []byte) int {
+	if bytes.HasPrefix(data, blockDelta) {
+		delta := data[max(0, bytes.IndexByte(data, '{')):]
+		for _, begin := range deltaWords {
+			if text, ok := bytes.CutPrefix(delta, begin); ok {
+				return bytes.LastIndexByte(text, '"') // what closes the objects may be padded
+			}
+		}
+		return -1
+	}
+	if kind := data[:min(len(data), 80)]; bytes.HasPrefix(kind, response) && itemDelta.after(kind) != nil {
+		if text := itemWords.after(data); text != nil {
+			return endOfText(text)
+		}
+	}
+	return -1
+}
+
 // until gives the length of p up to the end of what ends it, or all of it.
 func until(p, end []byte) int {
 	if i := bytes.Index(p, end); i >= 0 {
@@ -73,7 +136,7 @@ func until(p, end []byte) int {
 // skim counts the words of whole events, if there is nothing in them but words that is
 // wanted. Else it does nothing and reports false.
 func (m *meter) skim(events []byte) bool {
-	if len(events) < len(eventEnd) || m.model == "" && modelName.after(events) != nil {
+	if len(events) < len(eventEnd) || m.exact || m.model == "" && modelName.after(events) != nil {
 		return false
 	}
 	for rest := usageName.after(events); rest != nil; rest = usageName.after(rest) {

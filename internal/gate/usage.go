@@ -6,11 +6,12 @@ type Tokens struct {
 	CacheRead  int64
 	CacheWrite int64
 	Output     int64
+	CacheHour  int64 // of CacheWrite, what is kept for an hour
 }
 
 // Add gives the sum.
 func (t Tokens) Add(u Tokens) Tokens {
-	return Tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output}
+	return Tokens{t.Input + u.Input, t.CacheRead + u.CacheRead, t.CacheWrite + u.CacheWrite, t.Output + u.Output, t.CacheHour + u.CacheHour}
 }
 
 // What is read from an answer.
@@ -20,9 +21,14 @@ const (
 	ofInputTool // of Gemini, beside ofInput
 	ofRead
 	ofWrite
+	ofHour // of ofWrite
 	ofOutput
 	ofThoughts // of Gemini, beside ofOutput
+	ofSearches // of the web
 	ofWords    // what the model says
+	ofUse      // a tool of the provider, by its name
+	ofUseTwice // the same, where each comes two times
+	ofQuery    // a search
 )
 
 // answerFields says where answers have their usage: whole ones, and the events of
@@ -34,6 +40,8 @@ var answerFields = map[API]fields{
 		"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
 		"usage.cache_read_input_tokens": ofRead, "message.usage.cache_read_input_tokens": ofRead,
 		"usage.cache_creation_input_tokens": ofWrite, "message.usage.cache_creation_input_tokens": ofWrite,
+		"usage.cache_creation.ephemeral_1h_input_tokens": ofHour, "message.usage.cache_creation.ephemeral_1h_input_tokens": ofHour,
+		"usage.server_tool_use.web_search_requests": ofSearches, "content_block.name": ofUse, "content.name": ofUse,
 		"usage.output_tokens": ofOutput,
 		"delta.text":          ofWords, "delta.partial_json": ofWords, "delta.thinking": ofWords,
 	},
@@ -45,6 +53,7 @@ var answerFields = map[API]fields{
 		"usage.output_tokens":                       ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
 		"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
 		"choices.message.content": ofWords,
+		"response.output.type":    ofUse, "output.type": ofUse, "item.type": ofUseTwice,
 	},
 	Gemini: {
 		"modelVersion":                          ofModel,
@@ -54,6 +63,8 @@ var answerFields = map[API]fields{
 		"usageMetadata.candidatesTokenCount":    ofOutput,
 		"usageMetadata.thoughtsTokenCount":      ofThoughts,
 		"candidates.content.parts.text":         ofWords,
+
+		"candidates.groundingMetadata.webSearchQueries": ofQuery,
 	},
 }
 
@@ -64,6 +75,8 @@ type meter struct {
 	json   scanner
 	stream bool // the answer is a stream of events
 
+	exact bool     // each event is read
+	tools [2]int64 // what tools cost, as lists have them and as they came two times
 	model string
 	most  [ofWords + 1]int64
 	seen  [ofWords + 1]bool
@@ -93,6 +106,8 @@ func (m *meter) found(f field, v value) {
 		if name, ok := v.text(); ok && len(name) <= maxModel {
 			m.model = name
 		}
+	case f >= ofUse:
+		m.use(f, v)
 	case f == ofWords:
 		if v.quoted {
 			m.words += int64(v.size)
@@ -108,7 +123,7 @@ const maxModel = 128
 
 // tokens gives what was used as far as the answer has said so.
 func (m *meter) tokens() Tokens {
-	t := Tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], Output: m.most[ofOutput] + m.most[ofThoughts]}
+	t := Tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], CacheHour: m.most[ofHour], Output: m.most[ofOutput] + m.most[ofThoughts]}
 	if m.api != Anthropic { // there, what was read from the cache is not among the input
 		t.Input = max(0, t.Input-t.CacheRead)
 	}

@@ -48,7 +48,7 @@ data: {"modelVersion":"gemini-x","usageMetadata":{"promptTokenCount":50,"toolUse
 )
 
 func TestMeter(t *testing.T) {
-	anthropic, others := Tokens{10, 20, 30, 40}, Tokens{40, 20, 0, 40}
+	anthropic, others := Tokens{10, 20, 30, 40, 0}, Tokens{40, 20, 0, 40, 0}
 	for name, tt := range map[string]struct {
 		api       API
 		text      string
@@ -91,7 +91,7 @@ func TestMeterOfHalfAnAnswer(t *testing.T) {
 	m := newMeter(Anthropic, true)
 	m.write([]byte(anthropicStream[:len(anthropicStream)*2/3]))
 	got, estimated := m.settle(300, false)
-	if want := (Tokens{10, 20, 30, m.words / bytesPerToken}); got != want || !estimated || m.words == 0 {
+	if want := (Tokens{10, 20, 30, m.words / bytesPerToken, 0}); got != want || !estimated || m.words == 0 {
 		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
 	}
 }
@@ -106,6 +106,10 @@ data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text
 data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"text\":\"x\"}"}}
 
 data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"\"usage\": none"}}
+
+data: {"type":"content_block_delta","index":12,"delta":{"type":"text_delta","text":"padded"}      }
+
+data: {"type":"content_block_delta","index":0,"delta":{"text":"in another order","type":"text_delta"}}
 
 `,
 		OpenAI: `data: {"type":"response.output_text.delta","item_id":"m","delta":"hello","logprobs":[]}

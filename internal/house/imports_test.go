@@ -419,6 +419,7 @@ var rooms = map[string][]string{
 		"internal/git",
 		"internal/github",
 		"internal/issue",
+		"internal/passage",
 		"internal/sandbox",
 		"internal/secrets",
 		"internal/text",

@@ -22,10 +22,10 @@ func (c Call) hosts() (out []string) {
 		return "us-east-1"
 	}
 	switch {
-	case c.Agent == "claude" && set("CLAUDE_CODE_USE_BEDROCK") != "":
+	case c.Agent == "claude" && set(bedrock) != "":
 		at := region("AWS_REGION", "AWS_DEFAULT_REGION")
 		out = append(out, "bedrock-runtime."+at+".amazonaws.com", "bedrock."+at+".amazonaws.com", "sts."+at+".amazonaws.com", "sts.amazonaws.com", "oidc."+at+".amazonaws.com", "portal.sso."+at+".amazonaws.com")
-	case c.Agent == "claude" && set("CLAUDE_CODE_USE_VERTEX") != "":
+	case c.Agent == "claude" && set(vertex) != "":
 		out = append(out, region("CLOUD_ML_REGION")+"-aiplatform.googleapis.com", "aiplatform.googleapis.com", "oauth2.googleapis.com")
 	case c.Agent == "claude" && c.goesAlone(gate.Anthropic):
 		out = append(out, "api.anthropic.com", "console.anthropic.com", "platform.claude.com")

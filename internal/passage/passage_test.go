@@ -160,7 +160,7 @@ func TestALimitIsReached(t *testing.T) {
 		}
 		r := engine.Result{Text: "so far"}
 		p.Settle(p.Close(), &r)
-		used, _ := prices("large-1", metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100})
+		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}) // to write 400 to a cache costs as 500
 		want := engine.Result{
 			Text: "so far", Model: "large-1", Limit: limit,
 			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true},
@@ -222,6 +222,8 @@ func TestWhoseFiguresCount(t *testing.T) {
 	seen := gate.Report{Turns: 2, USD: 0.5, Usage: map[string]gate.Usage{"small": {Tokens: gate.Tokens{Input: 10}}, "large": {Tokens: gate.Tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
 	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true}
 	near, far := metadata.Usage{InputTokens: 970, USD: 0.4, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
+	searched, priced, dearer := seen, near, near
+	searched.Extra, priced.Estimated, dearer.Estimated, dearer.USD = 0.25, true, true, 0.65
 	broken := gate.Report{Usage: map[string]gate.Usage{"m": {Tokens: gate.Tokens{Input: 10}, Estimated: true}}}
 	for name, tt := range map[string]struct {
 		seen      gate.Report
@@ -233,6 +235,9 @@ func TestWhoseFiguresCount(t *testing.T) {
 		"others":              {seen, far, gates, 1},
 		"nothing was seen":    {gate.Report{}, far, far, 0},
 		"not all was counted": {broken, far, far, 1},
+		"not all, and no own": {broken, metadata.Usage{}, metadata.Usage{InputTokens: 10}, 1},
+		"with a search":       {searched, priced, dearer, 0},
+		"knows of the search": {searched, near, near, 0},
 	} {
 		r := engine.Result{Usage: tt.own}
 		settleUsage("x", tt.seen, &r)
@@ -241,6 +246,18 @@ func TestWhoseFiguresCount(t *testing.T) {
 		}
 		if name == "it gives none" && r.Model != "large" {
 			t.Errorf("the model is %q", r.Model)
+		}
+	}
+}
+
+// What is written to a cache has another price than what is not.
+func TestPriceOfCaches(t *testing.T) {
+	c := Call{Price: prices}
+	for want, used := range map[float64]gate.Tokens{
+		1: {Input: 1e6}, 1.25: {CacheWrite: 1e6}, 2: {CacheWrite: 1e6, CacheHour: 1e6}, 1.625: {CacheWrite: 1e6, CacheHour: 5e5}, 0.1: {CacheRead: 1e6},
+	} {
+		if got := c.price("small-1", used); got != want {
+			t.Errorf("%+v: %v, want %v", used, got, want)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (c Call) ownWay(api gate.API) bool {
 	set := func(name string) bool { return process.Lookup(c.Env, name) != "" }
 	switch {
 	case api == gate.Anthropic && c.Agent == "claude":
-		return set("CLAUDE_CODE_USE_BEDROCK") || set("CLAUDE_CODE_USE_VERTEX") || claudeSettingsReach(c.Settings)
+		return set(bedrock) || set(vertex) || claudeSettingsReach(c.Settings)
 	case api == gate.OpenAI && c.Agent == "codex":
 		return c.Login && !set("CODEX_API_KEY") || codexSettingsReach(string(c.Settings))
 	case api == gate.Gemini:

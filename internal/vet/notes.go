@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases/boundary"
@@ -59,6 +60,16 @@ func unpriced(plans []*pipelines.Pipeline) (notes []string) {
 				notes = append(notes, fmt.Sprintf("pipeline %s: models: no price is known for %q, so it counts as the dearest known one; if it is spelled right, say it under prices",
 					text.Flat(plan.Name), model))
 			}
+		}
+	}
+	return notes
+}
+
+// holding says which logins the programs of pipelines hold here.
+func holding(plans []*pipelines.Pipeline, env []string) (notes []string) {
+	for _, plan := range plans {
+		for _, note := range doctor.Holding(plan.Agents, env) {
+			notes = append(notes, fmt.Sprintf("pipeline %s: %s", text.Flat(plan.Name), note))
 		}
 	}
 	return notes

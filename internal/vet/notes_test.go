@@ -21,3 +21,16 @@ func TestModelsWithoutAPrice(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// What goes past the gate on this machine is named for each pipeline whose agents do.
+func TestLoginsThatAreHeld(t *testing.T) {
+	plans := []*pipelines.Pipeline{
+		{Name: "one", Agents: map[string]pipelines.Agent{"a": {Use: "claude"}}},
+		{Name: "other", Agents: map[string]pipelines.Agent{"a": {Use: "codex"}}},
+	}
+	env := []string{"HOME=" + t.TempDir(), "OPENAI_API_KEY=x", "CLAUDE_CODE_USE_BEDROCK=1"}
+	want := []string{"pipeline one: claude holds its login itself (Amazon Bedrock), so the gate neither counts nor limits what is asked with it; without that login, a key in ANTHROPIC_API_KEY stays outside"}
+	if diff := cmp.Diff(want, holding(plans, env)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

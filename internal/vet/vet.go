@@ -40,7 +40,7 @@ func Run(ctx context.Context, env environ.Env, repo string, args []string, asJSO
 			text.Flat(strings.Join(files, ", ")), definition.InForce(src))
 	}
 	if !asJSON && len(all) == 0 {
-		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans)) {
+		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans), holding(plans, env.Environ)) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
 		}
 	}

@@ -1,0 +1,58 @@
+package passage
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// A program holds what lies in a file of its own, and what leads it past the gate; a
+// key in a variable it does not.
+func TestWhatProgramsHold(t *testing.T) {
+	all := map[string]pipelines.Agent{"a": {Use: "claude"}, "b": {Use: "codex"}, "c": {Use: "gemini"}, "d": {Use: "command"}, "e": {Use: "claude"}}
+	for name, tt := range map[string]struct {
+		files map[string]string
+		env   []string
+		want  []Held
+	}{
+		"nothing":             {nil, nil, nil},
+		"keys":                {nil, []string{"ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=b", "GEMINI_API_KEY=c"}, nil},
+		"logins":              {map[string]string{".claude/.credentials.json": "{}", ".codex/auth.json": "{}", ".gemini/oauth_creds.json": "{}"}, nil, []Held{{"claude", []string{".credentials.json"}}, {"codex", []string{"auth.json"}}, {"gemini", []string{"oauth_creds.json"}}}},
+		"a login and a key":   {map[string]string{".codex/auth.json": "{}"}, []string{"OPENAI_API_KEY=b"}, []Held{{"codex", []string{"auth.json"}}}},
+		"logged out":          {map[string]string{".codex/auth.json": "\n"}, nil, nil},
+		"elsewhere":           {map[string]string{"there/auth.json": "{}"}, []string{"CODEX_HOME=HOME/there"}, []Held{{"codex", []string{"auth.json"}}}},
+		"Bedrock":             {map[string]string{".aws/credentials": "[default]"}, []string{"CLAUDE_CODE_USE_BEDROCK=1"}, []Held{{"claude", []string{"credentials", "Amazon Bedrock"}}}},
+		"files of no Bedrock": {map[string]string{".aws/credentials": "[default]"}, nil, nil},
+		"Vertex":              {map[string]string{".claude/settings.json": "{}"}, []string{"CLAUDE_CODE_USE_VERTEX=1", "GOOGLE_GENAI_USE_VERTEXAI=true"}, []Held{{"claude", []string{"Google Vertex AI"}}, {"gemini", []string{"Google Vertex AI"}}}},
+		"settings":            {map[string]string{".claude/settings.json": `{"apiKeyHelper":"x"}`, ".codex/config.toml": "model_provider = \"mine\""}, nil, []Held{{"claude", []string{"settings.json"}}, {"codex", []string{"config.toml"}}}},
+		"other settings":      {map[string]string{".claude/settings.json": `{"model":"x"}`, ".codex/config.toml": "model = \"x\"", ".gemini/settings.json": "{}"}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			for file, text := range tt.files {
+				file = filepath.Join(home, file)
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			env := []string{"HOME=" + home}
+			for _, kv := range tt.env {
+				if kv == "CODEX_HOME=HOME/there" {
+					kv = "CODEX_HOME=" + filepath.Join(home, "there")
+				}
+				env = append(env, kv)
+			}
+			if d := cmp.Diff(tt.want, HeldBy(all, slices.Clip(env))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
