@@ -54,6 +54,7 @@ type author struct {
 	Transcripts   struct{ Keep size.Days }
 	Sandbox       Sandbox
 	CI            CI
+	Finish        string
 	Network       *Network
 	Models        []string // nil: nothing is said of them
 }
@@ -202,6 +203,7 @@ func (a *author) complete(source string) *Pipeline {
 		Sandbox: a.Sandbox,
 		Hooks:   a.Hooks,
 		CI:      a.CI,
+		Finish:  a.Finish,
 		Source:  source,
 
 		Baseline: a.Checks == "baseline",

@@ -45,11 +45,15 @@ type Pipeline struct {
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
+	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishRemove, or else it stays
 	Source          string              `json:"source"`           // "builtin:full", or the path of the file
 	Preset          string              `json:"preset,omitempty"` // the preset that was applied, if any
 	Part            Part                `json:"part,omitzero"`    // what Cut has left
 	Given           Given               `json:"given,omitzero"`   // in place of the agents and models of the file
 }
+
+// FinishRemove takes the folder of a run off its branch when it is completed.
+const FinishRemove = "remove"
 
 // Given is who does the work of every step because a person said so when the
 // run began or was refreshed. The zero value is nobody.

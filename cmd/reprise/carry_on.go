@@ -59,7 +59,10 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		run.Execution.Push = w.Push
 		announce(ctx, w, env, run)
 	}
-	return e.Run(ctx, run)
+	if run, err = e.Run(ctx, run); err != nil || o.Scratch {
+		return run, err
+	}
+	return run, e.Finish(ctx, run)
 }
 
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.

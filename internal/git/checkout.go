@@ -65,7 +65,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 // checkedOut returns the work tree of the user that has the run's branch
 // checked out, or is rebasing it; "" if none.
 func (br *runBranch) checkedOut() string {
-	dirs, _ := filepath.Glob(filepath.Join(escapeGlob(br.src.CommonDir), "worktrees", "*"))
+	dirs, _ := filepath.Glob(filepath.Join(pathname.EscapeGlob(br.src.CommonDir), "worktrees", "*"))
 	for _, dir := range append([]string{br.src.CommonDir}, dirs...) {
 		for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
 			text, err := os.ReadFile(filepath.Join(dir, name))
@@ -85,10 +85,6 @@ func (br *runBranch) sweepBranchLock() {
 	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 10*time.Second {
 		_ = os.Remove(name) // if it stays, the update of the branch says so
 	}
-}
-
-func escapeGlob(p string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p)
 }
 
 // workTreeOf names a work tree by its git directory, for people.

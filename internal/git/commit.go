@@ -24,9 +24,10 @@ type Commit struct {
 	Anew bool
 
 	// Shelve takes the state folder off the branch, and says so in a trailer of the
-	// message. It stays in the work tree and in the commit before, where it is read
-	// from, and the next commit that is none of this kind puts it back. It goes with
-	// nothing else.
+	// message. It stays in the work tree and in the commit before, which Options.Keep
+	// names from then on and where it is read from; the next commit that is none of
+	// this kind puts it back. It goes with nothing else, and does nothing where the
+	// folder is off the branch already.
 	Shelve bool
 }
 

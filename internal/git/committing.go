@@ -24,7 +24,13 @@ import (
 // the next commit), a *Moved (it stays here; see Options.TakeOther), or a work tree that
 // could not be written to.
 func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
+	if c.Shelve && r.shelf != "" {
+		return r.tip, nil
+	}
 	rev, err := r.plan(c)
+	if err == nil && c.Shelve {
+		err = r.upstream.keepRecord(ctx)
+	}
 	if err == nil {
 		err = r.leadOn(ctx, &rev)
 	}
@@ -127,7 +133,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 		return revision{}, fmt.Errorf("what is staged leads on from %s, but the tip is %s: stage it anew", short(c.Stage.tip), short(r.tip))
 	}
 	if c.Shelve {
-		if r.isNew || r.shelf != "" || len(r.state) == 0 {
+		if r.isNew || len(r.state) == 0 {
 			return revision{}, fmt.Errorf("there is no %s to take off the branch", r.opt.State)
 		}
 		return revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(r.tip), time: c.Time, ops: r.takeOff()}, nil

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/patch"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -83,7 +84,7 @@ func (c *comparison) follow(ops []op, tip string) {
 
 // diffFrom compares a commit with another one, or with the index.
 func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []string) (string, DiffStat, error) {
-	args := append(diffArgs(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
+	args := append(patch.Arguments(), "--numstat", "--patch", "--find-renames", from, with, "--", ".")
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+strings.TrimSuffix(p, "/"))
 	}
@@ -140,7 +141,7 @@ func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	}
 	out, err := c.gitCall(ctx, program.Call{
 		Env: snap.env, Limit: limit + 1,
-		Args: append(diffArgs(), "--cached", "--binary", "--no-renames", c.tip),
+		Args: append(patch.Arguments(), "--cached", "--binary", "--no-renames", c.tip),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)

@@ -135,11 +135,8 @@ func (br *runBranch) fetchRecord(ctx context.Context, commit string) error {
 	return err
 }
 
-// keepRef is where the remote has the record.
+// keepRef is where the record is kept.
 func (br *runBranch) keepRef() string { return KeptRefs + br.opt.Keep }
-
-// KeptRefs begin the names under which the records of runs are kept at a remote.
-const KeptRefs = "refs/reprise/"
 
 // ReadFile returns the file at path as it is in commit, a full hash; one of the
 // state folder that was taken off the branch as it was before that. The error

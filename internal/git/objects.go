@@ -99,6 +99,9 @@ func entries(data []byte, size int) (all []child, err error) {
 	return all, nil
 }
 
+// KeptRefs begin the names under which the records of runs are kept.
+const KeptRefs = "refs/reprise/records/"
+
 // shelves finds a folder of commits. Git runs by log, in the place of the objects.
 func shelves(ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelf.Shelves {
 	return shelf.Shelves{

@@ -18,9 +18,8 @@ type Options struct {
 	Scrap string
 
 	// Keep names the record of the run, such as issue-7, where the branch has it no
-	// longer: at the remote refs/reprise/issue-7 has it then, and in the user's
-	// repository refs/reprise/kept/issue-7, since git would take the other name for
-	// that of the branch. With "" it is kept nowhere.
+	// longer: refs/reprise/records/issue-7 has it then, at the remote and in the
+	// user's repository. With "" it is kept nowhere.
 	Keep string
 
 	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes

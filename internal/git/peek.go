@@ -17,6 +17,8 @@ type Peek struct {
 	src    *Source
 	dir    string
 	commit string
+	kept   string // see Source.Peek
+	record string // the commit that has the record; "" until it was needed
 	store  *store
 	remove func()
 }
@@ -24,8 +26,9 @@ type Peek struct {
 // Peek fetches the newest commit of a branch of origin, with the user's own
 // credentials, and leaves no trace of it in the user's repository. The error
 // wraps fs.ErrNotExist if there is no origin or no such branch. The result has
-// to be closed.
-func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
+// to be closed. What the branch does not have is looked for in the record of the
+// run that is kept by that name, see Options.Keep.
+func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 	if s.origin == nil {
 		return nil, fmt.Errorf("branch %s: there is no origin to look at: %w", branch, fs.ErrNotExist)
 	}
@@ -33,7 +36,7 @@ func (s *Source) Peek(ctx context.Context, branch string) (*Peek, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Peek{src: s, dir: dir, remove: remove}
+	p := &Peek{src: s, dir: dir, kept: kept, remove: remove}
 	p.store = &store{place: func(context.Context) (program.Call, error) {
 		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir)}, nil
 	}}
@@ -59,9 +62,22 @@ func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 }
 
 // ReadFile returns the file at path, from the top of the repository, as it is on
-// the branch. The error wraps fs.ErrNotExist when there is no such file.
+// the branch or in the record that is kept. The error wraps fs.ErrNotExist when
+// there is no such file.
 func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	return readFile(ctx, p.store.ask, []string{p.commit}, "origin", path)
+	data, err := readFile(ctx, p.store.ask, []string{p.commit}, "origin", path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if p.record == "" {
+		var none error
+		if p.record, none = p.fetch(ctx, KeptRefs+p.kept); errors.Is(none, fs.ErrNotExist) {
+			p.record = p.commit
+		} else if none != nil {
+			return nil, none
+		}
+	}
+	return readFile(ctx, p.store.ask, []string{p.record}, "origin", path)
 }
 
 // Close removes what was fetched.

@@ -121,7 +121,7 @@ func (u *upstream) keepRecord(ctx context.Context) error {
 			return fmt.Errorf("keep the record at %s of %s: %w", u.keepRef(), u.opt.Remote, err)
 		}
 	}
-	_, err := u.src.inspect(ctx, "update-ref", "-m", "reprise", KeptRefs+"kept/"+u.opt.Keep, kept)
+	_, err := u.src.inspect(ctx, "update-ref", "-m", "reprise", u.keepRef(), kept)
 	return err
 }
 

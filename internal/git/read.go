@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/patch"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -33,6 +34,23 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 	return readFile(ctx, s.lookUp, names, ref, path)
 }
 
+// ReadKept is ReadFile for a file of a folder that may have been taken off the
+// branch, see Shelf.
+func (s *Source) ReadKept(ctx context.Context, ref, folder, name string) ([]byte, error) {
+	data, err := s.ReadFile(ctx, ref, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	commit, none := s.Shelf(ctx, ref, folder)
+	if errors.Is(none, fs.ErrNotExist) {
+		return nil, err
+	}
+	if none != nil {
+		return nil, none
+	}
+	return s.ReadFile(ctx, commit, name)
+}
+
 // Versions gives the texts that a file had in those of its last hundred commits that
 // have it, newest first.
 func (s *Source) Versions(ctx context.Context, path string) (texts [][]byte, err error) {
@@ -44,6 +62,9 @@ func (s *Source) Versions(ctx context.Context, path string) (texts [][]byte, err
 	}
 	return texts, err
 }
+
+// CommitPatch is what one commit changed, as text.
+type CommitPatch = patch.Patch
 
 // Branch is a branch and the commit that it is at, a full hash.
 type Branch struct{ Name, Commit string }
@@ -85,7 +106,15 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	found, err := shelves(s.lookUp, s.inspect, folder).Find(ctx, commit)
+	in := shelves(s.lookUp, s.inspect, folder)
+	in.Kept = func(ctx context.Context) (string, error) {
+		kept, err := s.resolve(ctx, KeptRefs+filepath.Base(folder))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return kept, err
+	}
+	found, err := in.Find(ctx, commit)
 	if err == nil && found == "" {
 		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
 	}
@@ -183,7 +212,7 @@ func (s *Source) Patches(ctx context.Context, from, ref, key string, exclude ...
 	if err != nil {
 		return nil, fmt.Errorf("list what the commits of %s changed: %w", ref, err)
 	}
-	return patchesIn(out, mark), nil
+	return patch.Parse(out, mark), nil
 }
 
 // Difference gives how ref differs from the commit from, as Patches gives what
@@ -193,7 +222,7 @@ func (s *Source) Difference(ctx context.Context, from, ref string, exclude ...st
 	if err != nil {
 		return CommitPatch{}, fmt.Errorf("compare %s with where it began: %w", ref, err)
 	}
-	return CommitPatch{Text: string(out[:min(len(out), maxPatches)]), Cut: len(out) > maxPatches}, nil
+	return CommitPatch{Text: string(out[:min(len(out), patch.Most)]), Cut: len(out) > patch.Most}, nil
 }
 
 // compare has git print patches of what is in ref and not in the commit from.
@@ -205,11 +234,11 @@ func (s *Source) compare(ctx context.Context, from, ref string, args, exclude []
 			return nil, err
 		}
 	}
-	args = slices.Concat(args[:1], diffArgs()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
+	args = slices.Concat(args[:1], patch.Arguments()[1:], args[1:], []string{"--find-renames", strings.Join(commits, ".."), "--"})
 	for _, p := range exclude {
 		args = append(args, ":(top,exclude,literal)"+p)
 	}
-	return s.readUpTo(ctx, maxPatches+1, args...)
+	return s.readUpTo(ctx, patch.Most+1, args...)
 }
 
 // Submodules lists the paths at which the commit that is checked out has

@@ -91,18 +91,14 @@ func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBa
 	return aside{r.tree}.take(ctx, keep)
 }
 
-// KeepRecord has Options.Keep name the newest commit with the state folder, here
-// and at the remote.
-func (r *Repo) KeepRecord(ctx context.Context) error { return r.upstream.keepRecord(ctx) }
-
 // Squash makes of the branch one commit on base, which is in its history. The state
-// folder stays where KeepRecord has put it, as after Commit.Shelve; c has a message
+// folder stays in the commit that Options.Keep names, as after Commit.Shelve; c has a message
 // and a time alone. An error leaves the branch as it was.
 func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	if err := r.KeepRecord(ctx); err != nil {
+	if err := r.upstream.keepRecord(ctx); err != nil {
 		return err
 	}
 	if err := r.upstream.squash(ctx, c, base); err != nil {

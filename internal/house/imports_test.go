@@ -42,6 +42,7 @@ var rooms = map[string][]string{
 		"internal/cause",
 		"internal/folders",
 		"internal/git/lfs",
+		"internal/git/patch",
 		"internal/git/pathname",
 		"internal/git/program",
 		"internal/lock",
@@ -50,6 +51,7 @@ var rooms = map[string][]string{
 		"golang.org/x/sys",
 	},
 	"internal/git/lfs":      {"internal/git/program"},
+	"internal/git/patch":    {},
 	"internal/git/pathname": {},
 	"internal/git/program":  {"internal/bounded", "internal/folders"},
 	"internal/bounded":      {"golang.org/x/sys"},
@@ -314,6 +316,7 @@ var rooms = map[string][]string{
 	"internal/review": {
 		"internal/command",
 		"internal/environ",
+		"internal/git",
 		"internal/github",
 		"internal/github/wire",
 		"internal/issue",

@@ -55,7 +55,7 @@ func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Sour
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
 	branch := env.Branch(old.Run.IssueNumber)
-	_, err := src.ReadFile(ctx, branch, workspace.RecordFile(old.Run.IssueNumber))
+	_, err := workspace.ReadOf(ctx, src, branch, old.Run.IssueNumber)(workspace.RecordFile(old.Run.IssueNumber))
 	switch {
 	case err == nil:
 		return Already(old.Run.IssueNumber, branch)

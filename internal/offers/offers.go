@@ -167,7 +167,7 @@ func runOf(ctx context.Context, env environ.Env, c *cobra.Command) (none metadat
 	if src == nil {
 		return none
 	}
-	data, err := src.ReadFile(ctx, env.Branch(id), workspace.RecordFile(id))
+	data, err := workspace.ReadOf(ctx, src, env.Branch(id), id)(workspace.RecordFile(id))
 	if err != nil {
 		return none
 	}

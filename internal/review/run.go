@@ -35,7 +35,7 @@ func RunOf(ctx context.Context, gh *github.Client, env environ.Env, repository s
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
 		return nil, nil
 	}
-	plan, run, err := workspace.ReadRecord(id, is.Head, func(path string) ([]byte, error) { return gh.File(ctx, owner, name, is.Head, path) })
+	plan, run, err := workspace.ReadRecord(id, is.Head, Files(ctx, gh, repository, is.Head, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

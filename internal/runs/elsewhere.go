@@ -20,7 +20,7 @@ import (
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
 // Elsewhere gives all runs of a repository on GitHub that is not cloned here: the
-// newest commit of each of their branches is fetched into a folder of its own, which is
+// newest commit of each of their branches, and of each record that is kept, is fetched into a folder of its own, which is
 // removed again. Git asks for the right to in its usual way, but asks no person.
 func Elsewhere(ctx context.Context, env environ.Env, name string) (all []Run, err error) {
 	if !repositoryName.MatchString(name) {
@@ -37,7 +37,7 @@ func Elsewhere(ctx context.Context, env environ.Env, name string) (all []Run, er
 		{"init", "--quiet"},
 		{"remote", "add", "origin", from}, // and a commit, as a repository has one
 		{"-c", "user.name=reprise", "-c", "user.email=reprise@localhost", "-c", "commit.gpgSign=false", "commit", "--quiet", "--no-verify", "--allow-empty", "-m", "none"},
-		{"fetch", "--quiet", "--depth=1", "--no-tags", "origin", "+refs/heads/" + branches + ":refs/remotes/origin/" + branches},
+		{"fetch", "--quiet", "--depth=1", "--no-tags", "origin", "+refs/heads/" + branches + ":refs/remotes/origin/" + branches, "+" + git.KeptRefs + "*:" + git.KeptRefs + "*"},
 	} {
 		if err := gitIn(ctx, env, dir, args...); err != nil {
 			return nil, fmt.Errorf("fetch the runs of %s: %w", name, err)

@@ -138,7 +138,7 @@ func later(a, b metadata.Run) bool {
 
 func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata.Run, error) {
 	name := workspace.RecordFile(id)
-	data, err := src.ReadFile(ctx, commit, name)
+	data, err := workspace.ReadOf(ctx, src, commit, id)(name)
 	if err != nil {
 		return metadata.Run{}, err
 	}

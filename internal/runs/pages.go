@@ -67,9 +67,7 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
 	r := &workspace.Recorded{Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
 	var err error
-	r.Plan, _, err = workspace.ReadRecord(listed.Issue, listed.Branch, func(path string) ([]byte, error) {
-		return src.ReadFile(ctx, listed.Branch, path)
-	})
+	r.Plan, _, err = workspace.ReadRecord(listed.Issue, listed.Branch, workspace.ReadOf(ctx, src, listed.Branch, listed.Issue))
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,10 @@ type Shelves struct {
 	// Messages gives the messages of a commit and of those before it on its branch, the
 	// newest first, and at most Depth of them.
 	Messages func(ctx context.Context, commit string) (string, error)
+	// Kept gives the commit in which the record is kept by name, or "": where it is
+	// joined with an older one, the trailer names a commit in its history, which may
+	// not be here; nil: nothing is kept.
+	Kept func(ctx context.Context) (string, error)
 	// Fetch has a commit come here, if it can; nil: it cannot.
 	Fetch func(ctx context.Context, commit string) error
 }
@@ -42,7 +46,8 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, named := range line.FindAllStringSubmatch(messages, -1) {
+	trailers := line.FindAllStringSubmatch(messages, -1)
+	for _, named := range trailers {
 		if s.Fetch != nil {
 			if err := s.Fetch(ctx, named[1]); err != nil {
 				return "", err
@@ -52,5 +57,15 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 			return named[1], err
 		}
 	}
-	return "", nil
+	if s.Kept == nil || len(trailers) == 0 {
+		return "", nil
+	}
+	kept, err := s.Kept(ctx)
+	if kept == "" || err != nil {
+		return "", err
+	}
+	if is, err := s.Has(ctx, kept); !is || err != nil {
+		return "", err
+	}
+	return kept, nil
 }

@@ -26,6 +26,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("sandbox", sandboxText(plan.Sandbox))
 	facts.Add("selects", selectText(plan.Select))
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
+	facts.Add("finish", text.If(plan.Finish == pipelines.FinishRemove, "the folder of the run is taken off its branch when it is completed"))
 	for _, s := range plan.Setup {
 		facts.Add("setup", text.Join(", anew with ", text.Join(", with ", commandText(s.Check), envText(s.Env)), text.Flat(strings.Join(s.WhenChanged, " "))))
 	}

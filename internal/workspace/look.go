@@ -55,7 +55,7 @@ func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, err
 func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*Recorded, error) {
 	r := &Recorded{Source: src}
 	name := RecordFile(id)
-	read, done, err := r.reader(ctx, env, env.Branch(id))
+	read, done, err := r.reader(ctx, env, id)
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,14 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 // reader gives how files of a run's branch are read: of the branch here, else of
 // the one on origin as it is now, which a clone need not have. Where origin does
 // not answer, what it had when it was fetched last is all there is.
-func (r *Recorded) reader(ctx context.Context, env environ.Env, branch string) (read func(string) ([]byte, error), done func(), err error) {
-	here := func(name string) ([]byte, error) { return r.Source.ReadFile(ctx, branch, name) }
+func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
+	branch := env.Branch(id)
+	here := ReadOf(ctx, r.Source, branch, id)
 	known, err := r.Source.Branches(ctx, branch)
 	if err != nil || slices.Contains(known, branch) || r.Source.RemoteURL == "" {
 		return here, func() {}, err
 	}
-	there, err := r.Source.Peek(ctx, branch)
+	there, err := r.Source.Peek(ctx, branch, RecordName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return func(string) ([]byte, error) { return nil, fs.ErrNotExist }, func() {}, nil
 	}
@@ -217,7 +218,7 @@ func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
 // Further gives the run as origin has it now, if it has got further there; else, and
 // where origin does not answer, the run as it is.
 func (r *Recorded) Further(ctx context.Context) *Recorded {
-	there, err := r.Source.Peek(ctx, r.Run.BranchName)
+	there, err := r.Source.Peek(ctx, r.Run.BranchName, RecordName(r.Run.IssueNumber))
 	if err != nil {
 		return r
 	}

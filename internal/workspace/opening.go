@@ -77,7 +77,7 @@ func (w *opening) openTree(ctx context.Context) error {
 	}
 	w.Branch = w.env.Branch(w.Issue.ID)
 	opts := git.Options{
-		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID),
+		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: RecordName(w.Issue.ID),
 		TakeOther: w.o.TakeTheirs, Scrap: RecordFile(w.Issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {
 			_, err := w.parse(read(RecordFile(w.Issue.ID)))
@@ -102,7 +102,7 @@ func (w *opening) openTree(ctx context.Context) error {
 		if w.o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
 		}
-		if _, err := w.Source.ReadFile(ctx, w.Branch, RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
+		if _, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
 			opts.Base = w.Branch // perhaps only origin has the branch
 		}
 		w.clean = func() { _ = folders.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
@@ -138,7 +138,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 		return w.o.Push != nil && *w.o.Push, nil
 	}
 	name := RecordFile(w.Issue.ID)
-	data, err := w.Source.ReadFile(ctx, w.Branch, name)
+	data, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.Source.Branches(ctx, w.Branch)
 		if err != nil || !slices.Contains(here, w.Branch) {

@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -148,6 +149,16 @@ func (w *Workspace) Paused(run metadata.Run) bool {
 
 // RecordFile is the path of a run's record on its branch.
 func RecordFile(id string) string { return path.Join(phases.Folder(id), metadata.File) }
+
+// RecordName is the name by which the record of a run is kept when its folder is
+// taken off its branch.
+func RecordName(id string) string { return path.Base(phases.Folder(id)) }
+
+// ReadOf gives how files of a run's folder are read from a branch or a commit, also
+// where the folder was taken off it.
+func ReadOf(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), name) }
+}
 
 // store keeps the record beside the work, between two commits.
 func recordFolder(tree, id string) store.Folder {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // flushTime is how long an interrupted run has to save and push its state.
@@ -66,6 +67,18 @@ func (e *Engine) present(ctx context.Context, staged Staged, moves map[string]st
 // Frozen. What says in a few words what that is.
 func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) error {
 	return e.commit(ctx, run, Commit{Message: message{subject: "refresh: " + what}.text(run), Files: maps.Clone(e.Frozen)})
+}
+
+// Finish takes the run's folder off the branch, if the run is completed and its
+// pipeline wants that. The next commit puts it back.
+func (e *Engine) Finish(ctx context.Context, run metadata.Run) error {
+	if run.Status != metadata.Completed || e.Plan.Finish != pipelines.FinishRemove {
+		return nil
+	}
+	m := message{subject: "finish: the folder of the run is taken off the branch, and kept"}
+	ctx, stop := linger(ctx)
+	defer stop()
+	return e.Tree.Commit(ctx, Commit{Message: m.text(run), Shelve: true, At: run.UpdatedAt})
 }
 
 // Amend commits a record that changed with no work attached, such as a retry.

@@ -80,6 +80,7 @@ type Commit struct {
 	Moves   map[string]string // new paths in the run's folder, by the old ones
 	At      time.Time
 	Anew    bool // the run's folder has Files and nothing else
+	Shelve  bool // the run's folder is taken off the branch; goes with nothing else
 }
 
 // Hidden is a file, or a folder with a slash at its end, that is ignored.

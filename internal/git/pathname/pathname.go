@@ -78,3 +78,8 @@ func Records(out []byte) []string {
 func Quote(p string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(p) + `"`
 }
+
+// EscapeGlob writes a path where git expects a pattern.
+func EscapeGlob(p string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p)
+}

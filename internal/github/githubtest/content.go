@@ -17,6 +17,9 @@ func (v *visit) getContents() result {
 		ref = v.repo.DefaultBranch
 	}
 	sha := v.sha(v.repo, ref)
+	if sha == "" && len(ref) == 40 {
+		sha = ref
+	}
 	if sha == "" || v.repo.bare == "" {
 		return notFound()
 	}

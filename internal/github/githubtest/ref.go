@@ -90,7 +90,10 @@ func (s *Server) ahead(head *repository, branch string, base *repository, from s
 func (v *visit) getRef() result {
 	ref := v.in.params["ref"]
 	sha := v.sha(v.repo, strings.TrimPrefix(ref, "heads/"))
-	if !strings.HasPrefix(ref, "heads/") || sha == "" {
+	if !strings.HasPrefix(ref, "heads/") {
+		sha = onDisk(v.repo.bare, "refs/"+ref)
+	}
+	if sha == "" {
 		return notFound()
 	}
 	api := v.apiOf(v.repo)
