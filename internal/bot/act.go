@@ -9,12 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/passage"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/trigger"
@@ -211,6 +213,9 @@ func (e ending) summaryPage() string {
 	versions := []page.Versioned{{Name: "reprise", Version: environ.VersionText()}}
 	if b.hasRun() && e.decision == toRun {
 		f := page.SummaryFacts{Notices: b.voice.facts(b.w.Run), Removed: slices.Concat(b.w.Removed, t.Requested.Removed), Denials: b.voice.denials(), Sandbox: b.sandboxAsked(), Box: b.w.Box, Versions: versions}
+		for _, h := range passage.HeldBy(b.w.Plan.Agents, e.job.Env.Environ) {
+			f.Held = append(f.Held, page.Versioned{Name: h.Program, Version: strings.Join(h.By, ", ")})
+		}
 		if e.err != nil && !slices.Contains(f.Warnings, e.Words(b.voice.language())) {
 			f.Warnings = append(f.Warnings, e.Words(b.voice.language()))
 		}

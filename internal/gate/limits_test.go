@@ -235,7 +235,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"names without quotes":           {Anthropic, `{"model":"good",mcp_servers:[{"url":"https://evil.test"}]}`, World{}, 400, "no JSON", nil},
 		"names in other quotes":          {Anthropic, `{"model":"good",'mcp_servers':[{"url":"https://evil.test"}]}`, World{}, 400, "no JSON", nil},
 		"in a comment":                   {Anthropic, `/**/{"model":"good","mcp_servers":[]}`, World{}, 400, "no JSON", nil},
-		"two texts":                      {Anthropic, `{"model":"good"} {"model":"dear"}`, World{}, 400, "", []string{"dear"}},
+		"two texts":                      {Anthropic, `{"model":"good"} {"x":1}`, World{}, 400, "no JSON", nil},
 		"numbers":                        {Anthropic, `{"model":"good","temperature":-1.5E+10,"a":[0,true,false,null]}` + " \n", World{}, 200, "", nil},
 		"a search that is nothing's own": {OpenAI, `{"model":"good","tools":[{"type":"function","name":"web_search"}]}`, World{}, 200, "", nil},
 	} {

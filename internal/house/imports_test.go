@@ -361,6 +361,7 @@ var rooms = map[string][]string{
 		"internal/lock",
 		"internal/markdown",
 		"internal/page",
+		"internal/passage",
 		"internal/process",
 		"internal/progress",
 		"internal/review",

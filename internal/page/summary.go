@@ -26,6 +26,7 @@ type SummaryFacts struct {
 	Denials  []Denial            // while the job ran
 	Sandbox  string              // the one that was asked for
 	Box      sandbox.Confinement // the one there was
+	Held     []Versioned         // programs, and the logins that they hold themselves
 	Versions []Versioned         // of reprise and the agents' programs
 }
 
@@ -41,7 +42,7 @@ func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) stri
 	return s.fit([]string{
 		text.Join("\n\n", "## "+s.headline(), s.bar(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
 		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Tell.Timeline, chart(s).timeline()),
-		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(sandboxText(s.Catalogue, f.Sandbox, f.Box), f.Versions),
+		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(text.Join("\n\n", sandboxText(s.Catalogue, f.Sandbox, f.Box), s.held(f.Held)), f.Versions),
 	})
 }
 
@@ -100,19 +101,28 @@ func (w summary) removals(removed []clean.Removal) string {
 	return titled(w.Removed, w.RemovedNote+"\n\n"+strings.Join(items, "\n"))
 }
 
-// surroundings are what the job ran with, of which sandbox is written already.
-func (w summary) surroundings(sandbox string, versions []Versioned) string {
+// surroundings are what the job ran with, of which the sandbox and logins are written already.
+func (w summary) surroundings(written string, versions []Versioned) string {
 	var programs []string
 	for _, v := range versions {
 		programs = append(programs, markdown.Code(text.Join(" ", markdown.Truncate(v.Name, 60), markdown.Truncate(v.Version, 100))))
 	}
 	var lines []string
-	for _, l := range []string{sandbox, markdown.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
+	for _, l := range []string{written, markdown.Named(w.Tell.Versions, text.Join(" · ", programs...))} {
 		if l != "" {
 			lines = append(lines, l)
 		}
 	}
 	return strings.Join(lines, "\n\n")
+}
+
+// held says which programs hold their login themselves.
+func (w summary) held(all []Versioned) string {
+	var programs []string
+	for _, h := range all {
+		programs = append(programs, markdown.Code(h.Name)+" ("+markdown.Code(h.Version)+")")
+	}
+	return markdown.Named(w.Tell.Held, text.Join(" · ", programs...))
 }
 
 // titled is a part with a heading; nothing without a body.

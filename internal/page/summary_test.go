@@ -89,6 +89,19 @@ func TestEventSummary(t *testing.T) {
 	}
 }
 
+// The summary names programs that hold their login themselves.
+func TestHeldLogins(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	const want = "**Programs that hold their login themselves, past the limits of turns and cost** `claude` (`.credentials.json`) · `codex` (`auth.json`)\n"
+	got := RunSummary(p.Plan, p.Run, SummaryFacts{Held: []Versioned{{"claude", ".credentials.json"}, {"codex", "auth.json"}}})
+	if !strings.Contains(got+"\n", want) {
+		t.Errorf("it lacks\n%s\nin\n%s", want, got)
+	}
+	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); strings.Contains(got, "login") {
+		t.Errorf("without any:\n%s", got)
+	}
+}
+
 // A host that was refused stands with the line of CUE that would allow it; what an
 // agent wrote as one breaks neither that nor the page.
 func TestRefusedHosts(t *testing.T) {
