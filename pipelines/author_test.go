@@ -11,7 +11,7 @@ import (
 // resolve evaluates a pipeline that has no mistakes.
 func resolve(t *testing.T, text string) *Pipeline {
 	t.Helper()
-	p, _, err := evaluate([]file{{Name: "mine.cue", Text: text}})
+	p, _, err := evaluate([]file{{Name: "mine.cue", Text: text}}, nil)
 	if err != nil {
 		t.Fatalf("%s:\n%v", text, err)
 	}

@@ -58,8 +58,10 @@ func answer(req request) (r response) {
 		r.Matches, err = matches(req.When.Text, req.When.Value)
 	case req.Quiet != nil:
 		r.Quiet, err = quiet(*req.Quiet)
+	case req.Config != nil && len(req.Files) == 0:
+		r.Usual, err = usual(*req.Config)
 	default:
-		r.Pipeline, r.Missing, err = evaluate(req.Files)
+		r.Pipeline, r.Missing, err = evaluate(req.Files, req.Config)
 	}
 	if err != nil && !errors.As(err, &r.Mistakes) {
 		r.Failure = err.Error()

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -22,34 +23,26 @@ type file = reading.File
 const maxChain = 5
 
 // evaluate resolves the first of the files, which builds on the second, and
-// so on. Where one more is needed it says which, and where that is written;
-// the error then has what is wrong whatever that one says.
-func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
+// so on, with what config says if it is not nil. Where one more is needed it says which, and where
+// that is written; the error then has what is wrong whatever that one says.
+func evaluate(files []file, config *file) (p *Pipeline, missing *Error, err error) {
 	ctx := cuecontext.New()
-	schema, facts, err := schemas(ctx)
+	schema, all, err := schemas(ctx, "#Pipeline")
 	if err != nil {
 		return nil, nil, err
 	}
-	all := &checker{facts: facts}
+	if config != nil {
+		if all.config, err = all.settings(ctx, *config); err != nil || all.config == nil {
+			return nil, nil, cmp.Or(err, all.found.OrNil())
+		}
+	}
 	var nodes []*node
 	for _, f := range files {
-		v, found := reading.Build(ctx, f)
-		if len(found) > 0 {
-			all.found = append(all.found, found...)
-			break
-		}
-		n := all.walk(v, schema, &node{place: place{f.Name, 1, 1}})
+		n := all.file(ctx, f, schema)
 		if n == nil {
-			break
-		}
-		if n.kind != object {
-			all.add(n, nil, "empty, expected the fields of a pipeline")
-			break
+			return nil, nil, all.found.OrNil()
 		}
 		nodes = append(nodes, n)
-	}
-	if len(nodes) < len(files) {
-		return nil, nil, all.found.OrNil()
 	}
 	last := nodes[len(nodes)-1]
 	if !slices.Contains(last.names, "extends") {
@@ -67,11 +60,28 @@ func evaluate(files []file) (p *Pipeline, missing *Error, err error) {
 	return nil, missing, all.found.OrNil()
 }
 
+// file reads a file and holds it against a schema. It is nil, and noted, if there is
+// nothing in it to go on with.
+func (c *checker) file(ctx *cue.Context, f file, schema *shape) *node {
+	v, found := reading.Build(ctx, f)
+	if len(found) > 0 {
+		c.found = append(c.found, found...)
+		return nil
+	}
+	n := c.walk(v, schema, &node{place: place{f.Name, 1, 1}})
+	if n != nil && n.kind != object {
+		c.add(n, nil, "empty, expected the fields of a pipeline")
+		return nil
+	}
+	return n
+}
+
 // resolve puts the files together, checks the whole and fills in the defaults.
 func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 	c.main = nodes[0]
 	whole := nodes[len(nodes)-1]
 	whole.noOverlay(c)
+	whole = c.configured(whole)
 	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
 		whole = c.overlay(over, whole)
 	}
@@ -86,7 +96,9 @@ func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 	if err := c.found.OrNil(); err != nil {
 		return nil, nil, err
 	}
-	return a.complete(c.main.file), nil, nil
+	p := a.complete(c.main.file)
+	p.Origins = origins(whole)
+	return p, nil, nil
 }
 
 // noOverlay notes operations in a pipeline that builds on no other.
@@ -98,14 +110,14 @@ func (n *node) noOverlay(c *checker) {
 	}
 }
 
-// schemas gives the shapes of a pipeline and of the facts.
-func schemas(ctx *cue.Context) (pipeline, facts *shape, err error) {
+// schemas gives the shape of a definition, and a checker that knows what rules may ask
+// about.
+func schemas(ctx *cue.Context, definition string) (*shape, *checker, error) {
 	v := ctx.CompileString(schemaText, cue.Filename("schema.cue"))
 	if err := v.Err(); err != nil {
 		return nil, nil, fmt.Errorf("schema.cue: %w", err)
 	}
-	pipeline = newShape(v.LookupPath(cue.MakePath(cue.Def("#Pipeline"))))
-	facts = newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts"))))
+	facts := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts"))))
 	facts.loose = true
-	return pipeline, facts, nil
+	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts}, nil
 }

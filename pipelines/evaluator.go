@@ -28,10 +28,11 @@ type Evaluator struct {
 	time time.Duration // instead of maxTime, for tests
 }
 
-// request is one thing to evaluate; exactly one of the fields is set.
+// request is one thing to evaluate; exactly one of the fields is set, but for Config.
 type request struct {
 	Time   time.Duration `json:"time,omitempty"` // of a processor, in whole seconds; 0: no limit
 	Files  []file        `json:"files,omitempty"`
+	Config *file         `json:"config,omitempty"` // beside Files, or by itself
 	Report *against      `json:"report,omitempty"`
 	When   *against      `json:"when,omitempty"`
 	Quiet  *quieting     `json:"quiet,omitempty"`
@@ -47,6 +48,7 @@ type against struct {
 type response struct {
 	Pipeline *Pipeline       `json:"pipeline,omitempty"`
 	Missing  *Error          `json:"missing,omitempty"` // a pipeline to build on; Message is its name
+	Usual    *Error          `json:"usual,omitempty"`   // the pipeline that Config names; Message is its name
 	Matches  bool            `json:"matches,omitempty"`
 	Quiet    json.RawMessage `json:"quiet,omitempty"`
 	Mistakes Errors          `json:"mistakes,omitempty"` // beside Missing: those there are whatever that one says

@@ -116,6 +116,6 @@ func TestModels(t *testing.T) {
 }
 
 func evaluateOne(name, text string) (*Pipeline, error) {
-	p, _, err := evaluate([]file{{Name: name, Text: text}})
+	p, _, err := evaluate([]file{{Name: name, Text: text}}, nil)
 	return p, err
 }

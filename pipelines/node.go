@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/reprise-ci/reprise/pipelines/mistake"
@@ -24,6 +25,9 @@ type node struct {
 	label  place           // of the field's name
 	schema json.RawMessage // of a report, as JSON Schema
 }
+
+// builtinPrefix begins the names of files that came with reprise.
+const builtinPrefix = "builtin:"
 
 // place is where something stands in a file.
 type place struct {
@@ -69,6 +73,14 @@ func (n *node) firstName() string {
 		return ""
 	}
 	return n.names[0]
+}
+
+// fieldNames returns the names of the fields that are right; n may be nil.
+func (n *node) fieldNames() []string {
+	if n == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(n.fields))
 }
 
 // text returns the string that n holds, or "".
@@ -153,9 +165,10 @@ func (n *node) writeJSON(out *bytes.Buffer) {
 
 // mistakes collects what is wrong with a pipeline.
 type mistakes struct {
-	found Errors
-	main  *node // the pipeline that was asked for
-	open  bool  // what it builds on is not known, so a name may be of that
+	found  Errors
+	main   *node // the pipeline that was asked for
+	config *node // the settings of the repository, or nil
+	open   bool  // what it builds on is not known, so a name may be of that
 }
 
 // add notes a mistake at the value that keys lead to from n: names of fields
@@ -176,7 +189,7 @@ func (m *mistakes) add(n *node, keys []any, format string, args ...any) {
 		}
 	}
 	message := mistake.OneLine(fmt.Sprintf(format, args...))
-	if m.main != nil && at.file != m.main.file {
+	if m.main != nil && at.file != m.main.file && (m.config == nil || at.file != m.config.file) {
 		if ext := m.main.get("extends"); ext != nil {
 			message += fmt.Sprintf(" (%s:%d:%d: %s)", at.file, at.line, at.column, path)
 			at, path = ext, ext.path

@@ -47,9 +47,12 @@ type Pipeline struct {
 	CI              CI                  `json:"ci,omitzero"`
 	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishRemove, or else it stays
 	Source          string              `json:"source"`           // "builtin:full", or the path of the file
-	Preset          string              `json:"preset,omitempty"` // the preset that was applied, if any
-	Part            Part                `json:"part,omitzero"`    // what Cut has left
-	Given           Given               `json:"given,omitzero"`   // in place of the agents and models of the file
+	// Origins says which file says the settings that a repository may have for all its
+	// pipelines, as the room origin lists them; what is not in it is as usual.
+	Origins map[string]string `json:"origins,omitempty"`
+	Preset  string            `json:"preset,omitempty"` // the preset that was applied, if any
+	Part    Part              `json:"part,omitzero"`    // what Cut has left
+	Given   Given             `json:"given,omitzero"`   // in place of the agents and models of the file
 }
 
 // FinishRemove takes the folder of a run off its branch when it is completed.

@@ -12,7 +12,7 @@ import (
 func reportOf(t *testing.T, before, report string) Phase {
 	t.Helper()
 	text := before + "\nphases: [{name: \"a\", goal: \"x\", report: " + report + "}]"
-	p, _, err := evaluate([]file{{Name: "a.cue", Text: text}})
+	p, _, err := evaluate([]file{{Name: "a.cue", Text: text}}, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", report, err)
 	}

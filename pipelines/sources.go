@@ -32,9 +32,9 @@ type Sources struct {
 
 // Where pipelines of a repository lie, inside Repo and as people know it.
 const (
-	repoFolder    = "pipelines"
-	repoPath      = ".github/reprise/pipelines/"
-	builtinPrefix = "builtin:"
+	repoFolder = "pipelines"
+	repoPath   = ".github/reprise/pipelines/"
+	configName = "config" // of the file with the settings of a repository, without its ending
 )
 
 //go:embed builtin/*.cue
@@ -50,7 +50,7 @@ func Builtin() []string {
 // Names lists what can be named: the pipelines of the repository in
 // alphabetical order, then those built-in ones that it does not replace.
 func (s Sources) Names() ([]string, error) {
-	names, err := s.repoNames()
+	names, err := s.OwnNames()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,8 @@ func (s Sources) Names() ([]string, error) {
 	return names, nil
 }
 
-func (s Sources) repoNames() ([]string, error) {
+// OwnNames lists the pipelines of the repository in alphabetical order.
+func (s Sources) OwnNames() ([]string, error) {
 	if s.Repo == nil {
 		return nil, nil
 	}
@@ -84,15 +85,18 @@ func (s Sources) repoNames() ([]string, error) {
 // as another one with the same name and an ending that is asked for sooner is
 // beside it.
 func (s Sources) Shadowed() (Errors, error) {
-	names, err := s.repoNames()
+	names, err := s.OwnNames()
 	if err != nil {
 		return nil, err
 	}
 	var found Errors
-	for _, name := range names {
+	for _, name := range append(names, path.Join("..", configName)) {
 		first := ""
 		for _, ext := range reading.Endings() {
-			_, err := fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
+			var err error = fs.ErrNotExist
+			if s.Repo != nil {
+				_, err = fs.Stat(s.Repo, path.Join(repoFolder, name+ext))
+			}
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
@@ -100,7 +104,7 @@ func (s Sources) Shadowed() (Errors, error) {
 			case first == "":
 				first = name + ext
 			default:
-				found = append(found, Error{File: repoPath + name + ext, Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", first)})
+				found = append(found, Error{File: path.Clean(repoPath + name + ext), Message: fmt.Sprintf("never read, as %s has the same name; rename or remove one of the two", path.Base(first))})
 			}
 		}
 	}
@@ -150,16 +154,23 @@ func Load(ctx context.Context, s Sources, name string) (*Pipeline, error) {
 
 // load evaluates a file, together with those it builds on.
 func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
 	files, size := []file{first}, len(first.Text)
+	if config != nil {
+		size += len(config.Text)
+	}
 	for {
 		if size > maxInput {
 			return nil, Errors{{File: first.Name, Message: fmt.Sprintf("%d bytes, expected at most %d", size, maxInput)}}
 		}
-		e, err := s.evaluator(files)
+		e, err := s.evaluator(files, config)
 		if err != nil {
 			return nil, err
 		}
-		r, err := e.do(ctx, first.Name, request{Files: files})
+		r, err := e.do(ctx, first.Name, request{Files: files, Config: config})
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +190,10 @@ func (s Sources) load(ctx context.Context, first file) (*Pipeline, error) {
 }
 
 // evaluator trusts what reprise itself brings along, and nothing else.
-func (s Sources) evaluator(files []file) (Evaluator, error) {
+func (s Sources) evaluator(files []file, config *file) (Evaluator, error) {
+	if config != nil {
+		files = append(slices.Clip(files), *config)
+	}
 	for _, f := range files {
 		if !f.Own {
 			if len(s.Evaluator.Argv) == 0 {
@@ -275,4 +289,50 @@ func read(f fs.File, name string) (file, error) {
 		return file{}, Errors{{File: name, Message: fmt.Sprintf("too large, expected at most %d bytes", maxInput)}}
 	}
 	return file{Name: name, Text: string(data)}, nil
+}
+
+// config reads the settings of the repository; nil if it has none.
+func (s Sources) config() (*file, error) {
+	if s.Repo == nil {
+		return nil, nil
+	}
+	for _, ext := range reading.Endings() {
+		f, err := s.Repo.Open(configName + ext)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the settings of the repository: %w", err)
+		}
+		found, err := read(f, path.Join(path.Dir(path.Clean(repoPath)), configName+ext))
+		return &found, err
+	}
+	return nil, nil
+}
+
+// UsualPipeline gives the pipeline that the settings of the repository name for issues
+// that nothing else decides about, or "". Mistakes in the settings come back as Errors,
+// and so does a name that no pipeline has.
+func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
+	config, err := s.config()
+	if err != nil || config == nil {
+		return "", err
+	}
+	if len(s.Evaluator.Argv) == 0 {
+		return "", fmt.Errorf("evaluate %s: no process to do it in; set Evaluator.Argv", config.Name)
+	}
+	r, err := s.Evaluator.do(ctx, config.Name, request{Config: config})
+	if err != nil || r.Usual == nil {
+		return "", err
+	}
+	names, err := s.Names()
+	if err != nil {
+		return "", err
+	}
+	if name, _, _ := strings.Cut(r.Usual.Message, "/"); !slices.Contains(names, name) {
+		wrong := *r.Usual
+		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, mistake.OneOf(name, names))
+		return "", Errors{wrong}
+	}
+	return r.Usual.Message, nil
 }

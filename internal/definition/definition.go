@@ -143,9 +143,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		}
 	}
 	d := Definition{Plan: plan, Why: exit.WhyCause(why)}
-	if o.Language != "" {
-		plan.Language = o.Language
-	}
+	settle(plan, o)
 	if err := plan.Speak(); err != nil {
 		return d, err
 	}
@@ -160,6 +158,23 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	}
 	err = d.adapt(o)
 	return d, err
+}
+
+// settle puts the language that was given over the pipeline's, and takes the folders of
+// this machine out of where its settings come from.
+func settle(plan *pipelines.Pipeline, o Choice) {
+	for setting, file := range plan.Origins {
+		if filepath.IsAbs(file) {
+			plan.Origins[setting] = filepath.Base(file)
+		}
+	}
+	if o.Language != "" && o.Language != plan.Language {
+		plan.Language = o.Language
+		if plan.Origins == nil {
+			plan.Origins = map[string]string{}
+		}
+		plan.Origins["language"] = pipelines.GivenForRun
+	}
 }
 
 // adapt changes a definition as the command line says, for this run alone.

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -44,26 +43,31 @@ func ChooseOn(ctx context.Context, f Forge, is choice.Issue, o Choice) (*pipelin
 	if err != nil {
 		return nil, "", err
 	}
-	plan.Language = cmp.Or(o.Language, plan.Language)
+	settle(plan, o)
 	return plan, exit.WhyCause(why), plan.Speak()
 }
 
-// downloadPipelines copies the pipelines of the default branch into a folder.
+// downloadPipelines copies the pipelines and settings of the default branch into a folder.
 func downloadPipelines(ctx context.Context, f Forge, dir string) error {
-	names, err := f.Files(ctx, ".github/reprise/pipelines")
-	if err != nil {
-		return err
-	}
 	if err := os.Mkdir(filepath.Join(dir, "pipelines"), 0o700); err != nil {
 		return err
 	}
-	for _, name := range names {
-		data, err := f.File(ctx, path.Join(".github/reprise/pipelines", name))
+	for _, folder := range []string{".", "pipelines"} {
+		names, err := f.Files(ctx, path.Join(OwnFolder, folder))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, "pipelines", filepath.Base(name)), data, 0o600); err != nil {
-			return err
+		for _, name := range names {
+			if !isOwn(path.Join(folder, path.Base(name))) {
+				continue
+			}
+			data, err := f.File(ctx, path.Join(OwnFolder, folder, path.Base(name)))
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(dir, folder, path.Base(name)), data, 0o600); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -57,10 +57,14 @@ func NotInForce(ctx context.Context, src *git.Source) []string {
 	return out
 }
 
-// isOwn reports whether a file of the folder is a pipeline or a prompt.
+// isOwn reports whether a file of the folder is a pipeline or a prompt, or has the
+// settings of the repository.
 func isOwn(name string) bool {
 	top, rest, _ := strings.Cut(name, "/")
 	_, pipeline := pipelines.IsFile(rest)
+	if known, is := pipelines.IsFile(name); is && known == "config" {
+		return true
+	}
 	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,16 +33,25 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 	if err != nil {
 		return nil, nil, err
 	}
+	all := pipelines.Errors{}
 	if len(args) == 0 {
 		if args, err = s.Names(); err != nil {
 			return nil, nil, err
+		}
+		for _, m := range shadowed {
+			if isOwn(path.Base(m.File)) {
+				all = append(all, m)
+			}
+		}
+		var wrong pipelines.Errors
+		if _, err := s.UsualPipeline(ctx); errors.As(err, &wrong) {
+			all = append(all, wrong...)
 		}
 	}
 	found, plans, err := vetEach(ctx, src, args, vetTime)
 	if err != nil {
 		return nil, nil, err
 	}
-	all := pipelines.Errors{}
 	for i, name := range args {
 		mistakes := found[i]
 		for _, m := range shadowed {
@@ -75,7 +86,9 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 		all.Go(func() {
 			defer func() { <-free }()
 			err := limited.Err()
-			if err == nil {
+			if err == nil && IsPath(name) && isOwn(filepath.Base(name)) {
+				err = vetSettings(limited, name)
+			} else if err == nil {
 				var def Definition
 				if def, err = Define(limited, src, issue.Issue{ID: "none"}, Choice{Pipeline: name}); err == nil {
 					plans[i] = def.Plan
@@ -90,6 +103,19 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 	}
 	all.Wait()
 	return found, plans, errors.Join(failed...)
+}
+
+// vetSettings checks the settings of a repository in a file, beside which its pipelines lie.
+func vetSettings(ctx context.Context, file string) error {
+	eval, err := Evaluator()
+	if err == nil {
+		_, err = os.Stat(file)
+	}
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	_, err = pipelines.Sources{Evaluator: eval, Repo: os.DirFS(filepath.Dir(file))}.UsualPipeline(ctx)
+	return err
 }
 
 // mistakesOf gives the mistakes that an error of Define is about: those in the

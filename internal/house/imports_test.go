@@ -263,6 +263,7 @@ var rooms = map[string][]string{
 	"pipelines/sample":  {},
 	"pipelines/choice":  {"internal/cause", "pipelines"},
 	"pipelines/apart":   {"internal/bounded", "pipelines/mistake", "golang.org/x/sys"},
+	"pipelines/origin":  {"pipelines"},
 	"internal/eval": {
 		"internal/agents",
 		"internal/command",
@@ -513,6 +514,7 @@ var rooms = map[string][]string{
 		"phases/diagnosis",
 		"phases/engine",
 		"pipelines",
+		"pipelines/origin",
 		"prompts",
 		"prompts/clean",
 		"github.com/charmbracelet/x/ansi",
@@ -563,6 +565,7 @@ var rooms = map[string][]string{
 		"phases/engine",
 		"phases/summary",
 		"pipelines",
+		"pipelines/origin",
 		"prompts",
 		"github.com/charmbracelet/x/ansi",
 		"golang.org/x/term",

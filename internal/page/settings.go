@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/origin"
 )
 
 // Right is a command, or several, and the role that may give it.
@@ -36,6 +37,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 		markdown.Named(s.Pipeline, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Name, 60)), markdown.Inline(plan.Description, 300))),
 		markdown.Named(s.Tell.Chosen, markdown.Inline(f.Why, 300)),
 		markdown.Named(s.Tell.ReadFrom, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Source, 200)), markdown.Code(markdown.Truncate(f.From, 200)))),
+		markdown.Named(s.Tell.SetBy, s.origins(plan)),
 		markdown.Named(s.Tell.Budget, s.budget(plan.Budget)),
 		markdown.Named(s.Tell.Words, markdown.Code(markdown.Truncate(plan.Language, 20))),
 		markdown.Named(s.Tell.Sandbox, markdown.Inline(f.Sandbox, 200)),
@@ -54,6 +56,19 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 
 // settings are what a run would go by.
 type settings struct{ writer }
+
+// origins says which file each setting comes from that a repository may have for all runs.
+func (w settings) origins(plan *pipelines.Pipeline) string {
+	var parts []string
+	for _, o := range origin.Of(plan) {
+		from := map[string]string{"": w.Tell.SetByNone, pipelines.GivenForRun: w.Tell.SetForRun}[o.File]
+		if from == "" {
+			from = markdown.Code(markdown.Truncate(o.File, 200))
+		}
+		parts = append(parts, from+": "+strings.Join(codes(o.Settings), " "))
+	}
+	return strings.Join(parts, " · ")
+}
 
 // budget says what a run may spend.
 func (w settings) budget(b pipelines.Budget) string {

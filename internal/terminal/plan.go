@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/origin"
 )
 
 // ShowPlan prints a pipeline as it is resolved: who does what in each phase,
@@ -27,6 +28,9 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("selects", selectText(plan.Select))
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishRemove, "the folder of the run is taken off its branch when it is completed"))
+	for _, o := range origin.Of(plan) {
+		facts.Add("from", originText(o))
+	}
 	for _, s := range plan.Setup {
 		facts.Add("setup", text.Join(", anew with ", text.Join(", with ", commandText(s.Check), envText(s.Env)), text.Flat(strings.Join(s.WhenChanged, " "))))
 	}
@@ -38,6 +42,12 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	r.spare(plan.Spare)
 	r.rules(plan)
 	r.presets(plan.Presets)
+}
+
+// originText says where some settings come from.
+func originText(o origin.Origin) string {
+	from := map[string]string{"": "nothing says otherwise", pipelines.GivenForRun: "given for this run"}[o.File]
+	return cmp.Or(from, text.Flat(o.File)) + ": " + strings.Join(text.FlatAll(o.Settings), ", ")
 }
 
 // planReport shows a pipeline.

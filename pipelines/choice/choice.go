@@ -26,9 +26,9 @@ const labelPrefix = "reprise:"
 const last = "full"
 
 // Make finds the pipeline of an issue and says why it is that one: the one
-// that is named, else the one in a label such as "reprise:fix", else the first
-// whose select matches, else full. Where the issue decides, the pipelines of
-// the repository are asked before the built-in ones, both in the order of
+// that is named, else the one in a label such as "reprise:fix", else the first of
+// the repository whose select matches, else the one that the repository's settings
+// name, else the first built-in one whose select matches, else full. They are asked in the order of
 // Sources.Names. A mistake in one that has to be asked is an error: to leave
 // it out would choose another one without a word.
 func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (p *pipelines.Pipeline, why cause.Cause, err error) {
@@ -47,9 +47,20 @@ func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (
 		}
 		return p, hasLabel(label), nil
 	}
+	own, err := s.OwnNames()
+	if err != nil {
+		return nil, cause.Cause{}, err
+	}
 	names, err := s.Names()
 	if err != nil {
 		return nil, cause.Cause{}, err
+	}
+	usual, err := s.UsualPipeline(ctx)
+	if err != nil {
+		return nil, cause.Cause{}, err
+	}
+	if usual != "" {
+		names = own
 	}
 	for _, name := range names {
 		loaded, err := pipelines.Load(ctx, s, name)
@@ -62,6 +73,10 @@ func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (
 		if match := matches(loaded.Select, issue); match.Code != "" {
 			return loaded, cause.Of("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name)), nil
 		}
+	}
+	if usual != "" {
+		p, err := pipelines.Load(ctx, s, usual)
+		return p, cause.Of("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual)), err
 	}
 	if p == nil {
 		p, err = pipelines.Load(ctx, s, last)

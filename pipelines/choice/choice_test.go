@@ -69,6 +69,16 @@ func TestMake(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
+	s.Repo.(fstest.MapFS)["config.cue"] = &fstest.MapFile{Data: []byte(`pipeline: "full/testing"`)}
+	for want, issue := range map[string]Issue{
+		`fix: the issue has the label "reprise:fix"`:                      {Labels: []string{"reprise:fix"}},
+		`docs: the issue's title matches "^docs?:", which "docs" selects`: {Title: "docs: fix the door"},
+		`full: the settings of the repository name "full/testing" for it`: {Title: "fix the door"},
+	} {
+		if p, why, err := Make(t.Context(), s, issue, ""); err != nil || p.Name+": "+why.String() != want {
+			t.Errorf("with settings: got %v: %s, %v, want %s", p, why, err, want)
+		}
+	}
 	bad := repo(t, map[string]string{"bad.cue": "phases: 5"})
 	if _, _, err := Make(t.Context(), bad, Issue{}, "fix"); err != nil {
 		t.Errorf("a mistake in another pipeline than the named one: %v", err)
