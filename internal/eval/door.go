@@ -22,7 +22,7 @@ const Takes = "takes"
 func Command(env environ.Env) *cobra.Command {
 	var o Options
 	var asJSON bool
-	var junit string
+	var to files
 	c := &cobra.Command{
 		Use: "eval SUITE", Annotations: map[string]string{Takes: "a suite"}, Short: "Find out how well pipelines, prompts and agents work",
 		Long: `Have runs of the cases of a suite, which is a folder, with each variant that it names,
@@ -33,6 +33,10 @@ what it expects, and by checks and files that no agent sees before it has ended.
 Each run is one of reprise run in a repository of its own. What is over is kept, so the
 same command goes on where it was stopped, and --budget-usd counts what is over, too. A
 case whose checks pass before the work proves nothing, and is refused.
+
+With --record the answers of agents are kept, and with --replay they are given again, for
+nothing: so pipelines and prompts are tried. A run whose prompts are no longer those that
+were answered is stale, and counts as not solved.
 
 Cases are made of runs and of commits by reprise eval init, with --from-run and
 --from-commits.
@@ -53,6 +57,9 @@ the budget ended before all was over.`,
 			if o.Runs < 0 || o.Runs > 1000 || o.Jobs < 1 || o.Jobs > 64 {
 				return exit.Usagef("--runs is from 1 to 1000, and --jobs from 1 to 64")
 			}
+			if o.Record && o.Replay {
+				return exit.Usagef("--record asks agents, and --replay asks none: give one of them")
+			}
 			env, flush := env.Masked()
 			defer flush()
 			report, err := Evaluate(c.Context(), env, args[0], o)
@@ -62,7 +69,7 @@ the budget ended before all was over.`,
 				}
 				return err
 			}
-			if err := tell(env, *report, asJSON, junit); err != nil {
+			if err := tell(env, *report, asJSON, to); err != nil {
 				return err
 			}
 			return errors.Join(err, ending(*report, err))
@@ -81,8 +88,11 @@ the budget ended before all was over.`,
 	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
+	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
+	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
-	f.StringVar(&junit, "junit", "", "file to write the results to as JUnit does")
+	f.StringVar(&to.junit, "junit", "", "file to write the results to as JUnit does")
+	f.StringVar(&to.html, "html", "", "file to write a page with the results to")
 	c.AddCommand(initCommand(env))
 	return c
 }
@@ -127,16 +137,32 @@ message that tells the solution makes an easy case.`,
 	return c
 }
 
-// tell prints a report.
-func tell(env environ.Env, r Report, asJSON bool, junit string) error {
-	if junit != "" {
-		data, err := r.junit()
+// files are where a report is written to besides the terminal; "" for not at all.
+type files struct{ junit, html string }
+
+func (f files) write(env environ.Env, r Report) error {
+	for _, one := range []struct {
+		file string
+		data func() ([]byte, error)
+	}{{f.junit, r.junit}, {f.html, func() ([]byte, error) { return r.page(env.Now()) }}} {
+		if one.file == "" {
+			continue
+		}
+		data, err := one.data()
 		if err == nil {
-			err = os.WriteFile(junit, data, 0o644)
+			err = os.WriteFile(one.file, data, 0o644)
 		}
 		if err != nil {
 			return exit.AsUsage(err)
 		}
+	}
+	return nil
+}
+
+// tell prints a report.
+func tell(env environ.Env, r Report, asJSON bool, to files) error {
+	if err := to.write(env, r); err != nil {
+		return err
 	}
 	if asJSON {
 		return text.PrintJSON(env.Stdout, r)

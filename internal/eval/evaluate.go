@@ -30,6 +30,8 @@ type Options struct {
 	Fresh    bool     // forget what is known
 	Vet      bool     // only look at the cases before the work: there is no report
 	Sandbox  string   // required, best-effort or off
+	Record   bool     // keep the answers of agents beside the suite
+	Replay   bool     // give the answers that are kept, and call no agent; nothing is taken from earlier results
 }
 
 // order compares trials: the first runs of all come before the second ones, so that what
@@ -68,6 +70,9 @@ func Evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 	if o.Results, err = filepath.Abs(o.Results); err != nil {
 		return nil, err
 	}
+	if o.Replay {
+		o.Results, o.Fresh = filepath.Join(o.Results, "replayed"), true
+	}
 	known, err := openResults(ctx, o.Results)
 	if err != nil {
 		return nil, err
@@ -78,7 +83,8 @@ func Evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 			return nil, err
 		}
 	}
-	e := &evaluation{env: env, suite: s, options: o, known: known, keys: map[[2]string]string{}}
+	answers := recordings{filepath.Join(dir, recordedIn), o.Record, o.Replay}
+	e := &evaluation{env: env, suite: s, options: o, known: known, answers: answers, keys: map[[2]string]string{}}
 	return e.run(ctx)
 }
 
@@ -88,6 +94,7 @@ type evaluation struct {
 	suite   *Suite
 	options Options
 	known   *results
+	answers recordings
 	keys    map[[2]string]string // by case and variant
 }
 
@@ -106,7 +113,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
-	r := &runner{e.env, self, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "work"), j}
+	r := &runner{e.env, self, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "work"), j, e.answers}
 	return e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
@@ -206,6 +213,12 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	runs := cmp.Or(e.options.Runs, e.suite.Runs)
 	asked := e.suite.trials(runs)
+	if e.answers.plays {
+		var err error
+		if asked, err = e.suite.played(asked, e.answers); err != nil {
+			return nil, err
+		}
+	}
 	var over []Result
 	var open []Trial
 	spent := 0.0
@@ -214,7 +227,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		switch {
 		case err != nil:
 			return nil, exit.AsUsage(err)
-		case is:
+		case is && (!e.answers.record || e.answers.has(t)):
 			over, spent = append(over, r), spent+r.Facts.Cost.USD
 		default:
 			open = append(open, t)
@@ -235,6 +248,6 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		return e.known.save(r)
 	})
 	report := reportOn(e.suite, append(over, made.done...), len(asked))
-	report.Short, report.Folder, report.Earlier = made.short, e.known.dir, len(over)
+	report.Short, report.Folder, report.Earlier, report.Replayed = made.short, e.known.dir, len(over), e.answers.plays
 	return &report, err
 }

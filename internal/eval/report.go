@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -22,11 +23,13 @@ type Report struct {
 	USD         float64      `json:"cost_usd"`      // of all that are over
 	Folder      string       `json:"results_in"`    // where the results are kept
 	Earlier     int          `json:"taken_earlier"` // results that were there already
+	Replayed    bool         `json:"replayed"`      // with recorded answers: the costs are those of the recording
+	Language    string       `json:"-"`             // of the page
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
 func reportOn(s *Suite, all []Result, asked int) Report {
-	r := Report{Suite: s.dir, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
+	r := Report{Suite: s.dir, Language: s.Language, Variants: []Score{}, Cases: []Score{}, Results: text.List(sorted(all)), Missing: asked - len(all)}
 	var names []string
 	for _, v := range s.Variants {
 		names = append(names, v.Name)
@@ -76,7 +79,14 @@ func (r Report) show(out terminal.Report) {
 		out.Line("%s", c)
 	}
 	r.showMisses(out)
-	out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
+	if stale := r.stale(); len(stale) > 0 {
+		out.Line("%s", out.Yellow(fmt.Sprintf("Stale: %s. What was recorded answers other prompts; record it anew: reprise eval %s --record --fresh", strings.Join(stale, ", "), text.QuoteShell(r.Suite))))
+	}
+	if r.Replayed {
+		out.Line("%s with recorded answers, which had cost %s; now nothing was spent", text.Plural(len(r.Results), "run"), text.USD(r.USD))
+	} else {
+		out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
+	}
 	if r.Missing > 0 {
 		why := "the same command goes on with them"
 		if r.Short {
@@ -84,6 +94,17 @@ func (r Report) show(out terminal.Report) {
 		}
 		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
 	}
+}
+
+// stale names the cases with a run that asks otherwise than it was recorded.
+func (r Report) stale() (cases []string) {
+	for _, one := range r.Results {
+		if len(one.Stale) > 0 && !slices.Contains(cases, one.Case) {
+			cases = append(cases, one.Case)
+		}
+	}
+	slices.Sort(cases)
+	return cases
 }
 
 func (r Report) table(out terminal.Report, t text.Table) {

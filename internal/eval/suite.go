@@ -36,7 +36,8 @@ const maxFile = 1 << 20
 // Suite is cases and the ways to work on them.
 type Suite struct {
 	Description string
-	Runs        int // of each case with each variant
+	Language    string // of the page; empty: English
+	Runs        int    // of each case with each variant
 	Variants    []Variant
 	Cases       []Case
 
@@ -158,13 +159,14 @@ func (s *Suite) read() (pipelines.Errors, error) {
 	}
 	var said struct {
 		Description string
+		Language    string
 		Runs        int
 		Variants    map[string]Variant
 	}
 	if err := json.Unmarshal(doc.JSON(), &said); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(s.dir, suiteFile), err)
 	}
-	s.Description, s.Runs = said.Description, cmp.Or(said.Runs, 1)
+	s.Description, s.Language, s.Runs = said.Description, said.Language, cmp.Or(said.Runs, 1)
 	for name, v := range said.Variants {
 		v.Name = name
 		if v.Prompts != "" {

@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -43,6 +44,7 @@ type Result struct {
 	Key    string    `json:"key"` // of what it was made from: another case or variant has another one
 	Solved bool      `json:"solved"`
 	Misses []string  `json:"misses,omitempty"` // why it is not solved
+	Stale  []string  `json:"stale,omitempty"`  // what was asked otherwise than when it was recorded
 	Facts  Facts     `json:"facts"`
 	Ended  time.Time `json:"ended_at"`
 	Spent  float64   `json:"-"` // in this process, in US dollars
@@ -63,16 +65,24 @@ type runner struct {
 	sandbox string
 	folder  string // for what is made and removed again
 	judge   *judge
+	answers recordings
 }
 
 // do carries out a trial, or goes on with it where it was left. It may spend as much as
 // usd says, in US dollars. What it costs is told also where it fails.
 func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64) (Result, error) {
 	out := Result{Trial: t}
+	if r.answers.plays && !r.answers.has(t) {
+		out.Stale = []string{"no run of it is recorded"}
+		return out.judged(nil), nil
+	}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
 	repo, file := filepath.Join(dir, "repo"), filepath.Join(dir, c.Name+".md")
-	if _, err := os.Stat(repo); err != nil {
+	if _, err := os.Stat(repo); err != nil || !r.answers.begun(dir) {
 		if err := r.begin(ctx, c, v, dir); err != nil {
+			return out, err
+		}
+		if err := r.answers.begin(t, dir); err != nil {
 			return out, err
 		}
 	}
@@ -82,6 +92,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	}
 	env := r.env
 	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), RunVariable+"="+strconv.Itoa(t.Run))
+	env.Environ = append(env.Environ, r.answers.variables(dir)...)
 	args := append([]string{"run", "--repo", repo, "--issue-file", file, "--push=false", "--json", "--sandbox", r.sandbox}, v.flags(c)...)
 	own, err := r.ownBudget(ctx, v, repo, is)
 	if err != nil {
@@ -105,7 +116,10 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		if at, err = workspace.Look(ctx, env, repo, is.ID); err != nil {
 			return out, fmt.Errorf("%w (%s)", err, said)
 		}
-		if at.Run.Status == metadata.Interrupted || at.Run.Status == metadata.Running {
+		if out.Stale, err = r.answers.stale(dir); err != nil {
+			return out, err
+		}
+		if (at.Run.Status == metadata.Interrupted || at.Run.Status == metadata.Running) && len(out.Stale) == 0 {
 			return out, fmt.Errorf("the run did not come to an end: %s", said)
 		}
 	}
@@ -116,11 +130,14 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 	if cut(at, own) {
 		return out, errCut
 	}
-	if out.Misses, err = r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName); err != nil {
+	misses, err := r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName)
+	if err != nil {
 		return out, err
 	}
-	out.Solved = len(out.Misses) == 0
-	return out, folders.RemoveAll(dir)
+	if err := r.answers.keep(t, dir); err != nil {
+		return out, err
+	}
+	return out.judged(misses), folders.RemoveAll(dir)
 }
 
 // cut reports whether a run was ended before it had spent what it may spend by itself.
@@ -148,7 +165,7 @@ func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error
 func (r *runner) environ() []string {
 	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == RunVariable
+		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == RunVariable
 	})
 }
 

@@ -19,9 +19,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
@@ -86,11 +88,15 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	opts.Sweep() // the run is this process's alone
 	agent := w.backend.Agent
 	if agent == nil {
+		recorded, err := recording.Open(env.Getenv, Tree{w.Repo, w.Run.BaseCommit}, env.Finder().Mask)
+		if err != nil {
+			return nil, exit.AsUsage(err)
+		}
 		keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
 		opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
 		agent = func(name string) (engine.Agent, error) {
 			use := w.Plan.Agents[name].Use
-			a, err := agents.For(use, w.Plan.Agents[name], opts)
+			a, err := recorded.Agent(func() (engine.Agent, error) { return agents.For(use, w.Plan.Agents[name], opts) })
 			if err != nil {
 				return nil, err
 			}

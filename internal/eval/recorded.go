@@ -1,0 +1,130 @@
+package eval
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/recording"
+	"github.com/reprise-ci/reprise/internal/text"
+)
+
+// recordings are the answers of agents that are kept beside a suite, a file for each
+// trial. The zero value keeps none and plays none.
+type recordings struct {
+	dir           string
+	record, plays bool
+}
+
+// recordedIn is the folder of a suite with the recordings.
+const recordedIn = "recorded"
+
+func (r recordings) file(t Trial) string {
+	return filepath.Join(r.dir, t.Variant, t.Case, fmt.Sprintf("%d.jsonl", t.Run))
+}
+
+func (r recordings) has(t Trial) bool {
+	_, err := os.Stat(r.file(t))
+	return err == nil
+}
+
+// own is the recording of a trial in the folder where it is carried out.
+func own(dir string) string { return filepath.Join(dir, "recording.jsonl") }
+
+// begun reports whether a trial that was begun in a folder can be gone on with: what it
+// asked so far is recorded, where it is to be.
+func (r recordings) begun(dir string) bool {
+	_, err := os.Stat(own(dir))
+	return err == nil || !r.record && !r.plays
+}
+
+// begin makes what a trial records in, or what it plays.
+func (r recordings) begin(t Trial, dir string) (err error) {
+	var data []byte
+	if r.plays {
+		if data, err = os.ReadFile(r.file(t)); err != nil {
+			return err
+		}
+	}
+	if r.plays || r.record {
+		err = os.WriteFile(own(dir), data, 0o600)
+	}
+	return err
+}
+
+// variables are what a process is told in which the trial is carried out.
+func (r recordings) variables(dir string) []string {
+	switch {
+	case r.plays:
+		return []string{recording.Plays + "=" + own(dir)}
+	case r.record:
+		return []string{recording.Records + "=" + own(dir)}
+	}
+	return nil
+}
+
+// keep puts the recording of a trial that is over beside the suite.
+func (r recordings) keep(t Trial, dir string) error {
+	if !r.record {
+		return nil
+	}
+	data, err := os.ReadFile(own(dir))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(r.file(t)), 0o755); err != nil {
+		return err
+	}
+	return renameio.WriteFile(r.file(t), data, 0o644)
+}
+
+// played leaves of the trials those that are recorded, and for each case without any the
+// first. The suite is left with the variants of which there are some.
+func (s *Suite) played(all []Trial, r recordings) (out []Trial, err error) {
+	cases := map[[2]string]bool{} // by variant and case: whether a run is recorded
+	for _, t := range all {
+		if r.has(t) {
+			out, cases[[2]string{t.Variant, ""}], cases[[2]string{t.Variant, t.Case}] = append(out, t), true, true
+		}
+	}
+	if len(out) == 0 {
+		return nil, exit.Usagef("no run of these is recorded in %s; record some first: reprise eval %s --record", r.dir, text.QuoteShell(s.dir))
+	}
+	s.Variants = slices.DeleteFunc(slices.Clone(s.Variants), func(v Variant) bool { return !cases[[2]string{v.Name, ""}] })
+	for _, c := range s.Cases {
+		for _, v := range s.Variants {
+			if !cases[[2]string{v.Name, c.Name}] {
+				out = append(out, Trial{v.Name, c.Name, 1})
+			}
+		}
+	}
+	return out, nil
+}
+
+// judged gives a result with what is stale about it, which keeps it from being solved: the
+// answers are to other questions.
+func (r Result) judged(misses []string) Result {
+	r.Misses = nil
+	for _, s := range r.Stale {
+		r.Misses = append(r.Misses, "stale: "+s)
+	}
+	r.Misses = append(r.Misses, misses...)
+	r.Solved = len(r.Misses) == 0
+	return r
+}
+
+// stale gives what a trial asked otherwise than it was recorded.
+func (r recordings) stale(dir string) (said []string, err error) {
+	if !r.plays {
+		return nil, nil
+	}
+	all, err := recording.StaleCalls(own(dir))
+	for _, s := range all {
+		said = append(said, s.String())
+	}
+	return said, err
+}

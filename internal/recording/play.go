@@ -1,0 +1,147 @@
+package recording
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// player is an agent that gives recorded answers.
+type player struct{ *Recording }
+
+// Run gives the recorded answer of the call, in the order of those of its step. One that
+// was asked in another way is given too, and noted as stale; without one the run ends.
+func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Result{}, &engine.AgentError{Class: metadata.Signal, Agent: "recording", Err: context.Cause(ctx)}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := t.Phase + " " + string(t.Step)
+	p.counts[key]++
+	c, n := p.find(t.Phase, t.Step, p.counts[key])
+	s := Stale{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
+	if c == nil {
+		s.Why = fmt.Sprintf("no answer is recorded; there are %d of this step", n)
+		if err := add(StaleFile(p.file), s); err != nil {
+			return engine.Result{}, err
+		}
+		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
+	}
+	if s.Why = differs(*c, t, p.mask); s.Why != "" {
+		if err := add(StaleFile(p.file), s); err != nil {
+			return engine.Result{}, err
+		}
+	}
+	a := c.Answer
+	out := engine.Result{
+		Model: a.Model, Text: a.Text, Structured: a.Structured, Usage: a.Usage, ToolCalls: a.ToolCalls,
+		RanNothing: a.RanNothing, Denials: a.Denials, Limit: a.Limit, Warnings: a.Warnings,
+	}
+	if a.Session {
+		out.Session = t.Session
+	}
+	if t.Notify != nil {
+		t.Notify(engine.Activity{Session: out.Session, Text: "recorded"})
+	}
+	return out, write(t.Dir, c.Files)
+}
+
+// find gives the n-th call of a step, or nil and how many there are.
+func (r *Recording) find(phase string, step metadata.Step, n int) (*call, int) {
+	there := 0
+	for i, c := range r.calls {
+		if c.Phase == phase && c.Step == step {
+			if there++; there == n {
+				return &r.calls[i], there
+			}
+		}
+	}
+	return nil, there
+}
+
+// differs says how a task is not the one that was recorded; "" if it is.
+func differs(c call, t engine.Task, mask func(string) string) string {
+	if c.Model != t.Model {
+		return fmt.Sprintf("the model is %q, and was %q", t.Model, c.Model)
+	}
+	now, was := mask(steady(t)), c.Prompt
+	if now == was {
+		return ""
+	}
+	new, old := strings.Split(now, "\n"), strings.Split(was, "\n")
+	for i := range max(len(new), len(old)) {
+		a, b := at(new, i), at(old, i)
+		if a != b {
+			return fmt.Sprintf("the prompt is another one from line %d on: %q, recorded %q", i+1, short(a), short(b))
+		}
+	}
+	return "the prompt is another one"
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+// mostQuoted is how much of a line is quoted, in characters.
+const mostQuoted = 80
+
+func short(line string) string {
+	if all := []rune(line); len(all) > mostQuoted {
+		return string(all[:mostQuoted]) + "…"
+	}
+	return line
+}
+
+// write leaves in a tree what a call had left. It never leaves the tree, whatever links
+// are in it.
+func write(dir string, files map[string]change) error {
+	if len(files) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()        // nothing is written through it
+	for _, gone := range []bool{true, false} { // a file may be where a folder was
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			if c := files[name]; c.Gone == gone {
+				if err := put(root, filepath.FromSlash(name), c); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func put(root *os.Root, name string, c change) error {
+	if err := root.RemoveAll(name); err != nil || c.Gone {
+		return err
+	}
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	mode, data := os.FileMode(0o644), c.Data
+	if c.Runs {
+		mode = 0o755
+	}
+	switch {
+	case c.Link != "":
+		return root.Symlink(c.Link, name)
+	case c.Text != nil:
+		data = []byte(*c.Text)
+	}
+	return root.WriteFile(name, data, mode)
+}

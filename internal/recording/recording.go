@@ -1,0 +1,175 @@
+// Package recording keeps what agents answered in a run, with the work that they did, and
+// gives it again in place of them: so the rest of a run is tried without paying for a
+// model. Secrets are masked before anything is written.
+package recording
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// The variables of a process that name the file of a recording.
+const (
+	Records = "REPRISE_RECORD" // calls of agents are added to it
+	Plays   = "REPRISE_PLAY"   // its answers are given, and no agent is called
+)
+
+// StaleFile is where a process that plays a recording notes each call that was not asked
+// for in this way when it was recorded.
+func StaleFile(recording string) string { return recording + ".stale" }
+
+// call is one line of a recording.
+type call struct {
+	Attempt int               `json:"attempt"`
+	Phase   string            `json:"phase"`
+	Step    metadata.Step     `json:"step"`
+	Model   string            `json:"model_asked,omitempty"`
+	Prompt  string            `json:"prompt"` // as steady gives it
+	Answer  answer            `json:"answer"`
+	Files   map[string]change `json:"files,omitempty"` // that the call left changed, by path
+}
+
+// answer is the part of an engine.Result that a run goes by.
+type answer struct {
+	Text       string          `json:"text,omitempty"`
+	Structured json.RawMessage `json:"structured,omitempty"`
+	Model      string          `json:"model,omitempty"`
+	Session    bool            `json:"session,omitempty"` // there was one, which a later call can go on with
+	Usage      metadata.Usage  `json:"usage"`
+	ToolCalls  int             `json:"tool_calls,omitempty"`
+	RanNothing bool            `json:"ran_nothing,omitempty"`
+	Denials    []string        `json:"denials,omitempty"`
+	Limit      string          `json:"limit,omitempty"`
+	Warnings   []string        `json:"warnings,omitempty"`
+}
+
+// Stale is a call that is not the one that was recorded: its answer says nothing of how
+// an agent would answer now.
+type Stale struct {
+	Phase string        `json:"phase"`
+	Step  metadata.Step `json:"step"`
+	Call  int           `json:"call"` // of this step; counts from 1
+	Why   string        `json:"why"`
+}
+
+func (s Stale) String() string {
+	return fmt.Sprintf("%s %s, call %d: %s", s.Phase, s.Step, s.Call, s.Why)
+}
+
+// Tree is where agents work.
+type Tree interface {
+	Dir() string
+	Changes(ctx context.Context) ([]boundary.Change, error)
+}
+
+// Recording records the calls of a run, or plays them. Nil does neither.
+type Recording struct {
+	file string
+	tree Tree
+	mask func(string) string
+
+	mu     sync.Mutex
+	calls  []call         // what is played
+	plays  bool           // else it records
+	counts map[string]int // calls of this process so far, by phase and step
+}
+
+// Playing reports whether a process with these variables plays a recording.
+func Playing(getenv func(string) string) bool { return getenv(Plays) != "" }
+
+// Open gives the recording that the variables of a process name, or nil. What mask gives
+// is written in place of a text.
+func Open(getenv func(string) string, tree Tree, mask func(string) string) (*Recording, error) {
+	r := &Recording{tree: tree, mask: mask, plays: Playing(getenv), counts: map[string]int{}}
+	if !r.plays {
+		if r.file = getenv(Records); r.file == "" {
+			return nil, nil
+		}
+		return r, nil
+	}
+	r.file = getenv(Plays)
+	var err error
+	r.calls, err = read(r.file)
+	return r, err
+}
+
+// Agent gives the agent that make gives, with its calls recorded; or one that plays them,
+// which asks nothing of make.
+func (r *Recording) Agent(make func() (engine.Agent, error)) (engine.Agent, error) {
+	if r != nil && r.plays {
+		return player{r}, nil
+	}
+	a, err := make()
+	if r == nil || err != nil {
+		return a, err
+	}
+	return recorder{r, a}, nil
+}
+
+// read gives the calls of a recording in their order. A call that a kill had done again
+// counts as it was done last.
+func read(file string) ([]call, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading a recording: %w", err)
+	}
+	var all []call
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		var c call
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			return nil, fmt.Errorf("reading a recording: %s:%d: %w; record it anew", file, n, err)
+		}
+		if last := len(all) - 1; last >= 0 && all[last].Attempt == c.Attempt {
+			all = all[:last]
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// StaleCalls gives what was noted while a recording was played; nothing if there is no
+// such file.
+func StaleCalls(recording string) ([]Stale, error) {
+	data, err := os.ReadFile(StaleFile(recording))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Stale
+	for line := range strings.Lines(string(data)) {
+		var s Stale
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			return nil, fmt.Errorf("%s: %w", StaleFile(recording), err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// add adds a value as a line to a file.
+func add(file string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	return errors.Join(err, f.Close())
+}
