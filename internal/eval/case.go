@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -46,7 +47,10 @@ func readCase(dir string) (Case, error) {
 	if !doc.Wrote("checks") && !doc.Wrote("still") && !doc.Wrote("expect") {
 		doc.Wrong(nil, "nothing is expected, so that any run would do; give checks, still or expect")
 	}
-	c.Expect = cmp.Or(c.Expect, usual)
+	if c.Expect == "" && c.Step == nil {
+		c.Expect = usual
+	}
+	c.Expect = cmp.Or(c.Expect, "_")
 	c.files(doc)
 	c.commands(doc)
 	found = append(found, mistakesIn(c.stubs(doc))...)
@@ -86,17 +90,20 @@ func (c *Case) files(doc *pipelines.Document) {
 	c.Repo, c.Issue, c.Hidden = c.at(cmp.Or(c.Repo, "repo")), c.at(cmp.Or(c.Issue, "issue.md")), c.at(cmp.Or(c.Hidden, "hidden"))
 	if info, err := os.Stat(c.Repo); err != nil {
 		doc.Wrong([]any{"repo"}, "there is no %s, which would be the repository", c.Repo)
-	} else if c.Commit != "" && info.IsDir() && !isRepository(c.Repo) || c.Commit != "" && isArchive(c.Repo) {
+	} else if c.Commit != "" && info.IsDir() && !scratch.IsRepository(c.Repo) || c.Commit != "" && scratch.IsArchive(c.Repo) {
 		doc.Wrong([]any{"commit"}, "%s is no git repository, so it has no commits", c.Repo)
 	}
-	if _, err := issue.ReadFile(c.Issue); err != nil {
+	if c.Step != nil && c.Commit == "" {
+		doc.Wrong([]any{"step"}, "of which state of a run? Give the commit of its branch that comes before the step")
+	}
+	if _, err := issue.ReadFile(c.Issue); err != nil && c.Step == nil {
 		doc.Wrong([]any{"issue"}, "%v", err)
 	}
 	switch info, err := os.Stat(c.Hidden); {
 	case err != nil && usualHidden:
 		c.Hidden = ""
-	case err != nil || !info.IsDir() && !isArchive(c.Hidden):
-		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, archive)
+	case err != nil || !info.IsDir() && !scratch.IsArchive(c.Hidden):
+		doc.Wrong([]any{"hidden"}, "%s is no folder and no %s", c.Hidden, scratch.Archive)
 	case !doc.Wrote("checks") && !doc.Wrote("still"):
 		doc.Wrong([]any{"hidden"}, "nothing looks at the hidden files; give checks or still that do")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/terminal"
@@ -93,47 +94,7 @@ the budget ended before all was over.`,
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
 	f.StringVar(&to.junit, "junit", "", "file to write the results to as JUnit does")
 	f.StringVar(&to.html, "html", "", "file to write a page with the results to")
-	c.AddCommand(initCommand(env))
-	return c
-}
-
-// initCommand is reprise eval init.
-func initCommand(env environ.Env) *cobra.Command {
-	var h Harvest
-	c := &cobra.Command{
-		Use: "init SUITE (--from-run ISSUE | --from-commits N)", Short: "Make cases of what has happened in a repository",
-		Long: `Make a case of a run: it begins with the commit that the run began with, and its hidden
-files are the tests that the run changed, as the default branch has them now or, if they
-are not there, as the run left them. Or make cases of the newest commits that change code
-and tests: the tests are hidden, and the message is the issue. Look at what was made; a
-message that tells the solution makes an easy case.`,
-		Example: "  reprise eval init cases --from-run 7\n  reprise eval init cases --from-commits 20 --check \"go test ./...\"",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return exit.Usagef("which suite? Give one folder: reprise eval init SUITE")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			if (h.Run == "") == (h.Commits == 0) || h.Commits < 0 || h.Commits > 1000 {
-				return exit.Usagef("of what? Give --from-run ISSUE, or --from-commits N with N from 1 to 1000")
-			}
-			h.Suite = args[0]
-			made, err := Init(c.Context(), env, h)
-			for _, dir := range made {
-				_, _ = fmt.Fprintln(env.Stdout, dir)
-			}
-			if err == nil {
-				_, _ = fmt.Fprintf(env.Stdout, "Before you pay for runs, see whether they prove something: reprise eval %s --vet\n", text.QuoteShell(args[0]))
-			}
-			return err
-		},
-	}
-	f := c.Flags()
-	f.StringVar(&h.Repo, "repo", ".", "any folder of the git repository")
-	f.StringVar(&h.Run, "from-run", "", "id of the issue of a run")
-	f.IntVar(&h.Commits, "from-commits", 0, "how many cases to make of the newest commits")
-	f.StringVar(&h.Check, "check", "", "command that runs the tests (default: as the run's pipeline or the repository has it)")
+	c.AddCommand(harvest.Command(env))
 	return c
 }
 

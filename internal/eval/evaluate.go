@@ -103,9 +103,16 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJudge(e.env, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "homes"))
+	how := cmp.Or(e.options.Sandbox, string(sandbox.BestEffort))
+	j, err := newJudge(e.env, how, filepath.Join(e.known.dir, "homes", "before"))
 	if err != nil {
 		return nil, err
+	}
+	judges := map[string]*judge{}
+	for _, v := range e.suite.Variants {
+		if judges[v.Name], err = newJudge(e.env, how, filepath.Join(e.known.dir, "homes", "of-"+v.Name)); err != nil {
+			return nil, err
+		}
 	}
 	if j.note != "" {
 		e.note("reprise: %s; agents may then find the hidden checks\n", j.note)
@@ -113,7 +120,7 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
-	r := &runner{e.env, self, cmp.Or(e.options.Sandbox, string(sandbox.BestEffort)), filepath.Join(e.known.dir, "work"), j, e.answers}
+	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), judges, e.answers}
 	return e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
@@ -202,6 +209,11 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 		}
 		c.doc.Wrong([]any{"repo"}, "%v", err)
 		return c.doc.Mistakes()
+	}
+	if c.Step != nil {
+		if err := c.onStep(ctx, e.env, tree); err != nil {
+			return err
+		}
 	}
 	if err := j.before(ctx, c, tree); err != nil {
 		return err

@@ -7,28 +7,9 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
-
-func TestIsTest(t *testing.T) {
-	for name, want := range map[string]bool{
-		"a_test.go": true, "x/test_a.py": true, "a_test.py": true, "a.test.js": true, "a.spec.tsx": true, "tests/a.rs": true, "src/test/A.java": true,
-		"ATest.java": true, "a_spec.rb": true, "x/testdata/y": true, "__tests__/a.js": true,
-		"a.go": false, "latest.go": false, "contest/a.go": false, "protest.py": false, "test.go": false, "a.js": false, "testing.md": false,
-	} {
-		if got := isTest(name); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-func TestSlug(t *testing.T) {
-	for text, want := range map[string]string{"Add --flag, please!": "add-flag-please", "日本": "", "issue-7": "issue-7", strings.Repeat("ab ", 30): strings.TrimSuffix(strings.Repeat("ab-", 14), "-")[:40]} {
-		if got := slug(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
 
 // TestCasesOfCommits takes the commits that change code and tests, and no others.
 func TestCasesOfCommits(t *testing.T) {
@@ -50,7 +31,7 @@ func TestCasesOfCommits(t *testing.T) {
 	commit("Both", "b.py", "test_b.py")
 	suite := filepath.Join(t.TempDir(), "cases")
 	env := environ.Env{Environ: os.Environ()}
-	made, err := Init(t.Context(), env, Harvest{Repo: repo, Suite: suite, Commits: 5, Check: "python3 -m unittest"})
+	made, err := harvest.Init(t.Context(), env, harvest.Harvest{Repo: repo, Suite: suite, Commits: 5, Check: "python3 -m unittest"})
 	if err != nil || len(made) != 2 || !strings.HasSuffix(made[0], "-both") || !strings.HasSuffix(made[1], "-solve-it") {
 		t.Fatalf("%v, %v", made, err)
 	}
@@ -66,10 +47,10 @@ func TestCasesOfCommits(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if again, err := Init(t.Context(), env, Harvest{Repo: repo, Suite: filepath.Join(suite, "x"), Commits: 1, Check: "x"}); err != nil || len(again) != 1 {
+	if again, err := harvest.Init(t.Context(), env, harvest.Harvest{Repo: repo, Suite: filepath.Join(suite, "x"), Commits: 1, Check: "x"}); err != nil || len(again) != 1 {
 		t.Errorf("%v, %v", again, err)
 	}
-	if _, err := Init(t.Context(), env, Harvest{Repo: repo, Suite: suite, Commits: 1, Check: "x"}); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := harvest.Init(t.Context(), env, harvest.Harvest{Repo: repo, Suite: suite, Commits: 1, Check: "x"}); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/expect"
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
@@ -29,7 +30,7 @@ type judge struct {
 }
 
 // newJudge gives a judge whose commands run in the sandbox, as checks of a run do. Their
-// home, with the caches of compilers, is kept in a folder for all of them.
+// home, with the caches of compilers, is kept in a folder for all of this judge.
 func newJudge(env environ.Env, how, home string) (*judge, error) {
 	self, err := workspace.Executable()
 	if err != nil {
@@ -75,7 +76,7 @@ func (c Case) hide(tree string) error {
 	if c.Hidden == "" {
 		return nil
 	}
-	if err := unpack(c.Hidden, tree); err != nil {
+	if err := scratch.Unpack(c.Hidden, tree); err != nil {
 		return fmt.Errorf("the hidden files cannot be put in: %w", err)
 	}
 	return nil
@@ -143,13 +144,13 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	if err := errors.Join(folders.RemoveAll(tree), os.MkdirAll(tree, 0o755)); err != nil {
 		return nil, err
 	}
-	g := repository{tree, j.environ}
+	g := scratch.Repository{Dir: tree, Environ: j.environ}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", repo, commit},
 		{"reset", "--quiet", "--hard", "FETCH_HEAD"},
 	} {
-		if _, err := g.git(ctx, args...); err != nil {
+		if _, err := g.Git(ctx, args...); err != nil {
 			return nil, err
 		}
 	}

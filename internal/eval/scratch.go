@@ -6,36 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
 )
-
-// archive is the ending of a text file that holds the files of a folder.
-const archive = ".txtar"
-
-func isArchive(name string) bool { return filepath.Ext(name) == archive }
-
-// isRepository reports whether a folder is the top of a git repository, and does not
-// only lie in one.
-func isRepository(dir string) bool {
-	for _, inside := range []string{".git", "objects"} { // the second, of a bare one
-		if _, err := os.Stat(filepath.Join(dir, inside)); err == nil {
-			return inside == ".git" || isBare(dir)
-		}
-	}
-	return false
-}
-
-func isBare(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "HEAD"))
-	return err == nil
-}
 
 // makeRepository makes the repository that a case begins with, in a folder that is not
 // there yet: one branch, main, and nothing that came after its commit.
@@ -44,18 +20,18 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 	if err := errors.Join(folders.RemoveAll(making), os.MkdirAll(making, 0o755)); err != nil {
 		return err
 	}
-	g := repository{making, environ}
-	if _, err := g.git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
+	g := scratch.Repository{Dir: making, Environ: environ}
+	if _, err := g.Git(ctx, "init", "--quiet", "--initial-branch=main"); err != nil {
 		return err
 	}
 	if err := c.fill(ctx, g); err != nil {
 		return err
 	}
 	if prompts != "" {
-		if err := unpack(prompts, filepath.Join(making, ".github/reprise/prompts")); err != nil {
+		if err := scratch.Unpack(prompts, filepath.Join(making, ".github/reprise/prompts")); err != nil {
 			return err
 		}
-		if err := g.commit(ctx, "Take the prompts of the variant"); err != nil {
+		if err := g.Commit(ctx, "Take the prompts of the variant"); err != nil {
 			return err
 		}
 	}
@@ -63,63 +39,66 @@ func makeRepository(ctx context.Context, environ []string, c Case, prompts, dir 
 }
 
 // fill puts in what the case says, with the mistakes that it plants.
-func (c Case) fill(ctx context.Context, g repository) error {
+func (c Case) fill(ctx context.Context, g scratch.Repository) error {
 	info, err := os.Stat(c.Repo)
 	if err != nil {
 		return err
 	}
-	files := isArchive(c.Repo) || info.IsDir() && !isRepository(c.Repo)
+	files := scratch.IsArchive(c.Repo) || info.IsDir() && !scratch.IsRepository(c.Repo)
 	if files {
-		err = unpack(c.Repo, g.dir)
+		err = scratch.Unpack(c.Repo, g.Dir)
 	} else {
 		err = c.fetch(ctx, g, info.IsDir())
 	}
+	if err == nil && c.Step != nil {
+		return c.freeze(ctx, g)
+	}
 	if err == nil {
-		err = c.plant(g.dir)
+		err = c.plant(g.Dir)
 	}
 	if err == nil && !files && len(c.Mutation) > 0 {
 		// What was planted must not be read off the history.
-		_, err = g.git(ctx, "checkout", "--quiet", "--orphan", "planted")
+		_, err = g.Git(ctx, "checkout", "--quiet", "--orphan", "planted")
 		if err == nil {
-			err = g.commit(ctx, "Start")
+			err = g.Commit(ctx, "Start")
 		}
 		if err == nil {
-			_, err = g.git(ctx, "branch", "--quiet", "-M", "main")
+			_, err = g.Git(ctx, "branch", "--quiet", "-M", "main")
 		}
 		if err == nil {
-			err = g.forget(ctx)
+			err = g.Forget(ctx)
 		}
 	} else if err == nil && files {
-		err = g.commit(ctx, "Start")
+		err = g.Commit(ctx, "Start")
 	}
 	return err
 }
 
 // fetch takes the commit of a repository or a bundle, with those before it.
-func (c Case) fetch(ctx context.Context, g repository, folder bool) error {
+func (c Case) fetch(ctx context.Context, g scratch.Repository, folder bool) error {
 	from := c.Repo
 	if !folder { // a bundle gives whole branches only
-		from = g.dir + ".bundle"
+		from = g.Dir + ".bundle"
 		defer func() { _ = folders.RemoveAll(from) }() // what is left is in the way of nobody
 		if err := folders.RemoveAll(from); err != nil {
 			return err
 		}
-		if _, err := g.git(ctx, "clone", "--quiet", "--mirror", c.Repo, from); err != nil {
+		if _, err := g.Git(ctx, "clone", "--quiet", "--mirror", c.Repo, from); err != nil {
 			return err
 		}
 	}
 	commit := "HEAD"
 	if c.Commit != "" {
-		full, err := repository{from, g.environ}.git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
+		full, err := scratch.Repository{Dir: from, Environ: g.Environ}.Git(ctx, "rev-parse", "--verify", "--quiet", c.Commit+"^{commit}")
 		if err != nil {
 			return fmt.Errorf("there is no commit %s in %s", c.Commit, c.Repo)
 		}
 		commit = strings.TrimSpace(full)
 	}
-	if _, err := g.git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, commit); err != nil {
+	if _, err := g.Git(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, commit); err != nil {
 		return err
 	}
-	_, err := g.git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
+	_, err := g.Git(ctx, "reset", "--quiet", "--hard", "FETCH_HEAD")
 	return err
 }
 
@@ -143,129 +122,4 @@ func (c Case) plant(dir string) error {
 		}
 	}
 	return nil
-}
-
-// unpack puts the files of a folder or an archive into a folder, over those that are
-// there. No link in there leads out of it.
-func unpack(from, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // nothing is written through it
-	put := func(name string, data []byte, mode os.FileMode) error {
-		name = filepath.FromSlash(name)
-		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
-		if err := root.RemoveAll(name); err != nil { // a folder or a link, if somebody put one there
-			return err
-		}
-		return root.WriteFile(name, data, mode)
-	}
-	if isArchive(from) {
-		all, err := txtar.ParseFile(from)
-		if err != nil {
-			return err
-		}
-		for _, f := range all.Files {
-			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-				return fmt.Errorf("%s: %q is not a path in the repository", from, f.Name)
-			}
-			if err := put(f.Name, f.Data, 0o644); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return filepath.WalkDir(from, func(file string, e os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.Name() == ".git" && file != from:
-			return fmt.Errorf("%s: files of a case cannot have a .git; name the repository itself", file)
-		case e.IsDir():
-			return nil
-		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is no regular file", file)
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, file)
-		if err != nil {
-			return err
-		}
-		return put(path.Clean(filepath.ToSlash(name)), data, info.Mode().Perm()|0o600)
-	})
-}
-
-// repository is a git repository that was made for a case.
-type repository struct {
-	dir     string
-	environ []string // that of the process
-}
-
-// git runs a command of git in it. Nothing of the user's configuration starts a program,
-// and the same files give the same commit.
-func (g repository) git(ctx context.Context, args ...string) (string, error) {
-	own := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false", "-c", "protocol.version=2", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.excludesFile=" + os.DevNull}
-	cmd := exec.CommandContext(ctx, "git", append(own, args...)...)
-	cmd.Dir = g.dir
-	cmd.Env = append(apart(g.environ), "GIT_TERMINAL_PROMPT=0",
-		"GIT_AUTHOR_NAME=reprise", "GIT_AUTHOR_EMAIL=reprise@localhost", "GIT_AUTHOR_DATE=2000-01-01T00:00:00Z",
-		"GIT_COMMITTER_NAME=reprise", "GIT_COMMITTER_EMAIL=reprise@localhost", "GIT_COMMITTER_DATE=2000-01-01T00:00:00Z")
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
-	}
-	return out.String(), nil
-}
-
-// apart is an environment without what points git to another repository, as hooks have
-// it.
-func apart(environ []string) []string {
-	var out []string
-	for _, kv := range environ {
-		name, _, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "GIT_CONFIG_") && name != "GIT_CONFIG_PARAMETERS" || name == "GIT_EXEC_PATH" {
-			out = append(out, kv)
-		}
-	}
-	return out
-}
-
-// commit commits all that is in the tree.
-func (g repository) commit(ctx context.Context, subject string) error {
-	if _, err := g.git(ctx, "add", "--all"); err != nil {
-		return err
-	}
-	_, err := g.git(ctx, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject)
-	return err
-}
-
-// forget removes the commits that no branch has.
-func (g repository) forget(ctx context.Context) error {
-	for _, args := range [][]string{
-		{"update-ref", "-d", "ORIG_HEAD"},
-		{"reflog", "expire", "--expire=now", "--all"},
-		{"gc", "--quiet", "--prune=now"},
-	} {
-		if _, err := g.git(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return os.RemoveAll(filepath.Join(g.dir, ".git", "FETCH_HEAD"))
 }

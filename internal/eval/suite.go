@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -26,8 +27,8 @@ var schema string
 
 // The names of the files of a suite and of a case.
 const (
-	suiteFile = "suite.cue"
-	caseFile  = "case.cue"
+	suiteFile = harvest.SuiteFile
+	caseFile  = harvest.CaseFile
 )
 
 // maxFile is the most that a file of a suite may have, in bytes.
@@ -72,7 +73,8 @@ type Case struct {
 	Checks   []ShellCommand // fail before the work, pass after it
 	Still    []ShellCommand // pass before and after
 	Keeps    []string
-	Expect   string // CUE text
+	Expect   string  // CUE text
+	Step     *StepOf // the case is this one step of the run that Commit is of; nil: a whole run
 	Stubs    string
 
 	dir string

@@ -19,13 +19,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -63,8 +63,8 @@ type runner struct {
 	env     environ.Env
 	self    string
 	sandbox string
-	folder  string // for what is made and removed again
-	judge   *judge
+	folder  string            // for what is made and removed again
+	judges  map[string]*judge // by variant: none finds what the work of another has left in a cache
 	answers recordings
 }
 
@@ -77,7 +77,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		return out.judged(nil), nil
 	}
 	dir := filepath.Join(r.folder, v.Name, fmt.Sprintf("%s-%d", c.Name, t.Run))
-	repo, file := filepath.Join(dir, "repo"), filepath.Join(dir, c.Name+".md")
+	repo := filepath.Join(dir, "repo")
 	if _, err := os.Stat(repo); err != nil || !r.answers.begun(dir) {
 		if err := r.begin(ctx, c, v, dir); err != nil {
 			return out, err
@@ -86,22 +86,21 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 			return out, err
 		}
 	}
-	is, err := issue.ReadFile(file)
+	before, err := c.before(dir)
 	if err != nil {
 		return out, err
 	}
 	env := r.env
 	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), RunVariable+"="+strconv.Itoa(t.Run))
 	env.Environ = append(env.Environ, r.answers.variables(dir)...)
-	args := append([]string{"run", "--repo", repo, "--issue-file", file, "--push=false", "--json", "--sandbox", r.sandbox}, v.flags(c)...)
-	own, err := r.ownBudget(ctx, v, repo, is)
+	args, own, err := r.asks(ctx, c, v, dir, &before)
 	if err != nil {
 		return out, err
 	}
 	at, spent, over := (*workspace.Recorded)(nil), 0.0, false
-	if at, err = workspace.Look(ctx, env, repo, is.ID); err == nil {
+	if at, err = workspace.Look(ctx, env, repo, before.ID); err == nil {
 		spent = at.Run.Cost.USD
-		over = at.Run.Status != metadata.Running && at.Run.Status != metadata.Interrupted && !cut(at, own)
+		over = c.over(before, at.Run) && !cut(at, own)
 	} else if !errors.As(err, new(*workspace.NoRunError)) {
 		return out, err
 	}
@@ -113,24 +112,27 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		if err != nil {
 			return out, err
 		}
-		if at, err = workspace.Look(ctx, env, repo, is.ID); err != nil {
+		if at, err = workspace.Look(ctx, env, repo, before.ID); err != nil {
 			return out, fmt.Errorf("%w (%s)", err, said)
 		}
 		if out.Stale, err = r.answers.stale(dir); err != nil {
 			return out, err
 		}
-		if (at.Run.Status == metadata.Interrupted || at.Run.Status == metadata.Running) && len(out.Stale) == 0 {
-			return out, fmt.Errorf("the run did not come to an end: %s", said)
+		if !c.over(before, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
+			return out, notEnded(c, said)
 		}
+	}
+	if other := c.another(before, at.Run); other != "" {
+		return out, fmt.Errorf("the run went on with %s, and not with %s", other, c.Step)
 	}
 	if out.Facts, err = factsOf(ctx, at); err != nil {
 		return out, err
 	}
-	out.Spent = out.Facts.Cost.USD - spent
+	out.Facts, out.Spent = out.Facts.since(before.Facts), at.Run.Cost.USD-spent
 	if cut(at, own) {
 		return out, errCut
 	}
-	misses, err := r.judge.after(ctx, c, out.Facts, repo, at.Run.BranchName)
+	misses, err := r.judges[v.Name].after(ctx, c, out.Facts, repo, at.Run.BranchName)
 	if err != nil {
 		return out, err
 	}
@@ -150,20 +152,50 @@ func (r *runner) begin(ctx context.Context, c Case, v Variant, dir string) error
 	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
-	text, err := folders.ReadRegular(c.Issue, maxFile)
+	if c.Step == nil {
+		text, err := folders.ReadRegular(c.Issue, maxFile)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(issueIn(dir, c), text, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := makeRepository(ctx, r.env.Environ, c, v.Prompts, filepath.Join(dir, "repo")); err != nil || c.Step == nil {
+		return err
+	}
+	return r.remember(ctx, dir)
+}
+
+// issueIn is the file of the issue of a trial.
+func issueIn(dir string, c Case) string { return filepath.Join(dir, c.Name+".md") }
+
+// asks gives the arguments of the process that carries out a trial, and the most that it
+// may spend by itself, in US dollars, what was spent before among it. Of a whole run it
+// notes which issue it is of.
+func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Before) ([]string, float64, error) {
+	repo := filepath.Join(dir, "repo")
+	args := []string{"run", "--repo", repo, "--push=false", "--json", "--sandbox", r.sandbox}
+	if c.Step != nil {
+		own := math.Inf(1)
+		if v.Budget.USD > 0 {
+			own = b.Facts.Cost.USD + v.Budget.USD
+		}
+		return append(args, v.stepFlags(c, b.ID)...), own, nil
+	}
+	is, err := issue.ReadFile(issueIn(dir, c))
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, c.Name+".md"), text, 0o644); err != nil {
-		return err
-	}
-	return makeRepository(ctx, r.env.Environ, c, v.Prompts, filepath.Join(dir, "repo"))
+	b.ID = is.ID
+	own, err := r.ownBudget(ctx, v, repo, is)
+	return append(append(args, "--issue-file", issueIn(dir, c)), v.flags(c)...), own, err
 }
 
 // environ is that of the process, without what says that it is a job on GitHub: a trial
 // gives no output of one.
 func (r *runner) environ() []string {
-	return slices.DeleteFunc(apart(r.env.Environ), func(kv string) bool {
+	return slices.DeleteFunc(scratch.Apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == RunVariable
 	})
@@ -183,7 +215,9 @@ func (v Variant) flags(c Case) []string {
 	add("language", v.Language)
 	add("tokens", strconv.FormatInt(v.Budget.Tokens, 10))
 	add("time", time.Duration(v.Budget.Time).String())
-	add("attempts", strconv.Itoa(v.Budget.Attempts))
+	if c.Step == nil {
+		add("attempts", strconv.Itoa(v.Budget.Attempts))
+	}
 	if v.Agent == agents.Rehearsal {
 		add("stubs", c.Stubs)
 	}

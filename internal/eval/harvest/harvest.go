@@ -1,4 +1,6 @@
-package eval
+// Package harvest makes cases of what has happened in a repository: of runs, and of
+// commits that change code and tests.
+package harvest
 
 import (
 	"context"
@@ -13,9 +15,17 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/detect"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// The names of the files of a suite and of a case.
+const (
+	SuiteFile = "suite.cue"
+	CaseFile  = "case.cue"
 )
 
 // Harvest says of what cases are made.
@@ -23,34 +33,42 @@ type Harvest struct {
 	Repo    string // any folder of the repository
 	Suite   string // folder; it need not be there
 	Run     string // id of the issue of a run that happened; or
+	Step    string // of that run, PHASE/STEP: only its last call, as a step case; empty: the whole run
 	Commits int    // how many commits of the repository
 	Check   string // command that runs the tests; empty: as the pipeline or the repository has it
+}
+
+// shellCommand is a command of a case, as its file has it.
+type shellCommand struct {
+	Name, Run string
+	Timeout   pipelines.Duration
 }
 
 // harvester makes cases of a repository.
 type harvester struct {
 	Harvest
-	top   repository
-	setup []ShellCommand
-	check []ShellCommand
+	top   scratch.Repository
+	setup []shellCommand
+	check []shellCommand
 }
 
 // harvested is a case that is to be written.
 type harvested struct {
 	name, about, commit, issue string
 	tests                      map[string]string // by path
+	step, expect               string            // CUE; of a step case
 }
 
 // Init makes cases of what has happened in a repository, and gives their folders.
 func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
-	top, err := repository{h.Repo, env.Environ}.git(ctx, "rev-parse", "--show-toplevel")
+	top, err := scratch.Repository{Dir: h.Repo, Environ: env.Environ}.Git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
 	if h.Suite, err = filepath.Abs(h.Suite); err != nil {
 		return nil, err
 	}
-	m := &harvester{Harvest: h, top: repository{strings.TrimSuffix(top, "\n"), env.Environ}}
+	m := &harvester{Harvest: h, top: scratch.Repository{Dir: strings.TrimSuffix(top, "\n"), Environ: env.Environ}}
 	var all []harvested
 	if h.Run != "" {
 		one, err := m.fromRun(ctx, env)
@@ -61,8 +79,10 @@ func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
 	} else if all, err = m.fromCommits(ctx); err != nil {
 		return nil, err
 	}
-	if err := m.findChecks(); err != nil {
-		return nil, err
+	if m.Step == "" {
+		if err := m.findChecks(); err != nil {
+			return nil, err
+		}
 	}
 	return m.write(all)
 }
@@ -75,15 +95,18 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 	if err != nil {
 		return harvested{}, err
 	}
+	if m.Step != "" {
+		return m.fromStep(ctx, r, env.Branch(r.Issue.ID))
+	}
 	for _, p := range r.Plan.Phases {
 		for _, c := range p.Checks {
-			if !slices.ContainsFunc(m.check, func(o ShellCommand) bool { return o.Name == c.Name }) {
-				m.check = append(m.check, ShellCommand{c.Name, c.Run, c.Timeout})
+			if !slices.ContainsFunc(m.check, func(o shellCommand) bool { return o.Name == c.Name }) {
+				m.check = append(m.check, shellCommand{c.Name, c.Run, c.Timeout})
 			}
 		}
 	}
 	for _, s := range r.Plan.Setup {
-		m.setup = append(m.setup, ShellCommand{s.Name, s.Run, s.Timeout})
+		m.setup = append(m.setup, shellCommand{s.Name, s.Run, s.Timeout})
 	}
 	branch := env.Branch(r.Issue.ID)
 	tests, code, err := m.changed(ctx, r.Run.BaseCommit, branch)
@@ -98,9 +121,9 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 		issue: string(r.Issue.Markdown()), tests: map[string]string{},
 	}
 	for _, name := range tests {
-		text, err := m.top.git(ctx, "show", r.Source.DefaultBranch+":"+name)
+		text, err := m.top.Git(ctx, "show", r.Source.DefaultBranch+":"+name)
 		if err != nil || r.Source.DefaultBranch == "" {
-			if text, err = m.top.git(ctx, "show", branch+":"+name); err != nil {
+			if text, err = m.top.Git(ctx, "show", branch+":"+name); err != nil {
 				return out, err
 			}
 		}
@@ -112,7 +135,7 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 // fromCommits makes cases of the newest commits that change code and tests: the tests
 // are hidden, and the message is the issue.
 func (m *harvester) fromCommits(ctx context.Context) (all []harvested, err error) {
-	log, err := m.top.git(ctx, "log", "--first-parent", "--min-parents=1", "--max-parents=1", "-z", "--format=%H %P %B")
+	log, err := m.top.Git(ctx, "log", "--first-parent", "--min-parents=1", "--max-parents=1", "-z", "--format=%H %P %B")
 	if err != nil {
 		return nil, exit.AsUsage(err)
 	}
@@ -135,14 +158,14 @@ func (m *harvester) fromCommits(ctx context.Context) (all []harvested, err error
 			issue: "# " + title + "\n\n" + strings.TrimSpace(body) + "\n", tests: map[string]string{},
 		}
 		for _, name := range tests {
-			if one.tests[name], err = m.top.git(ctx, "show", commit+":"+name); err != nil {
+			if one.tests[name], err = m.top.Git(ctx, "show", commit+":"+name); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, one)
 	}
 	if len(all) == 0 {
-		return nil, exit.Usagef("no commit of %s changes code and tests; nothing was written", m.top.dir)
+		return nil, exit.Usagef("no commit of %s changes code and tests; nothing was written", m.top.Dir)
 	}
 	return all, nil
 }
@@ -150,7 +173,7 @@ func (m *harvester) fromCommits(ctx context.Context) (all []harvested, err error
 // changed lists the tests and the other files that differ between two commits and are
 // there in the second, besides those of reprise.
 func (m *harvester) changed(ctx context.Context, from, to string) (tests, code []string, err error) {
-	out, err := m.top.git(ctx, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--diff-filter=AM", "-z", from, to)
+	out, err := m.top.Git(ctx, "diff", "--name-only", "--no-renames", "--no-ext-diff", "--diff-filter=AM", "-z", from, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,26 +207,26 @@ func isTest(name string) bool {
 // of the run's pipeline, else those that the repository is known by.
 func (m *harvester) findChecks() error {
 	if m.Check != "" {
-		m.check = []ShellCommand{{Name: "hidden", Run: m.Check}}
+		m.check = []shellCommand{{Name: "hidden", Run: m.Check}}
 		return nil
 	}
 	if len(m.check) == 0 {
-		root, err := os.OpenRoot(m.top.dir)
+		root, err := os.OpenRoot(m.top.Dir)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = root.Close() }() // opened for reading
 		found := detect.Look(root.FS())
 		for _, c := range found.Checks {
-			m.check = append(m.check, ShellCommand{Name: c.Name, Run: c.Run})
+			m.check = append(m.check, shellCommand{Name: c.Name, Run: c.Run})
 		}
 		for _, c := range found.Setup {
-			m.setup = append(m.setup, ShellCommand{Name: c.Name, Run: c.Run})
+			m.setup = append(m.setup, shellCommand{Name: c.Name, Run: c.Run})
 		}
 	}
-	m.check = slices.DeleteFunc(m.check, func(c ShellCommand) bool { return !strings.Contains(c.Name+" "+c.Run, "test") })
+	m.check = slices.DeleteFunc(m.check, func(c shellCommand) bool { return !strings.Contains(c.Name+" "+c.Run, "test") })
 	if len(m.check) == 0 {
-		return exit.Usagef("it is not known how the tests of %s are run; say it with --check \"COMMAND\"", m.top.dir)
+		return exit.Usagef("it is not known how the tests of %s are run; say it with --check \"COMMAND\"", m.top.Dir)
 	}
 	return nil
 }
@@ -231,7 +254,7 @@ func (m *harvester) write(all []harvested) (made []string, err error) {
 	if err := os.MkdirAll(m.Suite, 0o755); err != nil {
 		return nil, exit.AsUsage(err)
 	}
-	file := filepath.Join(m.Suite, suiteFile)
+	file := filepath.Join(m.Suite, SuiteFile)
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(file, []byte("variants: {\n\tfix: {pipeline: \"fix\"}\n\tfeature: {pipeline: \"feature\"}\n}\n"), 0o644); err != nil {
 			return nil, err
@@ -248,16 +271,19 @@ func (m *harvester) write(all []harvested) (made []string, err error) {
 }
 
 func (m *harvester) writeCase(c harvested, dir string) error {
-	repo, err := filepath.Rel(dir, m.top.dir)
+	repo, err := filepath.Rel(dir, m.top.Dir)
 	if err != nil {
 		return err
 	}
 	text := func(v any) string { data, _ := json.Marshal(v); return string(data) } // a string always has a JSON form
 	var out strings.Builder
 	fmt.Fprintf(&out, "description: %s\nrepo: %s\ncommit: %s\n", text(c.about), text(filepath.ToSlash(repo)), text(c.commit))
+	if c.step != "" {
+		fmt.Fprintf(&out, "step: %s\nexpect: %s\n", c.step, c.expect)
+	}
 	for _, list := range []struct {
 		name string
-		of   []ShellCommand
+		of   []shellCommand
 	}{{"setup", m.setup}, {"checks", m.check}} {
 		if len(list.of) == 0 {
 			continue
@@ -272,7 +298,10 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 	if err := folders.RemoveAll(making); err != nil {
 		return err
 	}
-	files := map[string]string{caseFile: out.String(), "issue.md": c.issue}
+	files := map[string]string{CaseFile: out.String()}
+	if c.step == "" {
+		files["issue.md"] = c.issue
+	}
 	for name, content := range c.tests {
 		files["hidden/"+name] = content
 	}

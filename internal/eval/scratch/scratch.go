@@ -1,0 +1,163 @@
+// Package scratch makes git repositories for what is thrown away again: nothing of the
+// user's configuration takes part, and the same files give the same commit.
+package scratch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// Archive is the ending of a text file that holds the files of a folder.
+const Archive = ".txtar"
+
+// IsArchive reports whether a file is called as one.
+func IsArchive(name string) bool { return filepath.Ext(name) == Archive }
+
+// IsRepository reports whether a folder is the top of a git repository, and does not
+// only lie in one.
+func IsRepository(dir string) bool {
+	for _, inside := range []string{".git", "objects"} { // the second, of a bare one
+		if _, err := os.Stat(filepath.Join(dir, inside)); err == nil {
+			return inside == ".git" || isBare(dir)
+		}
+	}
+	return false
+}
+
+func isBare(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+// Unpack puts the files of a folder or an archive into a folder, over those that are
+// there. No link in there leads out of it.
+func Unpack(from, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it
+	put := func(name string, data []byte, mode os.FileMode) error {
+		name = filepath.FromSlash(name)
+		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := root.RemoveAll(name); err != nil { // a folder or a link, if somebody put one there
+			return err
+		}
+		return root.WriteFile(name, data, mode)
+	}
+	if IsArchive(from) {
+		all, err := txtar.ParseFile(from)
+		if err != nil {
+			return err
+		}
+		for _, f := range all.Files {
+			if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+				return fmt.Errorf("%s: %q is not a path in the repository", from, f.Name)
+			}
+			if err := put(f.Name, f.Data, 0o644); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return filepath.WalkDir(from, func(file string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.Name() == ".git" && file != from:
+			return fmt.Errorf("%s: files of a case cannot have a .git; name the repository itself", file)
+		case e.IsDir():
+			return nil
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s is no regular file", file)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, file)
+		if err != nil {
+			return err
+		}
+		return put(path.Clean(filepath.ToSlash(name)), data, info.Mode().Perm()|0o600)
+	})
+}
+
+// Repository is a git repository that was made for a case.
+type Repository struct {
+	Dir     string
+	Environ []string // that of the process
+}
+
+// Git runs a command of git in it. Nothing of the user's configuration starts a program,
+// and the same files give the same commit.
+func (g Repository) Git(ctx context.Context, args ...string) (string, error) {
+	own := []string{"-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false", "-c", "protocol.version=2", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.excludesFile=" + os.DevNull}
+	cmd := exec.CommandContext(ctx, "git", append(own, args...)...)
+	cmd.Dir = g.Dir
+	cmd.Env = append(Apart(g.Environ), "GIT_TERMINAL_PROMPT=0",
+		"GIT_AUTHOR_NAME=reprise", "GIT_AUTHOR_EMAIL=reprise@localhost", "GIT_AUTHOR_DATE=2000-01-01T00:00:00Z",
+		"GIT_COMMITTER_NAME=reprise", "GIT_COMMITTER_EMAIL=reprise@localhost", "GIT_COMMITTER_DATE=2000-01-01T00:00:00Z")
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(said.String()))
+	}
+	return out.String(), nil
+}
+
+// Apart is an environment without what points git to another repository, as hooks have
+// it.
+func Apart(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "GIT_") || strings.HasPrefix(name, "GIT_CONFIG_") && name != "GIT_CONFIG_PARAMETERS" || name == "GIT_EXEC_PATH" {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// Commit commits all that is in the tree.
+func (g Repository) Commit(ctx context.Context, subject string) error {
+	if _, err := g.Git(ctx, "add", "--all"); err != nil {
+		return err
+	}
+	_, err := g.Git(ctx, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", subject)
+	return err
+}
+
+// Forget removes the commits that no branch has.
+func (g Repository) Forget(ctx context.Context) error {
+	for _, args := range [][]string{
+		{"update-ref", "-d", "ORIG_HEAD"},
+		{"reflog", "expire", "--expire=now", "--all"},
+		{"gc", "--quiet", "--prune=now"},
+	} {
+		if _, err := g.Git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(filepath.Join(g.Dir, ".git", "FETCH_HEAD"))
+}
