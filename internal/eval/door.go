@@ -39,8 +39,12 @@ With --record the answers of agents are kept, and with --replay they are given a
 nothing: so pipelines and prompts are tried. A run whose prompts are no longer those that
 were answered is stale, and counts as not solved.
 
-Cases are made of runs and of commits by reprise eval init, with --from-run and
---from-commits.
+With --review the cases that are a review of accepted work are run as they are and with
+defects planted, one at a time. Found is a defect if the review refuses the work and names
+the file, and the place if it names one; a refusal of the good work is a cry of wolf.
+
+Cases are made of runs, of single steps of them and of commits by reprise eval init, with
+--from-run, --step and --from-commits.
 
 The exit code is 0 if all was solved, 1 if not, 2 for a mistake in the suite, and 4 if
 the budget ended before all was over.`,
@@ -57,6 +61,12 @@ the budget ended before all was over.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Runs < 0 || o.Runs > 1000 || o.Jobs < 1 || o.Jobs > 64 {
 				return exit.Usagef("--runs is from 1 to 1000, and --jobs from 1 to 64")
+			}
+			if o.Defects < 0 || o.Defects > 1000 {
+				return exit.Usagef("--defects is from 0 to 1000")
+			}
+			if o.Review && to != (files{}) {
+				return exit.Usagef("what reviews are worth has no page and no JUnit; --json has all of it")
 			}
 			if o.Record && o.Replay {
 				return exit.Usagef("--record asks agents, and --replay asks none: give one of them")
@@ -89,6 +99,8 @@ the budget ended before all was over.`,
 	f.BoolVar(&o.Fresh, "fresh", false, "forget earlier results")
 	f.StringVar(&o.Sandbox, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 	f.BoolVar(&o.Vet, "vet", false, "only check the suite, and look at its cases as they are before the work")
+	f.BoolVar(&o.Review, "review", false, "plant defects in accepted work, and say which reviews find them")
+	f.IntVar(&o.Defects, "defects", 5, "with --review: defects for each work, besides those of the suite")
 	f.BoolVar(&o.Record, "record", false, "keep the answers of agents, with secrets masked, in the folder "+recordedIn+" of the suite")
 	f.BoolVar(&o.Replay, "replay", false, "give the answers that --record has kept, and ask no agent")
 	f.BoolVar(&asJSON, "json", false, "print the results as JSON")
@@ -139,6 +151,8 @@ func ending(r Report, err error) error {
 		return nil
 	case r.Short:
 		return exit.Code(exit.Budget)
+	case r.Reviews != nil && r.Missing == 0:
+		return nil
 	case !r.AllSolved():
 		return exit.Code(exit.Failed)
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	Fresh    bool     // forget what is known
 	Vet      bool     // only look at the cases before the work: there is no report
 	Sandbox  string   // required, best-effort or off
+	Review   bool     // find out what the reviews of the suite are worth
+	Defects  int      // that are planted in each work for that, besides those of the suite
 	Record   bool     // keep the answers of agents beside the suite
 	Replay   bool     // give the answers that are kept, and call no agent; nothing is taken from earlier results
 }
@@ -69,6 +71,9 @@ func Evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Rep
 	}
 	if o.Results, err = filepath.Abs(o.Results); err != nil {
 		return nil, err
+	}
+	if o.Review {
+		o.Results = filepath.Join(o.Results, "review")
 	}
 	if o.Replay {
 		o.Results, o.Fresh = filepath.Join(o.Results, "replayed"), true
@@ -117,14 +122,23 @@ func (e *evaluation) run(ctx context.Context) (*Report, error) {
 	if j.note != "" {
 		e.note("reprise: %s; agents may then find the hidden checks\n", j.note)
 	}
+	if e.options.Review {
+		if err := e.forReview(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.prepare(ctx, j); err != nil || e.options.Vet {
 		return nil, err
 	}
 	r := &runner{e.env, self, how, filepath.Join(e.known.dir, "work"), judges, e.answers}
-	return e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
+	report, err := e.carryOut(ctx, func(ctx context.Context, t Trial, usd float64) (Result, error) {
 		c, v := e.of(t)
 		return r.do(ctx, t, c, v, usd)
 	})
+	if report != nil && e.options.Review {
+		report.Reviews = e.worth(report.Results)
+	}
+	return report, err
 }
 
 // note prints a line of progress.
@@ -194,6 +208,9 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 
 // look says what is wrong with one case before the work.
 func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
+	if c.planted != nil {
+		return nil // it is the good work, with a defect
+	}
 	key, err := c.key(ctx, e.env.Environ)
 	if err != nil || ctx.Err() != nil || e.known.looked(c, key) {
 		return err
@@ -211,7 +228,7 @@ func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
 		return c.doc.Mistakes()
 	}
 	if c.Step != nil {
-		if err := c.onStep(ctx, e.env, tree); err != nil {
+		if err := onStep(ctx, c, e.env, tree); err != nil {
 			return err
 		}
 	}
@@ -256,10 +273,21 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	made, err := carryOut(ctx, open, jobs, newLedger(left, jobs), do, func(r Result) error {
 		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
 		n++
-		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, map[bool]string{true: "solved", false: "not solved"}[r.Solved], text.USD(r.Facts.Cost.USD))
+		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		return e.known.save(r)
 	})
 	report := reportOn(e.suite, append(over, made.done...), len(asked))
 	report.Short, report.Folder, report.Earlier, report.Replayed = made.short, e.known.dir, len(over), e.answers.plays
 	return &report, err
+}
+
+// outcome says in a word or two what came of a trial.
+func (r Result) outcome() string {
+	switch {
+	case r.Review != nil && r.Solved:
+		return text.Words(r.Review.Verdict)
+	case r.Solved:
+		return "solved"
+	}
+	return "not solved"
 }

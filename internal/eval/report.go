@@ -7,24 +7,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/eval/defects"
+	"github.com/reprise-ci/reprise/internal/eval/stats"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
 // Report is what an evaluation has found out, for programs.
 type Report struct {
-	Suite       string       `json:"suite"`
-	Variants    []Score      `json:"variants"`
-	Cases       []Score      `json:"cases"`
-	Comparisons []Comparison `json:"comparisons"`
-	Results     []Result     `json:"results"`
-	Missing     int          `json:"missing"`       // trials that are not over
-	Short       bool         `json:"budget_ended"`  // before all were over
-	USD         float64      `json:"cost_usd"`      // of all that are over
-	Folder      string       `json:"results_in"`    // where the results are kept
-	Earlier     int          `json:"taken_earlier"` // results that were there already
-	Replayed    bool         `json:"replayed"`      // with recorded answers: the costs are those of the recording
-	Language    string       `json:"-"`             // of the page
+	Suite       string          `json:"suite"`
+	Variants    []Score         `json:"variants"`
+	Cases       []Score         `json:"cases"`
+	Comparisons []Comparison    `json:"comparisons"`
+	Results     []Result        `json:"results"`
+	Missing     int             `json:"missing"`           // trials that are not over
+	Short       bool            `json:"budget_ended"`      // before all were over
+	USD         float64         `json:"cost_usd"`          // of all that are over
+	Folder      string          `json:"results_in"`        // where the results are kept
+	Earlier     int             `json:"taken_earlier"`     // results that were there already
+	Replayed    bool            `json:"replayed"`          // with recorded answers: the costs are those of the recording
+	Reviews     []defects.Worth `json:"reviews,omitempty"` // of --review: what those of each variant are worth
+	Language    string          `json:"-"`                 // of the page
 }
 
 // reportOn sums up results of a suite, of which so many trials were asked for.
@@ -59,10 +62,20 @@ func (r Report) AllSolved() bool {
 
 // show prints the report for people.
 func (r Report) show(out terminal.Report) {
+	if r.Reviews != nil {
+		r.showReviews(out)
+	} else {
+		r.showCases(out)
+	}
+	r.showEnd(out)
+}
+
+// showCases prints what was solved.
+func (r Report) showCases(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
 	t.Add("variant", "solved", "95 % between", "cost", "time", "calls", "revises")
 	for _, s := range r.Variants {
-		t.Add(s.Variant, s.share(), s.between(), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
+		t.Add(s.Variant, s.share(), bounds(s.Share), text.USD(s.USD), took(s.Seconds), decimal(s.Calls), decimal(s.Revises))
 	}
 	r.table(out, t)
 	t = text.Table{Align: "llrrrrr"}
@@ -79,6 +92,10 @@ func (r Report) show(out terminal.Report) {
 		out.Line("%s", c)
 	}
 	r.showMisses(out)
+}
+
+// showEnd prints what is said of every evaluation.
+func (r Report) showEnd(out terminal.Report) {
 	if stale := r.stale(); len(stale) > 0 {
 		out.Line("%s", out.Yellow(fmt.Sprintf("Stale: %s. What was recorded answers other prompts; record it anew: reprise eval %s --record --fresh", strings.Join(stale, ", "), text.QuoteShell(r.Suite))))
 	}
@@ -141,9 +158,8 @@ func (r Report) showMisses(out terminal.Report) {
 // share writes "18 of 20".
 func (s Score) share() string { return fmt.Sprintf("%d of %d", s.Solved, s.Runs) }
 
-func (s Score) between() string {
-	return fmt.Sprintf("%.0f and %.0f %%", 100*s.Share.Low, 100*s.Share.High)
-}
+// bounds writes "64 and 95 %".
+func bounds(i stats.Interval) string { return fmt.Sprintf("%.0f and %.0f %%", 100*i.Low, 100*i.High) }
 
 func took(seconds float64) string {
 	return text.Duration(time.Duration(seconds * float64(time.Second)))

@@ -142,6 +142,9 @@ func (c Case) key(ctx context.Context, environ []string) (string, error) {
 			return "", err
 		}
 	}
+	if c.of != "" {
+		_, _ = fmt.Fprintf(sum, "review %v\n", c.Mutation) // a hash takes all
+	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 

@@ -51,7 +51,7 @@ func (c Case) fill(ctx context.Context, g scratch.Repository) error {
 		err = c.fetch(ctx, g, info.IsDir())
 	}
 	if err == nil && c.Step != nil {
-		return c.freeze(ctx, g)
+		return freeze(ctx, c, g)
 	}
 	if err == nil {
 		err = c.plant(g.Dir)
@@ -114,6 +114,15 @@ func (c Case) plant(dir string) error {
 		if err != nil {
 			return fmt.Errorf("mutation: %w", err)
 		}
+		if m.line > 0 {
+			if data, err = m.onLine(data); err != nil {
+				return err
+			}
+			if err := root.WriteFile(filepath.FromSlash(m.File), data, 0o644); err != nil {
+				return err
+			}
+			continue
+		}
 		if n := bytes.Count(data, []byte(m.Find)); n != 1 {
 			return fmt.Errorf("mutation: %s has the text %q %d times; it has to be there exactly once", m.File, m.Find, n)
 		}
@@ -122,4 +131,14 @@ func (c Case) plant(dir string) error {
 		}
 	}
 	return nil
+}
+
+// onLine gives a file with the mistake on its line.
+func (m Mutation) onLine(data []byte) ([]byte, error) {
+	lines := strings.SplitAfter(string(data), "\n")
+	if m.line > len(lines) || !strings.Contains(lines[m.line-1], m.Find) {
+		return nil, fmt.Errorf("line %d of %s is not %q any more", m.line, m.File, m.Find)
+	}
+	lines[m.line-1] = strings.Replace(lines[m.line-1], m.Find, m.Replace, 1)
+	return []byte(strings.Join(lines, "")), nil
 }

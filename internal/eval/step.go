@@ -3,10 +3,8 @@ package eval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -17,86 +15,9 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// StepOf names the one step of a run that a case is about.
-type StepOf struct {
-	Phase string
-	Step  metadata.Step
-}
-
-func (s StepOf) String() string { return s.Phase + " " + string(s.Step) }
-
-// freeze makes of a repository at a commit of a run one in which that run is as it was
-// then: its branch, with the mistakes that the case plants, and main where it began.
-func (c Case) freeze(ctx context.Context, g scratch.Repository) error {
-	id, err := runAt(ctx, g, c.Commit)
-	if err != nil {
-		return err
-	}
-	file := filepath.Join(g.Dir, filepath.FromSlash(workspace.RecordFile(id)))
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	run, err := metadata.Parse(data, workspace.RecordFile(id))
-	if err != nil {
-		return err
-	}
-	// Where the run was at work, and who spoke with whom there, is nothing to go on with.
-	run.Execution.Lease, run.Execution.Push = nil, false
-	for i := range run.Attempts {
-		run.Attempts[i].Session, run.Attempts[i].Confirmed = "", false
-	}
-	if data, err = metadata.Format(run); err != nil {
-		return err
-	}
-	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.Dir)); err != nil {
-		return err
-	}
-	for _, args := range [][]string{
-		{"checkout", "--quiet", "-b", environ.BranchPrefix + id},
-		{"add", "--all"},
-		{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
-		{"checkout", "--quiet", "-B", "main", run.BaseCommit},
-	} {
-		if _, err := g.Git(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return g.Forget(ctx) // what was planted is not read off what is unreachable
-}
-
-// runAt gives the issue of the run whose record the commit has changed that is checked
-// out, or whose record is the only one there.
-func runAt(ctx context.Context, g scratch.Repository, commit string) (string, error) {
-	records := func(names string) (ids []string) {
-		for name := range strings.Lines(names) {
-			name = strings.TrimSuffix(name, "\n")
-			if id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-"); is && name == workspace.RecordFile(id) {
-				ids = append(ids, id)
-			}
-		}
-		return ids
-	}
-	changed, err := g.Git(ctx, "diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "HEAD", "--", ".reprise")
-	if err != nil {
-		return "", err
-	}
-	if ids := records(changed); len(ids) == 1 {
-		return ids[0], nil
-	}
-	all, err := g.Git(ctx, "ls-tree", "-r", "--name-only", "HEAD", "--", ".reprise")
-	if err != nil {
-		return "", err
-	}
-	if ids := records(all); len(ids) == 1 {
-		return ids[0], nil
-	}
-	return "", fmt.Errorf("%s is no commit of a run: it has no record of one", commit)
-}
-
 // onStep makes a repository that freeze has made stand on the branch of its run, and says
 // what is wrong if that run does not go on with the step of the case.
-func (c Case) onStep(ctx context.Context, env environ.Env, dir string) error {
+func onStep(ctx context.Context, c Case, env environ.Env, dir string) error {
 	at, err := frozen(ctx, env, dir)
 	if err != nil {
 		return err
@@ -145,7 +66,7 @@ func (r *runner) remember(ctx context.Context, dir string) error {
 }
 
 // before gives what the frozen run of a trial was, nothing of a whole run.
-func (c Case) before(dir string) (b Before, err error) {
+func before(c Case, dir string) (b Before, err error) {
 	if c.Step == nil {
 		return b, nil
 	}
@@ -158,7 +79,7 @@ func (c Case) before(dir string) (b Before, err error) {
 
 // over reports whether a run has come as far as a trial of the case goes: to its end, or
 // through the one step.
-func (c Case) over(b Before, run metadata.Run) bool {
+func over(c Case, b Before, run metadata.Run) bool {
 	if c.Step == nil {
 		return run.Status != metadata.Running && run.Status != metadata.Interrupted
 	}
@@ -171,7 +92,7 @@ func (c Case) over(b Before, run metadata.Run) bool {
 }
 
 // another says which step a run has taken in place of that of the case, or "".
-func (c Case) another(b Before, run metadata.Run) string {
+func another(c Case, b Before, run metadata.Run) string {
 	if c.Step == nil {
 		return ""
 	}
@@ -206,4 +127,17 @@ func notEnded(c Case, said string) error {
 		return fmt.Errorf("the run did not take the step %s: %s", c.Step, said)
 	}
 	return fmt.Errorf("the run did not come to an end: %s", said)
+}
+
+// reviewed gives what a trial of a review said; nil if it gave no verdict.
+func reviewed(c Case, b Before, run metadata.Run) *metadata.Verdict {
+	if c.Step == nil || c.Step.Step != metadata.Review {
+		return nil
+	}
+	for _, a := range run.Attempts[b.Attempts:] {
+		if rec := run.Phase(a.Phase); a.Step == metadata.Review && a.Status == metadata.Succeeded && rec != nil {
+			return rec.Verdict
+		}
+	}
+	return nil
 }

@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/eval/defects"
 	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -79,10 +81,24 @@ type Case struct {
 
 	dir string
 	doc *pipelines.Document
+	// Of --review: the case whose work it is, and the defect in it; nil: none.
+	of      string
+	planted *defects.Defect
 }
 
+// StepOf names the one step of a run that a case is about.
+type StepOf struct {
+	Phase string
+	Step  metadata.Step
+}
+
+func (s StepOf) String() string { return s.Phase + " " + string(s.Step) }
+
 // Mutation is a mistake that is planted: one text in a file in place of another.
-type Mutation struct{ File, Find, Replace string }
+type Mutation struct {
+	File, Find, Replace string
+	line                int // where Find is the whole line; 0: it is looked for in the file
+}
 
 // ShellCommand is for /bin/sh, at the top of the repository.
 type ShellCommand struct {

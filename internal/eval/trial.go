@@ -26,6 +26,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
 
@@ -41,13 +42,14 @@ func (t Trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.
 // Result is what came of a trial that is over.
 type Result struct {
 	Trial
-	Key    string    `json:"key"` // of what it was made from: another case or variant has another one
-	Solved bool      `json:"solved"`
-	Misses []string  `json:"misses,omitempty"` // why it is not solved
-	Stale  []string  `json:"stale,omitempty"`  // what was asked otherwise than when it was recorded
-	Facts  Facts     `json:"facts"`
-	Ended  time.Time `json:"ended_at"`
-	Spent  float64   `json:"-"` // in this process, in US dollars
+	Key    string            `json:"key"` // of what it was made from: another case or variant has another one
+	Solved bool              `json:"solved"`
+	Misses []string          `json:"misses,omitempty"` // why it is not solved
+	Stale  []string          `json:"stale,omitempty"`  // what was asked otherwise than when it was recorded
+	Facts  Facts             `json:"facts"`
+	Review *metadata.Verdict `json:"review,omitempty"` // of a step that is one
+	Ended  time.Time         `json:"ended_at"`
+	Spent  float64           `json:"-"` // in this process, in US dollars
 }
 
 // RunVariable is the variable that tells a program which run of its case it works in,
@@ -86,25 +88,25 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 			return out, err
 		}
 	}
-	before, err := c.before(dir)
+	start, err := before(c, dir)
 	if err != nil {
 		return out, err
 	}
 	env := r.env
 	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), RunVariable+"="+strconv.Itoa(t.Run))
 	env.Environ = append(env.Environ, r.answers.variables(dir)...)
-	args, own, err := r.asks(ctx, c, v, dir, &before)
+	args, own, err := r.asks(ctx, c, v, dir, &start)
 	if err != nil {
 		return out, err
 	}
-	at, spent, over := (*workspace.Recorded)(nil), 0.0, false
-	if at, err = workspace.Look(ctx, env, repo, before.ID); err == nil {
+	at, spent, done := (*workspace.Recorded)(nil), 0.0, false
+	if at, err = workspace.Look(ctx, env, repo, start.ID); err == nil {
 		spent = at.Run.Cost.USD
-		over = c.over(before, at.Run) && !cut(at, own)
+		done = over(c, start, at.Run) && !cut(at, own)
 	} else if !errors.As(err, new(*workspace.NoRunError)) {
 		return out, err
 	}
-	if !over {
+	if !done {
 		if limit := min(usd, own-spent); !math.IsInf(limit, 1) {
 			args = append(args, "--budget-usd", strconv.FormatFloat(max(limit, 0.01), 'f', 2, 64))
 		}
@@ -112,23 +114,24 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		if err != nil {
 			return out, err
 		}
-		if at, err = workspace.Look(ctx, env, repo, before.ID); err != nil {
+		if at, err = workspace.Look(ctx, env, repo, start.ID); err != nil {
 			return out, fmt.Errorf("%w (%s)", err, said)
 		}
 		if out.Stale, err = r.answers.stale(dir); err != nil {
 			return out, err
 		}
-		if !c.over(before, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
+		if !over(c, start, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
 			return out, notEnded(c, said)
 		}
 	}
-	if other := c.another(before, at.Run); other != "" {
+	if other := another(c, start, at.Run); other != "" {
 		return out, fmt.Errorf("the run went on with %s, and not with %s", other, c.Step)
 	}
 	if out.Facts, err = factsOf(ctx, at); err != nil {
 		return out, err
 	}
-	out.Facts, out.Spent = out.Facts.since(before.Facts), at.Run.Cost.USD-spent
+	out.Facts, out.Spent = out.Facts.since(start.Facts), at.Run.Cost.USD-spent
+	out.Review = reviewed(c, start, at.Run)
 	if cut(at, own) {
 		return out, errCut
 	}

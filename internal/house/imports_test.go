@@ -269,6 +269,7 @@ var rooms = map[string][]string{
 		"internal/command",
 		"internal/definition",
 		"internal/environ",
+		"internal/eval/defects",
 		"internal/eval/expect",
 		"internal/eval/harvest",
 		"internal/eval/scratch",
@@ -293,6 +294,7 @@ var rooms = map[string][]string{
 		"github.com/google/renameio",
 		"github.com/spf13/cobra",
 	},
+	"internal/eval/defects": {"internal/eval/stats", "metadata"},
 	"internal/eval/harvest": {
 		"internal/detect",
 		"internal/environ",
@@ -306,6 +308,9 @@ var rooms = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"internal/eval/scratch": {"github.com/rogpeppe/go-internal/txtar"},
+	"internal/eval/expect":  {"cuelang.org/go"},
+	"internal/eval/stats":   {},
+	"internal/hooks/hook":   {},
 	"internal/recording":    {"metadata", "phases", "phases/boundary", "phases/engine"},
 	"internal/hooks": {
 		"internal/folders",

@@ -180,7 +180,7 @@ func (m *harvester) changed(ctx context.Context, from, to string) (tests, code [
 	for name := range strings.SplitSeq(out, "\x00") {
 		switch {
 		case name == "" || strings.HasPrefix(name, ".reprise/"):
-		case isTest(name):
+		case IsTest(name):
 			tests = append(tests, name)
 		default:
 			code = append(code, name)
@@ -189,8 +189,8 @@ func (m *harvester) changed(ctx context.Context, from, to string) (tests, code [
 	return tests, code, nil
 }
 
-// isTest reports whether a file is one of the tests, by what tests are usually called.
-func isTest(name string) bool {
+// IsTest reports whether a file is one of the tests, by what tests are usually called.
+func IsTest(name string) bool {
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		if slices.Contains([]string{"test", "tests", "__tests__", "spec", "specs", "testdata"}, part) {
 			return true

@@ -11,7 +11,7 @@ func TestIsTest(t *testing.T) {
 		"ATest.java": true, "a_spec.rb": true, "x/testdata/y": true, "__tests__/a.js": true,
 		"a.go": false, "latest.go": false, "contest/a.go": false, "protest.py": false, "test.go": false, "a.js": false, "testing.md": false,
 	} {
-		if got := isTest(name); got != want {
+		if got := IsTest(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

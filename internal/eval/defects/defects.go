@@ -1,0 +1,145 @@
+// Package defects is mistakes that are planted in good work to see whether a review finds
+// them, and what the reviews of such work and of the good work come to. It is pure.
+package defects
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Defect is one mistake: a text on a line of a file in place of another.
+type Defect struct {
+	File          string `json:"file"` // from the top of the repository
+	Line          int    `json:"line"` // counts from 1
+	Operator      string `json:"operator"`
+	Find, Replace string `json:"-"`
+}
+
+func (d Defect) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s in place of %s", d.File, d.Line, d.Operator, strings.TrimSpace(d.Replace), strings.TrimSpace(d.Find))
+}
+
+// operator changes what a pattern finds on a line. The pattern has one group, which is
+// what is replaced.
+type operator struct {
+	name    string
+	pattern *regexp.Regexp
+	with    map[string]string
+}
+
+// operators are those for the languages that the endings name.
+var operators = sync.OnceValue(func() map[string][]operator {
+	of := func(name, pattern string, pairs ...string) operator {
+		with := map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			with[pairs[i]], with[pairs[i+1]] = pairs[i+1], pairs[i]
+		}
+		return operator{name, regexp.MustCompile(pattern), with}
+	}
+	all := []operator{
+		of("boundary", `\s(<=?|>=?)\s`, "<", "<=", ">", ">="),
+		of("off by one", `([+-]) 1\b`, "+", "-"),
+	}
+	braces := append(slices.Clone(all), of("equality", `\s([=!]==?)\s`, "==", "!=", "===", "!=="), of("logic", `\s(&&|\|\|)\s`, "&&", "||"), of("result", `\breturn (true|false)\b`, "true", "false"))
+	script := append(slices.Clone(braces), operator{"not awaited", regexp.MustCompile(`(\bawait )`), map[string]string{"await ": ""}})
+	return map[string][]operator{
+		".go": append(slices.Clone(braces), operator{"not released", regexp.MustCompile(`^\s*(defer .*)$`), nil}),
+		".js": script, ".mjs": script, ".cjs": script, ".ts": script, ".jsx": script, ".tsx": script,
+		".py": append(slices.Clone(all), of("equality", `\s([=!]=)\s`, "==", "!="), of("logic", `\s(and|or)\s`, "and", "or"), of("result", `\breturn (True|False)\b`, "True", "False")),
+	}
+})
+
+// Language reports whether there are operators for a file.
+func Language(name string) bool { return operators()[path.Ext(name)] != nil }
+
+// In lists the defects that can be planted on lines of a file, which only says true for.
+func In(name, content string, only func(line int) bool) (found []Defect) {
+	n := 0
+	for line := range strings.Lines(content) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		if !only(n) || isComment(line) {
+			continue
+		}
+		for _, o := range operators()[path.Ext(name)] {
+			at := o.pattern.FindStringSubmatchIndex(line)
+			if at == nil || quoted(line[:at[2]]) {
+				continue
+			}
+			was := line[at[2]:at[3]]
+			found = append(found, Defect{name, n, o.name, line, line[:at[2]] + o.with[was] + line[at[3]:]})
+		}
+	}
+	return found
+}
+
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*")
+}
+
+// quoted reports whether what follows a beginning of a line stands in quotes.
+func quoted(before string) bool {
+	for _, q := range []string{`"`, "'", "`"} {
+		if strings.Count(before, q)%2 == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Some chooses at most so many, always the same ones, spread over files, lines and
+// operators.
+func Some(all []Defect, most int) []Defect {
+	digest := func(d Defect) string {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", d.File, d.Line, d.Operator))
+		return hex.EncodeToString(sum[:])
+	}
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b Defect) int { return strings.Compare(digest(a), digest(b)) })
+	all = all[:min(len(all), most)]
+	slices.SortFunc(all, func(a, b Defect) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Operator, b.Operator))
+	})
+	return all
+}
+
+// Added gives, by file, the lines that a diff adds, as git diff --unified=0 prints it.
+func Added(diff string) map[string]func(line int) bool {
+	lines, file := map[string]map[int]bool{}, ""
+	hunk := regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+	for text := range strings.Lines(diff) {
+		text = strings.TrimRight(text, "\r\n")
+		if name, is := strings.CutPrefix(text, "+++ b/"); is {
+			file = name
+			continue
+		}
+		m := hunk.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		var from, n int
+		_, _ = fmt.Sscan(m[1], &from) // digits
+		if n = 1; m[2] != "" {
+			_, _ = fmt.Sscan(m[2], &n)
+		}
+		if lines[file] == nil {
+			lines[file] = map[int]bool{}
+		}
+		for i := range n {
+			lines[file][from+i] = true
+		}
+	}
+	out := map[string]func(int) bool{}
+	for name, of := range lines {
+		out[name] = func(line int) bool { return of[line] }
+	}
+	return out
+}

@@ -1,0 +1,120 @@
+package defects
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/eval/stats"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// Review is what one review said of work with a defect, or without.
+type Review struct {
+	Variant string
+	Case    string  // whose work it is
+	Planted *Defect // nil: the work is good
+	Verdict metadata.Verdict
+	USD     float64
+}
+
+// within is how many lines away from a defect a finding still names it.
+const within = 3
+
+// fails reports whether the review refuses the work.
+func (r Review) fails() bool { return r.Verdict.Verdict == metadata.Fail }
+
+// finds reports whether the review refuses the work and names the defect: its file, and
+// if it names a line, that one or one close by.
+func (r Review) finds() bool {
+	return r.fails() && slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
+		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= within)
+	})
+}
+
+// Worth is what the reviews of a variant came to.
+type Worth struct {
+	Variant string `json:"variant"`
+	Planted int    `json:"planted"`
+	Found   int    `json:"found"`     // refused, and the defect was named
+	Beside  int    `json:"beside"`    // refused with the defect there, for another reason
+	Good    int    `json:"good_work"` // reviews of it
+	Wolf    int    `json:"cried_wolf"`
+	// Recall is the share of defects that are found; Precision that of refusals that are
+	// right. With bounds of 95 % by Wilson.
+	Recall    stats.Interval `json:"recall_interval"`
+	Precision stats.Interval `json:"precision_interval"`
+	USD       float64        `json:"cost_usd"` // of a review, in the mean
+	Gates     []Gate         `json:"gates"`
+	Missed    []Missed       `json:"missed"`
+}
+
+// Refusals counts the reviews that refused the work.
+func (w Worth) Refusals() int { return w.Found + w.Beside + w.Wolf }
+
+// Gate is a gate by its text, and how often reviews said that it does not hold.
+type Gate struct {
+	Gate    string `json:"gate"`
+	Found   int    `json:"failed_with_defect_found"`
+	Planted int    `json:"failed_with_defect"`
+	Good    int    `json:"failed_on_good_work"`
+}
+
+// Missed is a defect that a review did not find.
+type Missed struct {
+	Case string `json:"case"`
+	Defect
+}
+
+// WorthOf sums up the reviews of a variant.
+func WorthOf(variant string, all []Review) Worth {
+	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}}
+	n := 0
+	for _, r := range all {
+		if r.Variant != variant {
+			continue
+		}
+		n++
+		w.USD += r.USD
+		switch {
+		case r.Planted == nil:
+			w.Good++
+			if r.fails() {
+				w.Wolf++
+			}
+		case r.finds():
+			w.Planted, w.Found = w.Planted+1, w.Found+1
+		default:
+			w.Planted++
+			if r.fails() {
+				w.Beside++
+			}
+			w.Missed = append(w.Missed, Missed{r.Case, *r.Planted})
+		}
+		w.gates(r)
+	}
+	w.Recall, w.Precision, w.USD = stats.Wilson(w.Found, w.Planted), stats.Wilson(w.Found, w.Refusals()), w.USD/float64(max(1, n))
+	slices.SortFunc(w.Gates, func(a, b Gate) int { return strings.Compare(a.Gate, b.Gate) })
+	return w
+}
+
+// gates counts the gates that a review has.
+func (w *Worth) gates(r Review) {
+	for _, g := range r.Verdict.Gates {
+		at := slices.IndexFunc(w.Gates, func(o Gate) bool { return o.Gate == g.Gate })
+		if at < 0 {
+			at = len(w.Gates)
+			w.Gates = append(w.Gates, Gate{Gate: g.Gate})
+		}
+		of := &w.Gates[at]
+		switch {
+		case g.Pass:
+		case r.Planted == nil:
+			of.Good++
+		default:
+			of.Planted++
+			if r.finds() {
+				of.Found++
+			}
+		}
+	}
+}

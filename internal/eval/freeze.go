@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// freeze makes of a repository at a commit of a run one in which that run is as it was
+// then: its branch, with the mistakes that the case plants, and main where it began.
+func freeze(ctx context.Context, c Case, g scratch.Repository) error {
+	id, err := runAt(ctx, g, c.Commit)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(g.Dir, filepath.FromSlash(workspace.RecordFile(id)))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	run, err := metadata.Parse(data, workspace.RecordFile(id))
+	if err != nil {
+		return err
+	}
+	// Where the run was at work, and who spoke with whom there, is nothing to go on with.
+	run.Execution.Lease, run.Execution.Push = nil, false
+	for i := range run.Attempts {
+		run.Attempts[i].Session, run.Attempts[i].Confirmed = "", false
+	}
+	if data, err = metadata.Format(run); err != nil {
+		return err
+	}
+	if err := errors.Join(os.WriteFile(file, data, 0o644), c.plant(g.Dir)); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"checkout", "--quiet", "-b", environ.BranchPrefix + id},
+		{"add", "--all"},
+		{"commit", "--quiet", "--no-verify", "--amend", "--no-edit"},
+		{"checkout", "--quiet", "-B", "main", run.BaseCommit},
+	} {
+		if _, err := g.Git(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return g.Forget(ctx) // what was planted is not read off what is unreachable
+}
+
+// runAt gives the issue of the run whose record the commit has changed that is checked
+// out, or whose record is the only one there.
+func runAt(ctx context.Context, g scratch.Repository, commit string) (string, error) {
+	records := func(names string) (ids []string) {
+		for name := range strings.Lines(names) {
+			name = strings.TrimSuffix(name, "\n")
+			if id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-"); is && name == workspace.RecordFile(id) {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	changed, err := g.Git(ctx, "diff-tree", "--no-commit-id", "--name-only", "--root", "-r", "HEAD", "--", ".reprise")
+	if err != nil {
+		return "", err
+	}
+	if ids := records(changed); len(ids) == 1 {
+		return ids[0], nil
+	}
+	all, err := g.Git(ctx, "ls-tree", "-r", "--name-only", "HEAD", "--", ".reprise")
+	if err != nil {
+		return "", err
+	}
+	if ids := records(all); len(ids) == 1 {
+		return ids[0], nil
+	}
+	return "", fmt.Errorf("%s is no commit of a run: it has no record of one", commit)
+}

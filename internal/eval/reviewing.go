@@ -1,0 +1,121 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/defects"
+	"github.com/reprise-ci/reprise/internal/eval/harvest"
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// forReview leaves of the suite the reviews of accepted work: each as it was, and once
+// with each of the defects that are planted in it.
+func (e *evaluation) forReview(ctx context.Context) error {
+	var all []Case
+	for _, c := range e.suite.Cases {
+		if c.Step == nil || c.Step.Step != metadata.Review {
+			continue
+		}
+		found, err := e.defectsFor(ctx, c)
+		if err != nil {
+			return err
+		}
+		c.of, c.Expect, c.Mutation, c.Checks, c.Still = c.Name, "_", nil, nil, nil
+		all = append(all, c)
+		for i, d := range found {
+			c.Name, c.planted, c.Mutation = fmt.Sprintf("%s+%d", c.of, i+1), &found[i], []Mutation{planting(d)}
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return exit.Usagef(`no case of the suite is a review; make one of accepted work: reprise eval init %s --from-run ISSUE --step PHASE/review`, text.QuoteShell(e.suite.dir))
+	}
+	e.suite.Cases = all
+	return nil
+}
+
+// planting is the mutation that puts a defect in. A text over several lines is looked for
+// in the file, which has it once.
+func planting(d defects.Defect) Mutation {
+	m := Mutation{File: d.File, Find: d.Find, Replace: d.Replace, line: d.Line}
+	if strings.Contains(d.Find, "\n") {
+		m.line = 0
+	}
+	return m
+}
+
+// defectsFor gives the defects for a case: those that it plants itself, and as many by
+// operators, in lines of code that the run has written.
+func (e *evaluation) defectsFor(ctx context.Context, c Case) ([]defects.Defect, error) {
+	dir := filepath.Join(e.known.dir, "work", "defects-"+c.Name)
+	defer func() { _ = folders.RemoveAll(dir) }() // the next start removes it first
+	if err := errors.Join(folders.RemoveAll(dir), os.MkdirAll(filepath.Dir(dir), 0o755)); err != nil {
+		return nil, err
+	}
+	good := c
+	good.Mutation = nil
+	if err := makeRepository(ctx, e.env.Environ, good, "", dir); err != nil {
+		c.doc.Wrong([]any{"repo"}, "%v", err)
+		return nil, mistakesIn(c.doc.Mistakes()).orNil()
+	}
+	g := scratch.Repository{Dir: dir, Environ: e.env.Environ}
+	branch, err := g.Git(ctx, "for-each-ref", "--format=%(refname)", "refs/heads/"+environ.BranchPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	branch = strings.TrimSpace(branch)
+	diff, err := g.Git(ctx, "-c", "core.quotePath=false", "diff", "--unified=0", "--no-color", "--no-ext-diff", "--no-renames", "--diff-filter=AM", "main", branch)
+	if err != nil {
+		return nil, err
+	}
+	var own, made []defects.Defect
+	for i, m := range c.Mutation {
+		content, err := g.Git(ctx, "show", branch+":"+m.File)
+		if err != nil || strings.Count(content, m.Find) != 1 {
+			c.doc.Wrong([]any{"mutation", i, "find"}, "%s has the text %q %d times; it has to be there exactly once", m.File, m.Find, strings.Count(content, m.Find))
+			return nil, mistakesIn(c.doc.Mistakes()).orNil()
+		}
+		before, _, _ := strings.Cut(content, m.Find)
+		own = append(own, defects.Defect{File: m.File, Line: 1 + strings.Count(before, "\n"), Operator: "of the suite", Find: m.Find, Replace: m.Replace})
+	}
+	for name, only := range defects.Added(diff) {
+		if strings.HasPrefix(name, ".reprise/") || harvest.IsTest(name) || !defects.Language(name) {
+			continue
+		}
+		content, err := g.Git(ctx, "show", branch+":"+name)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, defects.In(name, content, only)...)
+	}
+	return slices.Concat(own, defects.Some(made, e.options.Defects)), nil
+}
+
+// worth sums up what the reviews said, for each variant.
+func (e *evaluation) worth(all []Result) []defects.Worth {
+	var reviews []defects.Review
+	for _, r := range all {
+		c, _ := e.of(r.Trial)
+		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD}
+		if r.Review != nil {
+			one.Verdict = *r.Review
+		}
+		reviews = append(reviews, one)
+	}
+	out := []defects.Worth{}
+	for _, v := range e.suite.Variants {
+		out = append(out, defects.WorthOf(v.Name, reviews))
+	}
+	return out
+}
