@@ -158,18 +158,19 @@ func explainCommand(env environ.Env) *cobra.Command {
 
 func promptCommand(env environ.Env) *cobra.Command {
 	var o workspace.Options
-	var phase, step string
+	var a runs.Asked
 	c := &cobra.Command{
 		Use:   "prompt [--issue-file FILE | --issue ID] --phase PHASE [--step STEP]",
 		Short: "Print exactly what an agent would be told",
-		RunE:  func(c *cobra.Command, _ []string) error { return runs.ShowPrompt(c.Context(), env, o, phase, step) },
+		RunE:  func(c *cobra.Command, _ []string) error { return runs.ShowPrompt(c.Context(), env, o, a) },
 	}
 	repoFlag(c, &o.Repo)
 	anyIssueFlag(c, &o.Id)
 	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with the issue")
 	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file (default: chosen by the issue)")
 	c.Flags().StringVar(&o.Language, "language", "", "en or ja (default: the pipeline's)")
-	c.Flags().StringVar(&phase, "phase", "", "phase")
-	c.Flags().StringVar(&step, "step", string(metadata.Execute), "step: execute, review or revise")
+	c.Flags().StringVar(&a.Phase, "phase", "", "phase")
+	c.Flags().StringVar(&a.Step, "step", string(metadata.Execute), "step: execute, review or revise")
+	jsonFlag(c, &a.JSON, "it with its phase, step and agent")
 	return c
 }

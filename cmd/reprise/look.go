@@ -131,12 +131,16 @@ masked; they are never on the branch.`,
 func graphCommand(env environ.Env) *cobra.Command {
 	var o workspace.Options
 	var format string
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "graph [--issue ID | --pipeline NAME | --issue-file FILE]", Short: "Draw a pipeline, or where a run is in it",
 		Long: `Draw the pipeline of a run as a graph, with colours for where each phase stands and
 an arrow for each way that the run was taken back; or a pipeline that no run has yet.`,
 		Example: "  reprise graph --issue 7\n  reprise graph --pipeline full --format dot | dot -Tpng >full.png\n  reprise graph --issue 7 --format svg >run.svg",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON {
+				format = "json"
+			}
 			plan, run, err := runs.Drawn(c.Context(), env, o)
 			if err != nil {
 				return err
@@ -153,7 +157,8 @@ an arrow for each way that the run was taken back; or a pipeline that no run has
 	anyIssueFlag(c, &o.Id)
 	c.Flags().StringVar(&o.File, "issue-file", "", "Markdown file with an issue")
 	c.Flags().StringVar(&o.Pipeline, "pipeline", "", "pipeline: a name, NAME/PRESET, or a file")
-	c.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
+	c.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot, svg or json")
+	jsonFlag(c, &asJSON, "the phases, what each comes after, and the ways back")
 	return c
 }
 
@@ -194,7 +199,8 @@ on origin, too. The exit code is that of reprise run.`,
 }
 
 func openCommand(env environ.Env) *cobra.Command {
-	var repo, id, phase string
+	var repo, id string
+	var s runs.Sought
 	c := &cobra.Command{
 		Use: "open [" + strings.Join(runs.Places(), " | ") + "]", Short: "Print where something of a run is, and open it",
 		Long: `Print the path or the address of something of a run: its pull request, or its report
@@ -208,12 +214,14 @@ that the desktop has for it, if it is a web page, Markdown, JSON or plain text.`
 			if err != nil {
 				return err
 			}
-			return runs.Open(c.Context(), env, r, strings.Join(args, ""), phase)
+			s.What = strings.Join(args, "")
+			return runs.Open(c.Context(), env, r, s)
 		},
 	}
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
-	c.Flags().StringVar(&phase, "phase", "", "the phase whose artifact it is")
+	c.Flags().StringVar(&s.Phase, "phase", "", "the phase whose artifact it is")
+	jsonFlag(c, &s.JSON, "what it is and where it is, and open nothing,")
 	return c
 }
 

@@ -102,7 +102,7 @@ func SVG(plan *pipelines.Pipeline, run *metadata.Run) string {
 }
 
 // Drawings are the languages in which Draw can draw.
-func Drawings() []string { return []string{"mermaid", "dot", "svg"} }
+func Drawings() []string { return []string{"mermaid", "dot", "svg", "json"} }
 
 // Draw draws a pipeline in one of those languages; in another, it gives "".
 func Draw(language string, plan *pipelines.Pipeline, run *metadata.Run) string {
@@ -113,6 +113,8 @@ func Draw(language string, plan *pipelines.Pipeline, run *metadata.Run) string {
 		return DOT(plan, run)
 	case "svg":
 		return SVG(plan, run)
+	case "json":
+		return asJSON(plan, run)
 	}
 	return ""
 }

@@ -129,9 +129,17 @@ func Opens(place string) bool {
 	return false
 }
 
+// Sought is what Open looks for.
+type Sought struct {
+	What  string // one of Places; "": the pull request, or the report where there is none
+	Phase string // whose artifact it is; "": the newest that has one
+	JSON  bool   // print an object, and open nothing
+}
+
 // Open prints where something of a run is, and opens it if it is printed on a
-// terminal. Without a name it is the pull request, or the report where there is none.
-func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, what, phase string) error {
+// terminal.
+func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought) error {
+	what := s.What
 	if what == "" {
 		what = "report"
 		if r.Run.PRURL != "" {
@@ -143,10 +151,13 @@ func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, what, pha
 	if ours {
 		place, err = writeReport(ctx, env, r)
 	} else {
-		place, err = placeOf(ctx, env, r, what, phase)
+		place, err = placeOf(ctx, env, r, what, s.Phase)
 	}
 	if err != nil {
 		return err
+	}
+	if s.JSON {
+		return text.PrintJSON(env.Stdout, map[string]string{"what": what, "place": place})
 	}
 	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !Opens(place) {
 		return err

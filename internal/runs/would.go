@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -54,8 +55,15 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	return definition.Define(ctx, src, is, o.Choice)
 }
 
+// Asked is what ShowPrompt is asked for.
+type Asked struct {
+	Phase, Step string
+	JSON        bool // print an object with what it is the prompt of
+}
+
 // ShowPrompt prints a prompt as it would be sent, for the run as it stands.
-func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, phase, step string) (err error) {
+func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Asked) (err error) {
+	phase, step := a.Phase, a.Step
 	switch {
 	case o.File != "" && o.Id != "":
 		return exit.Usagef("--issue-file names an issue that would begin, --issue one that has a run: give one of them")
@@ -97,9 +105,13 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, phase
 	if d.Phase != phase || string(d.Do) != step { // not what comes next, but what would be said now
 		d = phases.Decision{Do: phases.Do(step), Phase: phase, Agent: phases.SettingsIn(w.Plan, w.Run, p, metadata.Step(step)).Agent}
 	}
-	text, err := e.Prompt(ctx, w.Run, d)
-	if err == nil {
-		_, err = fmt.Fprint(env.Stdout, text)
+	prompt, err := e.Prompt(ctx, w.Run, d)
+	switch {
+	case err != nil:
+	case a.JSON:
+		err = text.PrintJSON(env.Stdout, map[string]string{"phase": phase, "step": step, "agent": d.Agent, "prompt": prompt})
+	default:
+		_, err = fmt.Fprint(env.Stdout, prompt)
 	}
 	return err
 }
