@@ -166,6 +166,10 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 		Secrets: Secrets{Allow: []string{"testdata/**"}},
 		Sandbox: Sandbox{Sockets: true, File: 2_000_000_000, Disk: 500_000_000},
 		Source:  "mine.cue",
+		Origins: map[string]string{
+			"agents.a": "mine.cue", "language": "mine.cue",
+			"budget.usd": "mine.cue", "budget.tokens": "mine.cue", "budget.time": "mine.cue", "budget.attempts": "mine.cue", "budget.issue_usd": "mine.cue",
+		},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
