@@ -168,7 +168,7 @@ func TestServiceErrors(t *testing.T) {
 				p := newPlace(t)
 				p.says(m.Always(test.reply))
 				task := p.task(pipelines.AccessArtifacts)
-				task.Idle = 8 * time.Second // long enough to see why there is no answer
+				task.Idle = 20 * time.Second // long enough, also for a slow start, to see why there is no answer
 				ae := p.fail(use, task, test.class)
 				if ae.Agent == "" || test.class == metadata.Auth && ae.Hint == "" {
 					t.Errorf("error %+v, want the agent's name and a hint", ae)
