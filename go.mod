@@ -25,6 +25,7 @@ require (
 	golang.org/x/term v0.47.0
 	golang.org/x/text v0.38.0
 	golang.org/x/time v0.16.0
+	golang.org/x/tools v0.45.0
 	pgregory.net/rapid v1.2.0
 )
 
@@ -43,7 +44,7 @@ require (
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
 	github.com/protocolbuffers/txtpbfmt v0.0.0-20260420112717-c39628bde8b5 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	golang.org/x/tools v0.45.0 // indirect
+	golang.org/x/sync v0.21.0 // indirect
 	google.golang.org/protobuf v1.36.1 // indirect
 	kernel.org/pub/linux/libs/security/libcap/psx v1.2.77 // indirect
 )
