@@ -83,18 +83,34 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// before the provider hears of it.
 	n, err := body.Read(first)
 	g.admit(r, x)
+	asked := r.Body
 	if x.refused() != nil {
-		_, _ = io.CopyN(io.Discard, r.Body, maxRequest) // so that the client gets to read the answer
 		x.fail(w)
+		hearOut(w, asked)
 		return
 	}
 	if r.ContentLength != 0 {
 		r.Body, r.ContentLength = &joined{first[:n], err, body, length}, length
 	}
+	g.askProvider(w, r, x)
+	hearOut(w, asked)
+}
+
+// askProvider has the provider answer.
+func (g *Gate) askProvider(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// Also when the client leaves in the middle, by which the proxy ends with a panic.
 	defer x.end(false)
 	ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), exchangeKey{}, x), &httptrace.ClientTrace{WroteRequest: x.wrote})
 	x.provider.proxy.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// hearOut reads what is left of a request that is answered already. A connection that is closed
+// with something unread in it is reset, and then a client that is still sending loses the answer.
+func hearOut(w http.ResponseWriter, request io.Reader) {
+	connection := http.NewResponseController(w)
+	_ = connection.Flush() // for those who wait for it before they send more
+	_ = connection.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_, _ = io.CopyN(io.Discard, request, maxRequest)
 }
 
 // admit refuses a request that cannot be read, or that a limit forbids.
