@@ -68,7 +68,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.
 func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View {
 	out := logOf(o, env)
-	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.verbose && !o.prompts && o.logFormat == "text"
+	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && o.logFormat == "text"
 	return terminal.NewView(out, terminal.Options{
 		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.logFormat, Verbose: o.verbose,
 	})

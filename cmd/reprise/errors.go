@@ -2,13 +2,13 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -23,24 +23,24 @@ func explain(env environ.Env, err error) int {
 	switch {
 	case errors.As(err, &mistakes):
 		for _, m := range mistakes {
-			_, _ = fmt.Fprintln(env.Stderr, m)
+			terminal.Tell(env.Stderr, m.Error())
 		}
 		return exit.Usage
 	case errors.As(err, &words):
 		for _, m := range words {
-			_, _ = fmt.Fprintln(env.Stderr, m)
+			terminal.Tell(env.Stderr, m.Error())
 		}
 		return exit.Usage
 	case errors.As(err, &usage), errors.As(err, &none):
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v\n", err)
+		terminal.Tell(env.Stderr, "reprise: "+err.Error())
 		return exit.Usage
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "reprise: %v\n", err)
+	terminal.Tell(env.Stderr, "reprise: "+err.Error())
 	if moved := new(git.Moved); errors.As(err, &moved) {
-		_, _ = fmt.Fprintf(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: %s\n", takingTheirs(env, moved))
+		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
 	}
 	if errors.Is(err, os.ErrPermission) {
-		_, _ = fmt.Fprintln(env.Stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
+		terminal.Tell(env.Stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
 	}
 	return exit.Failed
 }

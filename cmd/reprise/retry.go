@@ -34,7 +34,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	pushFlag(c, &o.Push)
 	sandboxFlag(c, &o.Sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
-	f.BoolVar(&o.verbose, "verbose", false, "print what agents do, too")
+	f.BoolVar(&o.verbose, "verbose", false, "show what agents do, too; on a terminal below the phases")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
 	return c
 }

@@ -270,8 +270,12 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		left = max(left-spent, least/2) // nothing left is not no limit
 	}
 	n, jobs := len(over), max(1, e.options.Jobs)
-	made, err := carryOut(ctx, open, jobs, newLedger(left, jobs), do, func(r Result) error {
-		r.Key, r.Ended = e.keys[[2]string{r.Case, r.Variant}], e.env.Now()
+	known := func(ctx context.Context, t Trial, usd float64) (Result, error) {
+		r, err := do(ctx, t, usd)
+		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
+		return r, err
+	}
+	made, err := carryOut(ctx, open, jobs, newLedger(left, jobs), known, func(r Result) error {
 		n++
 		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		return e.known.save(r)

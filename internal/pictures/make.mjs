@@ -5,7 +5,7 @@
 //
 //     internal/pictures/make.mjs           or --still, without the recording
 //
-// Needs Go, git, chromium, tmux, pngquant, and the fonts Liberation and Noto Color Emoji.
+// Needs Go, git, chromium, tmux, pngquant, fontconfig, and the fonts Liberation and Noto Color Emoji.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -16,6 +16,14 @@ const images = path.join(top, 'docs/images');
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'pictures-'));
 const run = (program, args, options = {}) => execFileSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options }).toString();
 
+for (const font of ['Liberation Sans', 'Liberation Mono', 'Noto Color Emoji']) { // another one would be taken without a word
+  const found = run('fc-list', [font, 'family']);
+  if (!found.includes(font)) {
+    console.error(`There is no font ${font}, so the pictures would look otherwise. On Debian: apt install fonts-liberation fonts-noto-color-emoji`);
+    fs.rmSync(work, { recursive: true, force: true });
+    process.exit(1);
+  }
+}
 try {
   run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-inputs', work], { cwd: top });
   for (const dark of [false, true]) {

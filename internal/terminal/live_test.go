@@ -53,13 +53,58 @@ func TestRender(t *testing.T) {
 	progresstest.Golden(t, "live-closed.txt", render(s)+"\n")
 }
 
+// TestRenderActivity draws the pane of what agents do, on terminals of several sizes:
+// the newest is always to be seen.
+func TestRenderActivity(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	for _, tt := range []struct {
+		name          string
+		width, height int
+	}{{"80", 80, 30}, {"50", 50, 24}, {"low", 80, 12}} {
+		s := screenAfter(p, len(p.Events)-2, Options{Plan: p.Plan, Width: tt.width, Verbose: true})
+		s.Height, s.Now = tt.height, s.Now.Add(65*time.Second)
+		n := *s.Doing
+		for i := range 20 {
+			n.Activity = fmt.Sprintf("Read internal/parser/a/path/that/is/long/file_%02d.go to see what is there, and\x1b[2J why", i)
+			s.Recent.add(n)
+			s.Recent.add(n) // told twice
+		}
+		drawn := render(s)
+		if !strings.Contains(drawn, "file_19.go") || strings.Count(drawn, "file_19.go") > 1 {
+			t.Errorf("%s: the newest is not there once:\n%s", tt.name, drawn)
+		}
+		if lines := strings.Count(drawn, "\n") + 1; lines > tt.height {
+			t.Errorf("%s: %d lines", tt.name, lines)
+		}
+		progresstest.Golden(t, "live-verbose-"+tt.name+".txt", drawn+"\n")
+		s.Closed = true
+		if strings.Contains(render(s), "file_") {
+			t.Errorf("%s: the pane is there when nothing moves any more", tt.name)
+		}
+	}
+}
+
+func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"short", "short"},
+		{"reprise: --issue-file, --issue-url name an issue", "reprise: \n--issue-file, \n--issue-url \nname an issue"},
+		{"a\n  b c", "a\n  b c"},
+		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line \nstays"},
+		{"日本語の 長い文字", "日本語の \n長い文字"},
+	} {
+		if got := folded(tt.text, 14); got != tt.want {
+			t.Errorf("folded(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 // TestRenderFits draws every moment of every play on terminals of many sizes.
 func TestRenderFits(t *testing.T) {
 	for name, p := range progresstest.Plays(t, "ja") {
 		p.Run.IssueTitle = "とても長い題名"
 		for _, size := range [][2]int{{80, 24}, {40, 24}, {20, 8}, {3, 5}, {1, 1}, {200, 60}, {0, 0}} {
 			for n := 0; n < len(p.Events); n += 3 {
-				s := screenAfter(p, n, Options{Plan: p.Plan, Width: size[0], Color: true})
+				s := screenAfter(p, n, Options{Plan: p.Plan, Width: size[0], Color: true, Verbose: n%2 == 0})
 				s.Height, s.Activity = size[1], "読み込み中 日本語のファイル名.md"
 				picture := render(s)
 				for _, line := range strings.Split(picture, "\n") {

@@ -23,6 +23,7 @@ type screen struct {
 	Doing    *news     // the step under way
 	Since    time.Time // when it began
 	Activity string
+	Recent   pane           // what agents did of late
 	Extra    metadata.Usage // of the step under way
 	Frame    int            // of the spinner
 	Stopped  *news
@@ -46,6 +47,7 @@ func (s *screen) take(e engine.Event) []string {
 		switch n.Event {
 		case "begin":
 			s.Doing, s.Since, s.Activity, s.Extra = &n, e.At, "", metadata.Usage{}
+			s.Recent.begin(n)
 			if n.Again || n.DelayMS > 0 || n.TakenBack != "" {
 				lines = append(lines, s.past(n)...)
 			}
@@ -55,6 +57,7 @@ func (s *screen) take(e engine.Event) []string {
 			}
 			if n.Activity != "" {
 				s.Activity = text.Flat(n.Activity)
+				s.Recent.add(n)
 			}
 			s.Extra = e.Activity.Usage
 		case "end":
@@ -93,6 +96,7 @@ func render(s screen) string {
 	rows := progress.RowsOf(progress.Whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
+	below = append(below, s.activity(p, len(lines)+len(below), len(rows))...)
 	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
@@ -200,7 +204,7 @@ func (s screen) under(p text.Palette) []string {
 		line += " · waits " + text.Duration(wait.Truncate(time.Second)+time.Second)
 	}
 	lines := []string{"", p.Cyan(text.Cut(line, s.Width))}
-	if s.Activity != "" {
+	if s.Activity != "" && !s.Verbose { // else it is the last line of the pane
 		lines = append(lines, p.Faint(text.Cut("  "+s.Activity, s.Width)))
 	}
 	return lines
