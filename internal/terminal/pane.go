@@ -47,23 +47,16 @@ func (d *pane) keep(one done) {
 	*d = append(all[:len(all):len(all)], one)
 }
 
-// activity draws the pane below a picture that has so many lines besides its rows. It
-// takes what the rows leave free, and where that is little, some of their lines.
-func (s screen) activity(p text.Palette, others, rows int) []string {
-	if !s.Verbose || s.Closed || len(s.Recent) == 0 {
-		return nil
-	}
-	room := mostOfPane
-	if s.Height > 0 {
-		free := s.Height - others
-		room = min(room, max(free-rows, min(6, free/2)))
-	}
-	if room < 3 {
+// draw draws the pane where so many lines are free, or more than fit, of which rows may
+// take some. It takes what the rows leave, and where that is little, some of theirs.
+func (d pane) draw(p text.Palette, width, free, rows int) []string {
+	room := min(mostOfPane, max(free-rows, min(6, free/2)))
+	if room < 3 || len(d) == 0 {
 		return nil
 	}
 	var lines []string
-	for _, d := range slices.Backward(s.Recent) {
-		entry := d.lines(p, s.Width)
+	for _, one := range slices.Backward(d) {
+		entry := one.lines(p, width)
 		if lines != nil && len(entry)+len(lines) >= room {
 			break // one of which only the end fits reads badly
 		}

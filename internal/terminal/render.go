@@ -96,7 +96,13 @@ func render(s screen) string {
 	rows := progress.RowsOf(progress.Whole(s.Plan), s.Run)
 	lines := s.header(p)
 	below := s.under(p)
-	below = append(below, s.activity(p, len(lines)+len(below), len(rows))...)
+	if s.Verbose && !s.Closed {
+		free := len(rows) + mostOfPane
+		if s.Height > 0 {
+			free = s.Height - len(lines) - len(below)
+		}
+		below = append(below, s.Recent.draw(p, s.Width, free, len(rows))...)
+	}
 	lines = append(lines, s.phaseLines(rows, p, s.Height-len(lines)-len(below))...)
 	lines = append(lines, below...)
 	for i, l := range lines {
