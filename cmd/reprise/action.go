@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -14,7 +15,11 @@ import (
 func actionCommand(env environ.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "action", Hidden: true, Short: "Do what the event asks that started a workflow (for action.yml)",
-		RunE: func(c *cobra.Command, _ []string) error { return bot.Act(c.Context(), env, rehearse) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, env, end := telemetry.Begin(c.Context(), env)
+			defer end()
+			return bot.Act(ctx, env, rehearse)
+		},
 	}
 }
 

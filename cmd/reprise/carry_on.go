@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -43,6 +44,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	if err != nil {
 		return w.Run, err
 	}
+	telemetry.Follow(ctx, e, w.Run)
 	if o.prompts {
 		showPrompts(e, env.Stderr)
 	}

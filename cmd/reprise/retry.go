@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -24,7 +25,11 @@ func retryCommand(env environ.Env) *cobra.Command {
 		Long: `Give a run that failed or waits for a person a fresh allowance, and continue it:
 its phase has all its revises again, and calls that failed no longer count. To
 change what was decided in an earlier phase, take the run back with rollback.`,
-		RunE: func(c *cobra.Command, _ []string) error { return runRetry(c.Context(), env, o, phase) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, env, end := telemetry.Begin(c.Context(), env)
+			defer end()
+			return runRetry(ctx, env, o, phase)
+		},
 	}
 	f := c.Flags()
 	repoFlag(c, &o.Repo)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -34,7 +35,11 @@ scratch copy: no model, no push, and nothing is left behind.`,
   reprise run --issue-file issue.md --push
   reprise run --issue-url https://github.com/OWNER/REPO/issues/7
   reprise run --issue 7`,
-		RunE: func(c *cobra.Command, _ []string) error { return runRun(c.Context(), env, o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, env, end := telemetry.Begin(c.Context(), env)
+			defer end()
+			return runRun(ctx, env, o)
+		},
 	}
 	f := c.Flags()
 	repoFlag(c, &o.Repo)

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -125,6 +126,7 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	if err != nil {
 		return err
 	}
+	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, definition.Longest(b.w.Plan)
 	b.engine = e
 	b.lease.use(e)

@@ -14,7 +14,7 @@ import (
 )
 
 // Secrets lists the values of this environment that must not be seen: those of
-// variables whose names say so, and the passwords of proxies.
+// variables whose names say so, the passwords of proxies, and the headers for a collector of traces.
 func (e Env) Secrets() []secrets.Secret {
 	var out []secrets.Secret
 	for _, kv := range e.Environ {
@@ -23,6 +23,13 @@ func (e Env) Secrets() []secrets.Secret {
 			if at, err := url.Parse(value); err == nil && at.User != nil {
 				password, _ := at.User.Password() // "" is not looked for
 				out = append(out, secrets.Secret{Name: name, Value: password})
+			}
+		}
+		if strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "_HEADERS") {
+			for header := range strings.SplitSeq(value, ",") {
+				if _, key, _ := strings.Cut(header, "="); len(key) >= secrets.MinLength { // others are names and numbers
+					out = append(out, secrets.Secret{Name: name, Value: strings.TrimSpace(key)})
+				}
 			}
 		}
 		for _, end := range []string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_PASS", "_PAT"} {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -34,6 +35,8 @@ type Entry struct {
 	Text string `json:"text,omitempty"`
 	Bad  bool   `json:"failed,omitempty"`
 	Call *Call  `json:"call,omitempty"` // of what begins
+	// At is when it was printed, or heard of.
+	At time.Time `json:"-"`
 }
 
 // Reader reads the transcript of an attempt, which may still be written. Close it.
@@ -140,6 +143,9 @@ func (r *Reader) entries(rec record) (all []Entry) {
 	r.heard(all)
 	if rec.Cut {
 		all = append(all, Entry{Kind: Note, Text: "… the rest is left out"})
+	}
+	for i := range all {
+		all[i].At = rec.At
 	}
 	return all
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/bounded"
+	"github.com/reprise-ci/reprise/internal/span"
 )
 
 // Error is a git command that failed. It holds no credentials.
@@ -93,6 +94,17 @@ func (c Call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Ar
 // Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.
 func (c Call) Do(ctx context.Context) ([]byte, error) {
+	ctx, end := span.Start(ctx, strings.Join(append([]string{"git"}, c.Args[:min(1, len(c.Args))]...), " "))
+	out, err := c.do(ctx)
+	if ExitCode(err) == 1 { // that is how git says no
+		end(nil)
+	} else {
+		end(err)
+	}
+	return out, err
+}
+
+func (c Call) do(ctx context.Context) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", c.All()...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
 	out, stderr := &bounded.Head{Limit: c.Limit}, &bounded.Tail{Limit: 64 << 10}

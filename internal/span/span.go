@@ -1,0 +1,22 @@
+// Package span tells whoever follows a run of work that begins and ends on its way, such
+// as a command of git. Where nobody follows, it costs a look into a context.
+package span
+
+import "context"
+
+// Follower is told that work of that name begins. It gives the context of the work, and
+// what is to be called with the error of its end, once.
+type Follower func(ctx context.Context, name string) (context.Context, func(error))
+
+type key struct{}
+
+// With gives a context in which work is told to a follower.
+func With(ctx context.Context, f Follower) context.Context { return context.WithValue(ctx, key{}, f) }
+
+// Start tells that work begins. The function that it gives tells of its end.
+func Start(ctx context.Context, name string) (context.Context, func(error)) {
+	if f, ok := ctx.Value(key{}).(Follower); ok {
+		return f(ctx, name)
+	}
+	return ctx, func(error) {}
+}

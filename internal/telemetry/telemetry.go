@@ -1,0 +1,265 @@
+// Package telemetry sends what a run does to a collector of OpenTelemetry, where the
+// environment names one: a run is a trace, with spans for phases, steps, calls of agents
+// and their tools, checks, commands of git and requests to GitHub.
+//
+// It only watches. What is sent is masked, and it is sent beside the work: a collector
+// that is slow or down costs a run at most a few seconds at its end.
+package telemetry
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/span"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/transcript"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// follower makes the trace of what this process does for one run.
+type follower struct {
+	exporter *exporter
+	provider *sdk.TracerProvider
+	tracer   trace.Tracer
+	ids      *ids
+	began    time.Time
+	mu       sync.Mutex
+	run      metadata.Run
+	root     trace.Span // nil as long as no run is known
+	phase    trace.Span // nil between two
+	step     trace.Span // likewise
+	at       string     // the phase that phase is of
+	early    []early    // what was over before the run was known
+}
+
+// early is work that was over before it was known which run it is of.
+type early struct {
+	name     string
+	from, to time.Time
+	options  []trace.SpanStartOption
+	err      error
+}
+
+const (
+	mostEarly = 100 // entries that are kept
+	lastWait  = 3 * time.Second
+)
+
+type key struct{}
+
+// Begin has what is done with the context and the environment that it gives followed, if
+// the environment names a collector. End sends what is left. It says once on standard
+// error if a collector could not be told.
+func Begin(ctx context.Context, env environ.Env) (_ context.Context, _ environ.Env, end func()) {
+	warn := func(err error) {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", env.Finder().Mask(text.Flat(err.Error()))) // nobody else can be told
+	}
+	s, err := settingsOf(env.Getenv, environ.VersionText())
+	if err != nil {
+		warn(fmt.Errorf("no traces are sent: %w", err))
+	}
+	if s.endpoint == "" {
+		return ctx, env, func() {}
+	}
+	f := &follower{exporter: newExporter(s, func(s string) string { return env.Finder().Mask(text.Cut(s, mostOfText)) }), ids: &ids{}, began: time.Now()}
+	f.provider = sdk.NewTracerProvider(sdk.WithBatcher(f.exporter), sdk.WithIDGenerator(f.ids), sdk.WithResource(resource.NewSchemaless(s.resource...)))
+	f.tracer = f.provider.Tracer("github.com/reprise-ci/reprise", trace.WithInstrumentationVersion(environ.Version))
+	client := http.Client{}
+	if env.Http != nil {
+		client = *env.Http
+	}
+	client.Transport = watched{client.Transport, f}
+	env.Http = &client
+	return context.WithValue(span.With(ctx, f.follow), key{}, f), env, func() {
+		f.endRun()
+		wait, stop := context.WithTimeout(context.Background(), min(lastWait, s.timeout))
+		defer stop()
+		err := f.provider.Shutdown(wait)
+		if failed := f.exporter.failure(); failed != nil {
+			err = failed
+		}
+		if err != nil {
+			warn(fmt.Errorf("traces could not be sent to %s, or not all: %w", s.endpoint, err))
+		}
+	}
+}
+
+// mostOfText is how much of a text is sent, in cells.
+const mostOfText = 1000
+
+// Follow has an engine followed that is about to work on a run, if somebody follows what
+// is done with the context.
+func Follow(ctx context.Context, e *engine.Engine, run metadata.Run) {
+	f, ok := ctx.Value(key{}).(*follower)
+	if !ok {
+		return
+	}
+	f.beginRun(run)
+	e.Report = reporter{e.Report, f}
+	e.Checker = checker{e.Checker, f}
+	inner, plan, folder := e.Agent, e.Plan, transcript.Folder(filepath.Dir(e.Tree.Dir()))
+	e.Agent = func(name string) (engine.Agent, error) {
+		a, err := inner(name)
+		if err != nil {
+			return nil, err
+		}
+		return agent{a, f, name, plan.Agents[name].Use, folder}, nil
+	}
+}
+
+// beginRun begins the span of the run, unless that is its own already.
+func (f *follower) beginRun(run metadata.Run) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.root != nil && f.run.Execution.ID == run.Execution.ID {
+		return
+	}
+	f.endLocked()
+	f.ids.of(run.Execution.ID)
+	f.run = run
+	_, f.root = f.tracer.Start(context.Background(), "run "+run.Pipeline.Name, trace.WithNewRoot(), trace.WithTimestamp(f.began), trace.WithAttributes(
+		attribute.String("reprise.issue", run.IssueNumber), attribute.String("reprise.issue.title", run.IssueTitle),
+		attribute.String("reprise.pipeline", run.Pipeline.Name), attribute.String("reprise.run.id", run.Execution.ID),
+		attribute.String("vcs.ref.head.name", run.BranchName), attribute.String("vcs.repository.name", run.Repository),
+	))
+	for _, x := range f.early {
+		_, s := f.tracer.Start(trace.ContextWithSpan(context.Background(), f.root), x.name, append(x.options, trace.WithTimestamp(x.from))...)
+		fail(s, x.err)
+		s.End(trace.WithTimestamp(x.to))
+	}
+	f.early = nil
+}
+
+// endRun ends what is open.
+func (f *follower) endRun() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.endLocked()
+}
+
+func (f *follower) endLocked() {
+	f.endStep()
+	f.endPhase()
+	if f.root == nil {
+		return
+	}
+	f.root.SetAttributes(
+		attribute.String("reprise.status", string(f.run.Status)), attribute.Int("reprise.attempts", len(f.run.Attempts)),
+		attribute.Int("reprise.rollbacks", len(f.run.RollbackHistory)), attribute.Float64("reprise.cost.usd", f.run.Cost.USD),
+	)
+	if stop := f.run.Stop; stop != nil {
+		f.root.SetAttributes(attribute.String("reprise.reason_code", string(stop.Code)))
+	}
+	if f.run.Status == metadata.Failed {
+		f.root.SetStatus(codes.Error, "")
+	}
+	f.root.End()
+	f.root = nil
+}
+
+// endStep and endPhase end these spans, if there are any. They are called locked.
+func (f *follower) endStep() {
+	if f.step != nil {
+		f.step.End()
+		f.step = nil
+	}
+}
+
+func (f *follower) endPhase() {
+	if f.phase != nil {
+		f.phase.End()
+		f.phase, f.at = nil, ""
+	}
+}
+
+// start begins a span below that of the context or, where that has none, below what is
+// done now. It is not ok as long as no run is known.
+func (f *follower) start(ctx context.Context, name string, options ...trace.SpanStartOption) (_ context.Context, _ trace.Span, ok bool) {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		f.mu.Lock()
+		now := f.root
+		if f.phase != nil {
+			now = f.phase
+		}
+		if f.step != nil {
+			now = f.step
+		}
+		f.mu.Unlock()
+		if now == nil {
+			return ctx, nil, false
+		}
+		ctx = trace.ContextWithSpan(ctx, now)
+	}
+	ctx, s := f.tracer.Start(ctx, name, options...)
+	return ctx, s, true
+}
+
+// follow is the follower of work that only has a name.
+func (f *follower) follow(ctx context.Context, name string) (context.Context, func(error)) {
+	return f.watch(ctx, name)
+}
+
+// watch follows work, also such as is over before the run is known.
+func (f *follower) watch(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, func(error)) {
+	from := time.Now()
+	ctx, s, ok := f.start(ctx, name, options...)
+	if !ok {
+		return ctx, func(err error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if len(f.early) < mostEarly {
+				f.early = append(f.early, early{name, from, time.Now(), options, err})
+			}
+		}
+	}
+	return ctx, func(err error) { fail(s, err); s.End() }
+}
+
+// fail notes an error, if it is one.
+func fail(s trace.Span, err error) {
+	if err != nil {
+		s.SetStatus(codes.Error, err.Error())
+	}
+}
+
+// ids gives all spans of a run the same trace, whichever process or machine they are of.
+type ids struct {
+	mu    sync.Mutex
+	trace trace.TraceID
+}
+
+func (i *ids) of(run string) {
+	sum := sha256.Sum256([]byte(run))
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	copy(i.trace[:], sum[:])
+}
+
+// NewIDs gives the ids of a span that has none above it.
+func (i *ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.trace, i.NewSpanID(ctx, i.trace)
+}
+
+// NewSpanID gives the id of a span.
+func (i *ids) NewSpanID(context.Context, trace.TraceID) (id trace.SpanID) {
+	for !id.IsValid() {
+		_, _ = rand.Read(id[:]) // it never fails
+	}
+	return id
+}
