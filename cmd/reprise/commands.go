@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,10 @@ started again and goes on, and any phase can be taken back with a reason.`,
 // print help and succeed.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
+	scripts := &outlet{root.OutOrStdout()}
+	root.SetOut(scripts) // the library takes it now, and keeps it
 	root.InitDefaultCompletionCmd()
+	root.SetOut(scripts.Writer)
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
@@ -81,8 +85,31 @@ func strictHelp(root *cobra.Command) {
 			c.Args, c.RunE = oneOfTheCommands, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
 				shell.Args = noArgs
+				scriptAsJSON(shell, scripts)
 			}
 		}
+	}
+}
+
+// outlet is a writer that leads to another one.
+type outlet struct{ io.Writer }
+
+// scriptAsJSON has the command that prints the script of a shell to an outlet print it as
+// JSON where that is asked for.
+func scriptAsJSON(shell *cobra.Command, to *outlet) {
+	var asJSON bool
+	jsonFlag(shell, &asJSON, "the script and its shell")
+	script := shell.RunE
+	shell.RunE = func(c *cobra.Command, args []string) error {
+		if !asJSON {
+			return script(c, args)
+		}
+		var body strings.Builder
+		to.Writer = &body
+		if err := script(c, args); err != nil {
+			return err
+		}
+		return text.PrintJSON(c.OutOrStdout(), map[string]string{"shell": c.Name(), "script": body.String()})
 	}
 }
 

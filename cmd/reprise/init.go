@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,30 @@ type initOptions struct {
 	repo, agent, reviewer, uses   string
 	form                          string
 	force, upgrade, dry, workflow bool
+	json                          bool
+}
+
+// initialized is what a program is told of init.
+type initialized struct {
+	Setup   []initCommandFound `json:"setup"`
+	Checks  []initCommandFound `json:"checks"`
+	Unused  []string           `json:"unused"` // what was seen and is not used, and why
+	Needs   []string           `json:"needs"`  // programs that GitHub's runners do not have
+	Files   []initFile         `json:"files"`
+	Written []string           `json:"written"`
+	DryRun  bool               `json:"dry_run"`
+	Next    []string           `json:"next"` // what is left to do by hand
+}
+
+type initCommandFound struct {
+	Name string `json:"name"`
+	Run  string `json:"run"`
+	Why  string `json:"from"` // the files that say so
+}
+
+type initFile struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // as it was found: missing, same, outdated, edited or foreign
 }
 
 func initCommand(env environ.Env) *cobra.Command {
@@ -52,6 +77,7 @@ repository, and sends nothing anywhere.`,
 	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
 	c.Flags().BoolVar(&o.workflow, "workflow-only", false, "write no pipelines")
+	jsonFlag(c, &o.json, "what was found and written, and what is left to do,")
 	c.MarkFlagsMutuallyExclusive("upgrade", "force")
 	return c
 }
@@ -76,8 +102,12 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	var told strings.Builder
+	said, found := env.Stdout, detect.Found{}
+	if o.json {
+		env.Stdout = io.Discard
+	}
 	if !o.workflow {
-		found := detect.Look(root.FS())
+		found = detect.Look(root.FS())
 		own, err := generated.Pipelines(ctx, found, generated.Crew{Writer: o.agent, Reviewer: o.reviewer}, environ.Version)
 		if err != nil {
 			return err
@@ -93,14 +123,43 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 		return err
 	}
 	texts, err := toWrite(env, changes, o)
-	if err != nil || o.dry {
+	if err != nil || o.dry && !o.json {
 		return err
 	}
 	if err := generated.Write(root, texts); err != nil {
 		return err
 	}
+	if o.json {
+		return text.PrintJSON(said, initializedBy(o, found, changes, texts))
+	}
 	_, err = fmt.Fprintf(env.Stdout, "%s.\n\n%s", wrote(texts), nextSteps(o))
 	return err
+}
+
+// initializedBy says for programs what init has done.
+func initializedBy(o initOptions, found detect.Found, changes []generated.Change, texts []generated.File) initialized {
+	out := initialized{Needs: text.List(found.Needs), Unused: []string{}, Written: []string{}, DryRun: o.dry, Next: stepsLeft(o)}
+	commands := func(all []detect.Command) []initCommandFound {
+		out := []initCommandFound{}
+		for _, c := range all {
+			out = append(out, initCommandFound{c.Name, c.Run, c.Why})
+		}
+		return out
+	}
+	out.Setup, out.Checks = commands(found.Setup), commands(found.Checks)
+	for _, n := range found.Unused {
+		out.Unused = append(out.Unused, n.What+": "+n.Why)
+	}
+	for _, c := range changes {
+		out.Files = append(out.Files, initFile{c.Name, [...]string{"missing", "same", "outdated", "edited", "foreign"}[c.State]})
+	}
+	for _, f := range texts {
+		out.Written = append(out.Written, f.Name)
+	}
+	for i, s := range out.Next {
+		out.Next[i] = text.OneLine(s)
+	}
+	return out
 }
 
 // topOf finds the top of the repository that a folder is in, and how to read what
@@ -218,23 +277,26 @@ func commandRows(kind string, list []detect.Command) (rows [][3]string) {
 	return rows
 }
 
-// nextSteps says what a person has to do before the workflow works.
-func nextSteps(o initOptions) string {
-	var steps []string
+// stepsLeft are what a person has to do before the workflow works.
+func stepsLeft(o initOptions) (steps []string) {
 	for _, name := range []string{o.agent, o.reviewer} {
 		if agent, known := workflow.AgentInstalls()[name]; known && (name != o.reviewer || name != o.agent || len(steps) == 0) {
 			steps = append(steps, fmt.Sprintf("Store the key of %s as a secret of the repository:\n     gh secret set %s", agent.Title, agent.Secret))
 		}
 	}
-	steps = append(steps,
+	return append(steps,
 		"Let workflows open pull requests: Settings, Actions, General,\n     \"Allow GitHub Actions to create and approve pull requests\".",
 		"Create the label that starts a run:\n     gh label create reprise",
 		"Commit the folder .github to the default branch; GitHub reads the workflow\n     from there.",
 		"Write a comment on an issue: /run",
 	)
+}
+
+// nextSteps says what a person has to do before the workflow works.
+func nextSteps(o initOptions) string {
 	var out strings.Builder
 	out.WriteString("What is left to do:\n\n")
-	for i, s := range steps {
+	for i, s := range stepsLeft(o) {
 		fmt.Fprintf(&out, "  %d. %s\n", i+1, s)
 	}
 	if o.uses != workflow.LocalAction {

@@ -79,7 +79,7 @@ func historyCommand(env environ.Env) *cobra.Command {
 
 func reportCommand(env environ.Env) *cobra.Command {
 	var repo, id, file string
-	var all bool
+	var all, asJSON bool
 	c := &cobra.Command{
 		Use: "report [--issue ID] [-o FILE]", Short: "Write a page about a run as one HTML file",
 		Long: `Write a page about a run as one HTML file: where it is and what to do next, a
@@ -97,7 +97,10 @@ A file that is there is replaced, whole or not at all.`,
   reprise report --all -o site`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if all {
-				return reportAll(c.Context(), env, repo, id, file)
+				return reportAll(c.Context(), env, repo, id, file, asJSON)
+			}
+			if asJSON && file == "-" {
+				return exit.Usagef("-o - writes the page to standard output, where --json says what was written: name a file")
 			}
 			r, err := workspace.Look(c.Context(), env, repo, id)
 			if err != nil {
@@ -107,18 +110,26 @@ A file that is there is replaced, whole or not at all.`,
 			if err != nil {
 				return err
 			}
-			return runs.WritePage(env, cmp.Or(file, "reprise-issue-"+r.Issue.ID+".html"), page)
+			file = cmp.Or(file, "reprise-issue-"+r.Issue.ID+".html")
+			if !asJSON {
+				return runs.WritePage(env, file, page)
+			}
+			if err := runs.SavePage(file, page); err != nil {
+				return err
+			}
+			return text.PrintJSON(env.Stdout, runs.Written{Issue: r.Issue.ID, File: file, Bytes: len(page)})
 		},
 	}
 	repoFlag(c, &repo)
 	anyIssueFlag(c, &id)
 	c.Flags().StringVarP(&file, "output", "o", "", "file to write; - is standard output (default: reprise-issue-ID.html in this folder)")
 	c.Flags().BoolVar(&all, "all", false, "write pages of all runs into the folder that -o names (default: reprise-runs)")
+	jsonFlag(c, &asJSON, "which files were written")
 	return c
 }
 
 // reportAll writes the pages of all runs.
-func reportAll(ctx context.Context, env environ.Env, repo, id, dir string) error {
+func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSON bool) error {
 	if id != "" || dir == "-" {
 		return exit.Usagef("--all writes the pages of all runs into a folder: leave --issue out, and name a folder with -o")
 	}
@@ -126,7 +137,15 @@ func reportAll(ctx context.Context, env environ.Env, repo, id, dir string) error
 	if err != nil {
 		return err
 	}
-	return runs.WritePages(ctx, env, src, cmp.Or(dir, "reprise-runs"))
+	written, err := runs.WritePages(ctx, env, src, cmp.Or(dir, "reprise-runs"))
+	switch {
+	case written.File == "":
+		return err
+	case asJSON:
+		return errors.Join(err, text.PrintJSON(env.Stdout, written))
+	}
+	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %d runs\n", written.File, len(written.Pages))
+	return errors.Join(err, said)
 }
 
 func explainCommand(env environ.Env) *cobra.Command {

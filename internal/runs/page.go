@@ -63,12 +63,29 @@ func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.
 	return all
 }
 
-// WritePage writes a page to a file, or to standard output.
+// Written is what a program is told of pages that were written.
+type Written struct {
+	Issue string   `json:"issue,omitempty"` // of one run
+	File  string   `json:"file"`            // the page to begin with
+	Bytes int      `json:"bytes"`           // of that one
+	Pages []string `json:"pages,omitempty"` // of each run, in the same folder
+}
+
+// WritePage writes a page to a file, or to standard output, and says so.
 func WritePage(env environ.Env, file string, page []byte) error {
 	if file == "-" {
 		_, err := env.Stdout.Write(page)
 		return err
 	}
+	if err := SavePage(file, page); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
+	return err
+}
+
+// SavePage writes a page to a file, whole or not at all.
+func SavePage(file string, page []byte) error {
 	info, err := os.Stat(file)
 	switch {
 	case err == nil && info.IsDir():
@@ -83,8 +100,7 @@ func WritePage(env environ.Env, file string, page []byte) error {
 	if err := renameio.WriteFile(file, page, 0o644, renameio.WithTempDir(folder), renameio.WithExistingPermissions()); err != nil {
 		return fmt.Errorf("write the page to %s: %w", file, err)
 	}
-	_, err = fmt.Fprintf(env.Stdout, "Wrote %s (%d kB)\n", file, (len(page)+999)/1000)
-	return err
+	return nil
 }
 
 // Page gives the page of a run.

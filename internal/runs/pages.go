@@ -22,13 +22,14 @@ import (
 // WritePages writes a page of all runs, index.html, and one of each, into a folder,
 // which is made if it is not there. These pages are for many people, so they have no
 // transcripts. A run that cannot be read is in the error; the others have their pages.
-func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) error {
+// What was written has no file where there is not even a page of all.
+func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) (out Written, err error) {
 	all, broken := List(ctx, env, src)
 	if broken != nil && len(all) == 0 {
-		return broken
+		return out, broken
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return exit.Usagef("make the folder for the pages: %w", err)
+		return out, exit.Usagef("make the folder for the pages: %w", err)
 	}
 	name := cmp.Or(src.GitHub, filepath.Base(src.Dir))
 	index, failed := report.Index{Repository: name, At: env.Now()}, []error{broken}
@@ -47,20 +48,21 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 		one := report.Indexed{Run: r.Record}
 		if err == nil {
 			one.Page = "issue-" + r.Issue + ".html"
+			out.Pages = append(out.Pages, one.Page)
 		} else {
 			failed = append(failed, fmt.Errorf("issue %s: %w", r.Issue, err))
 		}
 		index.Runs = append(index.Runs, one)
 	}
 	var page bytes.Buffer
-	err := report.WriteIndex(&page, index)
+	err = report.WriteIndex(&page, index)
 	if err == nil {
 		err = write("index.html", page.Bytes())
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %d runs\n", filepath.Join(dir, "index.html"), len(all))
+		out.File, out.Bytes = filepath.Join(dir, "index.html"), page.Len()
 	}
-	return errors.Join(append(failed, err)...)
+	return out, errors.Join(append(failed, err)...)
 }
 
 // pageOf gives the page of a run in a list.
