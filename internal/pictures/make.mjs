@@ -6,7 +6,7 @@
 //     internal/pictures/make.mjs           or --still, without the recording
 //
 // Needs Go, git, chromium, tmux, pngquant, fontconfig, and the fonts Liberation and Noto Color Emoji.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -26,25 +26,66 @@ for (const font of ['Liberation Sans', 'Liberation Mono', 'Noto Color Emoji']) {
 }
 try {
   run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-inputs', work], { cwd: top });
+  const browser = await open();
   for (const dark of [false, true]) {
-    shoot('comment', 720, 535, dark);
-    for (const [page, height] of [['asking', 755], ['failed', 755], ['completed', 755], ['summary', 900]]) shoot(page, 500, height, dark); // as narrow as Chromium goes
-    shoot('report', 900, 740, dark);
-    shoot('report', 500, 900, dark, 'report-narrow');
+    await shoot(browser, 'comment', 720, 535, dark);
+    for (const [page, height] of [['asking', 755], ['failed', 755], ['completed', 755], ['summary', 900]]) await shoot(browser, page, 375, height, dark); // a phone
+    await shoot(browser, 'report', 900, 740, dark);
+    await shoot(browser, 'report', 375, 800, dark, 'report-narrow');
   }
+  await browser.close();
   if (process.argv[2] !== '--still') record();
 } finally {
   fs.rmSync(work, { recursive: true, force: true });
 }
 
-// shoot takes a picture of a page, and makes it small.
-function shoot(page, width, height, dark, as = page) {
+// open starts Chromium, and gives functions that ask things of it in its DevTools protocol,
+// over a pipe: by its command line, no window of it is as narrow as a phone.
+async function open() {
+  const chromium = spawn('chromium', [
+    '--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', '--no-first-run', '--disable-background-networking',
+    `--user-data-dir=${path.join(work, 'profile')}`, '--remote-debugging-pipe',
+  ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+  const waiting = new Map(), events = new Map();
+  let last = 0, unread = '';
+  chromium.stdio[4].setEncoding('utf8').on('data', (data) => {
+    const messages = (unread + data).split('\0');
+    unread = messages.pop();
+    for (const message of messages.map((m) => JSON.parse(m))) {
+      if (message.method) events.get(message.method)?.(message.params);
+      const { done, failed } = waiting.get(message.id) ?? {};
+      waiting.delete(message.id);
+      if (message.error) failed?.(new Error(message.error.message));
+      else done?.(message.result);
+    }
+  });
+  const left = new Promise((done) => chromium.on('close', done));
+  left.then((code) => waiting.forEach(({ failed }) => failed(new Error(`chromium ended with ${code}`))));
+  const ask = (method, params = {}, sessionId) => new Promise((done, failed) => {
+    waiting.set(++last, { done, failed });
+    chromium.stdio[3].write(JSON.stringify({ id: last, method, params, sessionId }) + '\0');
+  });
+  const { targetId } = await ask('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await ask('Target.attachToTarget', { targetId, flatten: true });
+  await ask('Page.enable', {}, sessionId);
+  return {
+    ask: (method, params) => ask(method, params, sessionId),
+    once: (event) => new Promise((done) => events.set(event, done)),
+    close: async () => { await ask('Browser.close'); await left; },
+  };
+}
+
+// shoot takes a picture of the beginning of a page, and makes it small.
+async function shoot(browser, page, width, height, dark, as = page) {
   const name = `${as}-${dark ? 'dark' : 'light'}`;
   const png = path.join(work, name + '.png');
-  spawnSync('chromium', [
-    '--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', `--window-size=${width},${height}`,
-    `--blink-settings=preferredColorScheme=${dark ? 0 : 1}`, `--screenshot=${png}`, 'file://' + path.join(work, page + '.html'),
-  ], { stdio: 'ignore' });
+  await browser.ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: width < 400 ? 2 : 1, mobile: false });
+  await browser.ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
+  const loaded = browser.once('Page.loadEventFired');
+  await browser.ask('Page.navigate', { url: 'file://' + path.join(work, page + '.html') });
+  await loaded;
+  const { data } = await browser.ask('Page.captureScreenshot', { format: 'png' });
+  fs.writeFileSync(png, data, 'base64');
   run('pngquant', ['--force', '--strip', '--speed', '1', '--output', path.join(images, name + '.png'), '64', png]);
 }
 
