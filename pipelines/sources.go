@@ -34,6 +34,8 @@ type Sources struct {
 const (
 	repoFolder = "pipelines"
 	repoPath   = ".github/reprise/pipelines/"
+	// Auto is named in place of a pipeline where the issue is to decide, see package choice.
+	Auto       = "auto"
 	configName = "config" // of the file with the settings of a repository, without its ending
 )
 
@@ -41,8 +43,7 @@ const (
 var builtins embed.FS
 
 // Builtin lists the names of the built-in pipelines, in the order in which
-// they are asked whether they want an issue; full, which takes what is left,
-// comes last.
+// they are asked whether they want an issue.
 func Builtin() []string {
 	return []string{"fix", "feature", "refactor", "test", "audit", "skill", "full"}
 }
@@ -329,7 +330,7 @@ func (s Sources) UsualPipeline(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if name, _, _ := strings.Cut(r.Usual.Message, "/"); !slices.Contains(names, name) {
+	if name, _, _ := strings.Cut(r.Usual.Message, "/"); name != Auto && !slices.Contains(names, name) {
 		wrong := *r.Usual
 		wrong.Message = fmt.Sprintf("no pipeline %q, %s", name, mistake.OneOf(name, names))
 		return "", Errors{wrong}

@@ -44,6 +44,8 @@ func variants() map[string]Data {
 	diagnose := task("diagnose")
 	diagnose.Access, diagnose.Schema, diagnose.State, diagnose.Gates = "read", reportSchema, "Status: failed\nimplement: failed, review: fail", nil
 	diagnose.Artifact = "/home/ci/tree/.reprise/issue-7/metadata.json"
+	choose := task("choose")
+	choose.Access, choose.Schema, choose.Gates, choose.Goal = "none", reportSchema, nil, ""
 	seen := diagnose
 	seen.Symptom = "The list ends after 100 entries.\n{{.Goal}}"
 	undecided := diagnose
@@ -58,7 +60,7 @@ func variants() map[string]Data {
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
 		"execute-answered": answered, "execute-others": among,
-		"diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
+		"choose": choose, "diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),
 		"revise": revise, "revise-resumed": resumed, "revise-repeated": repeated,

@@ -10,7 +10,7 @@ package prompts
 type Data struct {
 	Pipeline string
 	Phase    string
-	Step     string // execute, review or revise; or diagnose, which is about the whole run
+	Step     string // execute, review or revise; diagnose, which is about the whole run; or choose, before there is one
 	Goal     string
 	Gates    []string
 	Access   string // none, read, artifacts or tree

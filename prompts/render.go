@@ -104,8 +104,8 @@ func (s *Set) execute(name string, v view) (string, error) {
 // checkData says what a template would have to guess, or could not protect.
 func checkData(d Data) error {
 	var errs []error
-	if !slices.Contains([]string{"execute", "review", "revise", "diagnose"}, d.Step) {
-		errs = append(errs, fmt.Errorf("step %q: want execute, review, revise or diagnose", d.Step))
+	if !slices.Contains([]string{"execute", "review", "revise", "diagnose", "choose"}, d.Step) {
+		errs = append(errs, fmt.Errorf("step %q: want execute, review, revise, diagnose or choose", d.Step))
 	}
 	if !slices.Contains([]string{"none", "read", "run", "artifacts", "tree"}, d.Access) {
 		errs = append(errs, fmt.Errorf("access %q: want none, read, run, artifacts or tree", d.Access))

@@ -61,7 +61,7 @@ func TestOverrides(t *testing.T) {
 	if got, err := en.Render("revise", task("revise")); err != nil || !strings.HasPrefix(got, "# Task") {
 		t.Errorf("partial without text: %q, %v", got, err)
 	}
-	if _, err := en.Render("own", task("execute")); err == nil || !strings.Contains(err.Error(), `"own": no such template; known: answers, context, diagnose, evidence, execute,`) {
+	if _, err := en.Render("own", task("execute")); err == nil || !strings.Contains(err.Error(), `"own": no such template; known: answers, choose, context, diagnose, evidence, execute,`) {
 		t.Errorf("own template of another language: %v", err)
 	}
 	if _, err := en.Render("README", task("execute")); err == nil {

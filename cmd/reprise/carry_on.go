@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/triage"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -37,6 +38,9 @@ func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runO
 func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
 	if err := process.Harden(); err != nil {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise:", err)
+	}
+	if err := triage.Settle(ctx, env, w, o.Options); err != nil {
+		return w.Run, err
 	}
 	screen := viewOf(w, env, o)
 	defer screen.Close()

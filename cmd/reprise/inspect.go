@@ -17,6 +17,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/choice"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -160,9 +162,12 @@ func explainCommand(env environ.Env) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return text.PrintJSON(env.Stdout, map[string]any{"why": d.Why.In(prompts.Words("en")), "pipeline": d.Plan})
+				return text.PrintJSON(env.Stdout, map[string]any{"why": d.Why.In(prompts.Words("en")), "open": d.Open, "pipeline": d.Plan})
 			}
-			_, _ = fmt.Fprintf(env.Stdout, "%s: %s\n\n", d.Plan.Name, d.Why.In(prompts.Words("en")))
+			if d.Open {
+				_, _ = fmt.Fprintf(env.Stdout, "%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules)
+			}
+			_, _ = fmt.Fprintf(env.Stdout, "%s: %s\n\n", d.Plan.Name, text.If(d.Open, d.Plan.Description)+text.If(!d.Open, d.Why.In(prompts.Words("en"))))
 			terminal.ShowPlan(env.Stdout, d.Plan, terminal.ShowOptions(env))
 			return nil
 		},

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/triage"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -139,6 +140,14 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 func (b *bot) start(ctx context.Context, o command.Request) error {
 	if err := b.preflight.Check(ctx, b.w, b.opening(nil), b.delivery.Base(b.w), b.w.Run); err != nil {
 		return err
+	}
+	if b.w.Open {
+		if err := triage.Settle(ctx, b.env, b.w, b.opening(&o)); err != nil {
+			return err
+		}
+		if err := b.wire(ctx, b.opening(&o)); err != nil {
+			return err
+		}
 	}
 	early, err := b.early(ctx, o)
 	if err != nil {

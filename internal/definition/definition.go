@@ -39,6 +39,9 @@ type Definition struct {
 	Plan  *pipelines.Pipeline
 	Words *prompts.Set
 	Why   metadata.Reason // why this pipeline was chosen
+	// Open says that an agent is to judge the issue, and Plan is what is taken if
+	// none can, see choice.Chosen.
+	Open bool
 	// Defined is the digest of pipeline and prompts before the command line
 	// changed anything about them.
 	Defined string
@@ -129,10 +132,11 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if err != nil {
 		return Definition{}, err
 	}
-	plan, why, err := choice.Make(ctx, s, choice.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
+	chosen, err := choice.Make(ctx, s, choice.Issue{Title: is.Title, Labels: is.Labels, Type: is.Type}, name)
 	if err != nil {
 		return Definition{}, exit.AsUsage(onlyHere(ctx, src, err)) // what was named, or a label or file of the repository
 	}
+	plan := chosen.Plan
 	if filepath.IsAbs(plan.Source) {
 		plan.Source = filepath.Base(plan.Source) // the record names no folder of this machine
 	}
@@ -142,7 +146,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 			return Definition{}, err
 		}
 	}
-	d := Definition{Plan: plan, Why: exit.WhyCause(why)}
+	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
 	settle(plan, o)
 	if err := plan.Speak(); err != nil {
 		return d, err
@@ -179,11 +183,13 @@ func settle(plan *pipelines.Pipeline, o Choice) {
 
 // adapt changes a definition as the command line says, for this run alone.
 func (d *Definition) adapt(o Choice) error {
-	cut, err := pipelines.Cut(d.Plan, o.Part)
-	if err != nil {
-		return exit.AsUsage(err)
+	if !d.Open { // whose phases those may not be
+		cut, err := pipelines.Cut(d.Plan, o.Part)
+		if err != nil {
+			return exit.AsUsage(err)
+		}
+		d.Plan = cut
 	}
-	d.Plan = cut
 	d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Protect...)
 	return d.Assign(o)
 }

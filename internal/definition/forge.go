@@ -39,12 +39,12 @@ func ChooseOn(ctx context.Context, f Forge, is choice.Issue, o Choice) (*pipelin
 	if IsPath(o.Pipeline) {
 		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(o.Pipeline))
 	}
-	plan, why, err := choice.Make(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
+	chosen, err := choice.Make(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
 	if err != nil {
 		return nil, "", err
 	}
-	settle(plan, o)
-	return plan, exit.WhyCause(why), plan.Speak()
+	settle(chosen.Plan, o)
+	return chosen.Plan, exit.WhyCause(chosen.Why), chosen.Plan.Speak()
 }
 
 // downloadPipelines copies the pipelines and settings of the default branch into a folder.

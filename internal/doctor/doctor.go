@@ -157,7 +157,11 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 			return append(checks, x.noPipeline(err)...)
 		}
 		x.plan = def.Plan
-		checks = append(checks, well("pipeline", def.Plan.Name+": "+def.Why.In(prompts.Words("en"))))
+		name := def.Plan.Name
+		if def.Open {
+			name = pipelines.Auto
+		}
+		checks = append(checks, well("pipeline", name+": "+def.Why.In(prompts.Words("en"))))
 	} else if x.o.Agent != "" {
 		if err := definition.ReplaceAgents(x.plan, x.o.Agent); err != nil {
 			return append(checks, lacking("pipeline", err.Error(), ""))

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/choice"
 )
 
 // Comment gives the one live comment of a run as Markdown, in the language of
@@ -58,12 +59,22 @@ type comment struct{ writer }
 // head is the marker, the headline, how far the run has got, and the facts.
 func (w comment) head() string {
 	lines := []string{MarkerOf("progress", w.run.IssueNumber), "### " + w.headline(), ""}
-	for _, facts := range []string{w.bar(), w.facts(), w.linked()} {
+	for _, facts := range []string{w.bar(), w.facts(), w.linked(), w.chosen()} {
 		if facts != "" {
 			lines = append(lines, facts, "")
 		}
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// chosen says which pipeline an agent's judgment has led to, why, and how to take
+// another one.
+func (w comment) chosen() string {
+	i := slices.IndexFunc(w.run.Decisions, func(d metadata.Decision) bool { return d.Step == choice.Step })
+	if i < 0 {
+		return ""
+	}
+	return text.Join(" · ", markdown.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Tell.OtherPipeline)
 }
 
 // takenBack says why the phase at hand was taken back, until that is met.

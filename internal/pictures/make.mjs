@@ -119,7 +119,7 @@ function record() {
 // what is printed after the last phase.
 function thin(frames) {
   const still = (f) => f.replace(/\x1b\[[0-9;]*m/g, '').replace(/[⠁-⣿]/g, '').replace(/[0-9]+(\.[0-9]+)?(ms|s|k)\b|\$[0-9.]+/g, '');
-  const kept = frames.filter((f, i) => f.includes('planning') && !/Commits on|reprise:|Nothing was left/.test(f) && (i === 0 || still(f) !== still(frames[i - 1])));
+  const kept = frames.filter((f, i) => f.includes('analyze') && !/Commits on|Nothing was left/.test(f) && (i === 0 || still(f) !== still(frames[i - 1])));
   return kept.filter((f, i) => i % Math.ceil(kept.length / 40) === 0 || i === kept.length - 1);
 }
 

@@ -101,7 +101,7 @@ func inputsOf(t *testing.T) map[string][]byte {
 		"summary.html":   commentPage(t, page.RunSummary(over.Plan, over.Run, page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
 		"report.html":    sheet.Bytes(),
 	}
-	for _, file := range []string{"examples/issue.md", "pipelines/builtin/full.cue", "internal/terminal/testdata/live-80.txt"} {
+	for _, file := range []string{"examples/issue.md", "pipelines/builtin/feature.cue", "internal/terminal/testdata/live-80.txt"} {
 		data, err := os.ReadFile("../../" + file)
 		if err != nil {
 			t.Fatal(err)

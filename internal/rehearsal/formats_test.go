@@ -38,7 +38,7 @@ func TestFormatOfStubs(t *testing.T) {
 	if err := os.WriteFile(file, []byte(example), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := ReadStubs(file); err != nil || len(s.calls) != 5 {
+	if s, err := ReadStubs(file); err != nil || len(s.calls) != 6 {
 		t.Errorf("the example: %v, %v", s, err)
 	}
 }

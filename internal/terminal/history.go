@@ -102,7 +102,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 	}
 	for _, d := range run.Decisions {
 		switch d.Step {
-		case "rule":
+		case "rule", "choose":
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))

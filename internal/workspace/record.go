@@ -81,24 +81,18 @@ func (w *opening) begin(ctx context.Context) error {
 	if w.Definition, err = w.backend.Define(ctx, w.Source, w.Issue, w.o.Choice); err != nil {
 		return err
 	}
-	var digest string
-	if w.Frozen, digest, err = w.Freeze(w.Issue); err != nil {
-		return err
-	}
 	w.Fresh = true
 	repository := w.Source.GitHub
 	if repository == "" && w.there != nil {
 		repository = w.there.Repository()
 	}
-	w.Run = phases.Fresh(w.Plan, metadata.Run{
+	w.Run = metadata.Run{
 		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
-		WorkflowVersion: environ.Version, Language: w.Plan.Language, BranchName: w.Branch, BaseCommit: w.Repo.Tip(),
-		Pipeline:  metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source},
+		WorkflowVersion: environ.Version, BranchName: w.Branch, BaseCommit: w.Repo.Tip(),
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
 		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest()},
-	}, w.env.Now())
-	w.Run = phases.Allow(w.Run, w.o.More)
-	return nil
+	}
+	return w.define(w.env, w.o)
 }
 
 // parse reads the record of a run on its branch, given what reading its file

@@ -91,6 +91,33 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 	return nil
 }
 
+// define gives the run that is about to begin what its definition says.
+func (w *Workspace) define(env environ.Env, o Options) error {
+	files, digest, err := w.Freeze(w.Issue)
+	if err != nil {
+		return err
+	}
+	w.Frozen, w.agents = files, nil
+	w.Run.Language = w.Plan.Language
+	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
+	w.Run = phases.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
+	return nil
+}
+
+// Choose gives a run that is about to begin the pipeline of that name, and says why.
+func (w *Workspace) Choose(ctx context.Context, env environ.Env, o Options, name string, why metadata.Reason) error {
+	o.Pipeline = name
+	now, err := w.backend.Define(ctx, w.Source, w.Issue, o.Choice)
+	if err != nil {
+		return err
+	}
+	if now.Plan.Sandbox != w.Plan.Sandbox {
+		w.saidLacking = false // it holds something else now
+	}
+	w.Definition, w.Why = now, why
+	return w.define(env, o)
+}
+
 // issueNow reads the issue of a run that has begun from where the command line
 // says it is.
 func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {

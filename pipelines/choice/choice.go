@@ -22,66 +22,90 @@ type Issue struct {
 // labelPrefix begins a label that names a pipeline.
 const labelPrefix = "reprise:"
 
-// last is the pipeline of issues that no other one selects.
-const last = "full"
+// fallback is the pipeline of issues that nothing selects and no agent has judged.
+const fallback = "feature"
+
+// Chosen is the pipeline of an issue, and why it is that one.
+type Chosen struct {
+	Plan *pipelines.Pipeline
+	Why  cause.Cause
+	// Open says that nothing about the issue decides, so that an agent is to judge it,
+	// see Judgment. Plan is what is taken if none can.
+	Open bool
+}
 
 // Make finds the pipeline of an issue and says why it is that one: the one
 // that is named, else the one in a label such as "reprise:fix", else the first of
 // the repository whose select matches, else the one that the repository's settings
-// name, else the first built-in one whose select matches, else full. They are asked in the order of
-// Sources.Names. A mistake in one that has to be asked is an error: to leave
-// it out would choose another one without a word.
-func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (p *pipelines.Pipeline, why cause.Cause, err error) {
-	switch label, err := labelled(issue.Labels); {
-	case s.Path != "":
-		p, err := pipelines.Load(ctx, s, named)
-		return p, cause.Of("chosen_file", "the file {file} was named", "file", s.Path), err
-	case named != "":
-		p, err := pipelines.Load(ctx, s, named)
-		return p, cause.Of("chosen_name", "{name} was named", "name", quoted(named)), err
-	case err != nil:
-		return nil, cause.Cause{}, err
-	case label != "":
-		if p, err = pipelines.Load(ctx, s, strings.TrimPrefix(label, labelPrefix)); err != nil {
-			return nil, cause.Cause{}, fmt.Errorf("label %q: %w", label, err)
-		}
-		return p, hasLabel(label), nil
+// name, else the first built-in one whose select matches; else it stays open. They are
+// asked in the order of Sources.Names. Where auto is named, by anybody, the settings name none.
+// A mistake in a pipeline that has to be asked is an error: to leave it out would choose
+// another one without a word.
+func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (Chosen, error) {
+	load := func(name string, why cause.Cause) (Chosen, error) {
+		p, err := pipelines.Load(ctx, s, name)
+		return Chosen{Plan: p, Why: why}, err
+	}
+	if s.Path != "" {
+		return load(named, cause.Of("chosen_file", "the file {file} was named", "file", s.Path))
 	}
 	own, err := s.OwnNames()
 	if err != nil {
-		return nil, cause.Cause{}, err
+		return Chosen{}, err
 	}
-	names, err := s.Names()
+	isAuto := func(name string) bool { return name == pipelines.Auto && !slices.Contains(own, name) }
+	if named != "" && !isAuto(named) {
+		return load(named, cause.Of("chosen_name", "{name} was named", "name", quoted(named)))
+	}
+	auto := named != ""
+	label, err := labelled(issue.Labels)
 	if err != nil {
-		return nil, cause.Cause{}, err
+		return Chosen{}, err
+	}
+	if name := strings.TrimPrefix(label, labelPrefix); isAuto(name) {
+		auto = true
+	} else if name != "" && !auto {
+		c, err := load(name, hasLabel(label))
+		if err != nil {
+			return Chosen{}, fmt.Errorf("label %q: %w", label, err)
+		}
+		return c, nil
 	}
 	usual, err := s.UsualPipeline(ctx)
 	if err != nil {
-		return nil, cause.Cause{}, err
+		return Chosen{}, err
 	}
-	if usual != "" {
-		names = own
+	if auto || isAuto(usual) {
+		usual = ""
+	}
+	return ask(ctx, s, issue, own, usual)
+}
+
+// ask asks the pipelines whether they want the issue: those of the repository alone if
+// its settings name a usual one, which takes what is left.
+func ask(ctx context.Context, s pipelines.Sources, issue Issue, own []string, usual string) (Chosen, error) {
+	names := own
+	if usual == "" {
+		var err error
+		if names, err = s.Names(); err != nil {
+			return Chosen{}, err
+		}
 	}
 	for _, name := range names {
 		loaded, err := pipelines.Load(ctx, s, name)
 		if err != nil {
-			return nil, cause.Cause{}, err
-		}
-		if name == last {
-			p = loaded
+			return Chosen{}, err
 		}
 		if match := matches(loaded.Select, issue); match.Code != "" {
-			return loaded, cause.Of("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name)), nil
+			return Chosen{Plan: loaded, Why: cause.Of("chosen_by", "{match}, which {name} selects", "match", match, "name", quoted(loaded.Name))}, nil
 		}
 	}
 	if usual != "" {
 		p, err := pipelines.Load(ctx, s, usual)
-		return p, cause.Of("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual)), err
+		return Chosen{Plan: p, Why: cause.Of("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
 	}
-	if p == nil {
-		p, err = pipelines.Load(ctx, s, last)
-	}
-	return p, cause.Of("chosen_last", "no other pipeline selects this issue"), err
+	p, err := pipelines.Load(ctx, s, fallback)
+	return Chosen{p, cause.Of("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
 }
 
 // labelled returns the label that names a pipeline, or "".

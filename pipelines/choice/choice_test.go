@@ -53,17 +53,23 @@ func TestMake(t *testing.T) {
 		"type":             {Issue{Type: "chore"}, "", `zebra: the issue is of type "chore", which "zebra" selects`},
 		"built in":         {Issue{Title: "fix the door"}, "", `fix: the issue's title matches "^(fix|bug)\\b", which "fix" selects`},
 		"enhancement":      {Issue{Labels: []string{"enhancement"}}, "", `feature: the issue has the label "enhancement", which "feature" selects`},
-		"nothing":          {Issue{Title: "prefix of it"}, "", `full: no other pipeline selects this issue`},
+		"nothing":          {Issue{Title: "prefix of it"}, "", `open, feature: no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes "feature"`},
+		"auto is named":    {Issue{Labels: []string{"reprise:skill", "Bug"}}, "auto", `zebra: the issue has the label "Bug", which "zebra" selects`},
+		"auto by label":    {Issue{Labels: []string{"reprise:auto"}, Title: "fix it"}, "", `fix: the issue's title matches "^(fix|bug)\\b", which "fix" selects`},
 		"two labels":       {Issue{Labels: []string{"reprise:fix", "reprise:audit"}}, "", "the labels reprise:audit and reprise:fix each name a pipeline; keep one of them"},
 		"bad label":        {Issue{Labels: []string{"reprise:fulll"}}, "", `label "reprise:fulll": no pipeline "fulll", did you mean "full"?`},
-		"trigger label":    {Issue{Labels: []string{"reprise"}}, "", `full: no other pipeline selects this issue`},
+		"trigger label":    {Issue{Labels: []string{"reprise"}}, "", `open, feature: no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes "feature"`},
 	} {
-		p, why, err := Make(t.Context(), s, test.issue, test.named)
+		c, err := Make(t.Context(), s, test.issue, test.named)
 		got := ""
-		if err != nil {
+		switch {
+		case err != nil:
 			got = err.Error()
-		} else {
-			got = p.Name + ": " + why.String()
+		case c.Open:
+			got = "open, "
+			fallthrough
+		default:
+			got += c.Plan.Name + ": " + c.Why.String()
 		}
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
@@ -75,15 +81,29 @@ func TestMake(t *testing.T) {
 		`docs: the issue's title matches "^docs?:", which "docs" selects`: {Title: "docs: fix the door"},
 		`full: the settings of the repository name "full/testing" for it`: {Title: "fix the door"},
 	} {
-		if p, why, err := Make(t.Context(), s, issue, ""); err != nil || p.Name+": "+why.String() != want {
-			t.Errorf("with settings: got %v: %s, %v, want %s", p, why, err, want)
+		if c, err := Make(t.Context(), s, issue, ""); err != nil || c.Open || c.Plan.Name+": "+c.Why.String() != want {
+			t.Errorf("with settings: got %v: %s, %v, want %s", c.Plan, c.Why, err, want)
+		}
+	}
+	// Where auto is named, the usual pipeline does not count; a repository's own one of that name does.
+	if c, err := Make(t.Context(), s, Issue{Title: "fix the door"}, "auto"); err != nil || c.Plan.Name != "fix" {
+		t.Errorf("auto over settings: %v, %v", c.Plan, err)
+	}
+	s.Repo.(fstest.MapFS)["config.cue"] = &fstest.MapFile{Data: []byte(`pipeline: "auto"`)}
+	if c, err := Make(t.Context(), s, Issue{Title: "open the door"}, ""); err != nil || !c.Open {
+		t.Errorf("auto in the settings: %v, %v", c.Plan, err)
+	}
+	s.Repo.(fstest.MapFS)["pipelines/auto.cue"] = &fstest.MapFile{Data: []byte(`phases: [{name: "a", goal: "x"}]`)}
+	for _, named := range []string{"auto", ""} {
+		if c, err := Make(t.Context(), s, Issue{Title: "fix the door"}, named); err != nil || c.Open || c.Plan.Name != "auto" {
+			t.Errorf("an auto of its own, named %q: %v, %v", named, c.Plan, err)
 		}
 	}
 	bad := repo(t, map[string]string{"bad.cue": "phases: 5"})
-	if _, _, err := Make(t.Context(), bad, Issue{}, "fix"); err != nil {
+	if _, err := Make(t.Context(), bad, Issue{}, "fix"); err != nil {
 		t.Errorf("a mistake in another pipeline than the named one: %v", err)
 	}
-	if _, _, err := Make(t.Context(), bad, Issue{}, ""); err == nil {
+	if _, err := Make(t.Context(), bad, Issue{}, ""); err == nil {
 		t.Error("a mistake in a pipeline that has to be asked: no error")
 	}
 }

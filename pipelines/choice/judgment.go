@@ -1,0 +1,77 @@
+package choice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Step is the step of an agent that judges an issue. No phase has it, and no run is
+// under way yet.
+const Step = "choose"
+
+// Judgment is what an agent says of an issue, in words of fixed lists alone: it has read
+// a text that may tell it anything.
+type Judgment struct {
+	Kind string `json:"kind"` // a built-in pipeline that is made for such issues
+	Size string `json:"size"` // small, medium or large
+	Risk string `json:"risk"` // of breaking what works: low, medium or high
+}
+
+// The words of a judgment. The first of each are what a rehearsal says.
+func kinds() []string { return []string{"feature", "fix", "refactor", "test", "audit"} }
+func sizes() []string { return []string{"small", "medium", "large"} }
+func risks() []string { return []string{"low", "medium", "high"} }
+
+// Rules says in English how a judgment leads to a pipeline.
+const Rules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind."
+
+// Pipeline names the pipeline that a judgment leads to, as Rules says.
+func (j Judgment) Pipeline() string {
+	switch {
+	case j.Kind == "audit", j.Kind == "test":
+		return j.Kind
+	case j.Size == "large", j.Size == "medium" && j.Risk == "high":
+		return "full"
+	}
+	return j.Kind
+}
+
+// Schema is the JSON Schema of a judgment.
+func Schema() json.RawMessage {
+	word := func(words []string) map[string]any { return map[string]any{"type": "string", "enum": words} }
+	data, err := json.Marshal(map[string]any{
+		"type": "object", "additionalProperties": false, "required": []string{"kind", "size", "risk"},
+		"properties": map[string]any{"kind": word(kinds()), "size": word(sizes()), "risk": word(risks())},
+	})
+	if err != nil {
+		return nil // unreachable: words always encode
+	}
+	return data
+}
+
+// Parse reads a judgment. The error names every field that is not one of its words, and
+// nothing of what the answer says instead.
+func Parse(data []byte) (Judgment, error) {
+	var j Judgment
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&j); err != nil {
+		return Judgment{}, fmt.Errorf("the answer is not an object with kind, size and risk alone")
+	}
+	var wrong []string
+	for _, f := range []struct {
+		name, value string
+		words       []string
+	}{{"kind", j.Kind, kinds()}, {"size", j.Size, sizes()}, {"risk", j.Risk, risks()}} {
+		if !slices.Contains(f.words, f.value) {
+			wrong = append(wrong, fmt.Sprintf("%s is not one of %s", f.name, strings.Join(f.words, ", ")))
+		}
+	}
+	if len(wrong) > 0 {
+		return Judgment{}, fmt.Errorf("%s", strings.Join(wrong, "; "))
+	}
+	return j, nil
+}
