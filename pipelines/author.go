@@ -205,8 +205,6 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Finish:  a.Finish,
 		Source:  source,
-
-		Baseline: a.Checks == "baseline",
 	}
 	for model, price := range a.Prices {
 		if p.Prices == nil {
@@ -230,6 +228,7 @@ func (a *author) complete(source string) *Pipeline {
 	for i, ph := range a.Spare {
 		p.Spare = append(p.Spare, a.phase(len(a.Phases)+i, ph))
 	}
+	p.Baseline = a.Checks != "strict" && slices.ContainsFunc(slices.Concat(p.Phases, p.Spare), func(p Phase) bool { return len(p.Checks) > 0 })
 	return p
 }
 

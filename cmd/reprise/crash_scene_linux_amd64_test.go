@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// everyKind is a small pipeline that has every kind of step.
+// everyKind is a small pipeline that has every kind of step, one after the other.
 const everyKind = `
 name: "steps"
+checks: "strict"
 agents: own: {use: "command", command: ["steps"]}
 defaults: retry: {max: 1, initial: "10ms"}
 phases: [

@@ -5,6 +5,7 @@
 package checking
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -50,7 +51,9 @@ type Round struct {
 	Content string   // digest of the work
 	SetUp   string   // digest of what its setup was made by
 	Keep    []string // files beside the commit
+	Copies  string   // how the names of its copies begin; empty: check
 	copying sync.Mutex
+	made    map[int]func() error // removes the copies that were made beforehand, see Start
 }
 
 // All gives the results in the order of the commands. The first error ends all.
@@ -83,15 +86,10 @@ func (c *Round) All(ctx context.Context, commands []pipelines.Check) ([]metadata
 // one gives the result of a command: the one that is known of this state of the
 // work, or else a new one. A command that fails is run once more if it asks for that.
 func (c *Round) one(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
-	passes, fails := c.keys(command)
-	for _, key := range []string{passes, fails} {
-		if c.Results == nil {
-			break
-		}
-		if r, known := c.Results.Get(key); known {
-			return r, nil
-		}
+	if r, known := c.known(command); known {
+		return r, nil
 	}
+	passes, fails := c.keys(command)
 	var before metadata.CheckResult // the try before
 	for try := 0; ; try++ {
 		r, err := c.inCopy(ctx, i, command)
@@ -116,14 +114,31 @@ func (c *Round) one(ctx context.Context, i int, command pipelines.Check) (metada
 	}
 }
 
+// known gives what is known of a command on this state of the work.
+func (c *Round) known(command pipelines.Check) (r metadata.CheckResult, known bool) {
+	passes, fails := c.keys(command)
+	for _, key := range []string{passes, fails} {
+		if c.Results != nil && !known {
+			r, known = c.Results.Get(key)
+		}
+	}
+	return r, known
+}
+
+// copyOf names the copy for the command of that place.
+func (c *Round) copyOf(i int) string { return fmt.Sprintf("%s-%d", cmp.Or(c.Copies, "check"), i) }
+
 // inCopy runs a command in a copy of the work.
 func (c *Round) inCopy(ctx context.Context, i int, command pipelines.Check) (metadata.CheckResult, error) {
-	name := fmt.Sprintf("check-%d", i)
-	c.copying.Lock() // what is not part of the work is taken out of the tree for it
-	remove, err := c.Tree.Copy(ctx, name, c.Keep)
-	c.copying.Unlock()
-	if err != nil {
-		return metadata.CheckResult{}, err
+	name, remove := c.copyOf(i), func() error { return nil }
+	if c.made == nil {
+		var err error
+		c.copying.Lock() // what is not part of the work is taken out of the tree for it
+		remove, err = c.Tree.Copy(ctx, name, c.Keep)
+		c.copying.Unlock()
+		if err != nil {
+			return metadata.CheckResult{}, err
+		}
 	}
 	r, err := c.Checker.Check(ctx, c.Tree.CopyDir(name), command)
 	r.Output = c.Mask(r.Output)

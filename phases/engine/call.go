@@ -64,7 +64,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 // part of the work, and could be there to mislead the reviewer. Who may run
 // commands and change nothing has a copy of that.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	keep := keptBeside(e.Plan.Phase(d.Phase))
+	keep := keptBeside(e.Plan.Phase(d.Phase).Checks)
 	back := func() error { return nil }
 	var err error
 	switch {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -33,7 +32,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	if err != nil {
 		return run, effects{}, err
 	}
-	known(o.Checks, run.Baseline)
+	checking.KnownBefore(o.Checks, run.Baseline)
 	o.Why = phases.WhyFailed(o.Checks)
 	o.At = e.Now()
 	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
@@ -72,12 +71,12 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
-// runChecks runs commands on the work, those of a phase or all of the plan.
+// runChecks runs the commands of a phase on the work.
 func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
 	ctx, done := e.Attend(ctx)
 	defer done()
-	c := checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: keptBeside(p)}
-	if c.Content, err = e.Tree.Content(ctx); err != nil {
+	c, err := e.round(ctx, p.Checks)
+	if err != nil {
 		return o, err
 	}
 	o.Checks, err = c.All(ctx, p.Checks)
@@ -95,8 +94,8 @@ func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Ou
 
 // keptBeside are the files beside the commit that the checks of a phase ask to
 // keep. All checks of the phase find them, and so does its reviewer.
-func keptBeside(p *pipelines.Phase) (keep []string) {
-	for _, c := range p.Checks {
+func keptBeside(checks []pipelines.Check) (keep []string) {
+	for _, c := range checks {
 		keep = append(keep, c.Keep...)
 	}
 	return keep
@@ -171,56 +170,56 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 	})
 }
 
-// baseline runs all checks of the plan before the first step, where it asks for
-// that. What fails there is not by those who work on the issue.
+// baseline has all checks of the plan run on what nobody has changed yet, beside the
+// first phase. What fails there is not by those who work on the issue. The results are
+// in the record when that phase is over, or before its own checks.
 func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	if !e.Plan.Baseline || run.Baseline != nil || len(run.Attempts) > 0 || d.Final() {
+	if e.before == nil {
+		return run, e.beginBaseline(ctx, run, d)
+	}
+	if (d.Calls() && d.Phase == e.beside || d.Final()) && !e.before.Over() {
 		return run, nil
 	}
-	all := pipelines.Phase{}
-	for _, p := range slices.Concat(e.Plan.Phases, e.Plan.Spare) {
-		for _, c := range p.Checks {
-			if !slices.ContainsFunc(all.Checks, func(o pipelines.Check) bool { return o.Name == c.Name && o.Run == c.Run }) {
-				all.Checks = append(all.Checks, c)
-			}
-		}
-	}
-	if len(all.Checks) == 0 {
-		return run, nil
-	}
-	do := phases.Decision{Do: phases.DoBaseline, Phase: d.Phase, Why: metadata.Because("baseline_due", "n", len(all.Checks))}
+	do := phases.Decision{Do: phases.DoBaseline, Phase: e.beside, Why: metadata.Because("baseline_due", "n", e.before.Checks())}
 	start := e.Now()
 	e.Report.Report(Event{At: start, Run: run, Decision: &do})
-	err := e.Tree.Prepare(ctx)
-	if err != nil {
-		return run, err
-	}
-	o, err := e.runChecks(ctx, &all)
-	if err == nil && o.Status != metadata.Succeeded { // told to stop: all of it or nothing
-		err = ErrSteered
-	}
+	attended, done := e.Attend(ctx)
+	results, err := e.before.Wait(attended)
+	done()
 	if err != nil {
 		return run, err
 	}
 	next := run.Clone()
-	next.Baseline, next.UpdatedAt = o.Checks, e.Now()
+	next.Baseline, next.UpdatedAt = results, e.Now()
 	next.Revision++
-	o.At, o.Duration = next.UpdatedAt, max(0, next.UpdatedAt.Sub(start)) // the clock may have been put back
+	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: phases.WhyFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
 	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
-	return next, e.Store.Save(next)
+	err = errors.Join(e.before.End(), e.Store.Save(next))
+	e.before = nil
+	return next, err
 }
 
-// known notes which of the checks fail as they did before anything was changed.
-func known(checks, before []metadata.CheckResult) {
-	for i, c := range checks {
-		checks[i].FailsBefore = !c.Pass && slices.ContainsFunc(before, func(b metadata.CheckResult) bool {
-			return b.Name == c.Name && b.Run == c.Run && !b.Pass && b.ExitCode == c.ExitCode && withoutFigures(b.Output) == withoutFigures(c.Output)
-		})
+// beginBaseline begins that, if the plan asks for it and nothing is changed yet.
+func (e *Engine) beginBaseline(ctx context.Context, run metadata.Run, d phases.Decision) error {
+	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
+	if !e.Plan.Baseline || run.Baseline != nil || changed || !d.Calls() {
+		return nil
 	}
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return err
+	}
+	all := checking.AllOf(e.Plan)
+	c, err := e.round(ctx, all)
+	if err == nil {
+		c.Copies, e.beside = "before", d.Phase
+		e.before, err = c.Start(ctx, all)
+	}
+	return err
 }
 
-// figures are what differs from one run of the same tests to the next: times,
-// addresses and sizes.
-var figures = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+(\.[0-9]+)?(ns|µs|ms|s)?\b`)
-
-func withoutFigures(text string) string { return figures.ReplaceAllString(text, "#") }
+// round is what it takes to run checks on the work as it is.
+func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
+	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: keptBeside(checks)}
+	c.Content, err = e.Tree.Content(ctx)
+	return c, err
+}

@@ -62,10 +62,12 @@ type Engine struct {
 	// to stop gives it back at once.
 	Owner      string
 	Hold       time.Duration
-	StaleLease bool      // the branch has the lease of a process that is gone
-	until      time.Time // the end of the lease that this process has; zero if it has none
-	setUpAs    string    // digest of the setup that the tree has now
-	brokenBy   string    // digest of a setup that the work has broken: until it changes, only checks try it again
+	StaleLease bool             // the branch has the lease of a process that is gone
+	until      time.Time        // the end of the lease that this process has; zero if it has none
+	setUpAs    string           // digest of the setup that the tree has now
+	before     *checking.Beside // the baseline under way; nil: none is
+	beside     string           // the phase that it is beside
+	brokenBy   string           // digest of a setup that the work has broken: until it changes, only checks try it again
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made. Agents' sessions up to that one are not on this machine and cannot
@@ -100,7 +102,8 @@ var errBudget = errors.New("the budget is used up")
 // Run goes on with a run until it is completed, a person is needed, or ctx is
 // cancelled. It returns the record as it was last committed; the error is
 // nil when the record says how the run ended.
-func (e *Engine) Run(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
+	defer func() { err, e.before = errors.Join(err, e.before.End()), nil }()
 	for run.Status == metadata.Running {
 		d := phases.Decide(e.Plan, run)
 		if d.Resume <= e.Elsewhere {
