@@ -33,7 +33,7 @@ func (r Run) Clone() Run {
 
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
-		r.Attempts[i].EndedAt = clonePointer(r.Attempts[i].EndedAt)
+		r.Attempts[i].EndedAt, r.Attempts[i].FailedGates = clonePointer(r.Attempts[i].EndedAt), slices.Clone(r.Attempts[i].FailedGates)
 	}
 	r.Phases = slices.Clone(r.Phases)
 	for i := range r.Phases {

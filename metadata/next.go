@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata/mistake"
@@ -158,7 +159,7 @@ func sameAttempt(a, b Attempt) bool {
 	ended := a.EndedAt == b.EndedAt || a.EndedAt != nil && b.EndedAt != nil && a.EndedAt.Equal(*b.EndedAt)
 	equal := ended && a.StartedAt.Equal(b.StartedAt)
 	a.StartedAt, a.EndedAt = b.StartedAt, b.EndedAt
-	return equal && a == b
+	return equal && reflect.DeepEqual(a, b)
 }
 
 // sameCall reports whether b can be how attempt a, which was open, ended.

@@ -278,15 +278,17 @@ type Attempt struct {
 	Code       Code          `json:"code,omitempty"`  // why it did not succeed
 	Class      Class         `json:"class,omitempty"` // of an infrastructure error
 	Why        Reason        `json:"why,omitempty"`
-	Stderr     string        `json:"stderr,omitempty"`       // the end of what the agent's program wrote there, where it did not succeed
-	Verdict    Ruling        `json:"verdict,omitempty"`      // what a review said of the work; of checks: pass or fail
-	Broke      string        `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
-	Refused    string        `json:"refused,omitempty"`      // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
-	RetryAfter int           `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
-	Usage      Usage         `json:"usage"`
-	DurationMS int64         `json:"duration_ms"`
-	StartedAt  time.Time     `json:"started_at"`
-	EndedAt    *time.Time    `json:"ended_at"`
+	Stderr     string        `json:"stderr,omitempty"`  // the end of what the agent's program wrote there, where it did not succeed
+	Verdict    Ruling        `json:"verdict,omitempty"` // what a review said of the work; of checks: pass or fail
+	// FailedGates are, of a review, the gates that the work has not passed, as the pipeline has them.
+	FailedGates []string   `json:"failed_gates,omitempty"`
+	Broke       string     `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
+	Refused     string     `json:"refused,omitempty"`      // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
+	RetryAfter  int        `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
+	Usage       Usage      `json:"usage"`
+	DurationMS  int64      `json:"duration_ms"`
+	StartedAt   time.Time  `json:"started_at"`
+	EndedAt     *time.Time `json:"ended_at"`
 }
 
 // AttemptStatus is how an attempt ended.

@@ -90,7 +90,7 @@ func sample() Run {
 		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
 		Attempts: []Attempt{
 			{
-				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, Broke: "protected,size", Refused: "example.com:443 (2)",
+				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, FailedGates: []string{"Sound"}, Broke: "protected,size", Refused: "example.com:443 (2)",
 				Usage:      Usage{InputTokens: 1000, OutputTokens: 200, CachedTokens: 5000, Turns: 3, USD: 9.875, Estimated: true},
 				DurationMS: 60000, StartedAt: at(0), EndedAt: ptr(at(1)),
 			},

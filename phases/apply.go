@@ -65,7 +65,11 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 		case DoReview:
 			reviewed(rec, p, o)
 			run.AnswerReviews(rec)
-			run.Attempts[len(run.Attempts)-1].Verdict = rec.Verdict.Verdict
+			last := &run.Attempts[len(run.Attempts)-1]
+			last.Verdict = rec.Verdict.Verdict
+			for _, g := range rec.Verdict.FailedGates() {
+				last.FailedGates = append(last.FailedGates, g.Gate)
+			}
 		}
 	}
 	addQuestions(&run, rec, o.Questions, o)

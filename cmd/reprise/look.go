@@ -49,6 +49,35 @@ long ago it moved. To see what is new on origin, fetch first. With --remote: of 
 	return c
 }
 
+func statsCommand(env environ.Env) *cobra.Command {
+	var repo, remote string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "stats [--remote OWNER/NAME]", Short: "Show what all runs came to",
+		Long: `Show what all runs came to, here and on origin as it was fetched last: which phases
+fail, which gates never do, what people had to find that a review had passed, and what
+it cost. With --remote: those of a repository on GitHub.`,
+		Example: "  git fetch origin && reprise stats\n  reprise stats --json | jq .missed",
+		RunE: func(c *cobra.Command, _ []string) error {
+			all, broken := runs.ListOf(c.Context(), env, repo, remote)
+			if broken != nil && len(all) == 0 {
+				return broken
+			}
+			var err error
+			if t := runs.TallyOf(all); asJSON {
+				err = text.PrintJSON(env.Stdout, t)
+			} else {
+				runs.ShowStats(env, t)
+			}
+			return cmp.Or(broken, err)
+		},
+	}
+	repoFlag(c, &repo)
+	c.Flags().StringVar(&remote, "remote", "", "a repository on GitHub, as OWNER/NAME")
+	jsonFlag(c, &asJSON, "all figures")
+	return c
+}
+
 func diffCommand(env environ.Env) *cobra.Command {
 	var repo, id string
 	var part runs.Part

@@ -18,7 +18,7 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "pause", "cancel"}},
-		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "open"}},
+		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "stats", "open"}},
 		{"Pipelines:", []string{"explain", "prompt", "vet", "eval", "schema"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "version", "help"}},
 	}

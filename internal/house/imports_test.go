@@ -567,6 +567,7 @@ var rooms = map[string][]string{
 		"internal/lock",
 		"internal/progress",
 		"internal/report",
+		"internal/tally",
 		"internal/terminal",
 		"internal/text",
 		"internal/transcript",
@@ -578,6 +579,7 @@ var rooms = map[string][]string{
 		"prompts",
 		"github.com/google/renameio",
 	},
+	"internal/tally": {"metadata", "phases/split"},
 	"internal/telemetry": {
 		"internal/environ",
 		"internal/span",

@@ -1,0 +1,111 @@
+package runs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/tally"
+	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// TallyOf adds up runs.
+func TallyOf(all []Run) tally.Tally {
+	records := make([]metadata.Run, len(all))
+	for i, r := range all {
+		records[i] = r.Record
+	}
+	return tally.Of(records)
+}
+
+// mostStats is how many gates and findings are printed; as JSON there are all.
+const mostStats = 15
+
+// enoughJudged is how often a gate was judged before it is said that it never fails.
+const enoughJudged = 5
+
+// ShowStats prints what runs came to.
+func ShowStats(env environ.Env, t tally.Tally) {
+	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	if t.Runs == 0 {
+		out.Line("There is no run in this repository; start one with: reprise run --issue-file FILE")
+		return
+	}
+	statuses := ""
+	for _, s := range slices.Sorted(maps.Keys(t.Statuses)) {
+		statuses = text.Join(", ", statuses, fmt.Sprintf("%d %s", t.Statuses[s], text.Words(s)))
+	}
+	out.Line("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, text.USD(t.USD))
+	if c := t.Completed; c.Runs > 0 {
+		out.Line("A completed run cost %s, took %s and made %.0f attempts (medians of %d); in %d of them no person took anything back",
+			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
+	}
+	statsTable(out, "Phases", []string{"phase", "runs", "failed", "rejected", "checks failed", "unusable", "taken back", "cost", "work"}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
+		return []string{text.Flat(p.Name), fmt.Sprint(p.Runs), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), ofSome(p.ChecksFail, p.Checks), fmt.Sprint(p.Unusable),
+			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), text.Duration(seconds(p.Seconds))}
+	})
+	var fail, never []tally.Gate
+	for _, g := range t.Gates {
+		switch {
+		case g.Failed > 0:
+			fail = append(fail, g)
+		case g.Judged >= enoughJudged:
+			never = append(never, g)
+		}
+	}
+	gate := func(g tally.Gate) []string {
+		return []string{ofSome(g.Failed, g.Judged), text.Flat(g.Phase), text.Cut(text.Flat(g.Gate), 100)}
+	}
+	statsTable(out, "Gates that fail", []string{"failed", "phase", "gate"}, "rll", fail, gate)
+	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), []string{"failed", "phase", "gate"}, "rll", never, gate)
+	statsTable(out, "Reviewers", []string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr", t.Reviewers, func(r tally.Reviewer) []string {
+		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
+	})
+	statsTable(out, "Models", []string{"model", "calls", "tokens", "cost"}, "lrrr", t.Models, func(m tally.Model) []string {
+		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), text.USD(m.USD)}
+	})
+	statsTable(out, "What people found that a review had passed", []string{"issue", "phase", "reviewer", "what"}, "llll", t.Missed, func(m tally.Missed) []string {
+		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
+	})
+	if len(t.Missed) > 0 {
+		m := t.Missed[0]
+		out.Line("")
+		out.Line("Each can become a case: reprise eval init SUITE --from-run %s --step %s/review", text.Flat(m.Issue), text.Flat(m.Phase))
+	}
+}
+
+// ofSome says how many of some; nothing of none.
+func ofSome(n, all int) string {
+	if all == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// statsTable prints a table that has lines.
+func statsTable[T any](out terminal.Report, title string, head []string, align string, all []T, row func(T) []string) {
+	if len(all) == 0 {
+		return
+	}
+	out.Heading(title)
+	t := text.Table{Align: align}
+	t.Add(head...)
+	for _, one := range all[:min(len(all), mostStats)] {
+		t.Add(row(one)...)
+	}
+	out.Fitted(&t, func(i int, line string) string {
+		if i == 0 {
+			return out.Faint(line)
+		}
+		return line
+	})
+	if left := len(all) - mostStats; left > 0 {
+		out.Line("%s", out.Faint(fmt.Sprintf("and %d more: see them with --json", left)))
+	}
+}
