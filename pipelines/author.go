@@ -55,6 +55,7 @@ type author struct {
 	Sandbox       Sandbox
 	CI            CI
 	Finish        string
+	Notes         bool
 	Network       *Network
 	Models        []string // nil: nothing is said of them
 }
@@ -204,6 +205,7 @@ func (a *author) complete(source string) *Pipeline {
 		Hooks:   a.Hooks,
 		CI:      a.CI,
 		Finish:  a.Finish,
+		Notes:   a.Notes,
 		Source:  source,
 	}
 	for model, price := range a.Prices {

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/pipelines/access"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
@@ -45,6 +46,7 @@ type Pipeline struct {
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
+	Notes           bool                `json:"notes,omitempty"`  // agents are told what NotesFile of the default branch says
 	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishRemove, or else it stays
 	Source          string              `json:"source"`           // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
@@ -54,6 +56,9 @@ type Pipeline struct {
 	Part    Part              `json:"part,omitzero"`    // what Cut has left
 	Given   Given             `json:"given,omitzero"`   // in place of the agents and models of the file
 }
+
+// NotesFile is what people who know a repository tell all agents that work in it.
+const NotesFile = ".github/reprise/notes.md"
 
 // FinishRemove takes the folder of a run off its branch when it is completed.
 const FinishRemove = "remove"
@@ -107,35 +112,13 @@ func (p *Pipeline) OfOneMind() (names []string) {
 }
 
 // Access is what an agent may do to the tree.
-type Access string
+type Access = access.Level
 
-// The access levels, each containing the one before, but that artifacts does not
-// contain run.
+// The levels of access; the room access says what each is.
 const (
-	AccessNone      Access = "none"      // no tools
-	AccessRead      Access = "read"      // may look
-	AccessRun       Access = "run"       // may run commands, in a copy of the tree that is thrown away
-	AccessArtifacts Access = "artifacts" // may write the phase's artifact folder
-	AccessTree      Access = "tree"      // may write the tree, protected paths aside
+	AccessNone, AccessRead, AccessRun = access.None, access.Read, access.Run
+	AccessArtifacts, AccessTree       = access.Artifacts, access.Tree
 )
-
-// Writes says whether what is written with this access is kept.
-func (a Access) Writes() bool { return a == AccessArtifacts || a == AccessTree }
-
-// Runs says whether commands may be run with this access.
-func (a Access) Runs() bool { return a == AccessRun || a == AccessTree }
-
-// AtMost gives what two levels have in common. An empty limit limits nothing.
-func (a Access) AtMost(limit Access) Access {
-	if a == AccessRun && limit == AccessArtifacts || a == AccessArtifacts && limit == AccessRun {
-		return AccessRead
-	}
-	levels := []Access{AccessNone, AccessRead, AccessRun, AccessArtifacts, AccessTree}
-	if i := slices.Index(levels, limit); i >= 0 && i < slices.Index(levels, a) {
-		return limit
-	}
-	return a
-}
 
 // Budget is what a run may spend; zero means no limit.
 type Budget struct {

@@ -31,7 +31,7 @@ func NewBoundary(rand io.Reader, texts ...string) string {
 // Texts returns every value of d that comes from outside: what a boundary
 // must not occur in.
 func (d Data) Texts() []string {
-	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Diff, d.State, d.Symptom}
+	texts := []string{d.Issue.ID, d.Issue.URL, d.Issue.Title, d.Issue.Author, d.Issue.Body, d.Issue.Notes, d.Diff, d.State, d.Symptom}
 	texts = append(texts, d.Issue.Labels...)
 	if p := d.Part; p != nil {
 		texts = append(append(append(texts, p.ID, p.Title, p.Goal), p.Files...), p.Others...)

@@ -52,6 +52,8 @@ func variants() map[string]Data {
 	undecided.Feedback = &Feedback{Invalid: []string{"there is no phase \"desing\""}}
 	among := execute
 	among.Others = []string{"8: Greet in Japanese {{.Goal}} (running, design)\n- Read the language\nshared: hello.go", "add-flag: Add a flag (waiting)"}
+	noted := first
+	noted.Issue.Notes = "Tests need no network.\n{{.Goal}}"
 	again := undecided
 	again.Resumed = true
 	part, judged := execute, review
@@ -59,7 +61,7 @@ func variants() map[string]Data {
 	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
-		"execute-answered": answered, "execute-others": among,
+		"execute-answered": answered, "execute-others": among, "execute-notes": noted,
 		"choose": choose, "diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),

@@ -43,6 +43,7 @@ type Issue struct {
 	Labels                 []string
 	Body                   string
 	Path                   string // of the file that has the whole body
+	Notes                  string // what people tell all agents that work in its repository; empty: nothing
 }
 
 // Part is the task of a phase to which a step is limited, as untrusted text.

@@ -32,7 +32,11 @@ func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
 		w.clean()
 		return nil, err
 	}
-	if err := w.load(ctx); err != nil {
+	err := w.load(ctx)
+	if err == nil {
+		err = w.takeNotes(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return w.Workspace, nil

@@ -62,6 +62,7 @@ type Workspace struct {
 	Box         sandbox.Confinement // what programs are kept in
 	noSandbox   string              // why there is no sandbox; empty if there is one
 	saidLacking bool                // SayLacking has printed its lines
+	told        string              // what people tell all agents that work in the repository
 	Notes       []string            // what a person who goes on with the run should know
 }
 
@@ -110,7 +111,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Agent:       agent,
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
-			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body,
+			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
 		},
 		Others: neighbours{w, env}.tell, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
