@@ -45,8 +45,10 @@ func ShowStats(env environ.Env, t tally.Tally) {
 			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
 	}
 	statsTable(out, "Phases", []string{"phase", "runs", "failed", "rejected", "checks failed", "unusable", "taken back", "cost", "work"}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
-		return []string{text.Flat(p.Name), fmt.Sprint(p.Runs), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), ofSome(p.ChecksFail, p.Checks), fmt.Sprint(p.Unusable),
-			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), text.Duration(seconds(p.Seconds))}
+		return []string{
+			text.Flat(p.Name), fmt.Sprint(p.Runs), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), ofSome(p.ChecksFail, p.Checks), fmt.Sprint(p.Unusable),
+			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), text.Duration(seconds(p.Seconds)),
+		}
 	})
 	var fail, never []tally.Gate
 	for _, g := range t.Gates {

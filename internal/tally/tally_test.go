@@ -45,8 +45,8 @@ func TestOf(t *testing.T) {
 	blocked.Status = metadata.Blocked
 	second := metadata.Run{
 		IssueNumber: "8", Status: metadata.Failed, Stop: &metadata.Stop{Code: metadata.ReviewFailed, Phase: "design"}, Cost: metadata.Cost{USD: 1},
-		Phases:   metadata.Phases{{Name: "design", Status: metadata.PhaseFailed}},
-		Attempts: []metadata.Attempt{blocked, attempt(2, metadata.Review, metadata.Fail, "Sound")},
+		Phases:          metadata.Phases{{Name: "design", Status: metadata.PhaseFailed}},
+		Attempts:        []metadata.Attempt{blocked, attempt(2, metadata.Review, metadata.Fail, "Sound")},
 		RollbackHistory: []metadata.Rollback{{Timestamp: taken, ToPhase: "design", Reason: "the review said so, too", TriggeredBy: metadata.Manual}},
 	}
 	got := Of([]metadata.Run{first, second})
