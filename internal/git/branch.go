@@ -21,8 +21,10 @@ type runBranch struct {
 	localTip    string // what the ref of this run's folder holds; "" before the first commit
 	tip         string
 	isNew       bool
-	remoteTip   string // what the remote's branch was last seen to hold; "" for no such branch
-	checkoutTip string // what the user's branch was last seen to hold; "" for no such branch
+	shelf       string  // the commit that has the state folder, if the tip has none; "" otherwise
+	kept        *string // see keptRecord; nil: not asked for yet
+	remoteTip   string  // what the remote's branch was last seen to hold; "" for no such branch
+	checkoutTip string  // what the user's branch was last seen to hold; "" for no such branch
 }
 
 // Tip returns the newest commit of the run, a full hash: for a new branch the
@@ -139,13 +141,16 @@ func (br *runBranch) follow(ctx context.Context, other, where string) error {
 		br.tip = other
 		return nil
 	}
-	behind, err := br.contains(ctx, br.tip, other)
+	kept, err := br.shelfOf(ctx, other)
+	if err != nil {
+		return err
+	}
+	behind, err := br.containsAll(ctx, br.tip, other, kept)
 	if err != nil || behind {
 		return err
 	}
 	squashed := false
-	kept, err := br.shelfOf(ctx, other)
-	if err == nil && kept != "" && kept != other {
+	if kept != "" && kept != other {
 		squashed, err = br.contains(ctx, kept, br.tip)
 	}
 	if err != nil {
@@ -163,11 +168,25 @@ func (br *runBranch) follow(ctx context.Context, other, where string) error {
 	return &Moved{Branch: br.opt.Branch, Local: br.tip, Other: other, Where: where, Why: cause.Of("moved_apart", "neither contains the other")}
 }
 
+// containsAll reports whether a commit has some older ones in its history; "" is none.
+func (br *runBranch) containsAll(ctx context.Context, tip string, older ...string) (bool, error) {
+	for _, one := range older {
+		if one == "" || one == tip {
+			continue
+		}
+		if is, err := br.contains(ctx, tip, one); !is || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // fetchBranch learns what the remote's branch holds. With bounded, only commits
 // that the default branch has not are fetched: in a shallow clone git would
 // otherwise fetch all the history below them.
 func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 	const into = "refs/reprise/remote"
+	br.kept = nil
 	rest := []string{"--end-of-options", br.remote.fetch, "+" + br.ref + ":" + into}
 	limits := [][]string{nil}
 	if bounded {

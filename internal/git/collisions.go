@@ -47,7 +47,7 @@ func (x *index) linkedFrom(ctx context.Context, changes []Change, links, blobs [
 	}
 	to := map[string]string{}
 	for i, link := range links {
-		if target := string(objects[i].data); !path.IsAbs(target) {
+		if target := string(objects[i].Data); !path.IsAbs(target) {
 			to[link] = path.Join(path.Dir(link), target)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"hash"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -64,8 +65,8 @@ func (g *gitDir) openStores() {
 	offline := func(context.Context) (program.Call, error) { return g.placed(g.src.env.Local(), program.Call{}) }
 	switch {
 	case len(g.src.promisors) > 0:
-		g.here = &store{place: offline}
-		g.store = &store{place: func(ctx context.Context) (program.Call, error) {
+		g.here = &store{Place: offline}
+		g.store = &store{Place: func(ctx context.Context) (program.Call, error) {
 			c, err := g.placed(nil, program.Call{})
 			if err != nil {
 				return c, err
@@ -74,7 +75,7 @@ func (g *gitDir) openStores() {
 		}}
 		return
 	case g.opt.DryRun:
-		g.here = &store{place: offline}
+		g.here = &store{Place: offline}
 	default:
 		g.here = g.src.store
 	}
@@ -86,10 +87,10 @@ func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) 
 	found, rest := make([]object, len(names)), []string(nil)
 	for i, name := range names {
 		var err error
-		if found[i], err = g.staged.get(name, unlimited); err != nil {
+		if found[i], err = g.staged.get(name, objects.Unlimited); err != nil {
 			return nil, err
 		}
-		if found[i].kind == "" {
+		if found[i].Kind == "" {
 			rest = append(rest, name)
 		}
 	}
@@ -101,7 +102,7 @@ func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) 
 		return nil, err
 	}
 	for i := range found {
-		if found[i].kind == "" {
+		if found[i].Kind == "" {
 			found[i], others = others[0], others[1:]
 		}
 	}
@@ -111,7 +112,7 @@ func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) 
 // lookUpCommitted gives objects of commits by name.
 func (g *gitDir) lookUpCommitted(ctx context.Context, names ...string) ([]object, error) {
 	if len(g.src.promisors) == 0 {
-		return g.store.ask(ctx, names...)
+		return g.store.Ask(ctx, names...)
 	}
 	return g.line(g.src.promisors[0].remote).ask(ctx, g.store, names)
 }

@@ -29,6 +29,11 @@ type Commit struct {
 	// this kind puts it back. It goes with nothing else, and does nothing where the
 	// folder is off the branch already.
 	Shelve bool
+
+	// Aside makes the commit on the record that Options.Keep names, and leaves the
+	// branch as it is, where the state folder is off that; else it is one like any
+	// other. It has Files alone. It comes first, here as at the remote, or not at all.
+	Aside bool
 }
 
 // Stage is what a commit is to take from the work tree, as objects of git. What

@@ -28,8 +28,12 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 		return r.tip, nil
 	}
 	rev, err := r.plan(c)
+	if err == nil && r.besides(c) {
+		return r.tip, r.commitAside(ctx, c, rev)
+	}
+	record := r.Record()
 	if err == nil && c.Shelve {
-		err = r.upstream.keepRecord(ctx)
+		record, err = r.upstream.keepRecord(ctx)
 	}
 	if err == nil {
 		err = r.leadOn(ctx, &rev)
@@ -43,7 +47,6 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err := r.staged.release(blobsOf(rev.ops)); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	record := r.Record()
 	id, err := r.commitRevision(ctx, rev)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
@@ -110,6 +113,23 @@ func (r *Repo) takeAlong(ops []op, commit string) {
 	}
 }
 
+// besides reports whether a commit goes beside the branch.
+func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt.Keep != "" }
+
+// commitAside makes a commit on the record that is kept.
+func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) error {
+	id, err := r.fastImport(ctx, "refs/reprise/aside", r.shelf, []revision{rev}, true)
+	if err == nil {
+		err = r.upstream.keepAt(ctx, id)
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	r.shelf = id
+	r.apply(rev.ops)
+	return r.writeState(c)
+}
+
 // leadOn has a revision go on from where the state folder is, if that is not in
 // the history of the tip.
 func (r *Repo) leadOn(ctx context.Context, rev *revision) error {
@@ -143,7 +163,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 		return revision{}, err
 	}
 	ops = append(c.Stage.changes(), ops...)
-	if !c.Anew {
+	if !c.Anew && !r.besides(c) {
 		ops = append(r.putBack(), ops...)
 	}
 	return revision{message: c.Message, time: c.Time, ops: ops}, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -23,7 +24,7 @@ func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
 // need makes sure that a commit is here. In a shallow clone an older commit of
 // the run may not be; it is fetched alone.
 func (g *gitDir) need(ctx context.Context, commit string) error {
-	if !isHash(commit) {
+	if !objects.IsHash(commit) {
 		return fmt.Errorf("%q is not the full hash of a commit", commit)
 	}
 	if !g.src.Shallow || g.remote == nil {
@@ -42,6 +43,6 @@ func (g *gitDir) need(ctx context.Context, commit string) error {
 
 // has says whether a commit is here, without asking any remote for it.
 func (g *gitDir) has(ctx context.Context, commit string) (bool, error) {
-	found, err := g.here.ask(ctx, commit)
-	return err == nil && found[0].kind == "commit", err
+	found, err := g.here.Ask(ctx, commit)
+	return err == nil && found[0].Kind == "commit", err
 }

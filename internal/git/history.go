@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -118,21 +119,45 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 		return "", nil
 	}
 	s := shelves(br.lookUp, br.git, br.opt.State)
-	s.Fetch = br.fetchRecord
+	s.Kept, s.Contains = br.keptRecord, br.contains
 	return s.Find(ctx, commit)
 }
 
-// fetchRecord has a commit come here that a trailer names. After a squash only
-// the ref where the record is kept has it.
-func (br *runBranch) fetchRecord(ctx context.Context, commit string) error {
-	if here, err := br.has(ctx, commit); here || err != nil || br.remote == nil || br.opt.Keep == "" {
-		return err
+// keptRecord gives the commit that Options.Keep names, at the remote if there is one;
+// "" for none. It is asked for once, and again when the branch is fetched.
+func (br *runBranch) keptRecord(ctx context.Context) (string, error) {
+	if br.kept != nil || br.opt.Keep == "" {
+		return value(br.kept), nil
 	}
-	_, err := br.talk(ctx, append(fetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":refs/reprise/record")...)
-	if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
-		return nil
+	const into = "refs/reprise/record"
+	kept, err := "", error(nil)
+	if br.remote == nil {
+		kept, err = br.src.resolve(ctx, br.keepRef())
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	} else {
+		_, err = br.talk(ctx, append(fetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
+		switch {
+		case err == nil:
+			var text []byte
+			text, err = os.ReadFile(br.home(into))
+			kept = strings.TrimSpace(string(text))
+		case strings.Contains(program.StderrOf(err), "couldn't find remote ref"):
+			err = nil
+		}
 	}
-	return err
+	if err == nil {
+		br.kept = &kept
+	}
+	return kept, err
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // keepRef is where the record is kept.
@@ -146,7 +171,10 @@ func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte,
 	if !errors.Is(err, fs.ErrNotExist) || !pathname.Under(path, br.opt.State) {
 		return data, err
 	}
-	has, e := br.shelfOf(ctx, commit)
+	has, e := br.shelf, error(nil)
+	if commit != br.tip || has == "" {
+		has, e = br.shelfOf(ctx, commit)
+	}
 	if e != nil || has == "" || has == commit {
 		return nil, errors.Join(err, e)
 	}

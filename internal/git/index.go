@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -24,9 +25,6 @@ type index struct {
 	stale  map[string]struct{} // paths of the state folder that the index does not show as in tip
 	dirty  bool                // the index may hold what no commit does
 	listed listing             // of the tip, once it was asked for
-
-	// shelf is the commit that has what state says, if the tip has no state folder.
-	shelf string
 
 	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
 }
@@ -201,16 +199,16 @@ func (x *index) dataOf(ctx context.Context, o op) ([]byte, error) {
 // blob reads the object of a file that can be judged.
 func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
 	found, err := x.staged.get(id, maxJudged)
-	if err == nil && found.kind == "" {
-		found, err = x.store.one(ctx, id, maxJudged)
+	if err == nil && found.Kind == "" {
+		found, err = x.store.One(ctx, id, maxJudged)
 	}
-	if err == nil && found.kind == "" { // what is too large for a file of its own is in a pack
+	if err == nil && found.Kind == "" { // what is too large for a file of its own is in a pack
 		return nil, fmt.Errorf("%s is too large to be looked through: at most %d bytes are", path, maxJudged)
 	}
-	if large := (*tooLarge)(nil); errors.As(err, &large) {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", path, large.size, maxJudged)
+	if large := (*objects.TooLarge)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d can be looked through", path, large.Size, maxJudged)
 	}
-	return found.data, err
+	return found.Data, err
 }
 
 // ReadStaged returns a file of the state folder as the commit of a stage will have

@@ -21,6 +21,15 @@ func (u *upstream) join(ctx context.Context) (bool, error) {
 	if u.remoteTip == "" {
 		return false, nil
 	}
+	if kept, err := u.shelfOf(ctx, u.remoteTip); err != nil {
+		return false, err
+	} else if kept != u.remoteTip && u.shelf == "" {
+		if is, err := u.containsAll(ctx, u.tip, kept); err != nil {
+			return false, err
+		} else if !is {
+			return false, u.overtaken(kept)
+		}
+	}
 	if behind, err := u.contains(ctx, u.tip, u.remoteTip); err != nil || behind {
 		return false, err
 	}
@@ -83,7 +92,7 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 		return err
 	}
 	if slices.ContainsFunc(came, func(p string) bool { return pathname.Under(p, u.opt.State) }) {
-		return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: u.remoteTip, Where: u.opt.Remote, Why: cause.Of("moved_run", "somebody else went on with this run"), Run: true}
+		return u.overtaken(u.remoteTip)
 	}
 	changes, err := u.changes(ctx)
 	if err != nil {
@@ -96,6 +105,11 @@ func (u *upstream) mayTake(ctx context.Context, base string, ours []string) erro
 		return u.moved(cause.Of("moved_files", "both changed the same files"))
 	}
 	return nil
+}
+
+// overtaken says that somebody else has gone on with the run, to that commit.
+func (u *upstream) overtaken(other string) error {
+	return &Moved{Branch: u.opt.Branch, Local: u.tip, Other: other, Where: u.opt.Remote, Why: cause.Of("moved_run", "somebody else went on with this run"), Run: true}
 }
 
 func (u *upstream) moved(why cause.Cause) error {

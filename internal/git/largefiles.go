@@ -35,7 +35,7 @@ func (l *largeFiles) usesLFS(ctx context.Context, files *listing) (bool, error) 
 			continue
 		}
 		found, err := l.lookUp(ctx, f.id)
-		if err != nil || bytes.Contains(found[0].data, []byte("filter=lfs")) {
+		if err != nil || bytes.Contains(found[0].Data, []byte("filter=lfs")) {
 			return err == nil, err
 		}
 	}

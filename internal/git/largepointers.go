@@ -92,7 +92,7 @@ func (l *largeFiles) among(ctx context.Context, ops []op) ([]lfs.Pointer, error)
 	}
 	var pointers []lfs.Pointer
 	for i, b := range blobs {
-		if p, ok := lfs.ParsePointer(b.data); ok {
+		if p, ok := lfs.ParsePointer(b.Data); ok {
 			p.Path, p.Id, p.Mode, p.Was = small[i].path, small[i].id, small[i].mode, small[i].was
 			pointers = append(pointers, p)
 		}

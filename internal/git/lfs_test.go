@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 )
 
 const (
@@ -379,7 +380,7 @@ func FuzzPointer(f *testing.F) {
 		if !ok {
 			return
 		}
-		if len(text) > lfs.MaxPointer || p.Size < 0 || !isHash(p.Oid) {
+		if len(text) > lfs.MaxPointer || p.Size < 0 || !objects.IsHash(p.Oid) {
 			t.Fatalf("%q is read as %+v", text, p)
 		}
 		rel, err := filepath.Rel("/s/objects", inObjects("/s", p.Oid))

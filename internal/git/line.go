@@ -40,7 +40,7 @@ func (l line) do(ctx context.Context, c program.Call) ([]byte, error) {
 // ask asks a store whose git may talk with the remote.
 func (l line) ask(ctx context.Context, from *store, names []string) (objects []object, err error) {
 	err = l.await(ctx, func(calm context.Context) error {
-		objects, err = from.ask(calm, names...)
+		objects, err = from.Ask(calm, names...)
 		return err
 	})
 	return objects, err

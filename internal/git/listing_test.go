@@ -79,7 +79,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	broken := func(context.Context, ...string) ([]object, error) {
-		return []object{{kind: "tree", data: []byte("100644 a\x00short")}}, nil
+		return []object{{Kind: "tree", Data: []byte("100644 a\x00short")}}, nil
 	}
 	if got, err := below(t.Context(), broken, source.Head, "d"); err == nil {
 		t.Errorf("a broken tree has %v", got)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
 
@@ -19,16 +20,11 @@ type entry struct {
 	id   string // of the blob
 }
 
-func isHash(s string) bool {
-	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-func oneLine(name string) error {
-	if strings.ContainsAny(name, "\n\x00") {
-		return fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
-	}
-	return nil
-}
+// object is what git holds under a name, and a store is where it is read.
+type (
+	object = objects.Object
+	store  = objects.Store
+)
 
 // asker gives the objects of names, one for each.
 type asker func(ctx context.Context, names ...string) ([]object, error)
@@ -40,10 +36,10 @@ func readFile(ctx context.Context, ask asker, refs []string, ref, path string) (
 		if err != nil {
 			return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
 		}
-		switch found[0].kind {
+		switch found[0].Kind {
 		case "":
 		case "blob":
-			return found[0].data, nil
+			return found[0].Data, nil
 		default:
 			return nil, fmt.Errorf("read %s at %s: is a folder, not a file", path, ref)
 		}
@@ -61,10 +57,10 @@ func below(ctx context.Context, ask asker, commit, dir string) (map[string]entry
 		if err != nil {
 			return nil, err
 		}
-		if found[0].kind != "tree" {
+		if found[0].Kind != "tree" {
 			continue
 		}
-		inside, err := entries(found[0].data, len(commit)/2)
+		inside, err := entries(found[0].Data, len(commit)/2)
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", todo[0].path, err)
 		}
@@ -107,7 +103,7 @@ func shelves(ask asker, log func(ctx context.Context, args ...string) ([]byte, e
 	return shelf.Shelves{
 		Has: func(ctx context.Context, commit string) (bool, error) {
 			found, err := ask(ctx, commit+":"+folder)
-			return err == nil && found[0].kind == "tree", err
+			return err == nil && found[0].Kind == "tree", err
 		},
 		Messages: func(ctx context.Context, commit string) (string, error) {
 			out, err := log(ctx, "log", "--first-parent", fmt.Sprintf("-n%d", shelf.Depth), "--no-show-signature", "--no-decorate",

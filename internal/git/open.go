@@ -190,7 +190,7 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if kind := found[0].kind; kind != "tree" && kind != "" {
+		if kind := found[0].Kind; kind != "tree" && kind != "" {
 			return fmt.Errorf("the repository has a file or a link of its own named %s, where the record of a run has to be: rename it first", dir)
 		}
 	}

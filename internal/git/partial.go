@@ -93,15 +93,15 @@ func (s *Source) readUpTo(ctx context.Context, limit int64, args ...string) ([]b
 // does.
 func (s *Source) lookUp(ctx context.Context, names ...string) ([]object, error) {
 	if len(s.promisors) == 0 {
-		return s.store.ask(ctx, names...)
+		return s.store.Ask(ctx, names...)
 	}
 	dir, remove, err := s.apart()
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	fetching := store{place: func(ctx context.Context) (program.Call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
-	defer fetching.close()
+	fetching := store{Place: func(ctx context.Context) (program.Call, error) { return s.promised().ready(ctx, s.inApart(dir)) }}
+	defer fetching.Close()
 	return s.promised().ask(ctx, &fetching, names)
 }
 

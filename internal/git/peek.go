@@ -37,7 +37,7 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 		return nil, err
 	}
 	p := &Peek{src: s, dir: dir, kept: kept, remove: remove}
-	p.store = &store{place: func(context.Context) (program.Call, error) {
+	p.store = &store{Place: func(context.Context) (program.Call, error) {
 		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir)}, nil
 	}}
 	if p.commit, err = p.fetch(ctx, "refs/heads/"+branch); err != nil {
@@ -65,7 +65,7 @@ func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 // the branch or in the record that is kept. The error wraps fs.ErrNotExist when
 // there is no such file.
 func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	data, err := readFile(ctx, p.store.ask, []string{p.commit}, "origin", path)
+	data, err := readFile(ctx, p.store.Ask, []string{p.commit}, "origin", path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
@@ -77,12 +77,12 @@ func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
 			return nil, none
 		}
 	}
-	return readFile(ctx, p.store.ask, []string{p.record}, "origin", path)
+	return readFile(ctx, p.store.Ask, []string{p.record}, "origin", path)
 }
 
 // Close removes what was fetched.
 func (p *Peek) Close() {
-	p.store.close()
+	p.store.Close()
 	p.remove()
 }
 

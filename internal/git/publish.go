@@ -108,21 +108,49 @@ func (u *upstream) push(ctx context.Context) error {
 	return last
 }
 
-// keepRecord has Options.Keep name the newest commit with the state folder. Where
-// it names one of another branch, that stays in its history.
-func (u *upstream) keepRecord(ctx context.Context) error {
+// keepRecord has Options.Keep name the newest commit with the state folder, and gives
+// what it names then. Where it names one of another branch, that stays in its history.
+func (u *upstream) keepRecord(ctx context.Context) (kept string, err error) {
+	kept = u.Record()
 	if u.opt.Keep == "" || u.opt.DryRun {
-		return nil
+		return kept, nil
 	}
-	kept := u.Record()
 	if u.remote != nil {
-		var err error
 		if kept, err = u.pushRecord(ctx, kept); err != nil {
-			return fmt.Errorf("keep the record at %s of %s: %w", u.keepRef(), u.opt.Remote, err)
+			return "", fmt.Errorf("keep the record at %s of %s: %w", u.keepRef(), u.opt.Remote, err)
 		}
 	}
+	return kept, u.noteKept(ctx, kept)
+}
+
+// noteKept notes here where the record is kept.
+func (u *upstream) noteKept(ctx context.Context, kept string) error {
+	u.kept = &kept
 	_, err := u.src.inspect(ctx, "update-ref", "-m", "reprise", u.keepRef(), kept)
 	return err
+}
+
+// keepAt has Options.Keep name a commit that leads on from the one that it names. If
+// it names another one by now, somebody else has gone on with the run.
+func (u *upstream) keepAt(ctx context.Context, id string) error {
+	if u.opt.DryRun {
+		return nil
+	}
+	if u.remote == nil {
+		return u.noteKept(ctx, id)
+	}
+	_, refused := u.talk(ctx, append(pushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
+	if refused != nil {
+		u.kept = nil
+		switch kept, err := u.keptRecord(ctx); {
+		case err == nil && kept == id: // the answer was lost
+		case err == nil && kept != u.shelf:
+			return u.overtaken(kept)
+		default:
+			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(remoteLines(program.StderrOf(refused)), " "), Err: refused}
+		}
+	}
+	return u.noteKept(ctx, id)
 }
 
 func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) {
@@ -150,8 +178,8 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 // squash makes the branch one commit on base, without the state folder. It is the
 // only push that takes a branch back: the remote agrees only if nobody has pushed
 // since, and the record that is kept leads to all that was there.
-func (u *upstream) squash(ctx context.Context, c Commit, base string) error {
-	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(u.Record()), time: c.Time, tree: u.tip}
+func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) error {
+	rev := revision{message: strings.TrimRight(c.Message, "\n") + "\n" + shelf.Note(kept), time: c.Time, tree: u.tip}
 	if u.shelf == "" {
 		rev.ops = u.takeOff()
 	}
@@ -165,7 +193,7 @@ func (u *upstream) squash(ctx context.Context, c Commit, base string) error {
 	if u.remote != nil {
 		u.remoteTip, u.unpushed = id, nil
 	}
-	u.shelf, u.tip = u.Record(), id
+	u.shelf, u.tip = kept, id
 	u.markShelved()
 	u.warnOf(u.updateCheckout(ctx, id))
 	return u.setLocal(ctx)
@@ -199,10 +227,14 @@ type answer struct {
 
 // pushOnce pushes the tip, and before it what Git LFS keeps of it.
 func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
+	refs, err := u.refs(ctx)
+	if err != nil {
+		return answer{final: true}, err
+	}
 	if err := u.large.upload(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, append(pushArgs(), "--porcelain", "--end-of-options", u.remote.push, u.tip+":"+u.ref)...)
+	out, err := u.talk(ctx, append(append(pushArgs(), "--atomic", "--porcelain", "--end-of-options", u.remote.push), refs...)...)
 	if err == nil {
 		return answer{}, nil
 	}
@@ -223,6 +255,21 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	}
 	a.rule = strings.Join(said, " ")
 	return a, err
+}
+
+// refs are what a push of the tip sets. Where it puts the state folder back, the
+// record that is kept goes on to it at the same moment: else somebody could have gone
+// on beside the branch, and nobody would see that.
+func (u *upstream) refs(ctx context.Context) ([]string, error) {
+	refs := []string{u.tip + ":" + u.ref}
+	if u.remoteTip == "" || u.opt.Keep == "" || u.shelf != "" {
+		return refs, nil
+	}
+	kept, err := u.shelfOf(ctx, u.remoteTip)
+	if kept != "" && kept != u.remoteTip {
+		refs = append(refs, u.tip+":"+u.keepRef())
+	}
+	return refs, err
 }
 
 // inTheWay is how git names a branch that keeps another from being made.

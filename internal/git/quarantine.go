@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/google/renameio/v2"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -41,11 +42,11 @@ func (q quarantine) empty() error {
 // looseObject is the path of an object below a folder of objects.
 func looseObject(folder, id string) string { return filepath.Join(folder, id[:2], id[2:]) }
 
-// get gives an object of what is staged; one without a kind if it is not there. One of more than limit bytes is a *tooLarge. Its file is read here, since
+// get gives an object of what is staged; one without a kind if it is not there. One of more than limit bytes is a *objects.TooLarge. Its file is read here, since
 // another process for a few files would take longer than all the rest; the
 // format is that of "Git Internals - Git Objects" in Pro Git.
 func (q quarantine) get(id string, limit int64) (object, error) {
-	if !isHash(id) {
+	if !objects.IsHash(id) {
 		return object{}, nil
 	}
 	f, err := os.Open(looseObject(q.dir, id))
@@ -57,10 +58,10 @@ func (q quarantine) get(id string, limit int64) (object, error) {
 	}
 	defer f.Close()
 	o, err := readLoose(f, limit)
-	if large := (*tooLarge)(nil); err != nil && !errors.As(err, &large) {
+	if large := (*objects.TooLarge)(nil); err != nil && !errors.As(err, &large) {
 		err = fmt.Errorf("read object %s of what is staged: %w", short(id), err)
 	}
-	o.id = id
+	o.ID = id
 	return o, err
 }
 
@@ -80,14 +81,14 @@ func readLoose(f io.Reader, limit int64) (object, error) {
 	switch {
 	case err != nil || size < 0:
 		return object{}, fmt.Errorf("it begins with %q", head)
-	case limit != unlimited && size > limit:
-		return object{}, &tooLarge{size}
+	case limit != objects.Unlimited && size > limit:
+		return object{}, &objects.TooLarge{Size: size}
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
 		return object{}, err
 	}
-	return object{kind: kind, data: data}, nil
+	return object{Kind: kind, Data: data}, nil
 }
 
 // release moves the objects of a commit that is about to be made.

@@ -60,7 +60,7 @@ func TestReadLoose(t *testing.T) {
 		{"blob", "", "EOF"},
 	} {
 		o, err := readLoose(packed(tt.text), 10)
-		if tt.wrong == "" && (err != nil || o.kind != "blob" || string(o.data) != tt.want) {
+		if tt.wrong == "" && (err != nil || o.Kind != "blob" || string(o.Data) != tt.want) {
 			t.Errorf("%q gives %+v, %v", tt.text, o, err)
 		}
 		if tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/patch"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
@@ -114,6 +115,13 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 		}
 		return kept, err
 	}
+	in.Contains = func(ctx context.Context, commit, older string) (bool, error) {
+		_, err := s.inspect(ctx, "merge-base", "--is-ancestor", older, commit)
+		if program.ExitCode(err) == 1 {
+			return false, nil
+		}
+		return err == nil, err
+	}
 	found, err := in.Find(ctx, commit)
 	if err == nil && found == "" {
 		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
@@ -124,12 +132,12 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.
 func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 	for _, c := range candidates(ref) {
-		found, err := s.store.ask(ctx, c+"^{commit}")
+		found, err := s.store.Ask(ctx, c+"^{commit}")
 		if err != nil {
 			return "", fmt.Errorf("find %s: %w", ref, err)
 		}
-		if found[0].kind != "" {
-			return found[0].id, nil
+		if found[0].Kind != "" {
+			return found[0].ID, nil
 		}
 	}
 	return "", fmt.Errorf("%s: no such branch or commit in this repository: %w", ref, fs.ErrNotExist)
@@ -138,7 +146,7 @@ func (s *Source) resolve(ctx context.Context, ref string) (string, error) {
 // candidates are the full names that ref may stand for, best first. Names reach
 // git on standard input, where none can pass for an option.
 func candidates(ref string) []string {
-	if isHash(ref) || strings.HasPrefix(ref, "refs/") {
+	if objects.IsHash(ref) || strings.HasPrefix(ref, "refs/") {
 		return []string{ref}
 	}
 	return []string{"refs/heads/" + ref, "refs/remotes/origin/" + ref}
@@ -171,7 +179,7 @@ func (s *Source) FS(ctx context.Context, ref, dir string) (fs.FS, error) {
 	}
 	var data [][]byte
 	for _, o := range objects {
-		data = append(data, o.data)
+		data = append(data, o.Data)
 	}
 	return folders.InMemory(names, data)
 }
@@ -184,10 +192,10 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 		return nil, err
 	}
 	found, err := s.lookUp(ctx, commit+":"+dir)
-	if err != nil || found[0].kind != "tree" {
+	if err != nil || found[0].Kind != "tree" {
 		return nil, err
 	}
-	inside, err := entries(found[0].data, len(commit)/2)
+	inside, err := entries(found[0].Data, len(commit)/2)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", dir, err)
 	}
@@ -280,11 +288,11 @@ func (s *Source) Lost(ctx context.Context, root, branch string) (string, error) 
 		return "", nil
 	}
 	commit := strings.TrimSpace(string(text))
-	if err != nil || !isHash(commit) {
+	if err != nil || !objects.IsHash(commit) {
 		return "", err
 	}
-	found, err := s.store.ask(ctx, commit)
-	if err != nil || found[0].kind == "commit" {
+	found, err := s.store.Ask(ctx, commit)
+	if err != nil || found[0].Kind == "commit" {
 		return "", err
 	}
 	return commit, nil

@@ -98,10 +98,11 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	if err := r.upstream.keepRecord(ctx); err != nil {
+	kept, err := r.upstream.keepRecord(ctx)
+	if err != nil {
 		return err
 	}
-	if err := r.upstream.squash(ctx, c, base); err != nil {
+	if err := r.upstream.squash(ctx, c, base, kept); err != nil {
 		return fmt.Errorf("squash %s: %w", r.opt.Branch, err)
 	}
 	return nil
@@ -111,7 +112,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 // was staged and not committed.
 func (r *Repo) Close() error {
 	for _, s := range []*store{r.store, r.here} {
-		s.close()
+		s.Close()
 	}
 	kept := os.RemoveAll(r.staged.dir)
 	for _, root := range []*os.Root{r.top, r.root} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -67,7 +68,7 @@ func (br *runBranch) fastImport(ctx context.Context, ref, parent string, revs []
 		return "", err
 	}
 	id := strings.TrimSpace(string(out))
-	if !isHash(id) {
+	if !objects.IsHash(id) {
 		return "", fmt.Errorf("git fast-import answered %q", out)
 	}
 	return id, nil
@@ -87,7 +88,7 @@ func (br *runBranch) descend(ctx context.Context, b *bytes.Buffer, rev revision,
 	}
 	found, err := br.lookUp(ctx, tree+"^{tree}")
 	if err == nil {
-		fmt.Fprintf(b, "M 040000 %s \"\"\n", found[0].id)
+		fmt.Fprintf(b, "M 040000 %s \"\"\n", found[0].ID)
 	}
 	return err
 }

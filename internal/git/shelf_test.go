@@ -191,3 +191,83 @@ func TestSquashTooLate(t *testing.T) {
 		t.Errorf("the branch is at %s, the run at %s", got, r.Tip())
 	}
 }
+
+// What is noted after the folder was taken off goes beside the branch, which stays,
+// and two that do so at the same time do not both succeed.
+func TestBesideTheBranch(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	older := sh(t, user, "commit-tree", "-m", "older", "HEAD^{tree}")
+	sh(t, user, "push", "-q", "origin", older+":refs/reprise/records/issue-7")
+	r := openRun(t, user, pushing, keeping)
+	write(t, r.Tree()+"/a.txt", "changed\n")
+	commit(t, r, "one", "a.txt")
+	shelve(t, r)
+	tip := r.Tip()
+	aside := func(r *Repo, text string) error {
+		_, err := r.Commit(t.Context(), Commit{Message: "aside", Aside: true, Time: noon, Files: map[string][]byte{record: []byte(text)}})
+		return err
+	}
+	must(t, aside(r, "{2}"))
+	must(t, aside(r, "{3}"))
+	check := func(r *Repo, when string) {
+		t.Helper()
+		data, err := r.ReadFile(t.Context(), r.Tip(), record)
+		if err != nil || string(data) != "{3}" || read(t, r.Tree()+"/"+record) != "{3}" || r.Tip() != tip {
+			t.Errorf("%s at %s the record is %q (%v), in the tree %q", when, r.Tip(), data, err, read(t, r.Tree()+"/"+record))
+		}
+		if diff := cmp.Diff([]string(nil), changed(t, r)); diff != "" {
+			t.Errorf("%s: %s", when, diff)
+		}
+	}
+	check(r, "at once")
+	for _, where := range []string{bare, user} {
+		if got := sh(t, where, "rev-parse", "refs/heads/"+branch); got != tip {
+			t.Errorf("the branch went on to %s", got)
+		}
+		if got := sh(t, where, "show", "refs/reprise/records/issue-7:"+record); got != "{3}" {
+			t.Errorf("in %s the record is %q", where, got)
+		}
+	}
+	r.Close()
+	check(openRun(t, user, pushing, keeping), "started again")
+
+	clone := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", bare, clone)
+	second := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", bare, second)
+	one, another := openRun(t, clone, pushing, keeping), openRun(t, second, pushing, keeping)
+	check(one, "in a clone")
+	src, err := Find(t.Context(), user)
+	must(t, err)
+	if data, err := src.ReadKept(t.Context(), branch, state, record); err != nil || string(data) != "{3}" {
+		t.Errorf("it is looked at as %q (%v)", data, err)
+	}
+	must(t, aside(one, "{4}"))
+	overtaken := func(what string, err error) {
+		t.Helper()
+		if moved := (*Moved)(nil); !errors.As(err, &moved) || !moved.Run {
+			t.Errorf("%s by somebody who does not know that: %v", what, err)
+		}
+	}
+	overtaken("a note", aside(another, "{lost}"))
+	_, err = commitPaths(t.Context(), another, Commit{Message: "on", Time: noon, Files: map[string][]byte{record: []byte("{lost}")}})
+	overtaken("another step", err)
+	if got := sh(t, bare, "show", "refs/reprise/records/issue-7:"+record) + sh(t, bare, "rev-parse", "refs/heads/"+branch); got != "{4}"+tip {
+		t.Errorf("then at the remote there is %s", got)
+	}
+	another.Close()
+	again := openRun(t, second, pushing, keeping, func(o *Options) { o.TakeOther = true })
+	if read(t, again.Tree()+"/"+record) != "{4}" {
+		t.Errorf("who gives way finds %q", read(t, again.Tree()+"/"+record))
+	}
+
+	// The next step puts it back, and whoever is beside the branch learns of that.
+	_, err = commitPaths(t.Context(), again, Commit{Message: "on", Time: noon, Files: map[string][]byte{record: []byte("{5}")}})
+	must(t, err)
+	if got := sh(t, bare, "show", "refs/heads/"+branch+":"+record); got != "{5}" {
+		t.Errorf("the branch has %q", got)
+	}
+	overtaken("a note after the next step", aside(one, "{lost}"))
+}

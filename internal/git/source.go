@@ -77,7 +77,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
 	s := &Source{Dir: dir, env: program.TakeEnviron()}
-	s.store = &store{place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
+	s.store = &store{Place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}

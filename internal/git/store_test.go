@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -99,48 +99,12 @@ func TestFewProcesses(t *testing.T) {
 	}
 }
 
-// What the process that answers knows is what is there now, also after all was
-// packed anew, and it may end between two questions in whatever way.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	user := newUser(t, map[string]string{"a.txt": "one"})
-	source, err := Find(t.Context(), user)
-	must(t, err)
-	s := source.store
-	ends := map[string]func(){
-		"nothing":    func() {},
-		"packing":    func() { sh(t, user, "gc", "-q", "--prune=now") },
-		"SIGKILL":    func() { must(t, s.now.cmd.Process.Kill()) },
-		"long pause": func() { s.idle.Reset(0) },
-	}
-	n := 0
-	for name, end := range ends {
-		for range 3 {
-			n++
-			text := strings.Repeat(fmt.Sprint(n), 100_000)
-			write(t, user+"/a.txt", text)
-			sh(t, user, "commit", "-q", "-a", "-m", "m")
-			for _, ref := range []string{"main", sh(t, user, "rev-parse", "HEAD")} {
-				if got, err := source.ReadFile(t.Context(), ref, "a.txt"); err != nil || string(got) != text {
-					t.Errorf("after %s: read %d bytes, %v", name, len(got), err)
-				}
-			}
-			end()
-		}
-	}
-	must(t, os.RemoveAll(user+"/.git"))
-	s.close()
-	if _, err := source.ReadFile(t.Context(), "main", "a.txt"); err == nil || !strings.Contains(err.Error(), "cat-file") {
-		t.Errorf("a repository that is gone: %v", err)
-	}
-}
-
 // Nothing waits for the process between two questions, so that in a test whose
 // clock only moves when nobody is at work the clock moves.
 func TestStoreInABubble(t *testing.T) {
 	source, err := Find(t.Context(), newUser(t, map[string]string{"a": "a"}))
 	must(t, err)
-	source.store.close()
+	source.store.Close()
 	ask := func(t *testing.T) {
 		t.Helper()
 		_, err := source.ReadFile(t.Context(), "main", "a")
@@ -151,20 +115,7 @@ func TestStoreInABubble(t *testing.T) {
 		time.Sleep(time.Hour)
 	})
 	ask(t)
-	source.store.close()
-}
-
-func TestStoreIsIdle(t *testing.T) {
-	t.Parallel()
-	source, err := Find(t.Context(), newUser(t, nil))
-	must(t, err)
-	pid := source.store.now.cmd.Process.Pid
-	source.store.idle.Reset(0)
-	for end := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nobody asks, and the process is still there")
-		}
-	}
+	source.store.Close()
 }
 
 // A question that is given up, or whose answer is too large, does not leave half
@@ -186,8 +137,8 @@ func TestStoreGivesUp(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	small("a question that was given up")
-	var large *tooLarge
-	if _, err := source.store.one(t.Context(), "main:large", 1000); !errors.As(err, &large) || large.size != 6<<20 {
+	var large *objects.TooLarge
+	if _, err := source.store.One(t.Context(), "main:large", 1000); !errors.As(err, &large) || large.Size != 6<<20 {
 		t.Errorf("got %v", err)
 	}
 	small("an answer that was too large")

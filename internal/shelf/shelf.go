@@ -28,16 +28,16 @@ type Shelves struct {
 	// Messages gives the messages of a commit and of those before it on its branch, the
 	// newest first, and at most Depth of them.
 	Messages func(ctx context.Context, commit string) (string, error)
-	// Kept gives the commit in which the record is kept by name, or "": where it is
-	// joined with an older one, the trailer names a commit in its history, which may
-	// not be here; nil: nothing is kept.
+	// Kept gives the commit in which the record is kept by name, or "": it leads on from
+	// the one that the trailer names, which may not be here; nil: nothing is kept.
 	Kept func(ctx context.Context) (string, error)
-	// Fetch has a commit come here, if it can; nil: it cannot.
-	Fetch func(ctx context.Context, commit string) error
+	// Contains reports whether a commit has an older one in its history.
+	Contains func(ctx context.Context, commit, older string) (bool, error)
 }
 
-// Find gives the commit that has the folder: the given one, or the one that the
-// newest trailer names which leads to it. It is "" where there is none.
+// Find gives the commit that has the folder: the given one, or what is kept by name
+// and leads on from the commit of the newest trailer, or else that commit. It is ""
+// where there is none.
 func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 	if is, err := s.Has(ctx, commit); is || err != nil {
 		return commit, err
@@ -47,25 +47,31 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	trailers := line.FindAllStringSubmatch(messages, -1)
+	kept := ""
+	if s.Kept != nil && len(trailers) > 0 {
+		kept, err = s.Kept(ctx)
+	}
+	if kept != "" && err == nil {
+		var is bool
+		if is, err = s.Has(ctx, kept); !is {
+			kept = ""
+		}
+	}
+	if err != nil {
+		return "", err
+	}
 	for _, named := range trailers {
-		if s.Fetch != nil {
-			if err := s.Fetch(ctx, named[1]); err != nil {
-				return "", err
+		if is, err := s.Has(ctx, named[1]); err != nil {
+			return "", err
+		} else if !is {
+			continue
+		}
+		if kept != "" {
+			if leads, err := s.Contains(ctx, kept, named[1]); leads || err != nil {
+				return kept, err
 			}
 		}
-		if is, err := s.Has(ctx, named[1]); is || err != nil {
-			return named[1], err
-		}
-	}
-	if s.Kept == nil || len(trailers) == 0 {
-		return "", nil
-	}
-	kept, err := s.Kept(ctx)
-	if kept == "" || err != nil {
-		return "", err
-	}
-	if is, err := s.Has(ctx, kept); !is || err != nil {
-		return "", err
+		return named[1], nil
 	}
 	return kept, nil
 }

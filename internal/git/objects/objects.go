@@ -1,4 +1,5 @@
-package git
+// Package objects reads what git holds under a name: commits, folders and files.
+package objects
 
 import (
 	"bufio"
@@ -17,20 +18,20 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
-// object is what git holds under a name; kind is "" if it holds nothing.
-type object struct {
-	id   string
-	kind string
-	data []byte
+// Object is what git holds under a name; Kind is "" if it holds nothing.
+type Object struct {
+	ID   string
+	Kind string
+	Data []byte
 }
 
-// store reads the objects of a git directory. One git process answers all
+// Store reads the objects of a git directory. One git process answers all
 // requests, since starting one takes longer than most answers. It finds objects
 // that are written while it runs, and ends after a few seconds without a
 // request. It also ends with this process, in whatever way, because its
 // standard input is closed then.
-type store struct {
-	place func(context.Context) (program.Call, error) // directory and environment of the process
+type Store struct {
+	Place func(context.Context) (program.Call, error) // directory and environment of the process
 
 	mu   sync.Mutex
 	now  *answerer // nil: none runs
@@ -40,14 +41,14 @@ type store struct {
 // idleTime is how long the process waits for the next question.
 const idleTime = 5 * time.Second
 
-// unlimited is the limit for objects of any size.
-const unlimited = -1
+// Unlimited is the limit for objects of any size.
+const Unlimited = -1
 
-// ask gives the objects of the names, one for each.
-func (s *store) ask(ctx context.Context, names ...string) ([]object, error) {
-	objects := make([]object, len(names))
+// Ask gives the objects of the names, one for each.
+func (s *Store) Ask(ctx context.Context, names ...string) ([]Object, error) {
+	objects := make([]Object, len(names))
 	for i, name := range names {
-		o, err := s.one(ctx, name, unlimited)
+		o, err := s.One(ctx, name, Unlimited)
 		if err != nil {
 			return nil, err
 		}
@@ -56,16 +57,16 @@ func (s *store) ask(ctx context.Context, names ...string) ([]object, error) {
 	return objects, nil
 }
 
-// one gives the object of a name. One of more than limit bytes is a *tooLarge.
-func (s *store) one(ctx context.Context, name string, limit int64) (object, error) {
+// One gives the object of a name. One of more than limit bytes is a *TooLarge.
+func (s *Store) One(ctx context.Context, name string, limit int64) (Object, error) {
 	if err := oneLine(name); err != nil {
-		return object{}, err
+		return Object{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, err := s.start(ctx)
 	if err != nil {
-		return object{}, err
+		return Object{}, err
 	}
 	o, err := s.now.ask(ctx, name, limit)
 	s.idle.Reset(idleTime)
@@ -74,25 +75,25 @@ func (s *store) one(ctx context.Context, name string, limit int64) (object, erro
 	}
 	s.now.end()
 	s.now = nil
-	if large := (*tooLarge)(nil); errors.As(err, &large) {
-		return object{}, err
+	if large := (*TooLarge)(nil); errors.As(err, &large) {
+		return Object{}, err
 	}
 	// It had ended since the last question, or the question ended it. A process
 	// of its own answers, or says what is wrong.
 	c.Stdin = strings.NewReader(name + "\n")
 	out, err := c.Do(ctx)
 	if err != nil {
-		return object{}, err
+		return Object{}, err
 	}
 	return readObject(bufio.NewReader(bytes.NewReader(out)), name, limit)
 }
 
 // start starts a process unless one is running, and gives its command.
-func (s *store) start(ctx context.Context) (program.Call, error) {
+func (s *Store) start(ctx context.Context) (program.Call, error) {
 	if s.now != nil {
 		return s.now.call, nil
 	}
-	c, err := s.place(ctx)
+	c, err := s.Place(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -103,13 +104,13 @@ func (s *store) start(ctx context.Context) (program.Call, error) {
 	}
 	s.now = now
 	if s.idle == nil {
-		s.idle = time.AfterFunc(idleTime, s.close)
+		s.idle = time.AfterFunc(idleTime, s.Close)
 	}
 	return c, nil
 }
 
-// close ends the process. The next question starts another.
-func (s *store) close() {
+// Close ends the process. The next question starts another.
+func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now != nil {
@@ -149,19 +150,19 @@ func startAnswerer(c program.Call) (*answerer, error) {
 	return a, a.cmd.Start()
 }
 
-func (a *answerer) ask(ctx context.Context, name string, limit int64) (object, error) {
+func (a *answerer) ask(ctx context.Context, name string, limit int64) (Object, error) {
 	stopped := make(chan struct{})
 	calm := context.AfterFunc(ctx, func() {
 		_ = syscall.Kill(-a.cmd.Process.Pid, syscall.SIGTERM) // it is not waited for before stopped
 		close(stopped)
 	})
-	o, err := object{}, error(nil)
+	o, err := Object{}, error(nil)
 	if _, err = io.WriteString(a.in, name+"\n"); err == nil {
 		o, err = readObject(a.out, name, limit)
 	}
 	if !calm() {
 		<-stopped
-		return object{}, ctx.Err()
+		return Object{}, ctx.Err()
 	}
 	return o, err
 }
@@ -173,38 +174,51 @@ func (a *answerer) end() {
 	_ = a.cmd.Wait()                                      // why it ended is of no interest
 }
 
-// tooLarge says that an object is larger than it may be.
-type tooLarge struct{ size int64 }
+// TooLarge says that an Object is larger than it may be.
+type TooLarge struct{ Size int64 }
 
-func (e *tooLarge) Error() string { return fmt.Sprintf("it has %d bytes", e.size) }
+// Error says how large it is.
+func (e *TooLarge) Error() string { return fmt.Sprintf("it has %d bytes", e.Size) }
 
 // readObject reads the answer to a name: a line "hash kind size", and the data.
-func readObject(r *bufio.Reader, name string, limit int64) (object, error) {
+func readObject(r *bufio.Reader, name string, limit int64) (Object, error) {
 	line, err := r.ReadString('\n')
 	if err != nil {
-		return object{}, err
+		return Object{}, err
 	}
 	line = strings.TrimSuffix(line, "\n")
 	if line == name+" missing" || line == name+" ambiguous" {
-		return object{}, nil
+		return Object{}, nil
 	}
 	f := strings.Fields(line)
-	if len(f) == 2 && isHash(f[0]) && f[1] == "submodule" { // newer versions say so; its commit is elsewhere
-		return object{}, nil
+	if len(f) == 2 && IsHash(f[0]) && f[1] == "submodule" { // newer versions say so; its commit is elsewhere
+		return Object{}, nil
 	}
-	if len(f) != 3 || !isHash(f[0]) {
-		return object{}, fmt.Errorf("git cat-file answered %q", line)
+	if len(f) != 3 || !IsHash(f[0]) {
+		return Object{}, fmt.Errorf("git cat-file answered %q", line)
 	}
 	size, err := strconv.ParseInt(f[2], 10, 64)
 	if err != nil || size < 0 {
-		return object{}, fmt.Errorf("git cat-file answered %q", line)
+		return Object{}, fmt.Errorf("git cat-file answered %q", line)
 	}
-	if limit != unlimited && size > limit {
-		return object{}, &tooLarge{size}
+	if limit != Unlimited && size > limit {
+		return Object{}, &TooLarge{size}
 	}
 	data := make([]byte, size+1) // with the line break behind it
 	if _, err := io.ReadFull(r, data); err != nil {
-		return object{}, err
+		return Object{}, err
 	}
-	return object{id: f[0], kind: f[1], data: data[:size:size]}, nil
+	return Object{ID: f[0], Kind: f[1], Data: data[:size:size]}, nil
+}
+
+// IsHash reports whether a text is the full hash of an object.
+func IsHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func oneLine(name string) error {
+	if strings.ContainsAny(name, "\n\x00") {
+		return fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
+	}
+	return nil
 }
