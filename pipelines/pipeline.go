@@ -47,7 +47,7 @@ type Pipeline struct {
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
 	Notes           bool                `json:"notes,omitempty"`  // agents are told what NotesFile of the default branch says
-	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishRemove, or else it stays
+	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishKeep, or else it is removed
 	Source          string              `json:"source"`           // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
 	// pipelines, as the room origin lists them; what is not in it is as usual.
@@ -60,8 +60,8 @@ type Pipeline struct {
 // NotesFile is what people who know a repository tell all agents that work in it.
 const NotesFile = ".github/reprise/notes.md"
 
-// FinishRemove takes the folder of a run off its branch when it is completed.
-const FinishRemove = "remove"
+// FinishKeep leaves the folder of a run on its branch when it is completed.
+const FinishKeep = "keep"
 
 // Given is who does the work of every step because a person said so when the
 // run began or was refreshed. The zero value is nobody.

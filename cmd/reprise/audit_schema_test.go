@@ -16,7 +16,7 @@ import (
 // fitsSchema holds the newest record of a run's branch against the schema that is
 // there for other programs, as the command cue vet would.
 func fitsSchema(repo, branch, id string) error {
-	text, err := testenv.Git(repo, "show", branch+":"+workspace.RecordFile(id))
+	text, err := testenv.Git(repo, "show", recordAt(repo, branch)+":"+workspace.RecordFile(id))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/shelf"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -56,10 +58,23 @@ type runCommit struct {
 	run      metadata.Run
 }
 
-// commitsOf reads the commits of a run, oldest first.
+// recordAt names the newest commit that has the record of a run: the branch, unless
+// its folder was taken off that.
+func recordAt(repo, branch string) string {
+	folder := strings.TrimPrefix(branch, "reprise/")
+	if _, err := testenv.Git(repo, "rev-parse", "--verify", "--quiet", branch+":.reprise/"+folder); err == nil {
+		return branch
+	}
+	if kept := git.KeptRefs + folder; exec.Command("git", "-C", repo, "rev-parse", "--verify", "--quiet", kept).Run() == nil {
+		return kept
+	}
+	return branch
+}
+
+// commitsOf reads the commits of a run that have its record, oldest first.
 func commitsOf(repo, branch string) ([]runCommit, error) {
 	const mark = "commit "
-	log, err := testenv.Git(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", branch, "--", ".reprise")
+	log, err := testenv.Git(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", recordAt(repo, branch), "--", ".reprise")
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +87,11 @@ func commitsOf(repo, branch string) ([]runCommit, error) {
 			records = append(records, id+":.reprise/"+strings.TrimPrefix(branch, "reprise/")+"/"+metadata.File)
 		} else if key, value, ok := strings.Cut(line, ": "); ok {
 			all[len(all)-1].trailers[key] = value
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].trailers[shelf.Trailer] != "" { // it takes the folder off
+			all, records = slices.Delete(all, i, i+1), slices.Delete(records, i, i+1)
 		}
 	}
 	if len(all) == 0 {

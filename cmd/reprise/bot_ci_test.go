@@ -76,6 +76,9 @@ func TestCIIsAGate(t *testing.T) {
 	if !h.ready() {
 		t.Error("the pull request is a draft although CI is good")
 	}
+	if out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", second); err != nil || strings.Contains(out, ".reprise/") || h.tip() != second {
+		t.Errorf("CI was good on %s, and the branch is at %s with (%v):\n%s", second, h.tip(), err, out)
+	}
 	run := h.record()
 	if run.CI == nil || run.CI.Commit != second || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].TriggeredBy != metadata.Automatic || run.Execution.Lease != nil {
 		t.Errorf("the record is %+v, with the rollbacks %+v", run.CI, run.RollbackHistory)

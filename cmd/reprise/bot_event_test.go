@@ -115,7 +115,7 @@ func TestOddIssues(t *testing.T) {
 			jsonOf(t, h.read("home/task"), &task)
 			body := strings.TrimSpace(is.Body)
 			has(t, "the task", task.Prompt, strings.TrimSpace(is.Title), body[:min(len(body), 5000)])
-			kept, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:.reprise/issue-7/issue.md")
+			kept, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/issue.md")
 			if err != nil || !strings.Contains(kept, body) {
 				t.Errorf("the issue is kept as %.300s (%v)", kept, err)
 			}

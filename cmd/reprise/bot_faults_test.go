@@ -205,7 +205,8 @@ func (h *hub) missing() string {
 // shows reports whether a live comment tells the end of the run as origin has
 // it.
 func (h *hub) shows(body string) bool {
-	data, err := testenv.Git(h.path("origin.git"), "show", fmt.Sprintf("%s%d:%s", environ.BranchPrefix, hubIssue, workspace.RecordFile(fmt.Sprint(hubIssue))))
+	at := recordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+workspace.RecordFile(fmt.Sprint(hubIssue)))
 	if err != nil {
 		return false
 	}

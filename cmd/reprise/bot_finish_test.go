@@ -12,7 +12,7 @@ import (
 // people ask for on the issue and on the pull request is answered from the record
 // that is kept, and a rollback puts the folder back until the end.
 func TestFolderLeavesThePull(t *testing.T) {
-	h := newStage(t, "finish: \"remove\"\n"+twoSteps)
+	h := newStage(t, twoSteps)
 	h.write("home/build-execute", changesCode)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
 	files := func(ref string) string {

@@ -160,6 +160,7 @@ func (r *memRepo) files() map[string]string {
 }
 
 func (r *memRepo) Tip() string        { return r.tip }
+func (r *memRepo) Record() string     { return r.tip }
 func (r *memRepo) Tree() string       { return r.dir }
 func (r *memRepo) New() bool          { return r.isNew }
 func (r *memRepo) Leftover() string   { return "" }

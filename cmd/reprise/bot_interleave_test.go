@@ -61,6 +61,7 @@ type arena struct {
 const twoPhases = `
 name: "small"
 agents: own: {use: "rehearsal"}
+finish: "keep"
 phases: [
 	{name: "plan", goal: "Plan.", review: false},
 	{name: "build", goal: "Build.", access: "tree", gates: ["It works"]},

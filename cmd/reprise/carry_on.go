@@ -65,7 +65,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		run.Execution.Push = w.Push
 		announce(ctx, w, env, run)
 	}
-	if run, err = e.Run(ctx, run); err != nil || o.Scratch {
+	if run, err = e.Run(ctx, run); err != nil {
 		return run, err
 	}
 	return run, e.Finish(ctx, run)

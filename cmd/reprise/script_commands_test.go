@@ -26,7 +26,7 @@ type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 // scriptCommands are the commands that scripts have besides the usual ones.
 func scriptCommands() map[string]scriptCommand {
 	return map[string]scriptCommand{
-		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch, "plain": plain,
+		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch, "plain": plain, "kept": kept,
 	}
 }
 
@@ -199,6 +199,23 @@ func auditBranch(ts *testscript.TestScript, neg bool, args []string) {
 	run, err := audit(ts.MkAbs(args[0]), args[1])
 	ts.Check(err)
 	ts.Check(fitsSchema(ts.MkAbs(args[0]), args[1], run.IssueNumber))
+}
+
+// kept [-C REPOSITORY] ARGUMENT... runs git, for which the branch of a run stands for
+// the newest commit that has its record.
+func kept(ts *testscript.TestScript, neg bool, args []string) {
+	repo := "."
+	if len(args) > 1 && args[0] == "-C" {
+		repo = args[1]
+	}
+	for i, arg := range args {
+		if branch, file, _ := strings.Cut(arg, ":"); strings.HasPrefix(branch, "reprise/") && !strings.Contains(branch, "~") {
+			args[i] = strings.TrimSuffix(recordAt(ts.MkAbs(repo), branch)+":"+file, ":")
+		}
+	}
+	if err := ts.Exec("git", args...); (err != nil) != neg {
+		ts.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
 }
 
 // walkFiles visits the regular files of a folder.

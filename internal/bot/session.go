@@ -154,7 +154,6 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 			return b.broke(ctx, err)
 		}
 		if !more {
-			b.shelve(ctx)
 			return end
 		}
 	}
@@ -203,6 +202,9 @@ func (b *bot) work(ctx context.Context) error {
 	}
 	if err == nil {
 		b.keep(run)
+		ctx, stop := lastWords(ctx)
+		defer stop()
+		err = b.engine.Finish(ctx, run) // what is ready is without the run's folder
 	}
 	return err
 }
@@ -296,16 +298,6 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		return jobEnd{decision: denied, Denial: *b.turnedDown, err: errors.New(b.turnedDown.Why.In(prompts.Words("en")))}
 	}
 	return end
-}
-
-// shelve takes the folder of a completed run off its branch, after all else. Where
-// another job has taken the run meanwhile, that one does so.
-func (b *bot) shelve(ctx context.Context) {
-	ctx, stop := lastWords(ctx)
-	defer stop()
-	if err := b.engine.Finish(ctx, b.w.Run); !lostRace(err) {
-		b.voice.warnOf(err)
-	}
 }
 
 // hasCommand gives a function that reports whether there is a command to take.

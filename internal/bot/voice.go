@@ -45,7 +45,7 @@ type voice struct {
 type subject struct {
 	plan  *pipelines.Pipeline
 	run   metadata.Run
-	tip   func() string // of its branch
+	tip   func() string // the newest commit that has its record
 	began bool          // it has a commit, or is rehearsed
 }
 
@@ -55,7 +55,7 @@ func (v *voice) speakOf(w *workspace.Workspace) {
 	defer v.mu.Unlock()
 	v.about = subject{}
 	if w != nil {
-		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Tip() }, v.began(w)}
+		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Record() }, v.began(w)}
 	}
 }
 

@@ -274,11 +274,16 @@ func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest stri
 	words = append(words, '\n')
 	folder := phases.Folder(is.ID)
 	return map[string][]byte{
+		path.Join(folder, ".gitattributes"):    []byte(generated),
 		path.Join(folder, phases.PipelineFile): plan,
 		path.Join(folder, promptsFile):         words,
 		path.Join(folder, phases.IssueFile):    is.Markdown(),
 	}, digestOf(plan, words), nil
 }
+
+// generated has GitHub fold the files of a run's folder where it shows what a pull
+// request changes.
+const generated = "* linguist-generated\n"
 
 // digestOf covers the frozen pipeline and prompts.
 func digestOf(plan, words []byte) string {

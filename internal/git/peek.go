@@ -73,6 +73,9 @@ func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		var none error
 		if p.record, none = p.fetch(ctx, KeptRefs+p.kept); errors.Is(none, fs.ErrNotExist) {
 			p.record = p.commit
+			if here, err := p.src.resolve(ctx, KeptRefs+p.kept); err == nil { // a branch that was pushed by hand
+				p.record = here
+			}
 		} else if none != nil {
 			return nil, none
 		}

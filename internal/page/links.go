@@ -13,7 +13,7 @@ type Repository struct {
 	Server      string // of the forge; empty: GitHub's
 	Owner, Name string
 	Job         int64  // the run of the workflow; 0: none
-	Tip         string // of the run's branch; empty: it is not open
+	Tip         string // the newest commit that has the run's record; empty: it is not open
 }
 
 // Links are the addresses of what belongs to a run.

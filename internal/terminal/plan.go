@@ -27,7 +27,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("sandbox", sandboxText(plan.Sandbox))
 	facts.Add("selects", selectText(plan.Select))
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
-	facts.Add("finish", text.If(plan.Finish == pipelines.FinishRemove, "the folder of the run is taken off its branch when it is completed"))
+	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
 	for _, o := range origin.Of(plan) {
 		facts.Add("from", originText(o))
 	}

@@ -17,6 +17,9 @@ import (
 // choose that order.
 type Checkout interface {
 	Tip() string
+	// Record is the newest commit that has the run's folder: the tip, unless that was
+	// taken off it.
+	Record() string
 	Tree() string
 	New() bool
 	Leftover() string

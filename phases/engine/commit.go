@@ -69,10 +69,12 @@ func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) er
 	return e.commit(ctx, run, Commit{Message: message{subject: "refresh: " + what}.text(run), Files: maps.Clone(e.Frozen)})
 }
 
-// Finish takes the run's folder off the branch, if the run is completed and its
-// pipeline wants that. The next commit puts it back.
+// Finish takes the run's folder off the branch, if all phases are done and the
+// pipeline does not want it kept: what CI is asked about, and what is ready then, is
+// that commit. The next step of the run puts it back.
 func (e *Engine) Finish(ctx context.Context, run metadata.Run) error {
-	if run.Status != metadata.Completed || e.Plan.Finish != pipelines.FinishRemove {
+	done := run.Status == metadata.Completed || run.Stop != nil && run.Stop.Code == metadata.AwaitingCI
+	if !done || e.Plan.Finish == pipelines.FinishKeep {
 		return nil
 	}
 	m := message{subject: "finish: the folder of the run is taken off the branch, and kept"}
@@ -128,6 +130,7 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 	}
 	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt
+	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew
 	ctx, stop := linger(ctx)
 	defer stop()
 	if err := e.Tree.Commit(ctx, c); err != nil {

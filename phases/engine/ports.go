@@ -81,6 +81,7 @@ type Commit struct {
 	At      time.Time
 	Anew    bool // the run's folder has Files and nothing else
 	Shelve  bool // the run's folder is taken off the branch; goes with nothing else
+	Aside   bool // the branch stays as it is, if the run's folder is off it; goes with Files alone
 }
 
 // Hidden is a file, or a folder with a slash at its end, that is ignored.
