@@ -19,6 +19,7 @@ import (
 type checker struct {
 	mistakes
 	facts *shape // of what a rule may ask about
+	piece func(file) *node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so

@@ -36,6 +36,7 @@ func evaluate(files []file, config *file) (p *Pipeline, missing *Error, err erro
 			return nil, nil, cmp.Or(err, all.found.OrNil())
 		}
 	}
+	all.piece = func(f file) *node { return all.file(ctx, f, schema) }
 	var nodes []*node
 	for _, f := range files {
 		n := all.file(ctx, f, schema)
@@ -84,6 +85,13 @@ func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 	whole = c.configured(whole)
 	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
 		whole = c.overlay(over, whole)
+	}
+	if f, phases := whole.get("reflect"), whole.get("phases"); f != nil && string(f.scalar) == "true" && phases != nil {
+		last, err := findBuiltin("reflect")
+		if err != nil {
+			return nil, nil, err
+		}
+		whole.set("phases", appended(phases, c.piece(last).get("phases")))
 	}
 	a, err := newAuthor(whole)
 	if err != nil {
