@@ -19,6 +19,9 @@ var schemaText string
 // file is a pipeline as it was found.
 type file = reading.File
 
+//go:embed builtin/reflect.cue
+var reflectText string
+
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
 
@@ -87,11 +90,7 @@ func (c *checker) resolve(nodes []*node) (*Pipeline, *Error, error) {
 		whole = c.overlay(over, whole)
 	}
 	if f, phases := whole.get("reflect"), whole.get("phases"); f != nil && string(f.scalar) == "true" && phases != nil {
-		last, err := findBuiltin("reflect")
-		if err != nil {
-			return nil, nil, err
-		}
-		whole.set("phases", appended(phases, c.piece(last).get("phases")))
+		whole.set("phases", appended(phases, c.piece(file{Name: builtinPrefix + "reflect", Text: reflectText, Own: true}).get("phases")))
 	}
 	a, err := newAuthor(whole)
 	if err != nil {
