@@ -12,11 +12,15 @@ import (
 // given.
 func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
 	role, why = stronger(p.Approve, rec.Approve), rec.Ask
-	if role == "" || approved(run, rec, role) {
+	given := len(approvedBy(run, rec, role))
+	if role == "" || given >= max(1, p.Approvers) {
 		return "", ""
 	}
 	if why == "" {
 		why = metadata.Because("approval_by_pipeline")
+	}
+	if p.Approvers > 1 {
+		why = metadata.All(why, metadata.Because("approvals_given", "n", given, "count", p.Approvers))
 	}
 	return role, why
 }
@@ -46,13 +50,16 @@ func stronger(a, b string) string {
 	return a
 }
 
-// approved reports whether a person with at least a role has approved a phase
-// as it stands now. New work is a new attempt even if the artifact is the same,
-// and a rollback begins a new generation: each ends the approval.
-func approved(run metadata.Run, rec *metadata.Phase, role string) bool {
-	return slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
-		return a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role))
-	})
+// approvedBy gives the people with at least a role who have approved a phase as it
+// stands now. New work is a new attempt even if the artifact is the same, and a
+// rollback begins a new generation: each ends approvals.
+func approvedBy(run metadata.Run, rec *metadata.Phase, role string) (people []string) {
+	for _, a := range run.Approvals {
+		if a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role)) && !slices.Contains(people, a.By) {
+			people = append(people, a.By)
+		}
+	}
+	return people
 }
 
 // Stands reports whether an approval is for its phase as it is now.

@@ -42,13 +42,20 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 		return run, refuse(metadata.Because("nothing_to_approve", "status", run.Status, "phase", At(plan, run)))
 	case c.Phase != "" && c.Phase != waits:
 		return run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
+	case slices.Contains(approvedBy(run, run.Phase(waits), role), c.By):
+		return run, refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
 	}
 	run = run.Clone()
 	rec := run.Phase(waits)
 	run.Approvals = append(run.Approvals, metadata.Approval{
 		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Touched: rec.Touched, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
-	if !paused(run) {
+	switch still := needed(plan, run, plan.Phase(waits), rec); {
+	case still.Code == metadata.AwaitingPerson && run.Stop != nil && run.Stop.Phase == waits: // for others
+		stop := *run.Stop
+		stop.Why = still.Why
+		run.Stop = &stop
+	case !paused(run):
 		wake(&run)
 	}
 	return touch(run, c.At), nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/size"
+	"github.com/reprise-ci/reprise/pipelines/approval"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 )
@@ -74,7 +75,7 @@ type authorPhase struct {
 	Gates             []string
 	Report            string
 	Checks            []Check
-	Approve           string
+	Approve           approval.Asked
 	Review            *bool
 	Split             parts.Split
 	Revise            string
@@ -259,7 +260,8 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		Gates:        ph.Gates,
 		Report:       ph.Report,
 		ReportSchema: ph.schema,
-		Approve:      ph.Approve,
+		Approve:      ph.Approve.Role,
+		Approvers:    ph.Approve.Count,
 		NoReview:     !value(ph.Review, true),
 		Split:        ph.Split,
 		ReviseAlways: ph.Revise == "always",

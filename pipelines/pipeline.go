@@ -203,7 +203,8 @@ type Phase struct {
 	// ReportSchema is Report as JSON Schema, for agents that take one.
 	ReportSchema json.RawMessage `json:"report_schema,omitempty"`
 	Checks       []Check         `json:"checks,omitempty"`
-	Approve      string          `json:"approve,omitempty"` // role of the person who must approve
+	Approve      string          `json:"approve,omitempty"`   // role of the person who must approve
+	Approvers    int             `json:"approvers,omitempty"` // how many people have to; 0: one
 	NoReview     bool            `json:"no_review,omitempty"`
 	Split        parts.Split     `json:"split,omitzero"`          // how its parts are done, once a rule splits it
 	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	}
 	t.Add("revise", stepText(plan, p.Revise))
 	t.Add("limits", limitsText(p))
-	t.Add("approval", text.Prefixed("by someone with the right ", p.Approve))
+	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the right "), p.Approve))
 	for i, line := range strings.Split(p.Report, "\n") {
 		// As it is written: on one line, a comment would take in what follows it.
 		body := strings.TrimLeft(line, "\t")

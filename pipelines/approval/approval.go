@@ -1,0 +1,20 @@
+// Package approval is how a pipeline says that people have to approve a phase.
+package approval
+
+import "encoding/json"
+
+// Asked is who has to approve a phase: people with at least a role, one if Count is 0. The
+// zero value asks nobody.
+type Asked struct {
+	Role  string
+	Count int
+}
+
+// UnmarshalJSON reads a role, or an object with a role and a count.
+func (a *Asked) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &a.Role)
+	}
+	type plain Asked
+	return json.Unmarshal(data, (*plain)(a))
+}
