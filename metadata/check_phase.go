@@ -52,6 +52,7 @@ func (c *checker) phase(p *Phase) {
 		at.must("report", checkReport(p.Report))
 	}
 	c.allowed(at, p.AllowanceFrom)
+	c.lane(at, p)
 	c.standing(at, p)
 	c.phaseParts(at, p)
 }
@@ -60,6 +61,34 @@ func (c *checker) phase(p *Phase) {
 func (c *checker) allowed(at place, from int) {
 	if count(at, "allowance_from", from); from > c.attempts {
 		at.bad("allowance_from", "%d is more than the %d attempts there are", from, c.attempts)
+	}
+}
+
+// lane checks where the work of a part is that is done beside others.
+func (c *checker) lane(at place, p *Phase) {
+	switch {
+	case p.Lane == nil:
+		return
+	case p.Task == "":
+		at.bad("lane", "is set, but the phase does no task of another")
+	case p.Status != PhaseInProgress && p.Status != PhaseFailed:
+		at.bad("lane", "is set, but the part is %s", p.Status)
+	}
+	at.filled("lane.base", p.Lane.Base)
+	at.commit("lane.base", p.Lane.Base)
+	at.commit("lane.head", p.Lane.Head)
+	x := p.Lane.Conflict
+	if x == nil {
+		return
+	}
+	for _, part := range x.Parts {
+		at.known("lane.conflict.parts", part)
+	}
+	for _, file := range x.Paths {
+		at.path("lane.conflict.paths", file)
+	}
+	if count(at, "lane.conflict.writer", x.Writer); x.Writer > c.attempts {
+		at.bad("lane.conflict.writer", "there is no attempt %d", x.Writer)
 	}
 }
 

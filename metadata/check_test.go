@@ -37,7 +37,7 @@ func mistakes() map[string]func(r *Run) {
 	planning := func(r *Run) *Phase { return &r.Phases[0] }
 	design := func(r *Run) *Phase { return &r.Phases[1] }
 	return map[string]func(r *Run){
-		"schema: 1 is not the version that is written, 2":                func(r *Run) { r.Schema = 1 },
+		"schema: 1 is not the version that is written, 3":                func(r *Run) { r.Schema = 1 },
 		"revision: -1 is less than 0":                                    func(r *Run) { r.Revision = -1 },
 		"issue_number: is missing":                                       func(r *Run) { r.IssueNumber = "" },
 		`issue_number: "../7" is not`:                                    func(r *Run) { r.IssueNumber = "../7" },

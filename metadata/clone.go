@@ -52,6 +52,12 @@ func (p Phase) clone() Phase {
 	p.Violations = slices.Clone(p.Violations)
 	p.Recent = slices.Clone(p.Recent)
 	p.Use = clonePointer(p.Use)
+	if p.Lane = clonePointer(p.Lane); p.Lane != nil {
+		if p.Lane.Conflict = clonePointer(p.Lane.Conflict); p.Lane.Conflict != nil {
+			c := p.Lane.Conflict
+			c.Parts, c.Paths = slices.Clone(c.Parts), slices.Clone(c.Paths)
+		}
+	}
 	if p.RollbackContext = clonePointer(p.RollbackContext); p.RollbackContext != nil {
 		details := clonePointer(p.RollbackContext.Details)
 		if details != nil {

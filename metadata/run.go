@@ -14,7 +14,7 @@ import (
 )
 
 // Schema is the version of the format that this program writes.
-const Schema = 2
+const Schema = 3
 
 // Run is everything a run remembers. The zero value is not valid; see Run.Check.
 // Fields up to UpdatedAt keep the names that users of the older format know.
@@ -227,6 +227,27 @@ type Phase struct {
 	// AllowanceFrom is that of Run for this phase alone, where it is larger: a
 	// person has had one of several parts tried again.
 	AllowanceFrom int `json:"allowance_from,omitzero"`
+	// Lane is where a part is done beside others, until its work is on the branch; nil:
+	// on the branch itself.
+	Lane *Lane `json:"lane,omitempty"`
+}
+
+// Lane is the work of a part that is done beside others, in a tree of its own.
+type Lane struct {
+	Base string `json:"base"`           // commit of the run's branch that the work started from
+	Head string `json:"head,omitempty"` // newest commit with the work, a second parent in the history of the branch; empty: none yet
+	// Conflict is why the work could not be integrated; nil: it could, or nobody tried.
+	Conflict *Conflict `json:"conflict,omitempty"`
+}
+
+// Conflict is why the work of a lane does not go together with what went in before it.
+type Conflict struct {
+	Parts []string `json:"parts,omitempty"` // that went in since the lane began
+	Paths []string `json:"paths,omitempty"` // that both have changed; none: both go together, and checks fail then
+	// Writer is the attempt in which the writer of the part brought the two together;
+	// 0: that is left to do.
+	Writer int  `json:"writer,omitzero"`
+	Person bool `json:"person,omitzero"` // what the writer did was not enough: a person decides
 }
 
 // Edited reports whether somebody has changed the artifact since the phase was

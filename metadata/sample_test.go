@@ -32,7 +32,7 @@ func sample() Run {
 		}
 	}
 	return Run{
-		Schema: 2, Revision: 9,
+		Schema: 3, Revision: 9,
 		IssueNumber: "7", IssueURL: link, IssueTitle: "Say hello", Repository: "octo/hello",
 		WorkflowVersion: "1.0.0", Language: "en", BranchName: "reprise/issue-7", BaseCommit: commit,
 		CurrentPhase: "design", Status: Waiting,
@@ -63,6 +63,10 @@ func sample() Run {
 			},
 			{Name: "testing", Status: PhasePending},
 			{Name: "rollout.t1", Task: "t1", Status: PhasePending, AllowanceFrom: 1},
+			{
+				Name: "rollout.t2", Task: "t2", Status: PhaseInProgress, CurrentStep: Revise, StartedAt: ptr(at(7)),
+				Lane: &Lane{Base: strings.Repeat("a", 40), Head: strings.Repeat("b", 40), Conflict: &Conflict{Parts: []string{"rollout.t1"}, Paths: []string{"main.go"}, Writer: 3, Person: true}},
+			},
 			{Name: "rollout", Status: PhaseSkipped, Dropped: "planning"},
 		},
 		RollbackHistory: []Rollback{{

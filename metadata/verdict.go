@@ -1,6 +1,9 @@
 package metadata
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Verdict is what a review says, in types; prose is never read for it.
 type Verdict struct {
@@ -136,6 +139,7 @@ const (
 	TimedOut           Code = "timed_out"
 	NoProgress         Code = "no_progress"
 	Stuck              Code = "stuck"
+	Conflicts          Code = "conflict" // two parts of a phase do not go together
 	OutputInvalid      Code = "output_invalid"
 	ReviewFailed       Code = "review_failed"
 	CheckFailed        Code = "check_failed"
@@ -215,4 +219,13 @@ func (u Usage) Plus(v Usage) Usage {
 	u.USD += v.USD
 	u.Estimated = u.Estimated || v.Estimated
 	return u
+}
+
+// Rounded rounds dollars to a millionth, which drops the noise of
+// floating-point sums.
+func Rounded(usd float64) float64 {
+	if math.Abs(usd) > 1e9 {
+		return usd // it has no such digits
+	}
+	return math.Round(usd*1e6) / 1e6
 }

@@ -27,6 +27,9 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 	if rec.Base == "" {
 		rec.Base = cmp.Or(split.Base(&run, d.Phase), b.Base)
 	}
+	if b.Beside && rec.Lane == nil {
+		rec.Lane = &metadata.Lane{Base: b.Base}
+	}
 	run.CurrentPhase = d.Phase
 	n := len(run.Attempts) + 1
 	run.Attempts = append(run.Attempts, metadata.Attempt{
@@ -45,8 +48,14 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	if d.Final() {
 		return touch(end(run, d, o), o.At)
 	}
-	conclude(&run, o)
 	rec := run.Phase(d.Phase)
+	a := conclude(&run, d, o)
+	if IsVoid(rec, *a) {
+		return touch(run, o.At)
+	}
+	if rec.Lane != nil && o.Head != "" {
+		rec.Lane.Head = o.Head
+	}
 	evaluated := o.Status != metadata.Errored && o.Status != metadata.Cut // otherwise the objections to the work stay as they are
 	if evaluated && (d.Do == DoExecute || d.Do == DoRevise) {
 		rec.Violations = firstViolations(o.Violations) // the next call is told
@@ -55,22 +64,24 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 		p := plan.Phase(d.Phase)
 		switch d.Do {
 		case DoExecute, DoRevise, DoIntegrate:
-			wrote(&run, rec, p, d, o)
+			wrote(&run, rec, p, a, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
-			run.Attempts[len(run.Attempts)-1].Verdict = RulingOf(o.Checks)
+			a.Verdict = RulingOf(o.Checks)
 			if p.NoReview {
 				completeOrRevise(rec, p, o.At)
 			}
 		case DoReview:
 			reviewed(rec, p, o)
 			run.AnswerReviews(rec)
-			last := &run.Attempts[len(run.Attempts)-1]
-			last.Verdict = rec.Verdict.Verdict
+			a.Verdict = rec.Verdict.Verdict
 			for _, g := range rec.Verdict.FailedGates() {
-				last.FailedGates = append(last.FailedGates, g.Gate)
+				a.FailedGates = append(a.FailedGates, g.Gate)
 			}
 		}
+	}
+	if o.Conflict != nil {
+		conflicts(rec, *o.Conflict, o)
 	}
 	addQuestions(&run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
@@ -99,9 +110,25 @@ func end(run metadata.Run, d Decision, o Outcome) metadata.Run {
 	return run
 }
 
-// conclude completes the open attempt.
-func conclude(run *metadata.Run, o Outcome) {
-	a := &run.Attempts[len(run.Attempts)-1]
+// IsVoid reports whether what an attempt comes to has no effect, because people have
+// taken its phase back or left it out meanwhile. Only cost and history have it.
+func IsVoid(rec *metadata.Phase, a metadata.Attempt) bool {
+	return rec.Status != metadata.PhaseInProgress || rec.Generation != a.Generation
+}
+
+// AttemptOf gives the newest attempt of a phase, which has to have one: the open one
+// while somebody is at work on the phase. It points into run.
+func AttemptOf(run *metadata.Run, phase string) *metadata.Attempt {
+	i := len(run.Attempts) - 1
+	for i > 0 && run.Attempts[i].Phase != phase {
+		i--
+	}
+	return &run.Attempts[i]
+}
+
+// conclude completes the open attempt of a decision.
+func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
+	a := AttemptOf(run, d.Phase)
 	at := o.At
 	a.EndedAt, a.Status, a.Code, a.Class, a.Why = &at, o.Status, o.Code, o.Class, o.Why
 	if o.Status != metadata.Succeeded {
@@ -115,14 +142,22 @@ func conclude(run *metadata.Run, o Outcome) {
 		a.Model = o.Model
 	}
 	run.Cost = addUsage(run.Cost, o.Usage)
+	return a
 }
 
 // wrote records new work of a phase, which nobody has judged yet.
-func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decision, o Outcome) {
-	if d.Do == DoRevise {
+func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metadata.Attempt, o Outcome) {
+	switch {
+	case a.Step == metadata.Integrate && rec.Lane != nil: // it is reviewed already
+		rec.Lane = nil
+		complete(rec, o.At)
+		return
+	case a.Step == metadata.Revise && rec.Lane != nil && rec.Lane.Conflict != nil && rec.Lane.Conflict.Writer == 0:
+		rec.Lane.Conflict.Writer = a.N // nobody has found anything wrong with the work
+	case a.Step == metadata.Revise:
 		rec.RetryCount++
 	}
-	rec.Written = len(run.Attempts)
+	rec.Written = a.N
 	rec.Digest, rec.OutputFiles, rec.Diff = o.Written.Digest, o.Written.Files, &o.Written.Diff
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
@@ -130,7 +165,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, d Decisio
 		split.Take(run, p, o.Written.Report)
 		children(run, p, o.Written.Report)
 	}
-	rec.CompletedSteps = stepDone(rec.CompletedSteps, d.Step())
+	rec.CompletedSteps = stepDone(rec.CompletedSteps, a.Step)
 	rec.CurrentStep = metadata.Review
 	if p.NoReview {
 		rec.Verdict, rec.ReviewResult = nil, "" // of a review that was switched off since
@@ -166,10 +201,32 @@ func completeOrRevise(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
 	}
 }
 
+// complete completes a phase. The work of a part that was done beside others has to be
+// on the branch for that.
 func complete(rec *metadata.Phase, at time.Time) {
+	if rec.Lane != nil && rec.Lane.Head != "" {
+		rec.CurrentStep = metadata.Integrate
+		return
+	}
+	rec.Lane = nil
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseCompleted, "", &at
 	rec.Accepted = rec.Digest
 	rec.RollbackContext = nil
+}
+
+// conflicts records why the work of a part could not be integrated: its writer is to
+// bring it together with what went in meanwhile and, if that was not enough, a person.
+func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
+	if was := rec.Lane.Conflict; was != nil {
+		c.Writer, c.Person = was.Writer, true
+		rec.Lane.Conflict = &c
+		return
+	}
+	rec.Lane.Base, rec.Lane.Conflict = o.Base, &c
+	rec.CurrentStep, rec.Recent = metadata.Revise, nil
+	if len(o.Checks) > 0 {
+		rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
+	}
 }
 
 // stepDone adds a step to the completed ones. New work makes an earlier

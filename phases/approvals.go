@@ -85,7 +85,7 @@ func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, w
 
 // ApprovalOf is Approval for the part of that name, if it waits for one.
 func ApprovalOf(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
-	for _, d := range due(plan, run) {
+	for _, d := range Due(plan, run) {
 		rec, p := run.Phase(d.Phase), plan.Phase(d.Phase)
 		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || Unreviewed(p, rec) || ok && d.Phase != part {
 			continue

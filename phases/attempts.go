@@ -191,6 +191,21 @@ func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata
 	return tries
 }
 
+// IntegratedSince names the parts whose work went in since a part beside them began, each
+// once.
+func IntegratedSince(run metadata.Run, part string) (names []string) {
+	rec, began := run.Phase(part), 0
+	for _, a := range run.Attempts {
+		switch {
+		case a.Phase == part && a.Generation == rec.Generation && began == 0:
+			began = a.N
+		case began > 0 && a.Step == metadata.Integrate && a.Status == metadata.Succeeded && split.Beside(rec, run.Phase(a.Phase)) && !slices.Contains(names, a.Phase):
+			names = append(names, a.Phase)
+		}
+	}
+	return names
+}
+
 // allowanceFrom is the number of the attempt after which a phase has its newest
 // allowance: that of the run or, for a part, its own.
 func allowanceFrom(run metadata.Run, rec *metadata.Phase) int {

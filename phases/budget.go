@@ -3,7 +3,6 @@ package phases
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -150,13 +149,4 @@ func addUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
 	c.CachedTokens += u.CachedTokens
 	c.USD += u.USD
 	return c
-}
-
-// Rounded rounds dollars to a millionth, which drops the noise of
-// floating-point sums.
-func Rounded(usd float64) float64 {
-	if math.Abs(usd) > 1e9 {
-		return usd // it has no such digits
-	}
-	return math.Round(usd*1e6) / 1e6
 }

@@ -28,7 +28,7 @@ func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 // next gives the first thing there is to do. Only if there is none, it ends: with
 // what the first part waits for.
 func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
-	all := due(plan, run)
+	all := Due(plan, run)
 	for _, d := range all {
 		if !d.Final() {
 			return d
@@ -37,11 +37,11 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	return all[0]
 }
 
-// due gives what each phase needs that is not done and does not need another one
+// Due gives what each phase needs that is not done and does not need another one
 // that is not: at least one decision, in the order of the record, which has the
 // phases that rules have inserted. It has more than one only among the parts of a
 // phase.
-func due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
+func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 	for _, p := range plan.Phases {
 		if run.Phase(p.Name) == nil {
 			return []Decision{{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("phase_unrecorded")}}
@@ -134,6 +134,12 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		}
 		return attempt(plan, run, rec, step, whyRevise(rec))
 	}
+	if c := rec.Lane; rec.CurrentStep == metadata.Integrate && c != nil {
+		if c.Conflict != nil && c.Conflict.Person {
+			return Decision{Do: DoWait, Phase: p.Name, Code: metadata.Conflicts, Why: whyConflicts(rec)}
+		}
+		return Decision{Do: DoIntegrate, Phase: p.Name, Why: metadata.Because("part_done")}
+	}
 	return Decision{Do: DoFail, Phase: p.Name, Code: metadata.StateCorrupt, Why: metadata.Because("step_unrecorded", "step", rec.CurrentStep)}
 }
 
@@ -178,6 +184,8 @@ func generationOf(run metadata.Run, attempt int) int {
 func whyRevise(rec *metadata.Phase) metadata.Reason {
 	blockers, gates := len(rec.Verdict.OpenBlockers()), len(rec.Verdict.FailedGates())
 	switch {
+	case rec.Lane != nil && rec.Lane.Conflict != nil && rec.Lane.Conflict.Writer == 0:
+		return whyConflicts(rec)
 	case rec.RollbackContext != nil:
 		return takenBack(rec)
 	case rec.Verdict == nil || rec.Verdict.Verdict == metadata.Pass, rec.ChecksFail() && rec.Verdict.Verdict == metadata.Fail && blockers+gates == 0:
@@ -186,6 +194,15 @@ func whyRevise(rec *metadata.Phase) metadata.Reason {
 		return metadata.Because("suggestions_kept")
 	}
 	return metadata.Because("review_failed", "blockers", blockers, "gates", gates)
+}
+
+// whyConflicts says what keeps the work of a part from the branch.
+func whyConflicts(rec *metadata.Phase) metadata.Reason {
+	c := rec.Lane.Conflict
+	if len(c.Paths) == 0 {
+		return metadata.Because("parts_checks_fail", "phase", rec.Name, "parts", c.Parts)
+	}
+	return metadata.Because("parts_conflict", "phase", rec.Name, "parts", c.Parts, "paths", c.Paths)
 }
 
 // checksDue reports whether the phase's checks have not run on its newest work.

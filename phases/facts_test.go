@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/facts"
 )
 
 func TestSeen(t *testing.T) {
-	const facts = `{"attempt":2,"checks":{"2-fast":"pass","unit":"fail"},"cost":{"usd":0.5,"tokens":7},"diff":{"files":3,"lines":12},
+	const known = `{"attempt":2,"checks":{"2-fast":"pass","unit":"fail"},"cost":{"usd":0.5,"tokens":7},"diff":{"files":3,"lines":12},
 		"findings":{"blockers":0,"suggestions":2},"issue":{"labels":["bug","ui"],"title":"x"},"report":{"risk":"high","parts":{"api":true},"list":[{"a":1}]},"verdict":"fail"}`
 	for when, want := range map[string]string{
 		`{report: risk: "high"}`:                       `report.risk is "high"`,
@@ -20,7 +21,7 @@ func TestSeen(t *testing.T) {
 		`{report: risky: "high"}`:                      "",
 		`{}`:                                           "",
 	} {
-		if got := english(metadata.Because("rule_saw", "rule", "", "facts", factsAbout(when, []byte(facts)))); got != ": "+want {
+		if got := english(metadata.Because("rule_saw", "rule", "", "facts", facts.About(when, []byte(known)))); got != ": "+want {
 			t.Errorf("of %s it says %q, want %q", when, got, want)
 		}
 	}

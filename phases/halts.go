@@ -11,7 +11,7 @@ import (
 // about them, in the order of the record, each with the reason. Other parts go on
 // meanwhile, so there can be several, also while the run is at work.
 func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
-	return slices.DeleteFunc(due(plan, run), func(d Decision) bool {
+	return slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
 		return !d.Final() || rec == nil || rec.Task == ""
 	})
@@ -22,8 +22,11 @@ func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
 // not answer, would fail for them, too; and while all parts are done on one branch,
 // so would their checks if those of this part do.
 func haltsAlone(rec *metadata.Phase, d Decision) bool {
-	return !rec.ChecksFail() && slices.Contains([]metadata.Code{
-		metadata.AwaitingPerson, metadata.ReviewFailed, metadata.Stuck, metadata.NoProgress, metadata.OutputInvalid,
+	if rec.Lane != nil && d.Code == metadata.CheckFailed {
+		return true
+	}
+	return (rec.Lane != nil || !rec.ChecksFail()) && slices.Contains([]metadata.Code{
+		metadata.AwaitingPerson, metadata.ReviewFailed, metadata.Stuck, metadata.Conflicts, metadata.NoProgress, metadata.OutputInvalid,
 		metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound,
 	}, d.Code)
 }

@@ -31,6 +31,10 @@ type Outcome struct {
 	Checks     []metadata.CheckResult // for check
 	Verdict    *metadata.Verdict      // for a review that succeeded
 	Work       string                 // Digest of the work a review judged
+
+	Head     string             // newest commit with the work of a part that is done beside others; "": as before
+	Conflict *metadata.Conflict // why such work could not be integrated; then Base is the commit of the branch that Head leads on from
+	Base     string
 }
 
 // Written is what execute or revise left behind.
@@ -47,4 +51,5 @@ type Beginning struct {
 	Session string // chosen by us, or the one that goes on
 	Model   string
 	Base    string // the commit the tree is at
+	Beside  bool   // it is a part that is done beside others
 }

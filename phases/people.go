@@ -145,6 +145,7 @@ func Skip(plan *pipelines.Pipeline, run metadata.Run, phase string, at time.Time
 		}
 		rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseSkipped, "", nil
 		rec.RollbackContext = nil
+		leaveLane(rec)
 		forgetChildren(&run, func(name string) bool { return name == rec.Name })
 		if run.Stop != nil && run.Stop.Phase == rec.Name {
 			wake(&run)

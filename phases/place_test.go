@@ -87,7 +87,7 @@ func TestProposed(t *testing.T) {
 
 func TestRounded(t *testing.T) {
 	for in, want := range map[float64]float64{0.1 + 0.2: 0.3, 0.12000000000000001: 0.12, -0.1 - 0.2: -0.3, 1e300: 1e300, 0.0000004: 0, 2.5: 2.5} {
-		if got := Rounded(in); got != want {
+		if got := metadata.Rounded(in); got != want {
 			t.Errorf("%v becomes %v, want %v", in, got, want)
 		}
 	}

@@ -51,8 +51,8 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	run = run.Clone()
 	target := run.Phase(request.To)
 	request.Reason = withoutBecause(request.Reason)
-	if request.Step == metadata.Revise && target.Written == 0 {
-		request.Step = metadata.Execute // there is nothing to revise yet
+	if conflict := target.Lane != nil && target.Lane.Conflict != nil; request.Step == metadata.Revise && (target.Written == 0 || conflict) {
+		request.Step = metadata.Execute // there is nothing to revise yet, or it has to be done on what went in meanwhile
 	}
 	out.Entry = entryOf(plan, run, request)
 	out.Open = openAt(&run, out.Entry.FromPhase, target, request.Reviewed)
@@ -224,6 +224,7 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 	rec.Violations, rec.Approve, rec.Ask, rec.Accepted = nil, "", "", ""
 	if step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
+		leaveLane(rec)
 	}
 }
 
@@ -233,6 +234,7 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 // Where the code stays, so does the commit the phase started from: its work is
 // still to be seen by whoever reviews it.
 func resetToPending(rec *metadata.Phase, restored bool) {
+	leaveLane(rec)
 	base := rec.Base
 	if restored {
 		base = ""
@@ -240,6 +242,13 @@ func resetToPending(rec *metadata.Phase, restored bool) {
 	*rec = metadata.Phase{
 		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
 		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
+	}
+}
+
+// leaveLane gives up the work of a part that is not on the branch.
+func leaveLane(rec *metadata.Phase) {
+	if rec.Lane != nil {
+		rec.Lane, rec.Base = nil, ""
 	}
 }
 

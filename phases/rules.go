@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/facts"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -36,10 +37,10 @@ func Unclear(plan *pipelines.Pipeline, run metadata.Run, rule int, err error, at
 // Fire gives the record after a rule, by its place in the plan, took effect.
 // For a rule that takes the run back, it also gives the plan of that rollback.
 // The record notes the facts that the rule is about.
-func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, facts []byte, at time.Time) (metadata.Run, *RollbackPlan) {
+func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at time.Time) (metadata.Run, *RollbackPlan) {
 	r, run := plan.Rules[rule], run.Clone()
 	why := ruleName(plan, rule)
-	if saw := factsAbout(r.When, facts); len(saw) > 0 {
+	if saw := facts.About(r.When, known); len(saw) > 0 {
 		why = metadata.Because("rule_saw", "rule", why, "facts", saw)
 	}
 	rec := run.Phase(r.After)

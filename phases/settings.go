@@ -28,7 +28,7 @@ func down(run metadata.Run, agent string) bool {
 		if a.N <= run.AllowanceFrom {
 			return false
 		}
-		if a.Agent == agent && a.Status != metadata.Cut {
+		if a.Agent == agent && a.Status != metadata.Cut && a.Status != metadata.Started {
 			return a.Status == metadata.Errored && (a.Class == metadata.Missing || a.Class == metadata.Auth)
 		}
 	}

@@ -74,17 +74,33 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 		if rec == nil || a.N != len(run.Attempts)+1 || a.Generation != rec.Generation {
 			continue
 		}
-		if a.Status == metadata.Started {
-			end := at
-			a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &end
-			a.Why = metadata.Because("ended_before_agent")
-		}
 		run.Attempts = append(run.Attempts, a)
-		run.Cost = addUsage(run.Cost, a.Usage)
+		if a.Status != metadata.Started {
+			run.Cost = addUsage(run.Cost, a.Usage)
+		}
 		if rec.Status == metadata.PhasePending {
 			start := a.StartedAt
 			rec.Status, rec.CurrentStep, rec.StartedAt = metadata.PhaseInProgress, metadata.Execute, &start
 		}
+	}
+	return Ended(run, nil, at)
+}
+
+// Ended ends the attempts that the record has as open: nobody is at work any more. Seen
+// are the attempts as this machine knows them, which may say more of what they cost.
+func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run {
+	run = run.Clone()
+	for i := range run.Attempts {
+		a := &run.Attempts[i]
+		if a.Status != metadata.Started {
+			continue
+		}
+		if i < len(seen) && seen[i].Phase == a.Phase && seen[i].StartedAt.Equal(a.StartedAt) {
+			a.Usage, a.Session, a.Confirmed = seen[i].Usage, seen[i].Session, seen[i].Confirmed
+		}
+		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
+		a.Why = metadata.Because("ended_before_agent")
+		run.Cost = addUsage(run.Cost, a.Usage)
 	}
 	return run
 }
@@ -141,6 +157,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 		return run, refuse(metadata.Because("retry_elsewhere", "phase", run.Stop.Phase, "other", phase))
 	}
 	rec.RetryCount, rec.Recent = 0, nil
+	integrateAnew(rec)
 	run.AllowanceFrom = len(run.Attempts)
 	run.Status, run.Stop = metadata.Running, nil
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: phase, Why: metadata.Because("fresh_allowance")})
@@ -160,9 +177,17 @@ func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error)
 		return run, refuse(metadata.Because("retry_ended", "phase", d.Phase, "status", rec.Status))
 	}
 	rec.RetryCount, rec.Recent, rec.AllowanceFrom = 0, nil, len(run.Attempts)
+	integrateAnew(rec)
 	wake(&run)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: "retry", Phase: d.Phase, Why: metadata.Because("fresh_allowance")})
 	return touch(run, at), nil
+}
+
+// integrateAnew forgets that the work of a part did not go together with others.
+func integrateAnew(rec *metadata.Phase) {
+	if rec.Lane != nil {
+		rec.Lane.Conflict = nil
+	}
 }
 
 // SetUp gives the record after the commands that make its work tree ready. One

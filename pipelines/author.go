@@ -49,6 +49,7 @@ type author struct {
 	Setup         []authorSetup
 	Hooks         []hook.Hook
 	Checks        string
+	Jobs          int
 	Presets       map[string][]string
 	Protect       []string
 	Secrets       Secrets
@@ -207,6 +208,7 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Finish:  a.Finish,
 		Notes:   a.Notes,
+		Jobs:    a.Jobs,
 		Source:  source,
 	}
 	for model, price := range a.Prices {

@@ -43,6 +43,7 @@ type Pipeline struct {
 	Presets         map[string][]string `json:"presets,omitempty"`
 	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
 	Secrets         Secrets             `json:"secrets,omitzero"`
+	Jobs            int                 `json:"jobs,omitempty"`             // most parts of a phase that are done at the same time; 0: one
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`

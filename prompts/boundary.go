@@ -67,7 +67,7 @@ func (f *Feedback) texts() []string {
 	}
 	texts = append(texts, f.Violations...)
 	texts = append(texts, f.Missing...)
-	return append(texts, f.Invalid...)
+	return append(append(texts, f.Invalid...), f.Conflict)
 }
 
 // checkBoundary says why d.Boundary does not protect d.

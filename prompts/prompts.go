@@ -75,6 +75,7 @@ type Feedback struct {
 	Violations []string  // changes that were taken back, with the rule each broke
 	Missing    []string  // evidence that the last call did not bring
 	Invalid    []string  // what is wrong with the structured answer of the last call
+	Conflict   string    // why the work does not go together with what went in before, and what to do; empty: it does
 }
 
 // Comment is what somebody has said about a line of a pull request.

@@ -47,6 +47,7 @@ func (m *marker) feedback(f Feedback) Feedback {
 		f.Checks[i].Tests = m.list(f.Checks[i].Tests)
 	}
 	f.Violations, f.Missing, f.Invalid = m.list(f.Violations), m.list(f.Missing), m.list(f.Invalid)
+	m.show(&f.Conflict)
 	return f
 }
 

@@ -166,9 +166,13 @@ func (c runCommit) truthful(texts map[string]string) error {
 		return fmt.Errorf("it is of issue %q, its record of %q", got, run.IssueNumber)
 	}
 	if n := trailers["Reprise-Attempt"]; n != "" {
-		a := run.Attempts[len(run.Attempts)-1]
-		if n != strconv.Itoa(a.N) || trailers["Reprise-Phase"] != a.Phase || trailers["Reprise-Step"] != string(a.Step) || a.Status == metadata.Started {
-			return fmt.Errorf("its trailers are %v, its newest attempt is %+v", trailers, a)
+		at, err := strconv.Atoi(n)
+		if err != nil || at < 1 || at > len(run.Attempts) {
+			return fmt.Errorf("its trailers are %v, and there are %d attempts", trailers, len(run.Attempts))
+		}
+		a := run.Attempts[at-1]
+		if trailers["Reprise-Phase"] != a.Phase || trailers["Reprise-Step"] != string(a.Step) || a.Status == metadata.Started {
+			return fmt.Errorf("its trailers are %v, the attempt is %+v", trailers, a)
 		}
 	}
 	for _, p := range run.Phases {

@@ -32,6 +32,16 @@ func (o Options) within(box *sandbox.Sandbox) Options {
 	return o
 }
 
+// Beside gives o for work in another tree at the same time: programs have homes of their
+// own in the folder state, and the names of temporary folders begin with mark.
+func (o Options) Beside(state, mark string) Options {
+	o.Mark = mark
+	if o.box == nil {
+		return o
+	}
+	return o.within(o.box.Beside(state))
+}
+
 // Held says what the sandbox of o holds; without a sandbox, ok is false. To
 // find out, it may make a control group and remove it.
 func (o Options) Held() (held sandbox.Held, ok bool) {

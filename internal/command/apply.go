@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -222,7 +222,7 @@ func (o Request) Rollback() phases.Rollback {
 		step = metadata.Revise
 	}
 	return phases.Rollback{
-		To: o.Phase, Step: step, Reason: o.Text, Reviewed: engine.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
+		To: o.Phase, Step: step, Reason: o.Text, Reviewed: files.CountOpen(o.Text), By: o.By, CommentURL: o.Url, Restore: o.Restore, Trigger: metadata.Manual, At: o.At,
 	}
 }
 

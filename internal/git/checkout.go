@@ -16,6 +16,9 @@ import (
 // checkoutBranch returns the commit of the run's branch in the user's repository.
 // A branch that makes the name impossible there is an error.
 func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
+	if br.opt.Aside != "" {
+		return "", nil
+	}
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", br.ref}
 	for _, p := range folders.Parents(br.opt.Branch) {
 		args = append(args, "refs/heads/"+p)

@@ -16,6 +16,8 @@ type Commit struct {
 	Files   map[string][]byte // files of the state folder and their content; written to the tree as well
 	Stage   *Stage            // of the tip; nil: nothing
 	Moves   map[string]string // files or folders of the state folder, from and to
+	Gone    []string          // files of the state folder that are removed
+	Parents []string          // besides the tip: commits whose work is kept, and is not on the branch yet
 	Time    time.Time         // of author and committer, recorded in UTC
 
 	// Anew says that the state folder has Files and nothing else: what the tip

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/shelf"
@@ -166,7 +167,7 @@ func (r *Repo) plan(c Commit) (revision, error) {
 	if !c.Anew && !r.besides(c) {
 		ops = append(r.putBack(), ops...)
 	}
-	return revision{message: c.Message, time: c.Time, ops: ops}, nil
+	return revision{message: c.Message, time: c.Time, ops: ops, parents: c.Parents}, nil
 }
 
 // Stage takes changed paths as they are now; one that is gone will be removed
@@ -200,4 +201,29 @@ func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) e
 		}
 	}
 	return r.large.each(s.large(), f)
+}
+
+// MoveTo makes the work tree equal to a commit, which is the tip from then on. What is
+// not committed is lost, but for files that are ignored.
+func (r *Repo) MoveTo(ctx context.Context, commit string) error {
+	r.tip, r.isNew = commit, false
+	err := r.reset(ctx)
+	if err == nil {
+		err = errors.Join(r.large.fill(ctx), r.setLocal(ctx))
+	}
+	return err
+}
+
+// Keep makes a commit of what is staged outside of the state folder, on a parent and
+// without that folder. Branch and tree stay as they are. It is "" if nothing is.
+func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at time.Time) (string, error) {
+	ops := slices.DeleteFunc(s.changes(), func(o op) bool { return pathname.Under(o.path, r.opt.State) })
+	if len(ops) == 0 {
+		return "", nil
+	}
+	if err := errors.Join(r.large.keep(s.large()), r.staged.release(blobsOf(ops))); err != nil {
+		return "", err
+	}
+	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
+	return r.fastImport(ctx, besideRef, parent, []revision{rev}, true)
 }

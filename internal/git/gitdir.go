@@ -163,7 +163,10 @@ func (g *gitDir) home(names ...string) string {
 
 // objects is where the objects of the run are written.
 func (g *gitDir) objects() string {
-	if g.opt.DryRun {
+	switch {
+	case g.opt.Aside != "":
+		return g.opt.Aside
+	case g.opt.DryRun:
 		return g.home("objects")
 	}
 	return g.src.objects()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -74,7 +75,7 @@ func TestBelow(t *testing.T) {
 		}
 	}
 	for mode, want := range map[string]string{"100664": "100644", "100755": "100755", "100700": "100755", "120000": "120000"} {
-		if got := plainMode(mode); got != want {
+		if got := folder.PlainMode(mode); got != want {
 			t.Errorf("mode %s is %s, want %s", mode, got, want)
 		}
 	}

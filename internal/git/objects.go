@@ -1,15 +1,11 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
-	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
@@ -49,10 +45,10 @@ func readFile(ctx context.Context, ask asker, refs []string, ref, path string) (
 
 // below gives the files of a folder of a commit, by their path from the top of
 // the repository: none if there is no such folder. commit is a full hash.
-func below(ctx context.Context, ask asker, commit, dir string) (map[string]entry, error) {
+func below(ctx context.Context, ask asker, commit, of string) (map[string]entry, error) {
 	files := map[string]entry{}
-	type folder struct{ name, path string }
-	for todo := []folder{{commit + ":" + dir, dir}}; len(todo) > 0; todo = todo[1:] {
+	type dir struct{ name, path string }
+	for todo := []dir{{commit + ":" + of, of}}; len(todo) > 0; todo = todo[1:] {
 		found, err := ask(ctx, todo[0].name)
 		if err != nil {
 			return nil, err
@@ -60,39 +56,19 @@ func below(ctx context.Context, ask asker, commit, dir string) (map[string]entry
 		if found[0].Kind != "tree" {
 			continue
 		}
-		inside, err := entries(found[0].Data, len(commit)/2)
+		inside, err := folder.Entries(found[0].Data, len(commit)/2)
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", todo[0].path, err)
 		}
 		for _, e := range inside {
-			if p := todo[0].path + "/" + e.name; e.mode == folderMode {
-				todo = append(todo, folder{e.id, p})
+			if p := todo[0].path + "/" + e.Name; e.Mode == folder.Mode {
+				todo = append(todo, dir{e.ID, p})
 			} else {
-				files[p] = entry{mode: plainMode(e.mode), id: e.id}
+				files[p] = entry{mode: folder.PlainMode(e.Mode), id: e.ID}
 			}
 		}
 	}
 	return files, nil
-}
-
-// folderMode is the mode of a folder in another.
-const folderMode = "40000"
-
-// child is an entry of a folder, with the mode as it stands there.
-type child struct{ name, mode, id string }
-
-// entries reads a folder as git keeps it, with ids of so many bytes.
-func entries(data []byte, size int) (all []child, err error) {
-	for len(data) > 0 {
-		info, after, _ := bytes.Cut(data, []byte{0})
-		mode, name, ok := strings.Cut(string(info), " ")
-		if !ok || len(after) < size {
-			return nil, errors.New("is no folder that git could have written")
-		}
-		all = append(all, child{name, mode, hex.EncodeToString(after[:size])})
-		data = after[size:]
-	}
-	return all, nil
 }
 
 // KeptRefs begin the names under which the records of runs are kept.
@@ -111,15 +87,4 @@ func shelves(ask asker, log func(ctx context.Context, args ...string) ([]byte, e
 			return string(out), err
 		},
 	}
-}
-
-// plainMode gives a mode as git does today: old ones of files say more.
-func plainMode(mode string) string {
-	if bits, err := strconv.ParseUint(mode, 8, 32); err == nil && strings.HasPrefix(mode, "100") {
-		if bits&0o100 != 0 {
-			return "100755"
-		}
-		return "100644"
-	}
-	return mode
 }

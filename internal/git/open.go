@@ -102,7 +102,7 @@ func (r *Repo) open(ctx context.Context) error {
 	if err := r.bringUp(ctx); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(r.tip), err)
 	}
-	if r.localTip == "" || r.opt.DryRun {
+	if r.localTip == "" || r.opt.DryRun || r.opt.Aside != "" {
 		return nil
 	}
 	return r.upstream.publish(ctx)
@@ -124,7 +124,7 @@ func (r *Repo) check(ctx context.Context) error {
 	if strings.ContainsAny(root, "\n\x00") {
 		return fmt.Errorf("%q holds a line break: choose another folder", root)
 	}
-	if inside(root, o.Source.Dir) || inside(root, o.Source.CommonDir) {
+	if folders.Inside(root, o.Source.Dir) || folders.Inside(root, o.Source.CommonDir) {
 		return fmt.Errorf("%s lies in the repository %s: choose a folder outside", root, o.Source.Dir)
 	}
 	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
@@ -161,22 +161,6 @@ func (r *Repo) checkBranch(ctx context.Context) error {
 		return fmt.Errorf("%q is not a name for a branch", r.opt.Branch)
 	}
 	return nil
-}
-
-// inside says whether p is dir or lies in it, symbolic links aside.
-func inside(p, dir string) bool {
-	for ; ; p = filepath.Dir(p) {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			if d, err := filepath.EvalSymlinks(dir); err == nil {
-				dir = d
-			}
-			rel, err := filepath.Rel(dir, real)
-			return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
-		}
-		if p == filepath.Dir(p) {
-			return false
-		}
-	}
 }
 
 // checkStateFolder refuses a new branch whose base has a file, a link or a

@@ -24,6 +24,7 @@ type Options struct {
 
 	Remote string // name of the remote to push to, such as origin; "" neither fetches nor pushes
 	DryRun bool   // try only: nothing of the user's repository or of the remote is written
+	Aside  string // folder for the objects of a tree beside that of the run: its branch is in Root alone, and nobody is told of it; "": it is the run's
 
 	// Token, if not nil, returns a token for the remote, asked for before each
 	// call. It is used in place of the user's own credentials.

@@ -147,7 +147,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 		case err == nil && kept != u.shelf:
 			return u.overtaken(kept)
 		default:
-			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(remoteLines(program.StderrOf(refused)), " "), Err: refused}
+			return &PushError{Branch: u.keepRef(), Remote: u.opt.Remote, Rule: strings.Join(program.RemoteLines(program.StderrOf(refused)), " "), Err: refused}
 		}
 	}
 	return u.noteKept(ctx, id)
@@ -241,14 +241,14 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if other := inTheWay.FindStringSubmatch(program.StderrOf(err)); other != nil {
 		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
 	}
-	said := remoteLines(program.StderrOf(err))
+	said := program.RemoteLines(program.StderrOf(err))
 	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
 	for line := range strings.Lines(string(out)) {
 		if !strings.HasPrefix(line, "!") {
 			continue
 		}
 		a.unclear = false
-		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !program.Raced(why) {
 			a.final = true
 			said = append(said, strings.TrimSpace(why))
 		}
@@ -274,28 +274,3 @@ func (u *upstream) refs(ctx context.Context) ([]string, error) {
 
 // inTheWay is how git names a branch that keeps another from being made.
 var inTheWay = regexp.MustCompile(`'refs/heads/([^']+)' exists; cannot create`)
-
-// raced says whether the remote refused because somebody else was at the same
-// branch at the same moment.
-func raced(why string) bool {
-	for _, text := range []string{
-		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
-		"fetch first", "non-fast-forward", "stale info",
-	} {
-		if strings.Contains(why, text) {
-			return true
-		}
-	}
-	return false
-}
-
-// remoteLines returns what the remote printed for people.
-func remoteLines(stderr string) []string {
-	var said []string
-	for line := range strings.Lines(stderr) {
-		if text, ok := strings.CutPrefix(line, "remote:"); ok && strings.TrimSpace(text) != "" {
-			said = append(said, strings.TrimSpace(text))
-		}
-	}
-	return said
-}

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/renameio/v2"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
@@ -94,41 +94,10 @@ func readLoose(f io.Reader, limit int64) (object, error) {
 // release moves the objects of a commit that is about to be made.
 func (q quarantine) release(ids []string) error {
 	for _, id := range ids {
-		err := takeOver(looseObject(q.into, id), looseObject(q.dir, id))
+		err := folders.TakeOver(looseObject(q.into, id), looseObject(q.dir, id))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then a commit has it already
 			return err
 		}
 	}
 	return nil
-}
-
-// takeOver moves a file that never changes to a place where it may exist
-// already. Between two file systems it copies.
-func takeOver(to, from string) error {
-	if _, err := os.Lstat(to); err == nil {
-		return nil
-	}
-	if _, err := os.Lstat(from); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	if os.Rename(from, to) == nil {
-		return nil
-	}
-	data, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer data.Close()
-	part, err := renameio.NewPendingFile(to, renameio.WithTempDir(filepath.Dir(to)), renameio.WithStaticPermissions(0o444))
-	if err != nil {
-		return err
-	}
-	defer part.Cleanup()
-	if _, err := io.Copy(part, data); err != nil {
-		return err
-	}
-	return part.CloseAtomicallyReplace()
 }

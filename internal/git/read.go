@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/patch"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
@@ -195,13 +196,13 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 	if err != nil || found[0].Kind != "tree" {
 		return nil, err
 	}
-	inside, err := entries(found[0].Data, len(commit)/2)
+	inside, err := folder.Entries(found[0].Data, len(commit)/2)
 	if err != nil {
 		return nil, fmt.Errorf("%s %w", dir, err)
 	}
 	for _, e := range inside {
-		if e.mode == folderMode {
-			names = append(names, e.name)
+		if e.Mode == folder.Mode {
+			names = append(names, e.Name)
 		}
 	}
 	return names, nil

@@ -19,9 +19,9 @@ type revision struct {
 
 	// first is the first parent, where that is not the one that the changes are made
 	// to, which is the second then; "" otherwise.
-	first string
-	// tree is the commit whose files it has before the ops; "" for its parent.
-	tree string
+	first   string
+	tree    string   // the commit whose files it has before the ops; "" for its parent
+	parents []string // besides the one before
 }
 
 // op is one change of a tree: M (set path to data if inline, else to the blob
@@ -82,6 +82,9 @@ func (br *runBranch) descend(ctx context.Context, b *bytes.Buffer, rev revision,
 	} else {
 		fmt.Fprintf(b, "from %s\nmerge %s\n", rev.first, parent)
 		tree = parent
+	}
+	for _, p := range rev.parents {
+		fmt.Fprintf(b, "merge %s\n", p)
 	}
 	if tree == "" {
 		return nil

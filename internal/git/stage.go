@@ -97,6 +97,9 @@ func (t *tree) stateOps(c Commit) ([]op, error) {
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
+	for _, p := range c.Gone {
+		ops = append(ops, op{kind: 'D', path: p})
+	}
 	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
 		if err := t.checkState(p); err != nil {
 			return nil, err
@@ -136,6 +139,11 @@ func (t *tree) statePath(p string) (op, error) {
 func (t *tree) writeState(c Commit) error {
 	if c.Anew {
 		if err := folders.RemoveWithin(t.top, t.opt.State); err != nil {
+			return err
+		}
+	}
+	for _, p := range c.Gone {
+		if err := folders.RemoveWithin(t.top, p); err != nil {
 			return err
 		}
 	}

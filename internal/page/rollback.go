@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -34,7 +34,7 @@ func (w rollback) details(back phases.RollbackPlan) []string {
 		w.changes(progress.RowsOf(w.plan, back.Before), w.rows), w.nextAgent(back.Run.Phase(e.ToPhase)),
 		w.entry(e, len(back.Before.RollbackHistory)+1), w.moved(back.Moves), w.restored(back.Paths),
 	}
-	return append(blocks, markdown.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), markdown.Code(markdown.Truncate(back.ReasonFile, 300))+"\n\n"+markdown.Fenced(markdown.Truncate(string(engine.ReasonText(back)), 20_000)), false))
+	return append(blocks, markdown.Details(w.Tell.Writes(text.Cut(progress.Label(text.Last(back.ReasonFile)), 100)), markdown.Code(markdown.Truncate(back.ReasonFile, 300))+"\n\n"+markdown.Fenced(markdown.Truncate(string(files.Reason(back)), 20_000)), false))
 }
 
 // changes has a row for each phase, with a mark where it changes.

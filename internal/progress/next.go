@@ -123,7 +123,7 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
 		return []string{again + " " + phases.LimitOf(run).Flag()}
-	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed:
+	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
 	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:
 		return []string{retry, back}

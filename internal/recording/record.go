@@ -32,6 +32,7 @@ type change struct {
 // recorder is an agent whose calls are recorded.
 type recorder struct {
 	*Recording
+	tree  Tree
 	agent engine.Agent
 }
 
@@ -76,7 +77,7 @@ func (r *Recording) masked(out engine.Result) answer {
 
 // changes gives what differs in the tree from its last commit, but for the record, which
 // reprise writes.
-func (r *Recording) changes(ctx context.Context, record string) (map[string]change, error) {
+func (r recorder) changes(ctx context.Context, record string) (map[string]change, error) {
 	changed, err := r.tree.Changes(ctx)
 	if err != nil || len(changed) == 0 {
 		return nil, err

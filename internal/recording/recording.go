@@ -75,7 +75,6 @@ type Tree interface {
 // Recording records the calls of a run, or plays them. Nil does neither.
 type Recording struct {
 	file string
-	tree Tree
 	mask func(string) string
 
 	mu     sync.Mutex
@@ -89,8 +88,8 @@ func Playing(getenv func(string) string) bool { return getenv(Plays) != "" }
 
 // Open gives the recording that the variables of a process name, or nil. What mask gives
 // is written in place of a text.
-func Open(getenv func(string) string, tree Tree, mask func(string) string) (*Recording, error) {
-	r := &Recording{tree: tree, mask: mask, plays: Playing(getenv), counts: map[string]int{}}
+func Open(getenv func(string) string, mask func(string) string) (*Recording, error) {
+	r := &Recording{mask: mask, plays: Playing(getenv), counts: map[string]int{}}
 	if !r.plays {
 		if r.file = getenv(Records); r.file == "" {
 			return nil, nil
@@ -103,9 +102,9 @@ func Open(getenv func(string) string, tree Tree, mask func(string) string) (*Rec
 	return r, err
 }
 
-// Agent gives the agent that make gives, with its calls recorded; or one that plays them,
+// Agent gives the agent that make gives, with its calls in a tree recorded; or one that plays them,
 // which asks nothing of make.
-func (r *Recording) Agent(make func() (engine.Agent, error)) (engine.Agent, error) {
+func (r *Recording) Agent(tree Tree, make func() (engine.Agent, error)) (engine.Agent, error) {
 	if r != nil && r.plays {
 		return player{r}, nil
 	}
@@ -113,7 +112,7 @@ func (r *Recording) Agent(make func() (engine.Agent, error)) (engine.Agent, erro
 	if r == nil || err != nil {
 		return a, err
 	}
-	return recorder{r, a}, nil
+	return recorder{r, tree, a}, nil
 }
 
 // read gives the calls of a recording in their order. A call that a kill had done again

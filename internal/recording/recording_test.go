@@ -37,19 +37,19 @@ func (f folder) Changes(context.Context) (out []boundary.Change, err error) {
 }
 
 // opened opens a recording by the variables of a process.
-func opened(t *testing.T, variable, file string, tree Tree) *Recording {
+func opened(t *testing.T, variable, file string) *Recording {
 	t.Helper()
 	getenv := func(name string) string { return map[string]string{variable: file}[name] }
-	r, err := Open(getenv, tree, func(s string) string { return strings.ReplaceAll(s, "swordfish", "***") })
+	r, err := Open(getenv, func(s string) string { return strings.ReplaceAll(s, "swordfish", "***") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func agent(t *testing.T, r *Recording, a engine.Agent) engine.Agent {
+func agent(t *testing.T, r *Recording, tree Tree, a engine.Agent) engine.Agent {
 	t.Helper()
-	out, err := r.Agent(func() (engine.Agent, error) { return a, nil })
+	out, err := r.Agent(tree, func() (engine.Agent, error) { return a, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestWhatAnAgentLeftIsGivenAgain(t *testing.T) {
 			Text: "swordfish", Structured: []byte(`{"a":"swordfish"}`), Model: "m", Usage: metadata.Usage{USD: 0.5}, ToolCalls: 3, Session: "other",
 		}, err
 	})
-	recorder := agent(t, opened(t, Records, file, folder{first, files}), wrote)
+	recorder := agent(t, opened(t, Records, file), folder{first, files}, wrote)
 	if _, err := recorder.Run(t.Context(), asked(first, 1, "Do it in "+first+".")); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWhatAnAgentLeftIsGivenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	player := agent(t, opened(t, Plays, file, nil), fake(nil))
+	player := agent(t, opened(t, Plays, file), nil, fake(nil))
 	got, err := player.Run(t.Context(), asked(second, 1, "Do it in "+second+"."))
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestWhatAnAgentLeftIsGivenAgain(t *testing.T) {
 func TestStale(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "r.jsonl"), t.TempDir()
 	said := 0
-	recorder := agent(t, opened(t, Records, file, folder{dir: dir}), fake(func(task engine.Task) (engine.Result, error) {
+	recorder := agent(t, opened(t, Records, file), folder{dir: dir}, fake(func(task engine.Task) (engine.Result, error) {
 		if said++; said == 2 {
 			return engine.Result{}, errors.New("the network was down")
 		}
@@ -136,7 +136,7 @@ func TestStale(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	player := agent(t, opened(t, Plays, file, nil), nil)
+	player := agent(t, opened(t, Plays, file), nil, nil)
 	first, second, third := asked(dir, 1, "one\n2"), asked(dir, 2, "three"), asked(dir, 3, "more")
 	second.Model = "large"
 	for i, task := range []engine.Task{first, second, third} {
@@ -186,12 +186,12 @@ func TestBrokenRecordings(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(func(name string) string { return map[string]string{Plays: file}[name] }, nil, nil)
+		_, err := Open(func(name string) string { return map[string]string{Plays: file}[name] }, nil)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if r, err := Open(func(string) string { return "" }, nil, nil); r != nil || err != nil {
+	if r, err := Open(func(string) string { return "" }, nil); r != nil || err != nil {
 		t.Errorf("without a recording: %v, %v", r, err)
 	}
 }

@@ -5,17 +5,16 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // History gives the history of a run for programs, with dollars as Rounded
 // gives them. What there is none of is an empty list.
 func History(run metadata.Run) map[string]any {
 	cost := run.Cost
-	cost.USD = phases.Rounded(cost.USD)
+	cost.USD = metadata.Rounded(cost.USD)
 	attempts := slices.Clone(run.Attempts)
 	for i := range attempts {
-		attempts[i].Usage.USD = phases.Rounded(attempts[i].Usage.USD)
+		attempts[i].Usage.USD = metadata.Rounded(attempts[i].Usage.USD)
 	}
 	return map[string]any{
 		"issue": run.IssueNumber, "pipeline": run.Pipeline, "status": run.Status, "cost": cost,

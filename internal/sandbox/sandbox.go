@@ -104,6 +104,14 @@ func (s Sandbox) prepare(how Containment, environ []string, missing error) (*San
 	return &s, "", nil
 }
 
+// Beside gives the same sandbox with other homes, for programs that work in another tree
+// at the same time.
+func (s *Sandbox) Beside(state string) *Sandbox {
+	beside := *s
+	beside.State, beside.homes = state, &homesInUse{}
+	return &beside
+}
+
 // refuses says why there can be no run where hosts are listed and nothing keeps
 // programs from others, or nothing.
 func (s Sandbox) refuses(network NetworkBond, why string) error {

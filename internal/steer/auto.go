@@ -110,7 +110,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o Ro
 	if err != nil {
 		return undiagnosed(w, env, *a, err)
 	}
-	a.Diagnosis, a.CostUSD = &d, phases.Rounded(run.Cost.USD-before)
+	a.Diagnosis, a.CostUSD = &d, metadata.Rounded(run.Cost.USD-before)
 	if !d.NeedsRollback {
 		return nil
 	}

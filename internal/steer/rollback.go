@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -47,7 +47,7 @@ func Back(ctx context.Context, env environ.Env, o Rollback, reasoned bool) (err 
 		reason = env.Finder().Mask(reason)
 	}
 	back, err := phases.PlanRollback(r.Plan, r.Run, phases.Rollback{
-		To: o.To, Step: metadata.Step(o.Step), From: o.From, Reason: reason, Reviewed: engine.CountOpen(reason), ReviewResult: review,
+		To: o.To, Step: metadata.Step(o.Step), From: o.From, Reason: reason, Reviewed: files.CountOpen(reason), ReviewResult: review,
 		By: r.Source.UserName, Trigger: metadata.Manual, Restore: o.Restore, At: env.Now(),
 	})
 	if err != nil {

@@ -89,7 +89,7 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 	case e.Activity != nil:
 		n := newsAbout(plan, e, e.Of)
 		n.Event, n.Activity = "activity", e.Activity.Text
-		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, phases.Rounded(e.Activity.Usage.USD)
+		n.Tokens, n.USD = e.Activity.Usage.InputTokens+e.Activity.Usage.OutputTokens, metadata.Rounded(e.Activity.Usage.USD)
 		return []news{n}
 	case e.Done != nil:
 		var all []news
@@ -130,7 +130,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n := newsAbout(plan, e, e.Of)
 	n.Event, n.Status, n.Code, n.Class = "end", string(o.Status), o.Code, o.Class
 	n.because(o.Why)
-	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, phases.Rounded(o.Usage.USD)
+	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), summary.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
 	n.Warnings = o.Warnings
 	for _, why := range rulesSince(e.Run) {
@@ -198,7 +198,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
 	s := phases.SpentOf(e.Run)
-	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: phases.Rounded(s.USD)}
+	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
 	for _, r := range rows {
 		n.Total.DurationMS += r.Took.Milliseconds()
 	}

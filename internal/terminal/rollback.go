@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -26,7 +26,7 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 	r.moves(back.Moves)
 	r.restored(back.Paths)
 	r.Heading(r.Shown("writes", "file", text.Flat(back.ReasonFile)))
-	r.Text(string(engine.ReasonText(back)), "  ")
+	r.Text(string(files.Reason(back)), "  ")
 }
 
 // rollbackReport shows what a rollback changes.

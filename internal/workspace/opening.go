@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -114,14 +115,28 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Scratch {
 		w.local = nil // its folder is empty
 	}
-	w.backend = backendOf(ctx)
+	w.backend, w.tree = backendOf(ctx), opts
 	w.Repo, err = w.backend.Open(ctx, opts)
 	return err
 }
 
-// endLeftovers ends what an earlier process, which was killed, has left at work
-// in a tree: it would go on writing into what the next call does.
+// endLeftovers ends what an earlier process, which was killed, has left at work in the
+// tree of a run, and in those of parts beside it.
 func endLeftovers(tree string) string {
+	n := endIn(tree)
+	lanes, _ := filepath.Glob(filepath.Join(pathname.EscapeGlob(lanesBeside(tree)), "*", "tree")) // the pattern is well formed
+	for _, lane := range lanes {
+		n += endIn(lane)
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", text.Plural(n, "program"), tree)
+}
+
+// endIn ends what an earlier process, which was killed, has left at work
+// in a tree: it would go on writing into what the next call does.
+func endIn(tree string) int {
 	n := sandbox.EndLeftovers(tree)
 	left, _ := os.ReadDir(copiesBeside(tree)) // mostly there are none
 	for _, copy := range left {
@@ -129,10 +144,7 @@ func endLeftovers(tree string) string {
 		n += sandbox.EndLeftovers(dir)
 		_ = folders.RemoveAll(dir) // nor does it get in anybody's way
 	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("a call that was never over had left %s at work in %s: ended", text.Plural(n, "program"), tree)
+	return n
 }
 
 // pushes says whether commits go to origin: what the command line says, else

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Options says which run to open and how.
@@ -24,7 +26,9 @@ type Options struct {
 	Token   string // for origin, in place of the user's own credentials
 	Base    string // branch that a new run starts from; empty: what is checked out
 
-	Jobs int // checks that run side by side; 0: as the machine allows
+	// Jobs is how many parts of a phase, and checks, are done at the same time; 0: as
+	// many parts as the pipeline says, and as many checks as the machine allows.
+	Jobs int
 
 	More         phases.Allowance
 	Push         *bool // push every commit to origin; nil: as the run was started
@@ -44,6 +48,9 @@ func (o Options) checksAtOnce() int {
 	}
 	return max(1, min(4, runtime.NumCPU()/2))
 }
+
+// partsAtOnce is how many parts of a phase are done at the same time.
+func (o Options) partsAtOnce(plan *pipelines.Pipeline) int { return max(1, cmp.Or(o.Jobs, plan.Jobs)) }
 
 // anew says to begin at the beginning, also where there is a run of this issue.
 func (o Options) anew() bool { return o.Scratch && (o.File != "" || o.Online) }

@@ -119,11 +119,16 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 // absorb takes in the attempts that were begun on this machine and never
 // committed.
 func (w *opening) absorb() {
-	if w.local == nil || w.local.Execution.ID != w.Run.Execution.ID || len(w.local.Attempts) <= len(w.Run.Attempts) {
+	var seen []metadata.Attempt
+	if w.local != nil && w.local.Execution.ID == w.Run.Execution.ID {
+		seen = w.local.Attempts
+	}
+	w.Run = phases.Ended(w.Run, seen, w.env.Now())
+	before := len(w.Run.Attempts)
+	if len(seen) <= before {
 		return
 	}
-	before := len(w.Run.Attempts)
-	w.Run = phases.Absorb(w.Run, w.local.Attempts[before:], w.env.Now())
+	w.Run = phases.Absorb(w.Run, seen[before:], w.env.Now())
 	if n := len(w.Run.Attempts); n > before {
 		w.Left = &w.Run.Attempts[n-1]
 	}

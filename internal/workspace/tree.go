@@ -242,6 +242,9 @@ func (t Tree) Commit(ctx context.Context, c engine.Commit) error {
 	if s, ok := c.Staged.(staged); ok {
 		g.Stage = s.stage
 	}
+	if err := t.besides(ctx, c, &g); err != nil {
+		return err
+	}
 	made, err := t.Repo.Commit(ctx, g)
 	if err != nil && made != "" {
 		return &engine.NotPushed{Err: err}

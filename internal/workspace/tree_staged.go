@@ -84,3 +84,24 @@ func (s staged) Read(ctx context.Context, name string) ([]byte, error) {
 func (s staged) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
 	return s.tree.diff(ctx, from, s.stage)
 }
+
+// besides adds to a commit what comes from trees of parts.
+func (t Tree) besides(ctx context.Context, c engine.Commit, g *git.Commit) error {
+	g.Parents = c.Parents
+	for _, s := range c.Beside {
+		one := s.(staged)
+		files, gone := one.tree.Repo.(*git.Repo).State(one.stage)
+		for name, data := range files {
+			if g.Files[name] == nil {
+				g.Files[name] = data
+			}
+		}
+		g.Gone = append(g.Gone, gone...)
+	}
+	if c.Take == "" {
+		return nil
+	}
+	stage, err := t.Repo.RestoreTree(ctx, c.Take, ".reprise")
+	g.Stage = stage
+	return err
+}

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -23,6 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/lanes"
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/transcript"
@@ -58,6 +60,8 @@ type Workspace struct {
 
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	elsewhere   int                 // attempts that other machines have made
+	tree        git.Options         // with which Repo was opened
+	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
 	noSandbox   string              // why there is no sandbox; empty if there is one
@@ -71,7 +75,7 @@ func (w *Workspace) Close() error {
 	if w.Repo.New() {
 		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
 	}
-	err := w.Repo.Close()
+	err := errors.Join(w.besides.Close(), w.Repo.Close())
 	w.clean()
 	return err
 }
@@ -87,28 +91,15 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		return nil, err
 	}
 	opts.Sweep() // the run is this process's alone
-	agent := w.backend.Agent
-	if agent == nil {
-		recorded, err := recording.Open(env.Getenv, Tree{w.Repo, w.Run.BaseCommit}, env.Finder().Mask)
-		if err != nil {
-			return nil, exit.AsUsage(err)
-		}
-		keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
-		opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
-		agent = func(name string) (engine.Agent, error) {
-			use := w.Plan.Agents[name].Use
-			a, err := recorded.Agent(func() (engine.Agent, error) { return agents.For(use, w.Plan.Agents[name], opts) })
-			if err != nil {
-				return nil, err
-			}
-			return keeper.Agent(name, use, a), nil
-		}
+	calls, err := w.calls(env, &opts)
+	if err != nil {
+		return nil, err
 	}
-	return &engine.Engine{
+	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
 		Checker: opts, Results: resultsBeside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
-		Agent:       agent,
+		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
@@ -117,6 +108,35 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
+	}
+	w.besides = &laneTrees{
+		run: e, dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
+		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{},
+	}
+	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan)}).Run
+	return e, nil
+}
+
+// calls gives what makes the agents that work in a tree, by their names in the pipeline.
+func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Options, Tree) func(string) (engine.Agent, error), error) {
+	if given := w.backend.Agent; given != nil {
+		return func(agents.Options, Tree) func(string) (engine.Agent, error) { return given }, nil
+	}
+	recorded, err := recording.Open(env.Getenv, env.Finder().Mask)
+	if err != nil {
+		return nil, exit.AsUsage(err)
+	}
+	keeper := transcript.NewKeeper(transcript.Folder(filepath.Dir(w.Repo.Tree())), w.Plan.KeepTranscripts.Duration(), env.Finder().Mask, env.Now)
+	opts.Transcript, opts.Requests = keeper.Line, keeper.Requests
+	return func(opts agents.Options, tree Tree) func(string) (engine.Agent, error) {
+		return func(name string) (engine.Agent, error) {
+			use := w.Plan.Agents[name].Use
+			a, err := recorded.Agent(tree, func() (engine.Agent, error) { return agents.For(use, w.Plan.Agents[name], opts) })
+			if err != nil {
+				return nil, err
+			}
+			return keeper.Agent(name, use, a), nil
+		}
 	}, nil
 }
 

@@ -16,6 +16,7 @@ import (
 func Migrations() []func(data []byte) ([]byte, error) {
 	return []func([]byte) ([]byte, error){
 		func(data []byte) ([]byte, error) { return renumber(data, 2) }, // version 2 has parts of phases
+		func(data []byte) ([]byte, error) { return renumber(data, 3) }, // version 3 has parts that are done at the same time
 	}
 }
 

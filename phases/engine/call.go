@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -32,6 +33,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if err != nil {
 		return run, effects{}, err
 	}
+	t.Attempt = len(run.Attempts) // others may have begun meanwhile
 	if err := e.makeFolder(phases.PhaseFolder(run, p)); err != nil {
 		return run, effects{}, err
 	}
@@ -54,7 +56,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 		return run, x, err
 	}
 	if d.Do == phases.DoReview && x.outcome.Status == metadata.Succeeded {
-		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(reviewText(run.Language, next.Phase(d.Phase)))
+		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(files.Review(run.Language, next.Phase(d.Phase)))
 	}
 	return next, x, nil
 }

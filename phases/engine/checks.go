@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -39,7 +40,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {
 		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
-		x.files = map[string][]byte{file: []byte(checksText(run.Language, d.Phase, o.Checks))}
+		x.files = map[string][]byte{file: []byte(files.Checks(run.Language, d.Phase, o.Checks))}
 	}
 	next, err := e.apply(run, d, o)
 	return next, x, err
@@ -61,7 +62,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	if err != nil {
 		return run, effects{}, err
 	}
-	text := []byte(e.mask(partsText(run, d.Phase)))
+	text := []byte(e.mask(files.Parts(run, d.Phase)))
 	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
 	o := phases.Outcome{
 		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed},
@@ -71,7 +72,73 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
-// runChecks runs the commands of a phase on the work.
+// mostVersion is the size of a file up to which its versions are laid before the writer.
+const mostVersion = 1 << 20
+
+// bringTogether brings the work of a part together with what went in since it began, and
+// runs the checks of the part on what both come to: nothing is on the branch that was not
+// checked as it stands there.
+func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.Decision, lane metadata.Lane) (metadata.Run, effects, error) {
+	p, start := e.Plan.Phase(d.Phase), e.Now()
+	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Upon})
+	if err != nil {
+		return run, effects{}, err
+	}
+	merged, paths, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start)
+	if err == nil {
+		err = e.Lane.MoveTo(ctx, merged, e.Upon, start)
+	}
+	if err != nil {
+		return run, effects{}, err
+	}
+	o := phases.Outcome{Status: metadata.Succeeded}
+	if len(paths) == 0 {
+		if o, err = e.runChecks(ctx, p); err != nil {
+			return run, effects{}, err
+		}
+		checking.KnownBefore(o.Checks, run.Baseline)
+	}
+	x := effects{files: map[string][]byte{}}
+	switch {
+	case o.Status != metadata.Succeeded: // told to stop
+	case len(paths) > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
+		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
+		o.Why = metadata.All(metadata.Because("parts_apart", "n", len(paths)), phases.WhyFailed(o.Checks))
+		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: paths}
+		if lane.Conflict == nil {
+			o.Head, o.Base = merged, e.Upon
+			err = e.layOut(ctx, run, p, lane, paths, x.files)
+		}
+	default:
+		x.take = merged
+		written := phases.Written{Files: run.Phase(d.Phase).OutputFiles}
+		_, written.Diff, err = e.Tree.Diff(ctx, e.Upon)
+		o.Written = &written
+	}
+	o.At = e.Now()
+	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	x.outcome = o
+	return run, x, err
+}
+
+// layOut lays before the writer of a part how files were before, how the branch has them
+// now, and how the part has them.
+func (e *Engine) layOut(ctx context.Context, run metadata.Run, p *pipelines.Phase, lane metadata.Lane, paths []string, into map[string][]byte) error {
+	for _, name := range paths {
+		all, err := e.Lane.Versions(ctx, name, map[string]string{"base": lane.Base, "ours": e.Upon, "theirs": lane.Head})
+		if err != nil {
+			return err
+		}
+		for which, data := range all {
+			if len(data) <= mostVersion {
+				into[path.Join(phases.PhaseFolder(run, p), "conflict", which, name)] = data
+			}
+		}
+	}
+	return nil
+}
+
+// runChecks runs commands on the work, those of a phase or all of the plan.
 func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
 	ctx, done := e.Attend(ctx)
 	defer done()

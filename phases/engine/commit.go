@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -41,7 +42,7 @@ func (e *Engine) Rollback(ctx context.Context, r phases.RollbackPlan, staged Sta
 		phase: r.Entry.ToPhase, step: string(r.Entry.ToStep),
 	}
 	return e.commit(ctx, r.Run, Commit{
-		Message: m.text(r.Run), Files: map[string][]byte{r.ReasonFile: ReasonText(r)}, Moves: r.Moves, Staged: staged,
+		Message: m.text(r.Run), Files: map[string][]byte{r.ReasonFile: files.Reason(r)}, Moves: r.Moves, Staged: staged,
 	})
 }
 
@@ -88,6 +89,47 @@ func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) er
 	return e.commit(ctx, run, Commit{Message: message{subject: subject, phase: run.CurrentPhase}.text(run)})
 }
 
+// Land takes work of parts into the record, in one commit, and returns the record as it
+// was last committed. Last says that no other part is at work.
+func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ...Work) (metadata.Run, error) {
+	next, all := run, effects{files: map[string][]byte{}}
+	for _, w := range works {
+		d, x, before := w.Of, w.x, next
+		if phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
+			x = effects{outcome: x.outcome}
+		}
+		var err error
+		if next, err = e.apply(next, d, x.outcome); err == nil {
+			next, err = e.consequences(ctx, before, next, d, &x)
+		}
+		if err == nil && last && len(works) == 1 {
+			next, err = e.stopAfter(next, d)
+		}
+		if err != nil {
+			return run, fmt.Errorf("%s: %w", heading(d), err)
+		}
+		maps.Copy(all.files, x.files)
+		all.outcome, all.moves, all.back, all.take = x.outcome, x.moves, x.back, x.take
+		all.beside = append(all.beside, x.beside...)
+		if x.outcome.Head != "" {
+			all.heads = append(all.heads, x.outcome.Head)
+		}
+	}
+	next.Revision = run.Revision + 1
+	err := follows(run, next)
+	if err == nil {
+		err = e.record(ctx, next, works[len(works)-1].Of, all)
+	}
+	var kept *NotPushed
+	if err != nil && !errors.As(err, &kept) {
+		return run, err
+	}
+	for _, w := range works {
+		e.Report.Report(Event{At: e.Now(), Run: next, Of: w.Of, Done: &w.x.outcome})
+	}
+	return next, err
+}
+
 // record commits the record together with the work it describes.
 func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision, x effects) error {
 	if err := e.present(ctx, x.staged, x.moves); err != nil {
@@ -99,12 +141,14 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 	if d.Final() {
 		m.why = say(run.Language, d.Why)
 	} else {
-		m.attempt, m.usd = len(run.Attempts), x.outcome.Usage.USD
+		m.attempt, m.usd = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
 	}
 	if x.back != nil {
 		m.why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
-	return e.commit(ctx, run, Commit{Message: m.text(run), Files: x.files, Staged: x.staged, Moves: x.moves})
+	return e.commit(ctx, run, Commit{
+		Message: m.text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
+	})
 }
 
 // commit commits and takes or renews the lease on the run.

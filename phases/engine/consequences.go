@@ -2,12 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/facts"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -54,7 +58,7 @@ func (e *Engine) fire(ctx context.Context, run metadata.Run, phase string, kind 
 		if r.After != phase || !kind(r.Then) {
 			continue
 		}
-		known, err := phases.Facts(run, phase, phases.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
+		known, err := facts.After(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author})
 		holds := false
 		if err == nil {
 			holds, err = e.Matches(ctx, r.When, known)
@@ -97,13 +101,13 @@ func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 		if !dictated {
 			continue
 		}
-		if err := root.Remove(filepath.FromSlash(from)); err != nil {
+		if err := root.Remove(filepath.FromSlash(from)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a part it lies elsewhere
 			return fmt.Errorf("put %s aside: %w", from, err)
 		}
 		delete(x.files, from)
 		x.files[to] = body
 	}
-	x.files[back.ReasonFile] = ReasonText(*back)
+	x.files[back.ReasonFile] = files.Reason(*back)
 	x.back = &back.Entry
 	return nil
 }

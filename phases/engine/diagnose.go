@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -202,7 +203,7 @@ func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
 		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: e.Issue, Protected: e.Plan.Protect,
-		State: essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
+		State: files.Essence(run), Symptom: q.symptom, Documents: e.written(run), Resumed: t.Resume,
 	}
 	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	if len(q.wrong) > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -247,7 +248,7 @@ func TestEssenceIsBounded(t *testing.T) {
 	for range 10_000 {
 		run.Attempts, run.RollbackHistory = append(run.Attempts, a), append(run.RollbackHistory, r)
 	}
-	if n := len(essence(run)); n > 30_000 {
+	if n := len(files.Essence(run)); n > 30_000 {
 		t.Errorf("%d bytes", n)
 	}
 	if why := phases.WhyNotAlone(s.run); why != "" {
@@ -319,7 +320,7 @@ func TestEssenceInJapanese(t *testing.T) {
 	run.RollbackHistory = []metadata.Rollback{{FromPhase: "code", ToPhase: "plan", ToStep: metadata.Revise, TriggeredBy: metadata.Manual, Reason: "小さくする"}}
 	rec := run.Phase("plan")
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: []metadata.CheckResult{{Name: "unit", Run: "make", ExitCode: 2, Output: "壊れた"}}}
-	told := essence(run)
+	told := files.Essence(run)
 	for _, want := range []string{"状態: ", "\n停止: ", "\n## フェーズ\n", "\n## 最新の試行\n", "\n## 最新の差し戻し (全 1 件)\n", "- code から plan の修正へ (人): 小さくする\n", "plan のチェック unit (make) は終了コード 2 で終わりました:"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("%q is not in\n%s", want, told)

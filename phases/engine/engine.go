@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,17 @@ type Engine struct {
 	// PauseAtGates stops after every phase that passed, for a person to look.
 	// Starting again goes on.
 	PauseAtGates bool
+
+	// Beside goes on with a run whose parts are done at the same time, until it stops or
+	// nothing of that is left to do; false says that there was nothing. Nil: they are
+	// done one after the other.
+	Beside func(ctx context.Context, run metadata.Run) (metadata.Run, bool, error)
+	// Lane is the tree of a part that is done beside others, which is Tree then, and
+	// Open opens the attempt of its decision in the record of the run. Both are nil for
+	// the engine of the run itself.
+	Lane Lane
+	Upon string // commit of the run's branch upon which the part is to come
+	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error)
 
 	// Others gives the open runs of the same repository besides this one. May be
 	// nil: then agents are told of none.
@@ -105,6 +117,23 @@ var errBudget = errors.New("the budget is used up")
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
 	defer func() { err, e.before = errors.Join(err, e.before.End()), nil }()
 	for run.Status == metadata.Running {
+		if e.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below
+			if next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run)); err == nil {
+				run = next
+			}
+		}
+		if e.before == nil && e.Beside != nil && ctx.Err() == nil {
+			next, did, err := e.Beside(ctx, run)
+			if err == nil && did {
+				next, err = e.Steer(ctx, next)
+			}
+			if err != nil {
+				return next, err
+			}
+			if run = next; did {
+				continue
+			}
+		}
 		d := phases.Decide(e.Plan, run)
 		if d.Resume <= e.Elsewhere {
 			d.Resume = 0
@@ -116,7 +145,7 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 		if err != nil {
 			return next, err
 		}
-		if run, err = e.steer(ctx, next); err != nil {
+		if run, err = e.Steer(ctx, next); err != nil {
 			return run, err
 		}
 	}
@@ -196,7 +225,10 @@ func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Ru
 type effects struct {
 	outcome phases.Outcome
 	files   map[string][]byte
-	staged  Staged            // nil: nothing
+	staged  Staged   // nil: nothing
+	beside  []Staged // of parts whose code is in the commits of heads
+	heads   []string
+	take    string            // commit whose code goes to the branch; empty: none
 	moves   map[string]string // of a rollback that the step led to
 	back    *metadata.Rollback
 }
@@ -223,6 +255,12 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 			return next, effects{outcome: o}, err
 		}
 	}
+	switch lane := run.Phase(d.Phase).Lane; {
+	case lane != nil && e.Lane == nil:
+		return run, effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
+	case lane != nil && d.Do == phases.DoIntegrate:
+		return e.bringTogether(ctx, run, d, *lane)
+	}
 	switch d.Do {
 	case phases.DoCheck:
 		return e.check(ctx, run, d, broken)
@@ -232,9 +270,55 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 	return e.call(ctx, run, d)
 }
 
+// Aside gives an engine for a part that is done beside others, in a tree of its own.
+func (e *Engine) Aside(lane Lane) *Engine {
+	a := *e
+	a.Tree, a.Lane, a.Beside, a.Steering, a.Committed = lane, lane, nil, nil, nil
+	a.Owner, a.until, a.StaleLease, a.setUpAs, a.brokenBy = "", time.Time{}, false, "", ""
+	return &a
+}
+
+// Work is what a step of a part came to that was done beside others. It is not in the
+// record of the run yet.
+type Work struct {
+	Of phases.Decision
+	x  effects
+}
+
+// Cut is the work of a step that was begun and ended without anything, because of cause.
+func (e *Engine) Cut(d phases.Decision, cause error) Work {
+	o := stopped(cause, metadata.Because("told_to_stop"))
+	o.At = e.Now()
+	return Work{d, effects{outcome: o}}
+}
+
+// Do carries out a decision about a part in its lane. What comes of it lies in commits
+// that no branch has, until Land.
+func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (Work, error) {
+	parent := e.Upon
+	if lane := run.Phase(d.Phase).Lane; lane != nil {
+		parent = cmp.Or(lane.Head, lane.Base)
+	}
+	run, broken, err := e.setUp(ctx, run, d)
+	if err != nil {
+		return Work{}, err
+	}
+	_, x, err := e.do(ctx, run, d, broken)
+	if err != nil || x.staged == nil {
+		return Work{d, x}, err
+	}
+	m := message{subject: heading(d)}
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, parent, e.mask(m.text(run)), x.outcome.At)
+	x.beside, x.staged = []Staged{x.staged}, nil
+	return Work{d, x}, err
+}
+
 // begin opens the attempt of a decision, and saves that before anything of it
 // is done.
 func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+	if e.Open != nil {
+		return e.Open(d, b)
+	}
 	begun := phases.Begin(run, d, b)
 	if err := follows(run, begun); err != nil {
 		return run, err

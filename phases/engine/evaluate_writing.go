@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -162,7 +163,7 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 	}
 	var files []metadata.Reason
 	for _, h := range all[:min(mostHidden, len(all))] {
-		files = append(files, metadata.Said(e.mask(fmt.Sprintf("%s (%s)", oneLine(h.Path), oneLine(h.Rule)))))
+		files = append(files, metadata.Said(e.mask(fmt.Sprintf("%s (%s)", texts.Brief(h.Path), texts.Brief(h.Rule)))))
 	}
 	if more := len(all) - mostHidden; more > 0 {
 		files = append(files, metadata.Because("and_more", "n", more))
@@ -180,6 +181,9 @@ type differ interface {
 func diff(ctx context.Context, now differ, p *pipelines.Phase, rec *metadata.Phase) (string, metadata.Diff, error) {
 	if p.Access != pipelines.AccessTree || rec.Base == "" {
 		return "", metadata.Diff{}, nil
+	}
+	if rec.Lane != nil && rec.Lane.Conflict != nil {
+		return now.Diff(ctx, rec.Lane.Base) // what went in before is the work of others
 	}
 	return now.Diff(ctx, rec.Base)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // heading names a decision as commit subjects and errors do.
@@ -53,7 +54,7 @@ type message struct {
 // text gives the whole commit message of a run, with the trailers that tools read.
 func (m message) text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(oneLine(texts.Valid(m.subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(texts.Brief(texts.Valid(m.subject))))
 	if m.why != "" {
 		fmt.Fprintf(&b, "%s\n\n", indentTrailers(escapeReferences(texts.Valid(m.why))))
 	}
@@ -87,14 +88,6 @@ func escapeReferences(s string) string {
 	return noChecks2.ReplaceAllString(s, "skip checks")
 }
 
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 90 {
-		return string(r[:90]) + "…"
-	}
-	return s
-}
-
 // indentTrailers keeps text from outside from looking like our trailers.
 func indentTrailers(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
@@ -114,3 +107,7 @@ func count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// say puts a reason into words: for people in the language of their run, for
+// programs in English.
+func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }

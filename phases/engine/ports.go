@@ -47,6 +47,22 @@ type Tree interface {
 	Commit(ctx context.Context, c Commit) error
 }
 
+// Lane is a work tree beside that of the run, for a part that is done while others are.
+type Lane interface {
+	Tree
+	// MoveTo brings the tree to the code of one commit, with the run's folder of another.
+	MoveTo(ctx context.Context, code, folder string, at time.Time) error
+	// Keep makes a commit of the code that is staged, upon a parent. It is on no branch.
+	// If no code is staged, it is "".
+	Keep(ctx context.Context, s Staged, parent, message string, at time.Time) (string, error)
+	// Merge makes a commit, on no branch, with what ours and theirs have changed since
+	// base. At the paths that it returns that does not go together: they are as ours has
+	// them.
+	Merge(ctx context.Context, base, ours, theirs string, at time.Time) (merged string, paths []string, err error)
+	// Versions gives a file as commits have it, by their names; none where one has none.
+	Versions(ctx context.Context, path string, commits map[string]string) (map[string][]byte, error)
+}
+
 // Staged is what a commit is to take from the tree. Once staged, nothing that is
 // done to the files changes it: whatever the record says of the work is read from
 // here. It holds until the next commit.
@@ -77,6 +93,9 @@ type Commit struct {
 	Message string
 	Files   map[string][]byte // written by reprise; paths from the top of the repository
 	Staged  Staged            // comes first; nil: nothing
+	Take    string            // commit whose code comes first, in place of Staged; empty: none
+	Beside  []Staged          // of other trees: what of it lies in the run's folder
+	Parents []string          // besides the tip
 	Moves   map[string]string // new paths in the run's folder, by the old ones
 	At      time.Time
 	Anew    bool // the run's folder has Files and nothing else

@@ -22,8 +22,8 @@ type Steering interface {
 	Urgent(ctx context.Context) bool
 }
 
-// steer asks people, if there is a way to.
-func (e *Engine) steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+// Steer asks people, if there is a way to.
+func (e *Engine) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	if e.Steering == nil || ctx.Err() != nil {
 		return run, nil
 	}

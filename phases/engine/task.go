@@ -88,7 +88,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
 		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
-		Feedback: feedbackOf(run, rec, d), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
+		Feedback: feedbackOf(run, rec, d, filepath.Join(filepath.Dir(artifactIn(dir, run, p)), "conflict")), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
@@ -188,7 +188,7 @@ func rollbackOf(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 }
 
 // feedbackOf gathers what stands against the work, for the step at hand.
-func feedbackOf(run metadata.Run, rec *metadata.Phase, d phases.Decision) *prompts.Feedback {
+func feedbackOf(run metadata.Run, rec *metadata.Phase, d phases.Decision, folder string) *prompts.Feedback {
 	f := &prompts.Feedback{}
 	if d.Do != phases.DoExecute && rec.Verdict != nil {
 		for _, g := range rec.Verdict.FailedGates() {
@@ -208,6 +208,14 @@ func feedbackOf(run metadata.Run, rec *metadata.Phase, d phases.Decision) *promp
 	}
 	if tries := phases.Tries(run, rec, d.Step()); d.Again && len(tries) > 0 {
 		addMistakes(f, run.Language, tries[len(tries)-1])
+	}
+	if lane := rec.Lane; d.Do == phases.DoRevise && lane != nil && lane.Conflict != nil && lane.Conflict.Writer == 0 {
+		why := metadata.Because("parts_to_join", "parts", lane.Conflict.Parts, "paths", lane.Conflict.Paths, "folder", folder)
+		if len(lane.Conflict.Paths) == 0 {
+			why = metadata.Because("parts_to_mend", "parts", lane.Conflict.Parts)
+		}
+		f.Conflict = say(run.Language, why)
+		return f
 	}
 	if len(f.Gates)+len(f.Findings)+len(f.Checks)+len(f.Violations)+len(f.Missing)+len(f.Invalid) == 0 {
 		return nil

@@ -165,7 +165,7 @@ func limitsOf(run metadata.Run) Budget {
 	return Budget{
 		USD: b.USD, Tokens: b.Tokens, Seconds: b.Seconds, Attempts: b.Attempts, IssueUSD: b.IssueUSD,
 		Used: metadata.Spent{
-			USD: phases.Rounded(s.USD - b.Since.USD), Tokens: s.Tokens - b.Since.Tokens,
+			USD: metadata.Rounded(s.USD - b.Since.USD), Tokens: s.Tokens - b.Since.Tokens,
 			Seconds: s.Seconds - b.Since.Seconds, Attempts: s.Attempts - b.Since.Attempts,
 		},
 	}
@@ -204,7 +204,7 @@ func phaseOf(run metadata.Run, rec metadata.Phase, words metadata.Words) Phase {
 		s.USD += a.Usage.USD
 		s.DurationMS += a.DurationMS
 	}
-	s.USD = phases.Rounded(s.USD)
+	s.USD = metadata.Rounded(s.USD)
 	if rec.Status == metadata.PhaseCompleted || rec.Status == metadata.PhaseSkipped {
 		return s // what its review has suggested is not open any more
 	}

@@ -91,7 +91,7 @@ func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summar
 	if run.Stop != nil {
 		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(words)
 	}
-	s.Totals.USD = phases.Rounded(s.Totals.USD)
+	s.Totals.USD = metadata.Rounded(s.Totals.USD)
 	done := 0
 	for _, rec := range run.Phases {
 		if rec.Status == metadata.PhaseCompleted {
@@ -154,7 +154,7 @@ func stepsOf(run metadata.Run, rec metadata.Phase, words metadata.Words) []Step 
 		case len(rec.OutputFiles) > 0:
 			s.Output = rec.OutputFiles[0]
 		}
-		s.Usage.USD = phases.Rounded(s.Usage.USD)
+		s.Usage.USD = metadata.Rounded(s.Usage.USD)
 		out = append(out, s)
 	}
 	return out

@@ -19,6 +19,15 @@ func Line(s string) string {
 	return s
 }
 
+// Brief gives a text on one line, cut to 90 characters.
+func Brief(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 90 {
+		return string(r[:90]) + "…"
+	}
+	return s
+}
+
 // Cut cuts a text to so many Unicode code points.
 func Cut(text string, most int) string {
 	if r := []rune(strings.TrimSpace(text)); len(r) > most {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -59,7 +60,7 @@ func (s *Store) Ask(ctx context.Context, names ...string) ([]Object, error) {
 
 // One gives the object of a name. One of more than limit bytes is a *TooLarge.
 func (s *Store) One(ctx context.Context, name string, limit int64) (Object, error) {
-	if err := oneLine(name); err != nil {
+	if err := pathname.OneLine(name); err != nil {
 		return Object{}, err
 	}
 	s.mu.Lock()
@@ -214,11 +215,4 @@ func readObject(r *bufio.Reader, name string, limit int64) (Object, error) {
 // IsHash reports whether a text is the full hash of an object.
 func IsHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-func oneLine(name string) error {
-	if strings.ContainsAny(name, "\n\x00") {
-		return fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
-	}
-	return nil
 }

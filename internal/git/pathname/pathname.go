@@ -83,3 +83,11 @@ func Quote(p string) string {
 func EscapeGlob(p string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(p)
 }
+
+// OneLine refuses a name that git would read as two.
+func OneLine(name string) error {
+	if strings.ContainsAny(name, "\n\x00") {
+		return fmt.Errorf("%q holds a line break or a zero byte, no name in git does", name)
+	}
+	return nil
+}

@@ -1,4 +1,6 @@
-package engine
+// Package files is what reprise itself writes about a run, for agents and people: what
+// checks, reviews and parts came to, why a phase was taken back, and how it all stands.
+package files
 
 import (
 	"fmt"
@@ -8,17 +10,18 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// checksText is what checks came to, and the end of what each printed, in a
+// Checks is what checks came to, and the end of what each printed, in a
 // language.
-func checksText(language, phase string, all []metadata.CheckResult) string {
+func Checks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(phases.RulingOf(all)))))
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(oneLine(c.Name), c.ExitCode), block(c.Run))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(texts.Brief(c.Name), c.ExitCode), block(c.Run))
 		if c.Flaky {
 			b.WriteString("\n" + w.Files.Flaky + "\n")
 		}
@@ -32,8 +35,8 @@ func checksText(language, phase string, all []metadata.CheckResult) string {
 	return b.String()
 }
 
-// partsText is what the parts of a phase came to, in the language of the run.
-func partsText(run metadata.Run, phase string) string {
+// Parts is what the parts of a phase came to, in the language of the run.
+func Parts(run metadata.Run, phase string) string {
 	w := prompts.Words(run.Language)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", w.Files.Integrated(phase))
@@ -43,7 +46,7 @@ func partsText(run metadata.Run, phase string) string {
 		if t == nil || split.Whole(rec) != phase {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, oneLine(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, texts.Brief(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
 		for _, file := range rec.OutputFiles {
 			fmt.Fprintf(&b, "  - `%s`\n", file)
 		}
@@ -60,8 +63,8 @@ func block(text string) string {
 	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
-// reviewText is what the newest review of a phase said, in a language.
-func reviewText(language string, rec *metadata.Phase) string {
+// Review is what the newest review of a phase said, in a language.
+func Review(language string, rec *metadata.Phase) string {
 	w := prompts.Words(language)
 	var b strings.Builder
 	v := rec.Verdict
@@ -74,14 +77,14 @@ func reviewText(language string, rec *metadata.Phase) string {
 		if !g.Pass {
 			mark = " "
 		}
-		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, oneLine(g.Why))
+		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, texts.Brief(g.Why))
 	}
 	if len(v.Findings) > 0 {
 		fmt.Fprintf(&b, "\n## %s\n", w.Files.Findings)
 	}
 	for _, f := range v.Findings {
 		kind := w.List([]string{prompts.Word(w.Severities, string(f.Severity)), prompts.Word(w.Changes, string(f.Status))})
-		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, oneLine(f.Title), kind)
+		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, texts.Brief(f.Title), kind)
 		if f.File != "" {
 			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Files.Where, f.File, f.Line)
 		}
@@ -94,9 +97,9 @@ func reviewText(language string, rec *metadata.Phase) string {
 	return b.String()
 }
 
-// ReasonText is the file that tells why a phase was taken back, in the language
+// Reason is the file that tells why a phase was taken back, in the language
 // of the run.
-func ReasonText(r phases.RollbackPlan) []byte {
+func Reason(r phases.RollbackPlan) []byte {
 	return []byte(reasonText(r.Run.Language, r.Entry, r.Open))
 }
 
@@ -121,7 +124,7 @@ func reasonText(language string, e metadata.Rollback, d *metadata.RollbackDetail
 	return b.String()
 }
 
-// CountOpen counts what is open in a text that reviewText made, in any
+// CountOpen counts what is open in a text that Review made, in any
 // language; nil if it is none.
 func CountOpen(text string) *metadata.RollbackDetails {
 	var out *metadata.RollbackDetails
@@ -163,7 +166,3 @@ func kindOfFinding(text string) (severity metadata.Severity, open bool) {
 	}
 	return "", false
 }
-
-// say puts a reason into words: for people in the language of their run, for
-// programs in English.
-func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }

@@ -1,4 +1,6 @@
-package phases
+// Package facts is what the rules after a phase know about it, as the JSON that their
+// conditions refer to.
+package facts
 
 import (
 	"encoding/json"
@@ -17,13 +19,12 @@ type Issue struct {
 	Title, Author string
 }
 
-// Facts is what the rules after a phase know about it, as the JSON that their
-// conditions refer to.
-func Facts(run metadata.Run, phase string, is Issue) ([]byte, error) {
+// After gives what the rules after a phase know about it.
+func After(run metadata.Run, phase string, is Issue) ([]byte, error) {
 	rec := run.Phase(phase)
 	f := map[string]any{
 		"attempt": rec.RetryCount + 1,
-		"cost":    map[string]any{"usd": Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
+		"cost":    map[string]any{"usd": metadata.Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
 		"issue":   map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},
 		"diff":    map[string]int{"files": 0, "lines": 0, "added": 0, "deleted": 0},
 	}
@@ -50,9 +51,9 @@ func Facts(run metadata.Run, phase string, is Issue) ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// factsAbout says which of the facts a rule's condition is about, for people:
+// About says which of the facts a rule's condition is about, for people:
 // "report.risk is "high", diff.lines is 4".
-func factsAbout(when string, facts []byte) []metadata.Reason {
+func About(when string, facts []byte) []metadata.Reason {
 	var all map[string]any
 	if json.Unmarshal(facts, &all) != nil {
 		return nil // they are our own
@@ -62,7 +63,7 @@ func factsAbout(when string, facts []byte) []metadata.Reason {
 		named[word] = true
 	}
 	var out []metadata.Reason
-	about(&out, "", all, named)
+	pick(&out, "", all, named)
 	return out[:min(len(out), mostFacts)]
 }
 
@@ -72,15 +73,15 @@ const mostFacts = 20
 // whenWord is a name in the text of a condition.
 var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
 
-// about adds the facts below a path whose names all occur in the condition.
-func about(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {
+// pick adds the facts below a path whose names all occur in the condition.
+func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
 		if !named[name] {
 			continue
 		}
 		at := strings.TrimPrefix(path+"."+name, ".")
 		if deeper, ok := facts[name].(map[string]any); ok {
-			about(out, at, deeper, named)
+			pick(out, at, deeper, named)
 			continue
 		}
 		if value, err := json.Marshal(facts[name]); err == nil {

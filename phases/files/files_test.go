@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 // What checks printed stays in its block of code, whatever it is.
 func TestChecksText(t *testing.T) {
-	got := checksText("en", "code", []metadata.CheckResult{
+	got := Checks("en", "code", []metadata.CheckResult{
 		{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "\n  FAIL\n```\n# Not a heading\n"},
 		{Name: "lint", Run: "go vet ./...", Pass: true},
 	})
@@ -32,11 +32,11 @@ func TestLanguages(t *testing.T) {
 // A reason that is a review tells how much of it is open.
 func TestCountOpen(t *testing.T) {
 	rec := metadata.Phase{Name: "plan", Round: 1, Verdict: &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{
-		blocker("F1"), blocker("F2"), {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen},
+		{ID: "F1", Title: "F1", Severity: metadata.Blocker, Status: metadata.NewFinding}, {ID: "F2", Title: "F2", Severity: metadata.Blocker, Status: metadata.NewFinding}, {ID: "F4", Title: "x (y)", Severity: metadata.Suggestion, Status: metadata.StillOpen},
 	}}}
 	rec.Verdict.Findings[1].Status = metadata.Fixed
 	for _, language := range prompts.Languages() {
-		got := CountOpen(reviewText(language, &rec))
+		got := CountOpen(Review(language, &rec))
 		if diff := cmp.Diff(&metadata.RollbackDetails{BlockerCount: 1, SuggestionCount: 1}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", language, diff)
 		}

@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"cmp"
@@ -19,9 +19,9 @@ const (
 	maxOutput     = 2000 // characters, of one check
 )
 
-// essence is what a diagnosis has to know about a run. Its length does not
+// Essence is what a diagnosis has to know about a run. Its length does not
 // grow with the history.
-func essence(run metadata.Run) string {
+func Essence(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	var b strings.Builder
 	line := func(text string) { b.WriteString(text + "\n") }
@@ -38,7 +38,7 @@ func essence(run metadata.Run) string {
 	b.WriteString("\n## " + c.Shown("state attempts") + "\n\n")
 	for _, a := range run.Attempts[max(len(run.Attempts)-lastAttempts, 0):] {
 		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", prompts.Word(c.Steps, string(a.Step)),
-			"result", oneLine(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, texts.Line(a.Why.In(c))))))
+			"result", texts.Brief(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, texts.Line(a.Why.In(c))))))
 	}
 	if n := len(run.RollbackHistory); n > 0 {
 		b.WriteString("\n## " + c.Shown("state rollbacks", "n", n) + "\n\n")
@@ -59,7 +59,7 @@ func standing(b *strings.Builder, c prompts.Catalogue, rec *metadata.Phase) {
 		return
 	}
 	if rec.Verdict != nil {
-		fmt.Fprintf(b, "\n%s", texts.Cut(reviewText(c.Language, rec), maxReview))
+		fmt.Fprintf(b, "\n%s", texts.Cut(Review(c.Language, rec), maxReview))
 	}
 	if !rec.ChecksFail() {
 		return

@@ -1,0 +1,302 @@
+// Package lanes does parts of a phase at the same time, each in a tree of its own. One
+// goroutine alone writes: it begins the steps of parts, takes what comes of each into the
+// record, and commits that. What works in a tree of its own never touches the branch.
+package lanes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/lanes"
+)
+
+// Trees are the work trees of parts.
+type Trees interface {
+	// Open gives the engine of a part, which works in a tree of its own, as it was left
+	// or made anew at a commit. Several are opened at the same time.
+	Open(ctx context.Context, part, commit string) (*engine.Engine, error)
+	// Remove removes the tree of a part whose work is on the branch.
+	Remove(part string) error
+}
+
+// Side does the parts of a run's phases at the same time.
+type Side struct {
+	Engine *engine.Engine // of the run
+	Trees  Trees
+	Jobs   int // most calls at the same time; at least 1
+}
+
+// Run goes on with the parts of a run until nobody is at work on them and none may begin,
+// or people or ctx end that; false says that there was nothing to do. It returns the
+// record as it was last committed.
+func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	if !lanes.In(run, s.Jobs) {
+		return run, false, nil
+	}
+	if _, ok := lanes.Next(s.Engine.Plan, run, nil, s.Jobs); !ok {
+		return run, false, nil
+	}
+	w := &writer{Side: s, run: run, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
+	err := w.work(ctx)
+	return w.run, true, err
+}
+
+// writer is the one goroutine that touches the record and the branch.
+type writer struct {
+	*Side
+	run    metadata.Run
+	atWork []*worker
+	asks   chan func()  // what workers have it do to the record
+	ended  chan *worker // that are done
+}
+
+// worker carries out one step of a part.
+type worker struct {
+	of   phases.Decision
+	held lanes.Share // of the budget
+	n    int         // number of its attempt; 0: it has not begun
+	end  context.CancelCauseFunc
+	work engine.Work
+	err  error
+}
+
+// work begins what may begin and lands what is done, until there is neither.
+func (w *writer) work(ctx context.Context) error {
+	for {
+		if err := w.begin(ctx); err != nil {
+			return errors.Join(err, w.fold(ctx, err))
+		}
+		if len(w.atWork) == 0 {
+			return nil
+		}
+		one, cause := w.await(ctx)
+		if cause != nil {
+			return w.fold(ctx, cause, one)
+		}
+		if err := w.land(ctx, one); err != nil {
+			return errors.Join(err, w.fold(ctx, err))
+		}
+	}
+}
+
+// begin begins all steps that may begin now.
+func (w *writer) begin(ctx context.Context) error {
+	e := w.Engine
+	for w.run.Status == metadata.Running && ctx.Err() == nil {
+		var at []phases.Decision
+		var held []lanes.Share
+		for _, one := range w.atWork {
+			at, held = append(at, one.of), append(held, one.held)
+		}
+		d, ok := lanes.Next(e.Plan, w.run, at, w.Jobs)
+		if !ok {
+			return nil
+		}
+		seen, share := w.run, lanes.Share{}
+		if d.Calls() {
+			if seen, share, ok = lanes.ShareOf(w.run, held, max(w.Jobs-len(at), 1)); !ok {
+				return nil // until others are over
+			}
+		}
+		if d.Resume <= e.Elsewhere {
+			d.Resume = 0
+		}
+		next, err := e.Renew(ctx, w.run)
+		if err != nil {
+			return err
+		}
+		w.run = next
+		seen.Revision, seen.UpdatedAt = next.Revision, next.UpdatedAt
+		e.Report.Report(engine.Event{At: e.Now(), Run: w.run, Decision: &d})
+		w.start(ctx, &worker{of: d, held: share}, seen)
+	}
+	return nil
+}
+
+// start has a worker carry out its decision. Seen is the record as its call is to see it.
+func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
+	ctx, one.end = context.WithCancelCause(ctx)
+	tip, at := w.Engine.Tree.Tip(), w.Engine.Now()
+	budget := seen.Budget
+	w.atWork = append(w.atWork, one)
+	go func() {
+		one.work, one.err = w.do(ctx, one, seen.Clone(), tip, at, budget)
+		w.ended <- one
+	}()
+}
+
+// do carries out a decision in the tree of its part.
+func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip string, at time.Time, budget metadata.Budget) (engine.Work, error) {
+	e, err := w.Trees.Open(ctx, one.of.Phase, tip)
+	if err != nil {
+		return engine.Work{}, err
+	}
+	code := tip
+	if lane := run.Phase(one.of.Phase).Lane; lane != nil {
+		if code = lane.Head; code == "" {
+			code = lane.Base
+		}
+	}
+	if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
+		return engine.Work{}, err
+	}
+	e.Upon, e.Store = tip, saver{w, one}
+	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
+		b.Beside, b.Base = true, tip
+		w.ask(func() { begun, err = w.open(one, d, b) })
+		begun.Budget = budget
+		return begun, err
+	}
+	return e.Do(ctx, run, one.of)
+}
+
+// ask has the writer do something, and waits for it.
+func (w *writer) ask(f func()) {
+	done := make(chan struct{})
+	w.asks <- func() { f(); close(done) }
+	<-done
+}
+
+// open opens the attempt of a worker in the record, and saves that.
+func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+	if rec := w.run.Phase(d.Phase); rec == nil || rec.Status == metadata.PhaseSkipped {
+		return w.run, engine.ErrSteered
+	}
+	begun := phases.Begin(w.run, d, b)
+	if err := metadata.CheckNext(w.run, begun); err != nil {
+		return w.run, fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	}
+	if err := w.Engine.Store.Save(begun); err != nil {
+		return w.run, err
+	}
+	w.run, one.n = begun, len(begun.Attempts)
+	return begun.Clone(), nil
+}
+
+// saver keeps what is known of the attempt of a worker while that is at work.
+type saver struct {
+	w   *writer
+	one *worker
+}
+
+// Save notes the session and the cost of the attempt.
+func (s saver) Save(run metadata.Run) (err error) {
+	s.w.ask(func() {
+		if n := s.one.n; n > 0 {
+			now, seen := &s.w.run.Attempts[n-1], run.Attempts[n-1]
+			now.Session, now.Confirmed, now.Usage = seen.Session, seen.Confirmed, seen.Usage
+			err = s.w.Engine.Store.Save(s.w.run)
+		}
+	})
+	return err
+}
+
+// await does what workers ask for until one of them is done. If ctx or people end all
+// work it gives the cause, and perhaps none.
+func (w *writer) await(ctx context.Context) (*worker, error) {
+	attended, done := w.Engine.Attend(ctx)
+	defer done()
+	for {
+		select {
+		case f := <-w.asks:
+			f()
+		case one := <-w.ended:
+			return one, context.Cause(ctx)
+		case <-attended.Done():
+			return nil, context.Cause(attended)
+		}
+	}
+}
+
+// land takes what a worker has done into the record, and what people have asked for.
+func (w *writer) land(ctx context.Context, one *worker) error {
+	e := w.Engine
+	w.drop(one)
+	switch ended := errors.Is(one.err, engine.ErrSteered); {
+	case one.err != nil && !ended:
+		return fmt.Errorf("%s: %s: %w", one.of.Phase, one.of.Do, one.err)
+	case ended && one.n == 0:
+		return nil
+	case ended:
+		one.work = e.Cut(one.of, one.err)
+	}
+	next, err := e.Land(ctx, w.run, len(w.atWork) == 0, one.work)
+	w.run = next
+	if err != nil {
+		return err
+	}
+	if rec := next.Phase(one.of.Phase); rec != nil && rec.Lane == nil {
+		if err := w.Trees.Remove(one.of.Phase); err != nil {
+			return err
+		}
+	}
+	if len(w.atWork) == 0 {
+		return nil // whoever called Run asks people
+	}
+	if next, err = e.Steer(ctx, next); err != nil {
+		return err
+	}
+	w.run = next
+	for _, other := range w.atWork {
+		if other.n > 0 && phases.IsVoid(next.Phase(other.of.Phase), next.Attempts[other.n-1]) {
+			other.end(engine.ErrSteered)
+		}
+	}
+	return nil
+}
+
+// drop lets go of a worker that is done.
+func (w *writer) drop(one *worker) {
+	one.end(nil)
+	for i, other := range w.atWork {
+		if other == one {
+			w.atWork = append(w.atWork[:i:i], w.atWork[i+1:]...)
+			return
+		}
+	}
+}
+
+// fold ends all workers and takes what they, and one that is done already, have done into
+// the record, as one commit.
+func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
+	if !errors.Is(cause, engine.ErrSteered) && !errors.Is(cause, engine.ErrInterrupted) {
+		cause = engine.ErrInterrupted
+	}
+	for _, one := range w.atWork {
+		one.end(cause)
+	}
+	var works []engine.Work
+	take := func(one *worker) {
+		w.drop(one)
+		switch {
+		case one.err == nil:
+			works = append(works, one.work)
+		case one.n > 0:
+			works = append(works, w.Engine.Cut(one.of, cause))
+		}
+	}
+	for _, one := range done {
+		if one != nil {
+			take(one)
+		}
+	}
+	for len(w.atWork) > 0 {
+		select {
+		case f := <-w.asks:
+			f()
+		case one := <-w.ended:
+			take(one)
+		}
+	}
+	if len(works) == 0 {
+		return nil
+	}
+	next, err := w.Engine.Land(ctx, w.run, true, works...)
+	w.run = next
+	return err
+}

@@ -1,0 +1,144 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// lanesBeside is the folder of the trees of parts beside the tree of their run.
+func lanesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), "lanes") }
+
+// laneTrees are the trees of parts that are done at the same time, each with homes of its
+// own for the programs that work there.
+type laneTrees struct {
+	run     *engine.Engine
+	dir     string      // that has a folder for each
+	tree    git.Options // as the tree of the run was opened
+	base    string      // commit that the branch started from
+	mark    func(tree string) string
+	opts    agents.Options
+	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
+	secrets *secrets.Finder
+
+	mu   sync.Mutex
+	open map[string]*lane
+}
+
+// lane is the tree of a part.
+type lane struct {
+	Tree
+	repo   *git.Repo
+	engine *engine.Engine
+}
+
+// Open gives the engine of a part, which works in a tree of its own, as it was left or
+// made anew at a commit.
+func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engine, error) {
+	t.mu.Lock()
+	l := t.open[part]
+	t.mu.Unlock()
+	if l != nil {
+		return l.engine, nil
+	}
+	o, dir := t.tree, filepath.Join(t.dir, part)
+	o.Aside = filepath.Join(o.Source.CommonDir, "objects")
+	if o.DryRun {
+		o.Aside = filepath.Join(o.Root, "git", "objects")
+	}
+	o.Root, o.Base, o.Remote, o.Keep, o.Fit = dir, commit, "", "", nil
+	repo, err := git.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	l = &lane{Tree: Tree{repo, t.base}, repo: repo}
+	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
+	opts.Sweep()
+	e := t.run.Aside(l)
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, t.run.Plan.Setup), LeakGuard{t.secrets, repo}
+	l.engine = e
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open[part] = l
+	return e, nil
+}
+
+// Remove removes the tree of a part. The homes stay, as a session may be gone on with.
+func (t *laneTrees) Remove(part string) error {
+	t.mu.Lock()
+	l := t.open[part]
+	delete(t.open, part)
+	t.mu.Unlock()
+	var err error
+	if l != nil {
+		err = l.repo.Close()
+	}
+	dir := filepath.Join(t.dir, part)
+	entries, _ := os.ReadDir(dir) // there may be none
+	for _, e := range entries {
+		if e.Name() != "homes" && filepath.Ext(e.Name()) != ".patch" {
+			err = errors.Join(err, folders.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// Close lets go of all trees.
+func (t *laneTrees) Close() (err error) {
+	if t == nil {
+		return nil
+	}
+	for _, l := range t.open {
+		err = errors.Join(err, l.repo.Close())
+	}
+	return err
+}
+
+// Commit refuses: one process writes the branch, and it is not this tree that it does so
+// from.
+func (l *lane) Commit(context.Context, engine.Commit) error {
+	return errors.New("a part that is done beside others cannot commit to the branch; start again with --jobs 1")
+}
+
+// MoveTo brings the tree to the code of one commit, with the run's folder of another.
+func (l *lane) MoveTo(ctx context.Context, code, folder string, at time.Time) error {
+	commit, err := l.repo.Overlay(ctx, code, folder, at.UTC())
+	if err == nil {
+		err = l.repo.MoveTo(ctx, commit)
+	}
+	return err
+}
+
+// Keep makes a commit of the code that is staged.
+func (l *lane) Keep(ctx context.Context, s engine.Staged, parent, message string, at time.Time) (string, error) {
+	return l.repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
+}
+
+// Merge makes a commit of what two have changed since base.
+func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Time) (string, []string, error) {
+	return l.repo.Merge(ctx, base, ours, theirs, at.UTC())
+}
+
+// Versions gives a file as commits have it.
+func (l *lane) Versions(ctx context.Context, path string, commits map[string]string) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for name, commit := range commits {
+		data, err := l.repo.ReadFile(ctx, commit, path)
+		if err == nil {
+			all[name] = data
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return all, nil
+}

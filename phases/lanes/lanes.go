@@ -1,0 +1,131 @@
+// Package lanes decides which parts of a phase are at work at the same time, and what
+// each of them may spend. Like package phases it decides alone, and asks no clock, file
+// or network.
+package lanes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// In reports whether the parts of a run are done in lanes: with more than one job, and
+// as long as work of a part lies in one.
+func In(run metadata.Run, jobs int) bool {
+	return jobs > 1 || slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Lane != nil })
+}
+
+// Next gives a step of a part that may begin beside those parts that are at work; false
+// if there is none. Work that is done goes to the branch before more begins, one part
+// after the other; that takes none of the jobs.
+func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, jobs int) (phases.Decision, bool) {
+	integrating := slices.ContainsFunc(atWork, func(d phases.Decision) bool { return d.Do == phases.DoIntegrate })
+	calls := len(atWork)
+	if integrating {
+		calls--
+	}
+	limit, _ := phases.LimitReached(run)
+	all := slices.DeleteFunc(phases.Due(plan, run), func(d phases.Decision) bool {
+		rec := run.Phase(d.Phase)
+		return d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == d.Phase })
+	})
+	for _, d := range all {
+		if d.Do == phases.DoIntegrate && !integrating {
+			return d, true
+		}
+	}
+	for _, d := range all {
+		if d.Do != phases.DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork) {
+			return d, true
+		}
+	}
+	return phases.Decision{}, false
+}
+
+// fits reports whether a part that has not begun may begin beside those that have: none
+// of them says that it touches the same files. One that does not say which it touches
+// may touch any.
+func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []phases.Decision) bool {
+	rec := run.Phase(part)
+	if rec.Lane != nil {
+		return true
+	}
+	halted := phases.Halts(plan, run)
+	for i := range run.Phases {
+		other := &run.Phases[i]
+		is := func(d phases.Decision) bool { return d.Phase == other.Name }
+		begun := slices.ContainsFunc(atWork, is) || other.Lane != nil && !slices.ContainsFunc(halted, is)
+		if other.Name != part && begun && overlap(files(&run, rec), files(&run, other)) {
+			return false
+		}
+	}
+	return true
+}
+
+func files(run *metadata.Run, rec *metadata.Phase) []string {
+	if t := split.TaskOf(run, rec); t != nil {
+		return t.Files
+	}
+	return nil
+}
+
+// overlap reports whether one list has a path of the other, or one above or below it.
+func overlap(a, b []string) bool {
+	for _, p := range a {
+		for _, q := range b {
+			p, q := strings.TrimSuffix(p, "/")+"/", strings.TrimSuffix(q, "/")+"/"
+			if strings.HasPrefix(p, q) || strings.HasPrefix(q, p) {
+				return true
+			}
+		}
+	}
+	return len(a) == 0 || len(b) == 0
+}
+
+// Share is what one call may spend while others are at work. A field that is zero is no
+// limit.
+type Share struct {
+	USD     float64
+	Tokens  int64
+	Seconds int
+}
+
+// least is the part of a limit below which a call waits until others are over, instead
+// of being cut off as soon as it has begun.
+const least = 50
+
+// ShareOf divides what is left of the budget, after what calls at work may spend, by the
+// jobs that are free: one or more. It gives the record as the call is to see it, in which
+// its share is all that there is. It is false if too little is left beside the others.
+func ShareOf(run metadata.Run, held []Share, free int) (metadata.Run, Share, bool) {
+	var others, share Share
+	for _, h := range held {
+		others.USD, others.Tokens, others.Seconds = others.USD+h.USD, others.Tokens+h.Tokens, others.Seconds+h.Seconds
+	}
+	whole := run
+	run = run.Clone()
+	b, spent, enough := &run.Budget, phases.SpentOf(run), true
+	if limit := max(b.USD, b.IssueUSD); limit > 0 {
+		share.USD = (phases.RemainingUSD(run) - others.USD) / float64(free)
+		enough = enough && share.USD >= limit/least
+		b.USD, b.Since.USD, b.IssueUSD = share.USD, spent.USD, 0
+	}
+	if limit := b.Tokens; limit > 0 {
+		share.Tokens = (limit - (spent.Tokens - b.Since.Tokens) - others.Tokens) / int64(free)
+		enough = enough && share.Tokens >= max(limit/least, 1)
+		b.Tokens, b.Since.Tokens = share.Tokens, spent.Tokens
+	}
+	if limit := b.Seconds; limit > 0 {
+		share.Seconds = (limit - (spent.Seconds - b.Since.Seconds) - others.Seconds) / free
+		enough = enough && share.Seconds >= max(limit/least, 1)
+		b.Seconds, b.Since.Seconds = share.Seconds, spent.Seconds
+	}
+	if !enough && len(held) == 0 && free > 1 {
+		return ShareOf(whole, nil, 1)
+	}
+	return run, share, enough || len(held) == 0
+}
