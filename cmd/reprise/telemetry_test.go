@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reprise-ci/reprise/internal/exit"
 )
 
 // The scripts about traces have a collector, at $COLLECTOR. It writes a line for each
@@ -27,6 +30,25 @@ func TestTelemetryScripts(t *testing.T) {
 			return err
 		},
 	})
+}
+
+// TestJobIsATrace has a job on GitHub tell a collector: also what it asked GitHub for
+// before it knew which run it is about.
+func TestJobIsATrace(t *testing.T) {
+	h := newStage(t, twoSteps)
+	spans := filepath.Join(t.TempDir(), "spans.txt")
+	server := httptest.NewServer(&spanFile{name: spans, of: map[string]string{}})
+	defer server.Close()
+	h.comment("ada", "/run", "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL).end(exit.Done).wants("status", "completed")
+	data, err := os.ReadFile(spans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"GET <run ", "run .* <\n", "phase plan <run ", "plan execute <phase plan\n", "invoke_agent .* <plan execute\n", "git push <", "POST <run "} {
+		if !regexp.MustCompile("(?m)^" + want).Match(data) {
+			t.Errorf("there is no span %q among:\n%s", want, data)
+		}
+	}
 }
 
 // spanFile writes the spans that it gets to a file.
