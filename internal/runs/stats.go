@@ -30,24 +30,27 @@ const enoughJudged = 5
 
 // ShowStats prints what runs came to.
 func ShowStats(env environ.Env, t tally.Tally) {
-	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	o := terminal.ShowOptions(env)
+	out, narrow := terminal.NewReport(env.Stdout, o), o.Width > 0 && o.Width < 90
+	say := func(format string, args ...any) { terminal.Tell(env.Stdout, fmt.Sprintf(format, args...)) }
 	if t.Runs == 0 {
-		out.Line("There is no run in this repository; start one with: reprise run --issue-file FILE")
+		say("There is no run in this repository; start one with: reprise run --issue-file FILE")
 		return
 	}
 	statuses := ""
 	for _, s := range slices.Sorted(maps.Keys(t.Statuses)) {
 		statuses = text.Join(", ", statuses, fmt.Sprintf("%d %s", t.Statuses[s], text.Words(s)))
 	}
-	out.Line("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, text.USD(t.USD))
+	say("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, text.USD(t.USD))
 	if c := t.Completed; c.Runs > 0 {
-		out.Line("A completed run cost %s, took %s and made %.0f attempts (medians of %d); in %d of them no person took anything back",
+		say("A completed run cost %s, took %s and made %.0f attempts (medians of %d); in %d of them no person took anything back",
 			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
 	}
-	statsTable(out, "Phases", []string{"phase", "runs", "failed", "rejected", "checks failed", "unusable", "taken back", "cost", "work"}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
+	wide := func(cell string) string { return text.If(!narrow, cell) } // a column without words is left out
+	statsTable(out, "Phases", []string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
 		return []string{
-			text.Flat(p.Name), fmt.Sprint(p.Runs), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), ofSome(p.ChecksFail, p.Checks), fmt.Sprint(p.Unusable),
-			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), text.Duration(seconds(p.Seconds)),
+			text.Flat(p.Name), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
+			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
 		}
 	})
 	var fail, never []tally.Gate
@@ -76,7 +79,7 @@ func ShowStats(env environ.Env, t tally.Tally) {
 	if len(t.Missed) > 0 {
 		m := t.Missed[0]
 		out.Line("")
-		out.Line("Each can become a case: reprise eval init SUITE --from-run %s --step %s/review", text.Flat(m.Issue), text.Flat(m.Phase))
+		say("Each can become a case: reprise eval init SUITE --from-run %s --step %s/review", text.Flat(m.Issue), text.Flat(m.Phase))
 	}
 }
 
