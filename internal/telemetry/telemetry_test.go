@@ -182,6 +182,12 @@ func (silent) Report(engine.Event) {}
 // play has a run with one step, an agent, a check, a command of git and a request.
 func play(t *testing.T, e environ.Env, forge string) {
 	t.Helper()
+	playOf(t, e, forge, "run-1")
+}
+
+// playOf is play for the run of that id.
+func playOf(t *testing.T, e environ.Env, forge, id string) {
+	t.Helper()
 	ctx, e, end := Begin(t.Context(), e)
 	defer end()
 	get := func() {
@@ -195,7 +201,7 @@ func play(t *testing.T, e environ.Env, forge string) {
 		get() // before it is known which run it is
 	}
 	dir := t.TempDir()
-	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: "run-1"}}
+	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}}
 	eng := &engine.Engine{
 		Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Report: silent{}, Checker: failing{}, Tree: tree{dir: filepath.Join(dir, "tree")},
 		Agent: func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil },
@@ -287,16 +293,16 @@ func TestRunIsATrace(t *testing.T) {
 	}
 }
 
-// TestRunsHaveOneTraceEach has two processes work on a run.
+// TestRunsHaveOneTraceEach has two processes work on a run, and a third one on another.
 func TestRunsHaveOneTraceEach(t *testing.T) {
 	c := newCollector(t)
 	var traces []string
-	for range 2 {
+	for _, id := range []string{"run-1", "run-1", "run-2"} {
 		e, _ := env(c.URL)
-		play(t, e, forge(t))
+		playOf(t, e, forge(t), id)
 		traces = append(traces, c.named(t)["run full"][".trace"])
 	}
-	if traces[0] != traces[1] || len(traces[0]) != 32 {
+	if traces[0] != traces[1] || traces[1] == traces[2] || len(traces[0]) != 32 {
 		t.Errorf("traces: %v", traces)
 	}
 }

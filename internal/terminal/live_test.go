@@ -89,6 +89,7 @@ func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
 		{"short", "short"},
 		{"reprise: --issue-file, --issue-url name an issue", "reprise: \n--issue-file, \n--issue-url \nname an issue"},
 		{"a\n  b c", "a\n  b c"},
+		{"aaaaaaa bbbbbbbbb cccc", "aaaaaaa \nbbbbbbbbb cccc"},
 		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line \nstays"},
 		{"日本語の 長い文字", "日本語の \n長い文字"},
 	} {
