@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -28,10 +29,38 @@ func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runO
 		w.SayLacking(env)
 	}
 	run, err := carryOn(ctx, w, env, o)
+	for asks, on := steer.NewDialogue(env), true; err == nil && on && asks != nil && mayAsk(w, o, run); {
+		w.Run, w.Fresh = run, false
+		if on, err = asks.Ask(ctx, w, o.Options); err == nil && on {
+			run, err = goOn(ctx, w, env, o)
+		} else {
+			run = w.Run
+		}
+	}
 	if err != nil {
 		return broke(w, run, err)
 	}
 	return tellEnd(ctx, w, env, o, run)
+}
+
+// mayAsk reports whether a person at the terminal may be asked what the run waits for.
+func mayAsk(w *workspace.Workspace, o runOptions, run metadata.Run) bool {
+	return run.Status == metadata.Waiting && !o.noInput && !o.json && !o.dry && o.logFormat == "text" && !w.Paused(run)
+}
+
+// goOn runs the engine from where a person's answer has let the run go on.
+func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
+	screen := viewOf(w, env, o)
+	defer screen.Close()
+	e, err := w.Engine(env, o.Options, screen)
+	if err != nil {
+		return w.Run, err
+	}
+	run, err := e.Run(ctx, w.Run)
+	if err != nil {
+		return run, err
+	}
+	return run, e.Finish(ctx, run)
 }
 
 // carryOn runs the engine from where the run is to where it stops.

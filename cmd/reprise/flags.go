@@ -43,3 +43,8 @@ func pushFlag(c *cobra.Command, to **bool) {
 func sandboxFlag(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "sandbox", string(sandbox.BestEffort), "sandbox around agents and checks: required, best-effort or off")
 }
+
+// noInputFlag adds the flag by which nobody is asked anything on a terminal.
+func noInputFlag(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "no-input", false, "end where the run waits for an answer or an approval, in place of asking for it on the terminal")
+}

@@ -39,6 +39,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	pushFlag(c, &o.Push)
 	sandboxFlag(c, &o.Sandbox)
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
+	noInputFlag(c, &o.noInput)
 	f.BoolVar(&o.verbose, "verbose", false, "show what agents do, too; on a terminal below the phases")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
 	return c

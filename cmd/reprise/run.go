@@ -67,6 +67,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringVar(&o.Stubs, "stubs", "", "file of scripted answers for the rehearsal agent")
 	f.BoolVar(&o.prompts, "show-prompts", false, "print every prompt (with --dry-run)")
 	f.BoolVar(&o.json, "json", false, "print the result as one JSON object on standard output")
+	noInputFlag(c, &o.noInput)
 	f.BoolVar(&o.verbose, "verbose", false, "show what agents do, too; on a terminal below the phases")
 	f.StringVar(&o.logFormat, "log-format", "text", "how progress is printed: text or json")
 	return c

@@ -20,6 +20,7 @@ type runOptions struct {
 	json      bool
 	prompts   bool
 	verbose   bool
+	noInput   bool
 	logFormat string
 }
 

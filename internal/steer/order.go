@@ -71,6 +71,17 @@ func Do(ctx context.Context, env environ.Env, s Order) (err error) {
 	if err := w.Busy(env.Now()); err != nil {
 		return err
 	}
+	if err := s.carry(ctx, env, w); err != nil {
+		return err
+	}
+	if s.JSON {
+		return text.PrintJSON(env.Stdout, progress.Result(w.Plan, w.Run))
+	}
+	return nil
+}
+
+// carry carries an order out on a run that is open, commits that, and says it.
+func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
 	s.Text = env.Finder().Mask(s.Text)
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
@@ -94,11 +105,9 @@ func Do(ctx context.Context, env environ.Env, s Order) (err error) {
 	if err != nil {
 		return err
 	}
+	w.Run = next
 	Warn(w, env)
 	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", x.Sentence(w.Catalogue()), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", GoOn(w, next)))
-	if s.JSON {
-		return text.PrintJSON(env.Stdout, progress.Result(w.Plan, next))
-	}
 	return nil
 }
 

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+// asking is a repository with a run that asks two questions and waits for an approval.
+func asking(t *testing.T) (dir string, env []string) {
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"issue.md": "# Say hello\n",
+		"own.cue": `name: "own"
+agents: own: use: "rehearsal"
+phases: [
+	{name: "design", goal: "Design.", approve: "maintain", gates: ["It is polite"], report: questions?: [...{question: string, options?: [...string]}]},
+	{name: "build", goal: "Build.", review: false},
+]
+`,
+		"stubs.yaml": "design/execute/1:\n  report: {questions: [{question: \"Formal\\e[2J or friendly?\", options: [formal, friendly]}, {question: \"Whom?\"}]}\n",
+		"editor":     "#!/bin/sh\ntest ! -s \"$1\" && printf 'Everybody\\nin the room\\n' >\"$1\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=", "VISUAL=", "EDITOR="+filepath.Join(dir, "editor"))
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "a@b.example"}, {"-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x"}} {
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = dir, env
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	return dir, env
+}
+
+// atTerminal runs reprise on a terminal, types each line once its prompt is there,
+// and gives what was to be seen and the exit code.
+func atTerminal(t *testing.T, dir string, env, args []string, lines ...[2]string) (string, int) {
+	t.Helper()
+	screen, terminal := testenv.OpenTerminal(t)
+	var seen struct {
+		sync.Mutex
+		bytes.Buffer
+	}
+	text := func() string {
+		seen.Lock()
+		defer seen.Unlock()
+		return seen.String()
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		some := make([]byte, 4096)
+		for {
+			n, err := screen.Read(some)
+			seen.Lock()
+			seen.Write(some[:n])
+			seen.Unlock()
+			if err != nil { // nobody has the other side open
+				return
+			}
+		}
+	}()
+	c := exec.Command("reprise", args...)
+	c.Dir, c.Env, c.Stdin, c.Stdout, c.Stderr = dir, env, terminal, terminal, terminal
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait() // how it ended is looked at below
+		close(ended)
+	}()
+	at := 0
+	for _, l := range lines {
+		for over := false; ; {
+			if i := strings.Index(text()[at:], l[0]); i >= 0 {
+				at += i + len(l[0])
+				break
+			}
+			if over {
+				t.Fatalf("it has ended without %q:\n%s", l[0], text())
+			}
+			select {
+			case <-ended:
+				over = true
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		if _, err := screen.WriteString(l[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-ended
+	_ = terminal.Close()
+	<-read
+	return text(), c.ProcessState.ExitCode()
+}
+
+// On a terminal, what a run waits for is asked right there, and it goes on.
+func TestAskedOnTheTerminal(t *testing.T) {
+	dir, env := asking(t)
+	run := []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue", "--stubs", "stubs.yaml"}
+	seen, code := atTerminal(t, dir, env, run,
+		[2]string{"leave it open:", "2\n"},
+		[2]string{"leave it open:", "e\n"},
+		[2]string{"Approve it?", "what\n"},
+		[2]string{"Approve it?", "n\n"},
+		[2]string{"What has to change?", "Bow first\n"},
+		[2]string{"Approve it?", "y\n"},
+	)
+	if code != 0 || !strings.Contains(seen, "completed") || strings.Contains(seen, "\x1b[2J") {
+		t.Errorf("exit code %d:\n%q", code, seen)
+	}
+	c := exec.Command("git", "show", "reprise/issue-issue:.reprise/issue-issue/metadata.json")
+	c.Dir = dir
+	record, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"answer": "friendly"`, `"answer": "Everybody\nin the room"`, `"by": "Ada"`, `"step": "reject"`, `Bow first`, `"step": "approve"`} {
+		if !strings.Contains(string(record), want) {
+			t.Errorf("the record has no %s", want)
+		}
+	}
+}
+
+// What is left open waits, and nobody is asked who does not want that.
+func TestLeftOpenOnTheTerminal(t *testing.T) {
+	dir, env := asking(t)
+	run := []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue", "--stubs", "stubs.yaml"}
+	if seen, code := atTerminal(t, dir, env, append(run, "--no-input")); code != 3 || strings.Contains(seen, "leave it open") {
+		t.Errorf("without input: exit code %d:\n%s", code, seen)
+	}
+	seen, code := atTerminal(t, dir, env, []string{"run", "--issue", "issue"}, [2]string{"leave it open:", "\n"}, [2]string{"leave it open:", "Whoever comes\n"})
+	if code != 3 || !strings.Contains(seen, "reprise answer --issue issue") || strings.Count(seen, "leave it open:") != 2 {
+		t.Errorf("exit code %d:\n%s", code, seen)
+	}
+	// The end of input leaves the rest open, too.
+	if seen, code = atTerminal(t, dir, env, []string{"run", "--issue", "issue"}, [2]string{"leave it open:", "\x04"}); code != 3 || strings.Contains(seen, "Whom?") {
+		t.Errorf("at the end of input: exit code %d:\n%s", code, seen)
+	}
+}
