@@ -1,0 +1,38 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+)
+
+// An issue that no rule decides about is judged once, before the run begins. The live
+// comment says which pipeline that led to, why, and how to take another one.
+func TestJudgedIssue(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["pipeline"] = "auto"
+	h.publish(map[string]string{
+		".github/reprise/config.cue":        `agents: {writer: {use: "command", command: ["worker"]}, reviewer: {use: "command", command: ["worker"]}}`,
+		".github/reprise/pipelines/fix.cue": strings.Replace(twoSteps, `name: "own"`, `name: "fix"`, 1),
+	})
+	h.write("home/auto-choose", `cp "$REPRISE_TASK_FILE" "$HOME/task"
+echo planted >"$REPRISE_DIR/planted.txt"
+echo '{"structured": {"kind": "fix", "size": "small", "risk": "low"}, "usage": {"input_tokens": 1, "output_tokens": 1, "cached_tokens": 0, "cost_usd": 0.25}}'
+exit 0
+`)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	if got := h.calls(); got != "auto choose, plan execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	has(t, "what it was asked", h.read("home/task"), `"access": "none"`, "Judge the issue below")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Pipeline fix: writer has judged the issue: kind fix, size small, risk low; judging it has cost", "0.2500", "/run --refresh --pipeline NAME")
+	if run := h.record(); run.Pipeline.Name != "fix" || run.Cost.USD != 0.25 || run.Decisions[0].Step != "choose" {
+		t.Errorf("pipeline %s, %v, %+v", run.Pipeline.Name, run.Cost, run.Decisions[0])
+	}
+	for _, p := range h.record().Phases {
+		if p.Diff != nil && p.Diff.Files > 0 && p.Name != "build" {
+			t.Errorf("%s has changed %d files", p.Name, p.Diff.Files)
+		}
+	}
+}
