@@ -26,6 +26,8 @@ type Options struct {
 	// and the agent for every step. All but the folder may be empty.
 	Repo, Id, Pipeline, Agent string
 	Json                      bool // print the checks as JSON
+	Online                    bool // try the keys of agents at their services
+	Yes                       bool // without asking a person
 }
 
 // examination is what is known of a run so far.
@@ -114,7 +116,11 @@ func (x *examination) agents(ctx context.Context) []Check {
 	if x.src != nil {
 		p.dir = x.src.Dir
 	}
-	return p.check(ctx, x.plan)
+	checks := p.check(ctx, x.plan)
+	if x.o.Online {
+		checks = append(checks, p.online(ctx, x.plan)...)
+	}
+	return checks
 }
 
 // began says how the run of the issue is, if there is one, and takes its

@@ -1,0 +1,36 @@
+package passage
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/gate"
+	"github.com/reprise-ci/reprise/internal/process"
+)
+
+// KeyRequest asks a service for the list of its models with the key that an agent program
+// would have from its variables: that costs nothing, and is refused without a valid key.
+// nil: there is no such key, or only one that is made for the program itself.
+func KeyRequest(agent string, env []string) (*http.Request, error) {
+	list := map[gate.API]string{gate.Anthropic: "/v1/models?limit=1", gate.OpenAI: "/models", gate.Gemini: "/v1beta/models?pageSize=1"}
+	own := map[string]gate.API{"claude": gate.Anthropic, "codex": gate.OpenAI, "gemini": gate.Gemini}[agent]
+	all, variables, err := Call{Agent: agent, Env: env}.providers()
+	if err != nil || agent == "claude" && process.Lookup(env, "ANTHROPIC_API_KEY") == "" && process.Lookup(env, "ANTHROPIC_AUTH_TOKEN") == "" {
+		return nil, err
+	}
+	for _, p := range all {
+		if p.API != own || len(variables) == 0 {
+			continue
+		}
+		r, err := http.NewRequest(http.MethodGet, strings.TrimRight(p.Base.String(), "/")+list[own], nil)
+		if err != nil {
+			return nil, err
+		}
+		r.Header = p.Header
+		if own == gate.Anthropic {
+			r.Header.Set("Anthropic-Version", "2023-06-01")
+		}
+		return r, nil
+	}
+	return nil, nil
+}
