@@ -53,3 +53,39 @@ func TestFolderLeavesThePull(t *testing.T) {
 		t.Errorf("the record that is kept: %v\n%s", err, text)
 	}
 }
+
+// A maintainer has the branch of a completed run made one commit, once; others have not.
+func TestSquashByComment(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	before := h.tip()
+	log := func() string {
+		t.Helper()
+		out, err := testenv.Git(h.path("origin.git"), "log", "--format=%s", "main..reprise/issue-7")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out)
+	}
+	h.comment("ada", "/finish --squash").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	if h.tip() != before {
+		t.Error("somebody who may only write has rewritten the branch")
+	}
+	h.comment("max", "/finish --squash").end(exit.Done).wants("status", "completed")
+	squashed := h.tip()
+	if got := log(); strings.Contains(got, "\n") || got == "" {
+		t.Errorf("the branch has %q", got)
+	}
+	if _, err := testenv.Git(h.path("origin.git"), "merge-base", "--is-ancestor", before, "refs/reprise/records/issue-7"); err != nil {
+		t.Errorf("what was there is lost: %v", err)
+	}
+	h.comment("max", "/finish").end(exit.Done).wants("status", "completed")
+	if h.tip() != squashed {
+		t.Errorf("the branch went on to %s", log())
+	}
+	run := h.record()
+	if n := len(run.Decisions); run.Decisions[n-2].Step != "finish" || run.Decisions[n-2].By != "max" || run.Execution.Lease != nil {
+		t.Errorf("the record says %+v", run.Decisions[n-2:])
+	}
+}

@@ -168,6 +168,10 @@ func (r *memRepo) Warnings() []string { return nil }
 func (r *memRepo) Lacks() []string    { return nil }
 func (r *memRepo) Close() error       { return nil }
 
+func (r *memRepo) Squash(context.Context, git.Commit, string) error {
+	return errors.New("nothing is squashed here")
+}
+
 func (r *memRepo) Content(context.Context) (string, error) { return r.Tip(), nil }
 
 func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) {

@@ -99,10 +99,13 @@ func (h *hub) rewrite(run metadata.Run) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.git("clone", "--quiet", "--branch", environ.BranchPrefix+"7", h.path("origin.git"), h.path("rewrite"))
+	at := recordAt(h.path("origin.git"), environ.BranchPrefix+"7")
+	h.git("clone", "--quiet", "--no-checkout", h.path("origin.git"), h.path("rewrite"))
+	h.git("-C", h.path("rewrite"), "fetch", "--quiet", "origin", at)
+	h.git("-C", h.path("rewrite"), "checkout", "--quiet", "--detach", "FETCH_HEAD")
 	h.write("rewrite/.reprise/issue-7/"+metadata.File, string(data))
 	h.git("-C", h.path("rewrite"), "commit", "--quiet", "--all", "--amend", "--no-edit")
-	h.git("-C", h.path("rewrite"), "push", "--quiet", "--force")
+	h.git("-C", h.path("rewrite"), "push", "--quiet", "--force", "origin", "HEAD:"+at)
 }
 
 // A job that is told to stop says so on the branch and on the issue, and the

@@ -56,11 +56,12 @@ func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOpt
 	if err != nil {
 		return w.Run, err
 	}
+	telemetry.Follow(ctx, e, w.Run)
 	run, err := e.Run(ctx, w.Run)
 	if err != nil {
 		return run, err
 	}
-	return run, e.Finish(ctx, run)
+	return run, e.Finish(ctx, run, false)
 }
 
 // carryOn runs the engine from where the run is to where it stops.
@@ -97,7 +98,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	if run, err = e.Run(ctx, run); err != nil {
 		return run, err
 	}
-	return run, e.Finish(ctx, run)
+	return run, e.Finish(ctx, run, false)
 }
 
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.

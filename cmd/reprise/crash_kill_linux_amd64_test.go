@@ -10,7 +10,7 @@ import (
 func TestKilledAtSomeSteps(t *testing.T) {
 	t.Parallel()
 	sc := newScene(t)
-	run, rollback, again := sc.turns[0], sc.turns[1], sc.turns[2]
+	run, rollback, again, squash := sc.turns[0], sc.turns[1], sc.turns[2], sc.turns[3]
 	for i, b := range []struct {
 		turn *turn
 		what string
@@ -23,6 +23,8 @@ func TestKilledAtSomeSteps(t *testing.T) {
 		{rollback, "term", 90},
 		{again, "kill-all", 300},
 		{again, "EIO", 200},
+		{squash, "kill-all", 60},
+		{squash, "kill", 110},
 	} {
 		if raced && i%3 > 0 {
 			continue // there is little for the race detector in this, and it costs much

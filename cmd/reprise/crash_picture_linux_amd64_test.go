@@ -51,16 +51,17 @@ func (sc *scene) picture() picture {
 	for i := range p.Rollbacks {
 		p.Rollbacks[i].Timestamp = time.Time{}
 	}
-	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", environ.BranchPrefix+"7")) {
-		text := sc.git("origin.git", "show", environ.BranchPrefix+"7:"+name)
+	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7"))) {
+		text := sc.git("origin.git", "show", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
 		if filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
 			continue // the one is looked at above; the other is what an attempt that was lost had changed
 		}
 		p.Files[name] = times.ReplaceAllString(text, "TIME")
 	}
 	tip := sc.origin("7")
+	record := strings.TrimSpace(sc.git("origin.git", "rev-parse", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7")))
 	for _, dir := range []string{"project", "origin.git"} {
-		p.Branches += strings.ReplaceAll(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"), tip, "TIP")
+		p.Branches += strings.NewReplacer(tip, "TIP", record, "RECORD").Replace(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"))
 	}
 	p.Code, p.Left = sc.code(p.Files), sc.left()
 	return p

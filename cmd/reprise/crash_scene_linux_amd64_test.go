@@ -83,6 +83,9 @@ func newScene(t *testing.T) *scene {
 		{name: "run again", args: []string{"run", "--issue", "7", "--sandbox", "off"}, finish: func(sc *scene) {
 			sc.run(0, "run", "--issue", "7", "--sandbox", "off")
 		}},
+		{name: "squash", args: []string{"finish", "--issue", "7", "--squash"}, finish: func(sc *scene) {
+			sc.run(0, "finish", "--issue", "7", "--squash")
+		}},
 	}
 	for i, d := range sc.turns {
 		d.before = filepath.Join(sc.copies, strconv.Itoa(i))

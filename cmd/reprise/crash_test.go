@@ -166,7 +166,12 @@ func (s *stand) holds(id string, once ...string) metadata.Run {
 		s.t.Fatalf("issue %s: %v", id, err)
 	}
 	for _, commit := range once {
-		if _, err := testenv.Git(s.path("origin.git"), "merge-base", "--is-ancestor", commit, environ.BranchPrefix+id); err != nil {
+		branch := environ.BranchPrefix + id
+		_, err := testenv.Git(s.path("origin.git"), "merge-base", "--is-ancestor", commit, branch)
+		if at := recordAt(s.path("origin.git"), branch); err != nil && at != branch {
+			_, err = testenv.Git(s.path("origin.git"), "merge-base", "--is-ancestor", commit, at)
+		}
+		if err != nil {
 			s.t.Errorf("issue %s: commit %s is lost: %v", id, commit, err)
 		}
 	}

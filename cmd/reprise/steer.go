@@ -38,6 +38,13 @@ since that commit.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to leave out")
 				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
 			}),
+		steerCommand(do, "finish --issue ID [--squash]", "Take the folder of a completed run off its branch",
+			`Take the folder of a completed run off its branch, so that a merge brings the work
+alone. With --squash the branch becomes one commit with the title of the pull
+request. The record, and all commits that were there, are kept at
+refs/reprise/records/issue-ID.`, func(c *cobra.Command, s *steer.Order) {
+				c.Flags().BoolVar(&s.Squash, "squash", false, "make one commit of the branch")
+			}),
 		steerCommand(do, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",
 			`Halt a run, even if another process on this machine is at work on it. The step
 under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steer.Order) {

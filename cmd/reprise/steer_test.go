@@ -43,6 +43,8 @@ func TestSteerIsTheComment(t *testing.T) {
 		"/pause lunch":                  {"pause", "--reason", "lunch"},
 		"/cancel":                       {"cancel"},
 		"/cancel the wrong issue":       {"cancel", "--reason", "the wrong issue"},
+		"/finish":                       {"finish"},
+		"/finish --squash":              {"finish", "--squash"},
 	} {
 		t.Run(comment, func(t *testing.T) {
 			want := command.Parse(comment, false)

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/consult"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -81,6 +82,8 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		}
 	case o.Name == "approve":
 		err = b.mayApprove(ctx, run, o)
+	case o.Name == "finish":
+		err = finish.Do(ctx, b.w, b.engine, o.Squash, o.At)
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)
 	}

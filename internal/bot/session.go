@@ -204,7 +204,7 @@ func (b *bot) work(ctx context.Context) error {
 		b.keep(run)
 		ctx, stop := lastWords(ctx)
 		defer stop()
-		err = b.engine.Finish(ctx, run) // what is ready is without the run's folder
+		err = b.engine.Finish(ctx, run, false) // what is ready is without the run's folder
 	}
 	return err
 }

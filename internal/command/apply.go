@@ -115,6 +115,13 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 	case "pause":
 		why = o.noted(metadata.Because("paused"))
 		next, err = phases.Pause(run, why, o.At)
+	case "finish":
+		if next, why = run, metadata.Because("finished"); o.Squash {
+			why = metadata.Because("squashed")
+		}
+		if run.Status != metadata.Completed {
+			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("not_to_finish", "status", run.Status))
+		}
 	case "skip":
 		next, err = phases.Skip(plan, run, o.Phase, o.At)
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))

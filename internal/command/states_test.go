@@ -119,7 +119,7 @@ func standings(t *testing.T) (*pipelines.Pipeline, []standing) {
 func asking() []string {
 	return []string{
 		"/run", "/resume", "/resume --budget-usd 5", "/rollback design because", "/rollback --auto", "/rollback --auto it is slow", "/retry", "/pause", "/cancel", "/approve", "/reject design because",
-		"/answer yes", "/skip code because",
+		"/answer yes", "/skip code because", "/finish", "/finish --squash",
 	}
 }
 

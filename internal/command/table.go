@@ -83,6 +83,9 @@ func Table() []Spec {
 			{Kind: KindQuestion, Optional: true, field: func(c *Command) any { return &c.Question }},
 		}},
 		{Name: "skip", Role: github.RoleMaintain, Run: true, Shared: true, Args: []param{phase}, Text: mustText},
+		{Name: "finish", Role: github.RoleMaintain, Run: true, Flags: []param{
+			{Name: "squash", Kind: kindSwitch, field: func(c *Command) any { return &c.Squash }},
+		}},
 		{Name: "status", Role: github.RoleTriage, Now: true},
 		{Name: "help", Role: github.RoleTriage, Now: true, Args: []param{
 			{Kind: kindTopic, Optional: true, field: func(c *Command) any { return &c.Topic }},

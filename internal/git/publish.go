@@ -123,6 +123,31 @@ func (u *upstream) keepRecord(ctx context.Context) (kept string, err error) {
 	return kept, u.noteKept(ctx, kept)
 }
 
+// keepTip is keepRecord, and has the tip in the history of what Options.Keep names.
+func (u *upstream) keepTip(ctx context.Context) (kept string, err error) {
+	if u.shelf == "" || u.opt.Keep == "" || u.opt.DryRun {
+		return u.keepRecord(ctx)
+	}
+	if is, err := u.contains(ctx, u.shelf, u.tip); is || err != nil {
+		return u.shelf, err
+	}
+	if kept, err = u.joinRecords(ctx, u.shelf, u.tip, "its branch"); err == nil {
+		err = u.keepAt(ctx, kept)
+	}
+	if err == nil {
+		u.shelf = kept
+	}
+	return kept, err
+}
+
+// joinRecords makes a commit with the files of the record, which has another commit in
+// its history, too.
+func (u *upstream) joinRecords(ctx context.Context, record, other, what string) (string, error) {
+	out, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
+		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+shelf.Note(record), record+"^{tree}")
+	return strings.TrimSpace(string(out)), err
+}
+
 // noteKept notes here where the record is kept.
 func (u *upstream) noteKept(ctx context.Context, kept string) error {
 	u.kept = &kept
@@ -166,12 +191,11 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 	if _, err := u.talk(ctx, append(fetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
 		return "", errors.Join(refused, err)
 	}
-	joined, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
-		"commit-tree", "-p", kept, "-p", into, "-m", "reprise: the record of a run, and of one before it", kept+"^{tree}")
+	joined, err := u.joinRecords(ctx, kept, into, "that of one before it")
 	if err != nil {
 		return "", err
 	}
-	kept = strings.TrimSpace(string(joined))
+	kept = joined
 	return kept, push()
 }
 
@@ -234,7 +258,7 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if err := u.large.upload(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, append(append(pushArgs(), "--atomic", "--porcelain", "--end-of-options", u.remote.push), refs...)...)
+	out, err := u.talk(ctx, append(append(pushArgs(), "--porcelain"), refs...)...)
 	if err == nil {
 		return answer{}, nil
 	}
@@ -257,19 +281,19 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	return a, err
 }
 
-// refs are what a push of the tip sets. Where it puts the state folder back, the
+// refs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the
 // record that is kept goes on to it at the same moment: else somebody could have gone
 // on beside the branch, and nobody would see that.
 func (u *upstream) refs(ctx context.Context) ([]string, error) {
-	refs := []string{u.tip + ":" + u.ref}
+	to := []string{"--end-of-options", u.remote.push, u.tip + ":" + u.ref}
 	if u.remoteTip == "" || u.opt.Keep == "" || u.shelf != "" {
-		return refs, nil
+		return to, nil
 	}
 	kept, err := u.shelfOf(ctx, u.remoteTip)
 	if kept != "" && kept != u.remoteTip {
-		refs = append(refs, u.tip+":"+u.keepRef())
+		to = append([]string{"--atomic"}, append(to, u.tip+":"+u.keepRef())...)
 	}
-	return refs, err
+	return to, err
 }
 
 // inTheWay is how git names a branch that keeps another from being made.

@@ -91,14 +91,15 @@ func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBa
 	return aside{r.tree}.take(ctx, keep)
 }
 
-// Squash makes of the branch one commit on base, which is in its history. The state
+// Squash makes of the branch one commit on base, which is in its history. All that was
+// there stays in the history of what Options.Keep names. The state
 // folder stays in the commit that Options.Keep names, as after Commit.Shelve; c has a message
 // and a time alone. An error leaves the branch as it was.
 func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	kept, err := r.upstream.keepRecord(ctx)
+	kept, err := r.upstream.keepTip(ctx)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ type group struct {
 // groups are all commands that people see, in the order in which they come to need them.
 func groups() []group {
 	return []group{
-		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "pause", "cancel"}},
+		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "pause", "cancel", "finish"}},
 		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "stats", "open"}},
 		{"Pipelines:", []string{"explain", "prompt", "vet", "eval", "schema"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "version", "help"}},
@@ -33,6 +33,7 @@ func examples() map[string]string {
 		"completion": "  source <(reprise completion bash)",
 		"doctor":     "  reprise doctor\n  reprise doctor --json",
 		"explain":    "  reprise explain --issue-file issue.md\n  reprise explain --pipeline full",
+		"finish":     "  reprise finish --issue 7\n  reprise finish --issue 7 --squash",
 		"help":       "  reprise help run",
 		"history":    "  reprise history --issue 7\n  reprise history --issue 7 --json | jq .rollbacks",
 		"import":     "  reprise import --issue 7 --dry-run",

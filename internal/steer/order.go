@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lock"
@@ -92,6 +93,9 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 		return exit.AsUsage(err)
 	}
 	e, err := w.Engine(env, s.Options, workspace.Quiet{})
+	if err == nil && o.Name == "finish" {
+		err = exit.AsUsage(finish.Do(ctx, w, e, o.Squash, o.At))
+	}
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))
-		case "approve", "skip", "pause", "cancel", "retry", "refresh", phases.IssueTaken:
+		case "approve", "skip", "pause", "cancel", "finish", "retry", "refresh", phases.IssueTaken:
 			why := d.Why.In(r.C)
 			if !strings.Contains(why, d.By) {
 				why = text.Join(": ", r.about("person", "who", d.By), why)

@@ -45,6 +45,7 @@ type Checkout interface {
 	EachStaged(ctx context.Context, s *git.Stage, f func(git.Staged) error) error
 	ReadStaged(ctx context.Context, s *git.Stage, path string) ([]byte, error)
 	Commit(ctx context.Context, c git.Commit) (string, error)
+	Squash(ctx context.Context, c git.Commit, base string) error
 }
 
 // Backend is where branches live, what a run is defined by, and who works on

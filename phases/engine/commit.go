@@ -72,10 +72,10 @@ func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) er
 
 // Finish takes the run's folder off the branch, if all phases are done and the
 // pipeline does not want it kept: what CI is asked about, and what is ready then, is
-// that commit. The next step of the run puts it back.
-func (e *Engine) Finish(ctx context.Context, run metadata.Run) error {
+// that commit. By hand it is taken off in any case. The next step of the run puts it back.
+func (e *Engine) Finish(ctx context.Context, run metadata.Run, byHand bool) error {
 	done := run.Status == metadata.Completed || run.Stop != nil && run.Stop.Code == metadata.AwaitingCI
-	if !done || e.Plan.Finish == pipelines.FinishKeep {
+	if !done || !byHand && e.Plan.Finish == pipelines.FinishKeep {
 		return nil
 	}
 	m := message{subject: "finish: the folder of the run is taken off the branch, and kept"}

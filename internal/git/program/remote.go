@@ -7,7 +7,7 @@ import "strings"
 func Raced(why string) bool {
 	for _, text := range []string{
 		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
-		"fetch first", "non-fast-forward", "stale info",
+		"fetch first", "non-fast-forward", "stale info", "atomic transaction failed",
 	} {
 		if strings.Contains(why, text) {
 			return true

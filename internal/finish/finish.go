@@ -1,0 +1,57 @@
+// Package finish is how the branch of a completed run ends: without the run's folder,
+// or as one commit.
+package finish
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/shelf"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// Do takes the folder of a completed run off its branch and, with squash, makes of the
+// branch one commit on the one that it began with, which has the title of the pull
+// request. All that was there stays in the history of the record that is kept. What is
+// so already stays as it is, so it can be done again. An error that is a
+// *command.Refusal says what is in the way; it leaves the branch as it was, as any
+// other does.
+func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bool, at time.Time) error {
+	run := w.Run
+	if !squash {
+		return e.Finish(ctx, run, true)
+	}
+	if run.BranchName == w.Source.DefaultBranch {
+		return command.Refuse(metadata.NotACommand, metadata.Because("squash_default_branch", "branch", run.BranchName))
+	}
+	log, err := w.Repo.Log(ctx, run.BaseCommit)
+	if err != nil {
+		return err
+	}
+	if len(log) == 0 {
+		return command.Refuse(metadata.NotACommand, metadata.Because("squash_nothing"))
+	}
+	if len(log) == 1 && has(log[0], shelf.Trailer, "") {
+		return nil
+	}
+	for _, c := range log {
+		if !has(c, "Reprise-Issue", run.IssueNumber) && !has(c, shelf.Trailer, "") {
+			return command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
+		}
+	}
+	message := page.PullTitle(run) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
+	return w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, run.BaseCommit)
+}
+
+// has reports whether a commit has a trailer; with "" whatever it says.
+func has(c git.LogEntry, key, value string) bool {
+	return slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == key && (value == "" || t.Value == value) })
+}
