@@ -188,6 +188,10 @@ func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, erro
 	return []byte(text), nil
 }
 
+func (r *memRepo) Ancestry(ctx context.Context, from string) ([]git.LogEntry, error) {
+	return r.Log(ctx, from)
+}
+
 func (r *memRepo) Log(_ context.Context, from string) ([]git.LogEntry, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()

@@ -32,7 +32,7 @@ func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bo
 	if run.BranchName == w.Source.DefaultBranch {
 		return command.Refuse(metadata.NotACommand, metadata.Because("squash_default_branch", "branch", run.BranchName))
 	}
-	log, err := w.Repo.Log(ctx, run.BaseCommit)
+	log, err := w.Repo.Ancestry(ctx, run.BaseCommit)
 	if err != nil {
 		return err
 	}

@@ -30,8 +30,17 @@ type LogEntry struct {
 type Trailer struct{ Key, Value string }
 
 // Log lists the commits of the branch that the commit from has not, newest
-// first; with "" all of them.
+// first; with "" all of them. Of a merge it goes on with the first parent alone.
 func (br *runBranch) Log(ctx context.Context, from string) ([]LogEntry, error) {
+	return br.log(ctx, from, "--first-parent")
+}
+
+// Ancestry is Log with everything that was merged.
+func (br *runBranch) Ancestry(ctx context.Context, from string) ([]LogEntry, error) {
+	return br.log(ctx, from, "--topo-order")
+}
+
+func (br *runBranch) log(ctx context.Context, from, order string) ([]LogEntry, error) {
 	span := br.tip
 	if from != "" {
 		if err := br.need(ctx, from); err != nil {
@@ -39,7 +48,7 @@ func (br *runBranch) Log(ctx context.Context, from string) ([]LogEntry, error) {
 		}
 		span = from + ".." + br.tip
 	}
-	out, err := br.git(ctx, "log", "-z", "--first-parent", "--no-color", "--no-show-signature", "--no-decorate",
+	out, err := br.git(ctx, "log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
 		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--")
 	if err != nil {
 		return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)

@@ -31,6 +31,7 @@ type Checkout interface {
 	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
+	Ancestry(ctx context.Context, from string) ([]git.LogEntry, error)
 	Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error)
 	Changes(ctx context.Context) ([]git.Change, error)
 	Hidden(ctx context.Context, since time.Time) ([]git.Hidden, error)
