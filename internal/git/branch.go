@@ -160,6 +160,14 @@ func (br *runBranch) follow(ctx context.Context, other, where string) error {
 		br.tip = other
 		return nil
 	}
+	if other == br.checkoutTip && other != br.remoteTip { // it was checked out when it was made one commit
+		if kept, err = br.shelfOf(ctx, br.tip); err == nil && kept != "" {
+			behind, err = br.contains(ctx, kept, other)
+		}
+		if err != nil || behind {
+			return err
+		}
+	}
 	if br.opt.TakeOther {
 		br.warn("commit %s was given up for %s, which is on %s", br.tip, short(other), where)
 		br.tip = other
