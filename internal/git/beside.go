@@ -10,17 +10,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
-// besideRef holds the newest commit that was made beside the branch, until the next.
-const besideRef = "refs/reprise/beside"
+const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
 
 // State gives what a stage has of the state folder: the files, and those it removes.
 func (c *comparer) State(s *Stage) (files map[string][]byte, gone []string) {
 	files = map[string][]byte{}
 	for _, o := range s.changes() {
-		switch {
-		case o.inline:
+		if o.inline {
 			files[o.path] = o.data
-		case o.kind == 'D' && pathname.Under(o.path, c.opt.State):
+		} else if o.kind == 'D' && pathname.Under(o.path, c.opt.State) {
 			gone = append(gone, o.path)
 		}
 	}

@@ -67,7 +67,9 @@ func (br *runBranch) findTip(ctx context.Context) error {
 		if base == "" {
 			base = br.src.Head
 		}
-		br.tip, err = br.src.resolve(ctx, base)
+		if br.tip = base; br.opt.Aside == "" { // else it may be in Aside alone
+			br.tip, err = br.src.resolve(ctx, base)
+		}
 	}
 	return err
 }

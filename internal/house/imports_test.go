@@ -526,6 +526,7 @@ var rooms = map[string][]string{
 		"internal/folders",
 		"internal/git",
 		"internal/git/pathname",
+		"internal/git/program",
 		"internal/hooks",
 		"internal/issue",
 		"internal/lanes",

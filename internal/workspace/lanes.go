@@ -3,15 +3,18 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -51,6 +54,9 @@ func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engi
 	if l != nil {
 		return l.engine, nil
 	}
+	if err := mergesTrees(ctx); err != nil {
+		return nil, err
+	}
 	o, dir := t.tree, filepath.Join(t.dir, part)
 	o.Aside = filepath.Join(o.Source.CommonDir, "objects")
 	if o.DryRun {
@@ -71,6 +77,24 @@ func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engi
 	defer t.mu.Unlock()
 	t.open[part] = l
 	return e, nil
+}
+
+// mergesTrees says that git is too old to bring commits together without a work tree.
+func mergesTrees(ctx context.Context) error {
+	out, err := program.Call{Env: program.TakeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
+	if err != nil {
+		return err
+	}
+	return tooOld(string(out))
+}
+
+// tooOld is mergesTrees for what git says of its version.
+func tooOld(says string) error {
+	var major, minor int
+	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
+		return fmt.Errorf("parts at the same time need git 2.38 or newer, and this is %s: install a newer one, or start again with --jobs 1", strings.TrimSpace(says))
+	}
+	return nil
 }
 
 // Remove removes the tree of a part. The homes stay, as a session may be gone on with.
