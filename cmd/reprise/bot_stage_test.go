@@ -140,7 +140,7 @@ func (h *hub) looks(times int) {
 // files are the paths on the branch of the run.
 func (h *hub) files() []string {
 	h.t.Helper()
-	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", environ.BranchPrefix+"7")
+	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", recordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -270,4 +270,6 @@ func TestBesideTheBranch(t *testing.T) {
 		t.Errorf("the branch has %q", got)
 	}
 	overtaken("a note after the next step", aside(one, "{lost}"))
+	_, err = commitPaths(t.Context(), one, Commit{Message: "on", Time: noon, Files: map[string][]byte{record: []byte("{lost}")}})
+	overtaken("the next step, made twice,", err)
 }
