@@ -99,7 +99,7 @@ func (h *hub) ours(kind string) []githubtest.Comment {
 func (h *hub) history() []metadata.Run {
 	h.t.Helper()
 	var all []metadata.Run
-	for _, c := range strings.Fields(h.git(h.root, "--git-dir", "origin.git", "log", "--reverse", "--format=%H", "main..reprise/issue-7")) {
+	for _, c := range strings.Fields(h.git(h.root, "--git-dir", "origin.git", "log", "--reverse", "--first-parent", "--invert-grep", "--grep=^Reprise-Record:", "--format=%H", "main.."+h.recordAt())) {
 		run, err := metadata.Parse([]byte(h.git(h.root, "--git-dir", "origin.git", "show", c+":.reprise/issue-7/metadata.json")), "metadata.json")
 		if err != nil {
 			h.t.Fatalf("commit %s: %v", c, err)

@@ -46,7 +46,21 @@ func (p *place) record() metadata.Run {
 // pushed is a file of the run's branch, as origin has it.
 func (p *place) pushed(name string) string {
 	p.t.Helper()
-	return p.git(p.root, "--git-dir", "origin.git", "show", "reprise/issue-7:"+name)
+	at := "reprise/issue-7"
+	if strings.HasPrefix(name, ".reprise/") {
+		at = p.recordAt()
+	}
+	return p.git(p.root, "--git-dir", "origin.git", "show", at+":"+name)
+}
+
+// recordAt is what has the record at origin: the branch, unless its folder was taken
+// off it.
+func (p *place) recordAt() string {
+	p.t.Helper()
+	if p.git(p.root, "--git-dir", "origin.git", "ls-tree", "--name-only", "reprise/issue-7", ".reprise/issue-7") == "" {
+		return "refs/reprise/records/issue-7"
+	}
+	return "reprise/issue-7"
 }
 
 // want fails the test unless the program ended with that code.

@@ -101,6 +101,9 @@ func (r historyReport) people(run metadata.Run) []happening {
 		}
 	}
 	for _, d := range run.Decisions {
+		if d.Step == "finish" && d.By == "" {
+			continue // the end of the phases, which nobody asked for
+		}
 		switch d.Step {
 		case "rule", "choose":
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
