@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/scope"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -39,10 +40,10 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]engine.Other,
 	if err != nil {
 		return nil, err
 	}
-	own := append(phases.Touches(run), n.changed(ctx, run.BaseCommit, n.of.Repo.Tip())...)
+	own := append(scope.Touches(run), n.changed(ctx, run.BaseCommit, n.of.Repo.Tip())...)
 	var out []engine.Other
 	for _, o := range all[:min(len(all), mostOthers)] {
-		files := append(n.changed(ctx, o.run.BaseCommit, o.commit), phases.Touches(o.run)...)
+		files := append(n.changed(ctx, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, otherOf(o.run, files, own))
 	}
 	return out, nil

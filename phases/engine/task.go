@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/scope"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -129,7 +130,7 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 	}
 	all, err := e.Others(ctx, run)
 	for _, o := range all {
-		if len(o.Shared) > 0 || phases.Plans(e.Plan, d.Phase) {
+		if len(o.Shared) > 0 || scope.Plans(e.Plan, d.Phase) {
 			lines = append(lines, o.String())
 		}
 	}

@@ -1,4 +1,4 @@
-package phases
+package scope
 
 import (
 	"encoding/json"

@@ -1,4 +1,5 @@
-package phases
+// Package scope is what a run is going to change, as far as it has said so.
+package scope
 
 import (
 	"encoding/json"
