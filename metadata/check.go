@@ -45,8 +45,21 @@ func check(r *Run) []*mistake.Error {
 		count(c.root(), "ci.after", r.CI.After)
 		c.root().commit("ci.commit", r.CI.Commit)
 	}
+	for i, m := range r.Merges {
+		c.merge(i, m)
+	}
 	c.people(r)
 	return c.mistakes
+}
+
+// merge checks one entry.
+func (c *checker) merge(i int, m Merge) {
+	at := c.element("merges", i)
+	at.time("at", m.At)
+	at.commit("commit", m.Commit)
+	if count(at, "attempt", m.Attempt); m.Attempt > c.attempts {
+		at.bad("attempt", "%d is more than the %d attempts that there are", m.Attempt, c.attempts)
+	}
 }
 
 // identity checks what a run is about.
@@ -64,6 +77,9 @@ func (c *checker) identity(r *Run) {
 	oneOf(at, "language", r.Language, Languages()...)
 	at.must("branch_name", CheckBranch(r.BranchName))
 	at.commit("base_commit", r.BaseCommit)
+	if r.BaseBranch != "" {
+		at.must("base_branch", CheckBranch(r.BaseBranch))
+	}
 	count(at, "pr_number", r.PRNumber)
 	at.link("pr_url", r.PRURL)
 	count(at, "github_integration.progress_comment_id", r.GitHubIntegration.ProgressCommentID)

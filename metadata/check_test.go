@@ -218,6 +218,7 @@ func twice[E any](list *[]E) { *list = append(*list, (*list)[0]) }
 func TestCheckTakes(t *testing.T) {
 	for name, change := range map[string]func(r *Run){
 		"nothing done yet": func(r *Run) {
+			r.Merges = nil
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
 			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews = nil, nil, nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""

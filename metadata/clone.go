@@ -25,6 +25,10 @@ func (r Run) Clone() Run {
 	}
 	r.Approvals = slices.Clone(r.Approvals)
 	r.Children = slices.Clone(r.Children)
+	r.Merges = slices.Clone(r.Merges)
+	for i := range r.Merges {
+		r.Merges[i].Conflicts = slices.Clone(r.Merges[i].Conflicts)
+	}
 	r.Setup, r.Baseline = cloneResults(r.Setup), cloneResults(r.Baseline)
 	r.Reviews = slices.Clone(r.Reviews)
 	for i := range r.Reviews {

@@ -105,7 +105,7 @@ func TestPhasesKeepTheirOrder(t *testing.T) {
 	r := sample()
 	r.CurrentPhase, r.Stop.Phase = "", ""
 	r.RollbackHistory, r.Attempts, r.Decisions, r.AllowanceFrom = nil, nil, nil, 0
-	r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews = nil, nil, nil, nil, nil
+	r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews, r.Merges = nil, nil, nil, nil, nil, nil
 	r.Phases = nil
 	for _, n := range names {
 		r.Phases = append(r.Phases, Phase{Name: n, Status: PhasePending})

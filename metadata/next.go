@@ -47,12 +47,14 @@ func (c succession) same() {
 		{"issue_number", old.IssueNumber, next.IssueNumber},
 		{"repository", old.Repository, next.Repository},
 		{"branch_name", old.BranchName, next.BranchName},
-		{"base_commit", old.BaseCommit, next.BaseCommit},
 		{"run.id", old.Execution.ID, next.Execution.ID},
 	} {
 		if f.old != f.next {
 			c.root().bad(f.field, "changed from %q to %q; it stays the same for the life of a run", f.old, f.next)
 		}
+	}
+	if old.BaseCommit != next.BaseCommit && !merged(old, next) {
+		c.root().bad("base_commit", "changed from %q to %q; it stays the same until the base is merged", old.BaseCommit, next.BaseCommit)
 	}
 	if !old.CreatedAt.Equal(next.CreatedAt) {
 		c.root().bad("created_at", "changed from %s to %s; it stays the same for the life of a run",
@@ -79,6 +81,7 @@ func (c succession) grown() {
 	kept(c.checker, "rollback_history", old.RollbackHistory, next.RollbackHistory, sameRollback)
 	kept(c.checker, "decisions", old.Decisions, next.Decisions, sameDecision)
 	kept(c.checker, "questions", old.Questions, next.Questions, sameQuestion)
+	kept(c.checker, "merges", old.Merges, next.Merges, sameMerge)
 	kept(c.checker, "approvals", old.Approvals, next.Approvals, sameApproval)
 	c.opened(old, next)
 	kept(c.checker, "attempts", old.Attempts, next.Attempts, func(a, b Attempt) bool {
@@ -89,7 +92,8 @@ func (c succession) grown() {
 // move checks the way of one phase. Rollbacks is how many were added.
 func (c succession) move(p, q *Phase, rollbacks int) {
 	at := place{c.checker, "phases." + p.Name, -1}
-	reopened := p.Edited() && p.Status == PhaseCompleted && q.Status == PhaseInProgress // to be reviewed again
+	// It is reviewed again, or checked with what a merge has brought.
+	reopened := (p.Edited() || merged(c.old, c.next)) && p.Status == PhaseCompleted && q.Status == PhaseInProgress
 	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) {
 		if canMove(p.Status, q.Status, true) {
 			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)
@@ -165,4 +169,15 @@ func sameAttempt(a, b Attempt) bool {
 func sameCall(a, b Attempt) bool {
 	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.Generation == b.Generation &&
 		a.Round == b.Round && a.StartedAt.Equal(b.StartedAt)
+}
+
+// merged reports whether a run has the base as of another commit than before, because
+// that was merged.
+func merged(old, next *Run) bool {
+	n := len(next.Merges)
+	return n > len(old.Merges) && next.Merges[n-1].Commit == next.BaseCommit
+}
+
+func sameMerge(a, b Merge) bool {
+	return a.At.Equal(b.At) && a.Commit == b.Commit && a.Attempt == b.Attempt && len(a.Conflicts) == len(b.Conflicts)
 }

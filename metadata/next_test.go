@@ -76,6 +76,7 @@ func TestCheckNextRefuses(t *testing.T) {
 		"rollback_history: has 0 entries where there were 1":                 func(r *Run) { r.RollbackHistory = nil },
 		"rollback_history[0]: was changed; what has happened stays":          func(r *Run) { r.RollbackHistory[0].Reason = "another" },
 		"rollback_history[0]: was changed":                                   func(r *Run) { r.RollbackHistory[0].Timestamp = at(7) },
+		"merges: has 0 entries where there were 1":                           func(r *Run) { r.Merges = nil },
 		"decisions: has 0 entries where there were 2":                        func(r *Run) { r.Decisions = nil },
 		"decisions[0]: was changed":                                          func(r *Run) { r.Decisions[0].Why = "another" },
 		"questions: has 1 entries where there were 2":                        func(r *Run) { r.Questions = r.Questions[:1] },

@@ -29,7 +29,8 @@ type Run struct {
 	WorkflowVersion string `json:"workflow_version"` // version of reprise that started the run
 	Language        string `json:"language"`         // "en" or "ja"
 	BranchName      string `json:"branch_name"`
-	BaseCommit      string `json:"base_commit"` // the commit the branch started from
+	BaseCommit      string `json:"base_commit"`           // the newest commit of the base that the branch has: it started from it, or Merges has it last
+	BaseBranch      string `json:"base_branch,omitempty"` // the base, which the work goes into; empty: the default branch
 	CurrentPhase    string `json:"current_phase"`
 
 	Status Status `json:"status"`
@@ -58,6 +59,7 @@ type Run struct {
 	Children   []Child       `json:"children,omitempty"`
 	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
 	CI         *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
+	Merges     []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
 	Budget     Budget        `json:"budget"`
 	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
 	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
@@ -140,6 +142,14 @@ type Execution struct {
 type CI struct {
 	After  int    `json:"after"`            // number of the newest attempt when all was good; 0: it was not yet
 	Commit string `json:"commit,omitempty"` // that it was good on; empty: nothing has run there
+}
+
+// Merge is a merge of the base into the branch of a run.
+type Merge struct {
+	At        time.Time `json:"at"`
+	Commit    string    `json:"commit"`              // of the base
+	Conflicts []string  `json:"conflicts,omitempty"` // paths at which the two contradicted each other, as people see them
+	Attempt   int       `json:"attempt"`             // number of the newest attempt before it
 }
 
 // Lease says which process may write, and until when.

@@ -68,7 +68,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 			a.Verdict = RulingOf(o.Checks)
-			if p.NoReview {
+			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
 				completeOrRevise(rec, p, o.At)
 			}
 		case DoReview:

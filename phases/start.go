@@ -109,7 +109,7 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 func Resumable(c metadata.Code, s Start) bool {
 	switch c {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
-		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed:
+		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts:
 		return true
 	case metadata.BudgetExceeded:
 		return s.More != Allowance{}
@@ -150,7 +150,7 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 		return run, refuse(metadata.Because("retry_unanswered", "phase", phase, "question", openQuestions(run, rec)[0].ID))
 	case rec.Status == metadata.PhaseFailed:
 		rec.Status, rec.CurrentStep = metadata.PhaseInProgress, metadata.Revise
-	case run.Stop.Code == metadata.CIFailed: // it is asked again, and what fails is revised
+	case run.Stop.Code == metadata.CIFailed, run.Stop.Code == metadata.Conflicts: // it is asked again, and what fails is revised
 	case rec.Status != metadata.PhaseInProgress && rec.Status != metadata.PhasePending:
 		return run, refuse(metadata.Because("retry_ended", "phase", phase, "status", rec.Status))
 	case run.Stop.Phase != "" && phase != run.Stop.Phase:

@@ -56,6 +56,7 @@ type author struct {
 	Transcripts   struct{ Keep size.Days }
 	Sandbox       Sandbox
 	CI            CI
+	Base          struct{ Update string }
 	Finish        string
 	Notes         bool
 	Network       *Network
@@ -206,6 +207,7 @@ func (a *author) complete(source string) *Pipeline {
 		Sandbox: a.Sandbox,
 		Hooks:   a.Hooks,
 		CI:      a.CI,
+		Update:  a.Base.Update,
 		Finish:  a.Finish,
 		Notes:   a.Notes,
 		Jobs:    a.Jobs,

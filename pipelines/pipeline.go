@@ -48,6 +48,7 @@ type Pipeline struct {
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
 	Notes           bool                `json:"notes,omitempty"`  // agents are told what NotesFile of the default branch says
+	Update          string              `json:"update,omitempty"` // when the base is merged: "before-code", "never", or else before the run ends
 	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishKeep, or else it is removed
 	Source          string              `json:"source"`           // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its

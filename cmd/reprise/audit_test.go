@@ -144,11 +144,18 @@ func follows(old, next metadata.Run) error {
 	return metadata.CheckNext(old, next)
 }
 
-// once says whether a step has succeeded twice.
+// once says whether a step has succeeded twice. After a merge of the base checks run
+// again.
 func once(run metadata.Run) error {
 	seen := map[string]int{}
 	for _, a := range run.Attempts {
-		key := fmt.Sprintf("%s %s, generation %d, round %d", a.Phase, a.Step, a.Generation, a.Round)
+		merges := 0
+		for _, m := range run.Merges {
+			if m.Attempt < a.N {
+				merges++
+			}
+		}
+		key := fmt.Sprintf("%s %s, generation %d, round %d, after %d merges", a.Phase, a.Step, a.Generation, a.Round, merges)
 		if a.Status == metadata.Succeeded && seen[key] > 0 {
 			return fmt.Errorf("%s succeeded in attempts %d and %d", key, seen[key], a.N)
 		}

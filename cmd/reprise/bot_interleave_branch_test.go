@@ -19,6 +19,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
@@ -515,4 +516,14 @@ func (r *memRepo) join() (bool, error) {
 		return true, err
 	}
 	return false, err
+}
+
+// FindBase finds that the base has not moved: these branches have none.
+func (r *memRepo) FindBase(context.Context, string, string) (string, merge.State, error) {
+	return r.tip, merge.State{}, nil
+}
+
+// Merge is never called, as the base does not move.
+func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, merge.Result, error) {
+	return nil, merge.Result{}, errors.New("there is no base to merge")
 }

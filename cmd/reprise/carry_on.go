@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -57,7 +58,7 @@ func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOpt
 		return w.Run, err
 	}
 	telemetry.Follow(ctx, e, w.Run)
-	run, err := e.Run(ctx, w.Run)
+	run, err := updaterOf(w, env).Run(ctx, e, w.Run)
 	if err != nil {
 		return run, err
 	}
@@ -95,10 +96,18 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		run.Execution.Push = w.Push
 		announce(ctx, w, env, run)
 	}
-	if run, err = e.Run(ctx, run); err != nil {
+	if o.Scratch {
+		return e.Run(ctx, run)
+	}
+	if run, err = updaterOf(w, env).Run(ctx, e, run); err != nil {
 		return run, err
 	}
 	return run, e.Finish(ctx, run, false)
+}
+
+// updaterOf gives what brings the base into a run.
+func updaterOf(w *workspace.Workspace, env environ.Env) *base.Updater {
+	return &base.Updater{Workspace: w, Now: env.Now, Warn: func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", err) }}
 }
 
 // viewOf picks how progress is shown: live on a terminal, plain lines elsewhere.

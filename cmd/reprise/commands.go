@@ -45,7 +45,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print the version")
 	root.AddCommand(
-		runCommand(env), rollbackCommand(env), retryCommand(env),
+		runCommand(env), rollbackCommand(env), retryCommand(env), updateCommand(env),
 		statusCommand(env), historyCommand(env), reportCommand(env), explainCommand(env), promptCommand(env),
 		listCommand(env), statsCommand(env), watchCommand(env), logsCommand(env), diffCommand(env), graphCommand(env), openCommand(env), cleanCommand(env), schemaCommand(env),
 		vetCommand(env), doctorCommand(env), initCommand(env), versionCommand(env), importCommand(env), eval.Command(env), actionCommand(raw), evaluateCUE(raw), enterSandbox(raw),

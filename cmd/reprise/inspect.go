@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -45,7 +46,9 @@ listed.`,
 			if asJSON {
 				return text.PrintJSON(env.Stdout, progress.Result(r.Plan, r.Run))
 			}
-			terminal.ShowStatus(env.Stdout, r.Plan, r.Run, terminal.ShowOptions(env))
+			o := terminal.ShowOptions(env)
+			o.Standing = base.Standing(c.Context(), r.Source, r.Run)
+			terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
 			return nil
 		},
 	}

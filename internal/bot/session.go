@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -229,9 +230,22 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.delivery.KeepLabel(ctx, run)
 	b.delivery.KeepDraft(ctx, b.w.Plan, run)
 	gate{b}.ask(ctx, &run)
-	run, err = b.engine.Run(ctx, run)
+	run, err = b.updater(ctx).Run(ctx, b.engine, run)
 	b.job.Group("")
 	return run, err
+}
+
+// updater gives what brings the base into the run.
+func (b *bot) updater(ctx context.Context) *base.Updater {
+	return &base.Updater{
+		Workspace: b.w, Base: b.delivery.Base(b.w), Now: b.env.Now, Warn: b.voice.warn,
+		Tell: func(said metadata.Reason) {
+			b.voice.change(func(n *page.Notices) { n.Base = said })
+			if said != "" {
+				b.delivery.Redraft(ctx, b.w.Run)
+			}
+		},
+	}
 }
 
 // endTime is how long the last messages of a job may take once it was told to

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
@@ -102,6 +103,9 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
 		}
+		if o.Restore && merging.Since(run, back.Entry.ToPhase) {
+			return Effect{}, Refuse(metadata.NotACommand, metadata.Because("restore_merged", "phase", back.Entry.ToPhase))
+		}
 		if o.Review != nil {
 			hold(back.Run.Phase(back.Entry.ToPhase), o.Review.Comments)
 		}
@@ -109,6 +113,11 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 	case "retry":
 		next, err = phases.Retry(plan, run, o.Phase, phases.Start{At: o.At, More: o.More})
 		why = metadata.Because("allowed_anew")
+	case "update":
+		if run.Status == metadata.Cancelled {
+			return Effect{}, Refuse(metadata.RunCancelled, metadata.Because("run_stopped", "status", run.Status, "why", run.Stop.Why))
+		}
+		next, why = merging.Ask(run, o.At), metadata.Because("update_asked")
 	case "cancel":
 		why = o.noted(metadata.Because("cancelled"))
 		next, err = phases.Cancel(run, why, o.At)

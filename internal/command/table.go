@@ -72,6 +72,7 @@ func Table() []Spec {
 		},
 		{Name: "retry", Role: github.RoleWrite, Run: true, Args: []param{maybePhase}, Flags: more},
 		{Name: "resume", Role: github.RoleWrite, Run: true, Flags: more},
+		{Name: "update", Role: github.RoleWrite, Run: true},
 		{Name: "pause", Role: github.RoleWrite, Run: true, Shared: true, Text: mayText},
 		{Name: "cancel", Role: github.RoleWrite, Run: true, Text: mayText},
 		{Name: "approve", Role: github.RoleWrite, Run: true, Shared: true, Args: []param{

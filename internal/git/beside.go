@@ -35,10 +35,10 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 	return c.fastImport(ctx, besideRef, code, []revision{{message: "state", time: at, ops: put}}, true)
 }
 
-// Merge makes a commit on ours with what ours and theirs have changed since base,
+// Combine makes a commit on ours with what ours and theirs have changed since base,
 // outside of the state folder. It has what ours has at the paths, which it returns,
 // where that does not go together. It needs git 2.38.
-func (c *comparer) Merge(ctx context.Context, base, ours, theirs string, at time.Time) (commit string, conflicts []string, err error) {
+func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time) (commit string, conflicts []string, err error) {
 	rev := revision{message: "ours", time: at, tree: ours, ops: []op{{kind: 'D', path: c.opt.State}}}
 	mine, err := c.fastImport(ctx, besideRef, base, []revision{rev}, true)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestSecondParents(t *testing.T) {
 				write(t, filepath.Join(r.Tree(), name), text)
 			}
 			commit(t, r, "{3}", keys(tt.ours)...)
-			merged, conflicts, err := r.Merge(t.Context(), base, r.Tip(), head, at)
+			merged, conflicts, err := r.Combine(t.Context(), base, r.Tip(), head, at)
 			must(t, err)
 			if !slices.Equal(conflicts, tt.wantConflicts) {
 				t.Errorf("the conflicts are %q, want %q", conflicts, tt.wantConflicts)

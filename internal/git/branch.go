@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -236,4 +238,34 @@ func (br *runBranch) markPublished() error {
 		return nil
 	}
 	return folders.PutFile(br.home("published"), []byte("yes\n"))
+}
+
+// FindBase gives the newest commit of a branch that is not the run's, as the remote has
+// it, else this repository, and how the tip stands to it. In a shallow clone only what the
+// tip lacks is fetched, and the commit is the tip if that is nothing. From is a commit that both have.
+func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state merge.State, err error) {
+	if commit, err = br.fetchBase(ctx, branch); err == nil && commit != "" {
+		state, err = merge.Compare(ctx, br.git, br.tip, commit, from)
+	}
+	return cmp.Or(commit, br.tip), state, err
+}
+
+func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, error) {
+	if br.remote == nil {
+		return br.src.resolve(ctx, "refs/heads/"+branch)
+	}
+	const into = "refs/reprise/target"
+	args := fetchArgs()
+	if br.src.Shallow {
+		args = append(args, "--shallow-exclude="+br.ref)
+	}
+	_, err := br.talk(ctx, append(args, "--end-of-options", br.remote.fetch, "+refs/heads/"+branch+":"+into)...)
+	if br.src.Shallow && strings.Contains(program.StderrOf(err), "no commits selected") {
+		return "", nil // the branch of the run has them all
+	}
+	if err != nil {
+		return "", fmt.Errorf("fetch %s from %s: %w", branch, br.opt.Remote, err)
+	}
+	text, err := os.ReadFile(br.home(into))
+	return strings.TrimSpace(string(text)), err
 }

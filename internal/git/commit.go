@@ -19,6 +19,7 @@ type Commit struct {
 	Gone    []string          // files of the state folder that are removed
 	Parents []string          // besides the tip: commits whose work is kept, and is not on the branch yet
 	Time    time.Time         // of author and committer, recorded in UTC
+	Merges  string            // commit that is merged, as the second parent; "" for none
 
 	// Anew says that the state folder has Files and nothing else: what the tip
 	// has there is removed. It goes with neither Moves nor staged files of that

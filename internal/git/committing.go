@@ -167,7 +167,11 @@ func (r *Repo) plan(c Commit) (revision, error) {
 	if !c.Anew && !r.besides(c) {
 		ops = append(r.putBack(), ops...)
 	}
-	return revision{message: c.Message, time: c.Time, ops: ops, parents: c.Parents}, nil
+	parents := c.Parents
+	if c.Merges != "" {
+		parents = append(slices.Clip(parents), c.Merges)
+	}
+	return revision{message: c.Message, time: c.Time, ops: ops, parents: parents}, nil
 }
 
 // Stage takes changed paths as they are now; one that is gone will be removed

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/patch"
@@ -92,29 +91,12 @@ func (c *comparer) diffFrom(ctx context.Context, from, with string, exclude []st
 	if err != nil {
 		return "", DiffStat{}, err
 	}
-	stat, patch := splitStat(out)
-	text := string(patch)
+	files, added, deleted, rest := patch.Stat(out)
+	text, stat := string(rest), DiffStat{files, added, deleted}
 	if len(out) > maxDiff {
 		text = text[:strings.LastIndexByte(text, '\n')+1] + "... the rest is left out: the difference is larger than 8 MB\n"
 	}
 	return text, stat, nil
-}
-
-// splitStat takes the counts that --numstat puts before the patch.
-func splitStat(out []byte) (DiffStat, []byte) {
-	var stat DiffStat
-	for len(out) > 0 && out[0] != '\n' {
-		line, rest, _ := bytes.Cut(out, []byte("\n"))
-		f := strings.SplitN(string(line), "\t", 3)
-		if len(f) < 3 {
-			break
-		}
-		added, _ := strconv.Atoi(f[0]) // "-" for a binary file
-		deleted, _ := strconv.Atoi(f[1])
-		stat = DiffStat{stat.Files + 1, stat.Added + added, stat.Deleted + deleted}
-		out = rest
-	}
-	return stat, bytes.TrimPrefix(out, []byte("\n"))
 }
 
 // ErrTooLarge is returned when a patch does not fit.

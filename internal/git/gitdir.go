@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -73,7 +74,7 @@ func (g *gitDir) prepare() error {
 	// files are committed in the encoding that they have in the tree: what is
 	// looked for there, such as a secret, must not come out of a conversion. And
 	// no attribute of the tree hides what changed, from a reviewer or a count.
-	raw := fmt.Sprintf("* !working-tree-encoding !diff !merge !ident\n\"/%s/**\" -text !eol -ident !filter\n", g.opt.State)
+	raw := fmt.Sprintf("* !working-tree-encoding !diff !ident %s\n\"/%s/**\" -text !eol -ident !filter\n", merge.Attributes, g.opt.State)
 	files := map[string]string{
 		"HEAD":            "ref: " + g.ref + "\n",
 		"config":          g.config(),

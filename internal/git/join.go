@@ -61,7 +61,7 @@ func (u *upstream) replay(ctx context.Context) error {
 		return err
 	}
 	base := string(out[:len(out)-1])
-	count, err := u.git(ctx, "rev-list", "--count", u.remoteTip+".."+u.tip)
+	count, err := u.git(ctx, "rev-list", "--first-parent", "--count", u.remoteTip+".."+u.tip)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 	g.lfs = []program.Setting{}
 	for _, c := range append(repository, g.src.lfs.Settings...) { // what comes later wins
 		if strings.HasSuffix(c.Key, "url") {
-			address, secret := splitCredentials(c.Value)
+			address, secret := program.SplitCredentials(c.Value)
 			c.Value = address
 			g.lfs = append(g.lfs, secret...)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -99,7 +100,7 @@ func (s *Source) apart() (dir string, remove func(), err error) {
 	remove = func() { _ = os.RemoveAll(dir) } // a temporary folder; the system removes what is left
 	files := map[string]string{
 		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
-		"objects/info/alternates": s.objects() + "\n",
+		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + merge.Attributes + "\n",
 	}
 	cuts, err := os.ReadFile(filepath.Join(s.CommonDir, "shallow"))
 	if err == nil {
@@ -116,4 +117,22 @@ func (s *Source) apart() (dir string, remove func(), err error) {
 		return "", nil, err
 	}
 	return dir, remove, nil
+}
+
+// Behind says how a branch stands to another one, which it began at the commit from; both
+// are given as in ReadFile. Nothing is checked out or left behind.
+func (s *Source) Behind(ctx context.Context, ref, base, from string) (merge.State, error) {
+	tip, err := s.resolve(ctx, ref)
+	other, none := s.resolve(ctx, base)
+	if err = errors.Join(err, none); err != nil {
+		return merge.State{}, err
+	}
+	dir, remove, err := s.apart()
+	if err != nil {
+		return merge.State{}, err
+	}
+	defer remove()
+	return merge.Compare(ctx, func(ctx context.Context, args ...string) ([]byte, error) {
+		return program.Call{Dir: dir, Env: append(s.env.Local(), "GIT_DIR="+dir), Args: args}.Do(ctx)
+	}, tip, other, from)
 }

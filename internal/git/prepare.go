@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -95,4 +96,16 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	}
 	s.pointers, err = r.large.staged(ctx, ops)
 	return s, err
+}
+
+// Merge makes the work tree what the tip and a commit make together, the state folder as
+// the tip has it, and stages that. From is a commit that both have. An error leaves the
+// work tree as RestoreTree does.
+func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
+	result, err := merge.WithVersions(ctx, r.git, r.tip, commit, from)
+	if err != nil {
+		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)
+	}
+	s, err := r.RestoreTree(ctx, result.Commit, r.opt.State)
+	return s, result, err
 }

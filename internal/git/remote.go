@@ -1,7 +1,6 @@
 package git
 
 import (
-	"encoding/base64"
 	"net/url"
 	"strings"
 
@@ -42,29 +41,8 @@ func (r *remote) withToken(token string) ([]program.Setting, error) {
 		host := u.Scheme + "://" + u.Host + "/"
 		if !hosts[host] {
 			hosts[host] = true
-			out = append(out, program.Setting{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basic("x-access-token", token)})
+			out = append(out, program.Setting{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + program.Basic("x-access-token", token)})
 		}
 	}
 	return out, nil
-}
-
-func basic(user, password string) string {
-	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
-}
-
-// splitCredentials takes user name and password out of an address, so that
-// they show in no argument and no message, and returns them as settings.
-func splitCredentials(address string) (string, []program.Setting) {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
-		return address, nil
-	}
-	user := u.User.Username()
-	password, has := u.User.Password()
-	u.User = nil
-	host := u.Scheme + "://" + u.Host + "/"
-	if has {
-		return u.String(), []program.Setting{{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + basic(user, password)}}
-	}
-	return u.String(), []program.Setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // revision is a commit that can be made on any parent.
@@ -111,25 +112,13 @@ func (o op) write(b *bytes.Buffer) {
 	}
 }
 
-// identity is "Name <email>" without anything that would end it early.
+// identity is who commits.
 func (br *runBranch) identity() string {
-	clean := func(s, fallback string) string {
-		s = strings.TrimSpace(strings.Map(func(c rune) rune {
-			if c < ' ' || c == '<' || c == '>' {
-				return -1
-			}
-			return c
-		}, s))
-		if s == "" {
-			return fallback
-		}
-		return s
-	}
 	name, email := br.opt.Name, br.opt.Email
 	if name == "" && email == "" && br.src.UserName != "" && br.src.UserEmail != "" {
 		name, email = br.src.UserName, br.src.UserEmail
 	}
-	return clean(name, "reprise") + " <" + clean(email, "reprise@users.noreply.github.com") + ">"
+	return program.Identity(name, email)
 }
 
 // parseRaw reads git's raw difference: ":oldmode newmode oldid newid X", path.

@@ -189,7 +189,7 @@ func (s *Source) remote(ctx context.Context, name string) (*remote, error) {
 		to      *string
 		address string
 	}{{&r.fetch, fetch}, {&r.push, push}} {
-		plain, secret := splitCredentials(u.address)
+		plain, secret := program.SplitCredentials(u.address)
 		*u.to = address.Absolute(s.Dir, plain)
 		r.settings = append(r.settings, secret...)
 	}

@@ -74,7 +74,7 @@ func (s *gitServer) note(req *http.Request) {
 
 func holdsToken(data []byte) bool {
 	text := string(data)
-	return strings.Contains(text, token) || strings.Contains(text, basic("x-access-token", token)) ||
+	return strings.Contains(text, token) || strings.Contains(text, program.Basic("x-access-token", token)) ||
 		strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(token)))
 }
 
@@ -105,7 +105,7 @@ func TestTokenGoesToTheRemoteOnly(t *testing.T) {
 	write(t, global, read(t, os.Getenv("GIT_CONFIG_GLOBAL")))
 	t.Setenv("GIT_CONFIG_GLOBAL", global)
 
-	good := newGitServer(t, "Basic "+basic("x-access-token", token))
+	good := newGitServer(t, "Basic "+program.Basic("x-access-token", token))
 	user, bare := good.served(t)
 	// A header of the user's, as checkout actions leave it, would be a second one.
 	sh(t, user, "config", "http."+good.URL+"/.extraheader", "Authorization: basic b2xk")
@@ -218,7 +218,7 @@ func TestUsersCredentials(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			server := newGitServer(t, "Basic "+basic("alice", token))
+			server := newGitServer(t, "Basic "+program.Basic("alice", token))
 			user, bare := server.served(t)
 			tc.set(t, user, server)
 			r := openRun(t, user, pushing)

@@ -17,7 +17,7 @@ type group struct {
 // groups are all commands that people see, in the order in which they come to need them.
 func groups() []group {
 	return []group{
-		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "pause", "cancel", "finish"}},
+		{"Work on an issue:", []string{"run", "retry", "rollback", "answer", "approve", "reject", "skip", "update", "pause", "cancel", "finish"}},
 		{"Look at runs:", []string{"list", "status", "watch", "logs", "history", "diff", "graph", "report", "stats", "open"}},
 		{"Pipelines:", []string{"explain", "prompt", "vet", "eval", "schema"}},
 		{"Set up and tidy up:", []string{"init", "doctor", "import", "clean", "completion", "version", "help"}},
@@ -45,6 +45,7 @@ func examples() map[string]string {
 		"rollback":   "  reprise rollback --issue 7 --to-phase design --reason \"keep the API REST\"\n  reprise rollback --issue 7 --to-phase design --reason-file why.md --dry-run",
 		"skip":       "  reprise skip --issue 7 --phase documentation --reason \"there is none\"",
 		"status":     "  reprise status\n  reprise status --issue 7 --watch",
+		"update":     "  reprise update --issue 7",
 		"version":    "  reprise version",
 		"vet":        "  reprise vet\n  reprise vet .github/reprise/pipelines/own.cue",
 	}

@@ -173,6 +173,6 @@ func (w advice) question(q metadata.Question) string {
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
 		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
-		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.StateCorrupt, metadata.SecretFound,
+		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

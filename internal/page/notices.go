@@ -32,6 +32,8 @@ type Notices struct {
 	Left time.Duration
 	// CI is what there is to say of CI, where it has nothing to say of the work.
 	CI metadata.Reason
+	// Base is how the run stands to its base, if it lacks some of that.
+	Base metadata.Reason
 	// Dispatched are the workflow files that were started because of that.
 	Dispatched []string
 }

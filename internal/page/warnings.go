@@ -101,6 +101,9 @@ func (w writer) warnings() string {
 	if w.notices.CI != "" {
 		all = append(all, text.Capitalize(markdown.Inline(w.notices.CI.In(w.Catalogue), 500)))
 	}
+	if w.notices.Base != "" {
+		all = append(all, text.Capitalize(markdown.Inline(w.notices.Base.In(w.Catalogue), 500)))
+	}
 	for i, said := range w.notices.Warnings {
 		if i == most {
 			all = append(all, w.Comment.More(len(w.notices.Warnings)-i))

@@ -27,6 +27,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.Line("")
 	s := phases.SpentOf(run)
 	r.Line("%s", r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	if said := text.Flat(o.Standing.In(r.C)); said != "" {
+		r.Line("%s", text.Capitalize(said))
+	}
 	r.findings(rows)
 	r.questions(run)
 	r.halts(plan, run)

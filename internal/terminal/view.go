@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -29,6 +30,8 @@ type Options struct {
 	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
 	Links   bool                // the terminal can be told what leads where
 	Width   int                 // of the terminal in cells; 0 if unknown
+	// Standing is how a run stands to its base; empty: there is nothing to say of it.
+	Standing metadata.Reason
 }
 
 // NewView gives the view that o asks for. It writes to w and nowhere else.

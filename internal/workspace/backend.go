@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -47,6 +48,8 @@ type Checkout interface {
 	ReadStaged(ctx context.Context, s *git.Stage, path string) ([]byte, error)
 	Commit(ctx context.Context, c git.Commit) (string, error)
 	Squash(ctx context.Context, c git.Commit, base string) error
+	FindBase(ctx context.Context, branch, from string) (commit string, s merge.State, err error)
+	Merge(ctx context.Context, commit, from string) (*git.Stage, merge.Result, error)
 }
 
 // Backend is where branches live, what a run is defined by, and who works on

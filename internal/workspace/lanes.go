@@ -150,7 +150,7 @@ func (l *lane) Keep(ctx context.Context, s engine.Staged, parent, message string
 
 // Merge makes a commit of what two have changed since base.
 func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Time) (string, []string, error) {
-	return l.repo.Merge(ctx, base, ours, theirs, at.UTC())
+	return l.repo.Combine(ctx, base, ours, theirs, at.UTC())
 }
 
 // Versions gives a file as commits have it.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -88,11 +89,23 @@ func (w *opening) begin(ctx context.Context) error {
 	}
 	w.Run = metadata.Run{
 		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
-		WorkflowVersion: environ.Version, BranchName: w.Branch, BaseCommit: w.Repo.Tip(),
+		WorkflowVersion: environ.Version, BranchName: w.Branch, BaseCommit: w.Repo.Tip(), BaseBranch: w.base(),
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
 		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest()},
 	}
 	return w.define(w.env, w.o)
+}
+
+// base is the branch that a new run starts from; "" if it starts from a commit that is
+// not the tip of one.
+func (w *opening) base() string {
+	if isCommit := len(w.o.Base) >= 40; w.o.Base != "" && !isCommit {
+		return strings.TrimPrefix(w.o.Base, "refs/heads/")
+	}
+	if w.o.Base != "" {
+		return ""
+	}
+	return w.Source.Branch
 }
 
 // parse reads the record of a run on its branch, given what reading its file

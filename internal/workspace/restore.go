@@ -6,15 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/merging"
 )
 
 // Restore takes the code back to what it was when the target phase ended, to
 // be committed with the rollback.
 func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.Staged, error) {
+	if merging.Since(w.Run, r.Entry.ToPhase) {
+		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
+	}
 	end, err := w.EndOf(ctx, r.Entry.ToPhase)
 	if err != nil {
 		return nil, err
@@ -25,6 +31,16 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 	}
 	r.Paths = stage.Paths
 	return staged{Tree{Repo: w.Repo}, stage}, nil
+}
+
+// Merge brings into the tree what a commit of the base and the tip make together, to be
+// committed. From is a commit that both have.
+func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.Staged, merge.Result, error) {
+	stage, result, err := w.Repo.Merge(ctx, commit, from)
+	if err != nil {
+		return nil, result, err
+	}
+	return staged{Tree{Repo: w.Repo}, stage}, result, nil
 }
 
 // EndOf finds the newest commit in which a step of a phase ended: the tree as

@@ -103,7 +103,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 			next, err = e.consequences(ctx, before, next, d, &x)
 		}
 		if err == nil && last && len(works) == 1 {
-			next, err = e.stopAfter(next, d)
+			next, err = e.stopAfter(ctx, next, d)
 		}
 		if err != nil {
 			return run, fmt.Errorf("%s: %w", heading(d), err)
@@ -128,6 +128,14 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 		e.Report.Report(Event{At: e.Now(), Run: next, Of: w.Of, Done: &w.x.outcome})
 	}
 	return next, err
+}
+
+// Merge commits a record together with a commit of the base, what the two make together,
+// and files that say how they contradict each other.
+func (e *Engine) Merge(ctx context.Context, run metadata.Run, base string, staged Staged, files map[string][]byte) error {
+	last := run.Decisions[len(run.Decisions)-1]
+	m := message{subject: "base: " + say(run.Language, last.Why), phase: last.Phase}
+	return e.commit(ctx, run, Commit{Message: m.text(run), Files: files, Staged: staged, Merges: base})
 }
 
 // record commits the record together with the work it describes.

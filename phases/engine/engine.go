@@ -64,6 +64,10 @@ type Engine struct {
 	// Committed is told of each record that is on the branch from now on. May be nil.
 	Committed func(ctx context.Context, run metadata.Run)
 
+	// Due reports whether something comes before a decision that is not the engine's to
+	// do: then Run returns, and the run goes on. May be nil.
+	Due func(ctx context.Context, run metadata.Run, d phases.Decision) bool
+
 	// Steering is how people reach the run while it is under way; nil: not at all.
 	Steering Steering
 
@@ -141,6 +145,9 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 		if ctx.Err() != nil && !d.Final() {
 			return e.interrupted(ctx, run)
 		}
+		if e.Due != nil && e.Due(ctx, run, d) {
+			return run, nil
+		}
 		next, err := e.carryOut(ctx, run, d)
 		if err != nil {
 			return next, err
@@ -179,7 +186,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, fmt.Errorf("%s: %w", heading(d), err)
 	}
 	if next, err = e.consequences(ctx, run, next, d, &effects); err == nil {
-		next, err = e.stopAfter(next, d)
+		next, err = e.stopAfter(ctx, next, d)
 	}
 	if err != nil {
 		return run, fmt.Errorf("%s: %w", heading(d), err)
@@ -198,8 +205,9 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 
 // stopAfter adds to the last step why the run stops after it, so that this
 // needs no commit of its own.
-func (e *Engine) stopAfter(next metadata.Run, d phases.Decision) (metadata.Run, error) {
-	if last := phases.Decide(e.Plan, next); next.Status == metadata.Running && last.Final() && !d.Final() {
+func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
+	last := phases.Decide(e.Plan, next)
+	if next.Status == metadata.Running && last.Final() && !d.Final() && (e.Due == nil || !e.Due(ctx, next, last)) {
 		return e.apply(next, last, phases.Outcome{At: e.Now()})
 	}
 	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {

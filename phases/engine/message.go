@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -54,9 +53,9 @@ type message struct {
 // text gives the whole commit message of a run, with the trailers that tools read.
 func (m message) text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", escapeReferences(texts.Brief(texts.Valid(m.subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", texts.Inert(texts.Brief(texts.Valid(m.subject))))
 	if m.why != "" {
-		fmt.Fprintf(&b, "%s\n\n", indentTrailers(escapeReferences(texts.Valid(m.why))))
+		fmt.Fprintf(&b, "%s\n\n", texts.NoTrailers(texts.Inert(texts.Valid(m.why))))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if m.phase != "" {
@@ -69,35 +68,6 @@ func (m message) text(run metadata.Run) string {
 		fmt.Fprintf(&b, "Reprise-Attempt: %d\nReprise-Cost: %.4f\n", m.attempt, m.usd)
 	}
 	return b.String()
-}
-
-// What GitHub acts on in a message: references, which may close an issue once
-// the commit is merged, mentions, and words that keep workflows from starting.
-var (
-	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
-	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
-	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
-	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
-)
-
-// escapeReferences breaks up what GitHub would act on, and leaves it readable.
-func escapeReferences(s string) string {
-	s = reference.ReplaceAllString(s, "$1 $2")
-	s = mention.ReplaceAllString(s, "@ $1")
-	s = noChecks.ReplaceAllString(s, "($1)")
-	return noChecks2.ReplaceAllString(s, "skip checks")
-}
-
-// indentTrailers keeps text from outside from looking like our trailers.
-func indentTrailers(s string) string {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(strings.ToLower(l), "reprise-") {
-			lines[i] = "  " + l
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // count prints a number with its noun.

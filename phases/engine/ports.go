@@ -98,9 +98,10 @@ type Commit struct {
 	Parents []string          // besides the tip
 	Moves   map[string]string // new paths in the run's folder, by the old ones
 	At      time.Time
-	Anew    bool // the run's folder has Files and nothing else
-	Shelve  bool // the run's folder is taken off the branch; goes with nothing else
-	Aside   bool // the branch stays as it is, if the run's folder is off it; goes with Files alone
+	Anew    bool   // the run's folder has Files and nothing else
+	Shelve  bool   // the run's folder is taken off the branch; goes with nothing else
+	Aside   bool   // the branch stays as it is, if the run's folder is off it; goes with Files alone
+	Merges  string // a commit that is merged, whose changes are among those of Staged; "" for none
 }
 
 // Hidden is a file, or a folder with a slash at its end, that is ignored.

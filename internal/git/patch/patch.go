@@ -3,6 +3,7 @@ package patch
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -39,4 +40,20 @@ func Parse(out []byte, mark string) []Patch {
 // could name is run.
 func Arguments() []string {
 	return []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=none"}
+}
+
+// Stat takes the counts of files and lines that --numstat puts before a patch. Binary
+// files have no lines.
+func Stat(out []byte) (files, added, deleted int, text []byte) {
+	for len(out) > 0 && out[0] != '\n' {
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		f := strings.SplitN(string(line), "\t", 3)
+		if len(f) < 3 {
+			break
+		}
+		more, _ := strconv.Atoi(f[0]) // "-" for a binary file
+		less, _ := strconv.Atoi(f[1])
+		files, added, deleted, out = files+1, added+more, deleted+less, rest
+	}
+	return files, added, deleted, bytes.TrimPrefix(out, []byte("\n"))
 }

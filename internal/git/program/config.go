@@ -73,6 +73,20 @@ func (c Config) Author(env Environ, part string) string {
 	return cmp.Or(c.Get("author."+key), c.Get("user."+key))
 }
 
+// Identity is "Name <email>" without anything that would end it early; reprise where
+// one of them is empty.
+func Identity(name, email string) string {
+	clean := func(s, fallback string) string {
+		return cmp.Or(strings.TrimSpace(strings.Map(func(c rune) rune {
+			if c < ' ' || c == '<' || c == '>' {
+				return -1
+			}
+			return c
+		}, s)), fallback)
+	}
+	return clean(name, "reprise") + " <" + clean(email, "reprise@users.noreply.github.com") + ">"
+}
+
 // Quoted is a value in a configuration file of git.
 func Quoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`

@@ -1,6 +1,32 @@
 package program
 
-import "strings"
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+)
+
+// Basic is how HTTP sends a user name and a password.
+func Basic(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+}
+
+// SplitCredentials takes user name and password out of an address, so that
+// they show in no argument and no message, and returns them as settings.
+func SplitCredentials(address string) (string, []Setting) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || u.Scheme != "https" && u.Scheme != "http" {
+		return address, nil
+	}
+	user := u.User.Username()
+	password, has := u.User.Password()
+	u.User = nil
+	host := u.Scheme + "://" + u.Host + "/"
+	if has {
+		return u.String(), []Setting{{Key: "http." + host + ".extraheader", Value: "Authorization: Basic " + Basic(user, password)}}
+	}
+	return u.String(), []Setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
+}
 
 // Raced says whether the remote refused because somebody else was at the same
 // branch at the same moment.

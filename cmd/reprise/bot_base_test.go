@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+// What the base has got while a run was at work is merged before its pull request is
+// ready, and later by a comment. Where the two contradict each other, people are told.
+func TestBaseMoves(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode+fmt.Sprintf(`
+git clone --quiet --branch=main "file://%s" "$HOME/moving"
+cd "$HOME/moving" && echo theirs >theirs.txt && git add --all
+git -c user.name=P -c user.email=p@example.com commit --quiet --message='the base moves' && git push --quiet || exit 9
+`, h.path("origin.git")))
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
+	origin := h.path("origin.git")
+	has := func(when, file string) {
+		t.Helper()
+		if _, err := testenv.Git(origin, "merge-base", "--is-ancestor", "main", "reprise/issue-7"); err != nil {
+			t.Errorf("%s: the branch lacks some of main: %v", when, err)
+		}
+		if _, err := testenv.Git(origin, "cat-file", "-e", "reprise/issue-7:"+file); err != nil {
+			t.Errorf("%s: the branch lacks %s: %v", when, file, err)
+		}
+	}
+	has("before it was ready", "theirs.txt")
+	if h.forge.Pulls(hubRepo)[0].Draft {
+		t.Error("the pull request is a draft")
+	}
+
+	h.git("-C", h.path("project"), "pull", "--quiet", "--rebase", "origin", "main")
+	h.publish(map[string]string{"later.txt": "later\n"})
+	asked := h.say("ada", "/update")
+	h.heard(asked, "ada").end(exit.Done).wants("decision", "run", "status", "completed")
+	h.signs(asked, "eyes rocket")
+	has("after /update", "later.txt")
+	if _, err := testenv.Git(origin, "cat-file", "-e", "reprise/issue-7:code.txt"); err != nil {
+		t.Errorf("the work is lost: %v", err)
+	}
+
+	h.publish(map[string]string{"code.txt": "theirs\n"})
+	h.comment("ada", "/update").end(exit.Failed).wants("status", "failed", "reason-code", "conflict")
+	if got := h.forge.Pulls(hubRepo)[0]; !got.Draft {
+		t.Error("the pull request is ready in spite of a conflict")
+	}
+	if body := h.ours("progress")[0].Body; !strings.Contains(body, "code.txt") {
+		t.Errorf("the live comment does not name the file:\n%s", body)
+	}
+}

@@ -1,0 +1,114 @@
+package git
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git/merge"
+)
+
+// moveBase commits files to the branch main of a repository, and pushes it.
+func moveBase(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
+	sh(t, dir, "checkout", "-q", "main")
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	sh(t, dir, "add", "-A")
+	sh(t, dir, "commit", "-q", "-m", "the base moves")
+	sh(t, dir, "push", "-q", "origin", "main")
+	return sh(t, dir, "rev-parse", "HEAD")
+}
+
+// The base comes in as a second parent, also where the clone is shallow, and nothing of the run
+// is lost.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	for _, shallow := range []bool{false, true} {
+		user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+		sh(t, user, "branch", "-M", "main")
+		bare := withRemote(t, user)
+		from := moveBase(t, user, map[string]string{"c.txt": "c\n"}) // so that there is history to cut off
+		at := user
+		if shallow {
+			at = filepath.Join(filepath.Dir(user), "shallow")
+			sh(t, user, "clone", "-q", "--depth=1", "--branch=main", "file://"+bare, at)
+		}
+		r := openRun(t, at, pushing, inRoot(filepath.Join(filepath.Dir(user), "merging")))
+		write(t, r.Tree()+"/a.txt", "ours\n")
+		commit(t, r, "one", "a.txt")
+		tip, none, err := r.FindBase(t.Context(), "main", from)
+		if err != nil || none.Behind != 0 || len(none.Conflicts) > 0 {
+			t.Fatalf("shallow %t: before the base moves it is %s, %+v, %v", shallow, tip, none, err)
+		}
+		moveBase(t, user, map[string]string{"b.txt": "theirs\n"})
+		moved := moveBase(t, user, map[string]string{".gitattributes": "* merge=union\n"})
+		to, state, err := r.FindBase(t.Context(), "main", from)
+		if err != nil || to != moved || state.Behind != 2 || len(state.Conflicts) > 0 {
+			t.Fatalf("shallow %t: it is %s, %+v, %v; want %s, 2 commits behind", shallow, to, state, err, moved)
+		}
+		s, result, err := r.Merge(t.Context(), to, from)
+		must(t, err)
+		if len(result.Conflicts) > 0 || !slices.Equal(s.Paths, []string{".gitattributes", "b.txt"}) {
+			t.Errorf("shallow %t: it has %+v and brings %q", shallow, result.Conflicts, s.Paths)
+		}
+		id, err := r.Commit(t.Context(), Commit{Message: "merge", Files: map[string][]byte{record: []byte("two")}, Stage: s, Merges: to, Time: noon})
+		must(t, err)
+		if got := sh(t, bare, "log", "-1", "--format=%P", "refs/heads/"+branch); !strings.HasSuffix(got, " "+moved) {
+			t.Errorf("shallow %t: the parents are %s", shallow, got)
+		}
+		if got := sh(t, bare, "merge-tree", "--write-tree", "main", id); got != sh(t, bare, "rev-parse", id+"^{tree}") {
+			t.Errorf("shallow %t: main and the branch do not make what the branch has", shallow)
+		}
+		for name, want := range map[string]string{"a.txt": "ours\n", "b.txt": "theirs\n", record: "two"} {
+			if got := read(t, r.Tree()+"/"+name); got != want {
+				t.Errorf("shallow %t: %s has %q", shallow, name, got)
+			}
+		}
+		if got := changed(t, r); got != nil {
+			t.Errorf("shallow %t: the work tree is not as the tip: %q", shallow, got)
+		}
+		if _, state, err = r.FindBase(t.Context(), "main", to); err != nil || state.Behind != 0 {
+			t.Errorf("shallow %t: then it is %+v, %v", shallow, state, err)
+		}
+	}
+}
+
+// A conflict shows, whatever attributes the branch or the user's files give to it.
+func TestMergeShowsConflicts(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "gone.txt": "x\n"})
+	sh(t, user, "branch", "-M", "main")
+	withRemote(t, user)
+	r := openRun(t, user)
+	from := r.Tip()
+	write(t, r.Tree()+"/a.txt", "ours\n")
+	write(t, r.Tree()+"/gone.txt", "ours\n")
+	write(t, r.Tree()+"/.gitattributes", "* merge=union conflict-marker-size=20\n")
+	commit(t, r, "one", "a.txt", "gone.txt", ".gitattributes")
+	sh(t, user, "rm", "-q", "gone.txt")
+	moveBase(t, user, map[string]string{"a.txt": "theirs\n"})
+
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	state, err := source.Behind(t.Context(), branch, "main", from)
+	if err != nil || state.Behind != 1 || !slices.Equal(state.Conflicts, []string{"a.txt", "gone.txt"}) {
+		t.Fatalf("it is %+v, %v", state, err)
+	}
+	to, state, err := r.FindBase(t.Context(), "main", from)
+	if err != nil || state.Behind != 1 || !slices.Equal(state.Conflicts, []string{"a.txt", "gone.txt"}) {
+		t.Fatalf("it is %+v, %v", state, err)
+	}
+	_, result, err := r.Merge(t.Context(), to, from)
+	must(t, err)
+	if got := read(t, r.Tree()+"/a.txt"); !strings.HasPrefix(got, merge.Mark+"\nours\n|||||||") || !strings.HasSuffix(got, "=======\ntheirs\n>>>>>>> reprise/base\n") {
+		t.Errorf("the file has %q", got)
+	}
+	for i, c := range result.Conflicts {
+		if string(c.Ours.Data) != "ours\n" || c.Base.Data == nil || (c.Theirs.Data == nil) != (i == 1) {
+			t.Errorf("a conflict is %+v", c)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// Package merge is what two commits make together: the files that come out of it, and
+// where the two contradict each other. It is computed from objects alone, so nothing is
+// checked out.
+package merge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/git/program"
+)
+
+// Git runs a git command in a directory whose info/attributes have Attributes, and
+// gives what it printed.
+type Git func(ctx context.Context, args ...string) ([]byte, error)
+
+// Attributes keep what files say of themselves from deciding how they are merged: with
+// merge=union a conflict would show nowhere.
+const Attributes = "!merge !conflict-marker-size"
+
+// Names of the two sides, as the marks of a conflict have them.
+const (
+	ours   = "reprise/ours"
+	theirs = "reprise/base"
+)
+
+// Mark begins each conflict in a file.
+const Mark = "<<<<<<< " + ours
+
+// Result is what two commits make together.
+type Result struct {
+	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
+	Conflicts []Conflict // in the order of the paths
+}
+
+// Paths are those of the conflicts.
+func (r Result) Paths() []string {
+	var out []string
+	for _, c := range r.Conflicts {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+// Conflict is a path at which two commits contradict each other, with what each side has
+// there.
+type Conflict struct {
+	Path               string
+	Base, Ours, Theirs Version
+}
+
+// Version is what one side has at a path.
+type Version struct {
+	Object string // "" if it has nothing there
+	Data   []byte // see WithVersions; nil of what is no file
+}
+
+// ErrOld says that git cannot merge without a work tree.
+var ErrOld = errors.New("git 2.38 or newer is needed to merge")
+
+// Of merges the changes that another commit has into a tip. Known is a commit that both
+// have in their history, all of which need not be here, as in a shallow clone.
+func Of(ctx context.Context, git Git, tip, other, known string) (Result, error) {
+	base, err := fork(ctx, git, tip, other, known)
+	if err != nil {
+		return Result{}, err
+	}
+	root, err := alone(ctx, git, base)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, side := range []struct{ name, commit string }{{ours, tip}, {theirs, other}} {
+		id, err := alone(ctx, git, side.commit, "-p", root)
+		if err == nil {
+			_, err = git(ctx, "update-ref", "refs/"+side.name, id)
+		}
+		if err != nil {
+			return Result{}, err
+		}
+	}
+	out, err := git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
+	switch code := program.ExitCode(err); {
+	case code == 129: // its usage
+		return Result{}, ErrOld
+	case err != nil && code != 1: // 1 says that there are conflicts
+		return Result{}, err
+	}
+	records := pathname.Records(out)
+	if len(records) == 0 {
+		return Result{}, fmt.Errorf("git merge-tree answered %q", out)
+	}
+	var r Result
+	if r.Commit, err = alone(ctx, git, records[0], "-p", root); err == nil {
+		r.Conflicts, err = conflicts(records[1:])
+	}
+	return r, err
+}
+
+// WithVersions is Of with what the files in conflict hold.
+func WithVersions(ctx context.Context, git Git, tip, other, known string) (Result, error) {
+	r, err := Of(ctx, git, tip, other, known)
+	for i := range r.Conflicts {
+		c := &r.Conflicts[i]
+		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
+			if v.Object == "" || err != nil {
+				continue
+			}
+			var kind []byte
+			if kind, err = git(ctx, "cat-file", "-t", v.Object); err == nil && strings.TrimSpace(string(kind)) == "blob" {
+				v.Data, err = git(ctx, "cat-file", "blob", v.Object)
+			}
+			if ctx.Err() == nil && program.ExitCode(err) > 0 {
+				err = nil // the commit of a submodule, which is in no repository of ours
+			}
+		}
+	}
+	return r, err
+}
+
+// alone makes a commit of the files of another one, or of a tree.
+func alone(ctx context.Context, git Git, files string, args ...string) (string, error) {
+	args = append([]string{"-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com", "commit-tree", "-m", "merged", files + "^{tree}"}, args...)
+	out, err := git(ctx, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+// conflicts reads records such as "100644 OBJECT STAGE\tPATH".
+func conflicts(records []string) ([]Conflict, error) {
+	var all []Conflict
+	for _, record := range records {
+		info, path, _ := strings.Cut(record, "\t")
+		f := strings.Fields(info)
+		if len(f) != 3 {
+			return nil, fmt.Errorf("git merge-tree answered %q", record)
+		}
+		if n := len(all); n == 0 || all[n-1].Path != path {
+			all = append(all, Conflict{Path: path})
+		}
+		c := &all[len(all)-1]
+		switch f[2] {
+		case "1":
+			c.Base.Object = f[1]
+		case "2":
+			c.Ours.Object = f[1]
+		case "3":
+			c.Theirs.Object = f[1]
+		}
+	}
+	return all, nil
+}
+
+// fork gives the newest commit that two have in common; or, where none is found here,
+// the one that is known.
+func fork(ctx context.Context, git Git, tip, other, known string) (string, error) {
+	out, err := git(ctx, "merge-base", tip, other)
+	if program.ExitCode(err) == 1 {
+		return known, nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// State is how a commit stands to a branch.
+type State struct {
+	Behind    int      // commits that the branch has more
+	Conflicts []string // paths at which the two contradict each other
+	Has       bool     // the commit has all of the branch, more than the one that was known
+}
+
+// Compare says how a commit stands to another one of which known is in the history.
+func Compare(ctx context.Context, git Git, tip, other, known string) (State, error) {
+	out, err := git(ctx, "rev-list", "--count", tip+".."+other)
+	if err != nil {
+		return State{}, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return State{}, err
+	}
+	if n == 0 {
+		_, err := git(ctx, "merge-base", "--is-ancestor", known, other)
+		return State{Has: err == nil && known != other}, nil
+	}
+	r, err := Of(ctx, git, tip, other, known)
+	return State{Behind: n, Conflicts: r.Paths()}, err
+}

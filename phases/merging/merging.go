@@ -1,0 +1,222 @@
+// Package merging is what a merge of the base makes of the record of a run: when it is due,
+// which checks have to run again, and who mends what contradicts each other. It is pure:
+// whether the base has moved enters as a value.
+package merging
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// What pipelines say of when the base is merged; otherwise that is done before a run ends.
+const (
+	BeforeCode = "before-code"
+	Never      = "never"
+)
+
+// Steps of decisions: people ask for a merge, and it is made.
+const (
+	asks = "update"
+	made = "merge"
+)
+
+// mostTries is how often in a row agents mend what contradicts each other. Then a person
+// is asked, whose word allows as many again.
+const mostTries = 2
+
+// Due reports whether the base is to be looked at before a decision is carried out.
+func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
+	switch {
+	case asked(run):
+		return true
+	case plan.Update == Never:
+		return false
+	case plan.Update == BeforeCode:
+		return d.Do == phases.DoExecute && writes(plan, d.Phase) && Mender(plan, run) == ""
+	}
+	return d.Do == phases.DoFinish || d.Do == phases.DoWait && d.Code == metadata.AwaitingCI
+}
+
+// asked reports whether a person wants the base merged, and it was not since.
+func asked(run metadata.Run) bool {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == made || d.Step == asks {
+			return d.Step == asks
+		}
+	}
+	return false
+}
+
+// Ask gives the record of a run that goes on so that the base is merged.
+func Ask(run metadata.Run, at time.Time) metadata.Run {
+	next := run.Clone()
+	next.Status, next.Stop = metadata.Running, nil
+	next.Revision, next.UpdatedAt = run.Revision+1, at
+	return next
+}
+
+// Made gives the record after a commit of the base was merged. What checks have said of
+// the code is asked anew, unless there are conflicts to mend first; what reviews have said
+// of it stands.
+func Made(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
+	next := run.Clone()
+	m.Attempt = len(run.Attempts)
+	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
+	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: made, Phase: run.CurrentPhase, Why: why})
+	if next.CI != nil {
+		next.CI.After = 0
+	}
+	for i := range next.Phases {
+		if rec := &next.Phases[i]; rec.Base != "" {
+			rec.Base = m.Commit // what the base brings is no work of the phase
+		}
+	}
+	if len(m.Conflicts) == 0 { // else that would be said of files with marks
+		checkAgain(plan, &next)
+	}
+	next.Revision, next.UpdatedAt = run.Revision+1, m.At
+	return next
+}
+
+// checkAgain has each check of code run again in the newest phase that has it.
+func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
+	again := map[string]bool{}
+	for i := range slices.Backward(run.Phases) {
+		rec := &run.Phases[i]
+		p := plan.Phase(rec.Name)
+		if p == nil || rec.Status != metadata.PhaseCompleted || p.Access != pipelines.AccessTree || split.Whole(rec) != "" {
+			continue
+		}
+		fresh := false
+		for _, c := range p.Checks {
+			fresh, again[c.Run] = fresh || !again[c.Run], true
+		}
+		if !fresh {
+			continue
+		}
+		rec.Status, rec.CurrentStep, rec.CompletedAt, rec.Checks = metadata.PhaseInProgress, metadata.Review, nil, nil
+		rec.RetryCount = max(0, min(rec.RetryCount, p.Revisions-1)) // what fails now is mended once at least
+	}
+}
+
+// Open gives the paths at which the newest merge found conflicts that no phase was taken
+// back for yet.
+func Open(run metadata.Run) []string {
+	if len(run.Merges) == 0 {
+		return nil
+	}
+	last := run.Merges[len(run.Merges)-1]
+	if slices.ContainsFunc(run.RollbackHistory, func(r metadata.Rollback) bool { return !r.Timestamp.Before(last.At) }) {
+		return nil
+	}
+	return last.Conflicts
+}
+
+// Newest says what the newest merge has brought; nothing if there is none.
+func Newest(run metadata.Run) metadata.Reason {
+	for _, d := range slices.Backward(run.Decisions) {
+		if d.Step == made {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// Since reports whether the base was merged after the newest step of a phase: the code as
+// the phase left it has nothing of what that brought.
+func Since(run metadata.Run, phase string) bool {
+	n := 0
+	for _, a := range run.Attempts {
+		if a.Phase == phase {
+			n = a.N
+		}
+	}
+	return slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return m.Attempt >= n })
+}
+
+// Last gives the paths at which the newest merge found conflicts.
+func Last(run metadata.Run) []string {
+	if len(run.Merges) == 0 {
+		return nil
+	}
+	return run.Merges[len(run.Merges)-1].Conflicts
+}
+
+// WhyPerson says why a person has to mend conflicts at some paths; nothing if an agent may.
+func WhyPerson(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
+	for _, p := range paths {
+		if boundary.Protected(p, plan.Protect) {
+			return metadata.Because("conflict_protected", "path", p)
+		}
+	}
+	tries := 0
+	for _, m := range run.Merges {
+		if len(m.Conflicts) > 0 && !slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.By != "" && d.At.After(m.At) }) {
+			tries++
+		}
+	}
+	if tries >= mostTries {
+		return metadata.Because("conflict_again", "n", tries)
+	}
+	if Mender(plan, run) == "" {
+		return metadata.Because("conflict_nobody")
+	}
+	return ""
+}
+
+// Folder is where the versions lie that a conflict at the path of a number has, counted
+// from 1 in the newest merge.
+func Folder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
+	return path.Join(phases.PhaseFolder(run, plan.Phase(Mender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
+}
+
+// Mend takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
+// agent is told, in the language of the run.
+func Mend(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (phases.RollbackPlan, error) {
+	phase := Mender(plan, run)
+	back, err := phases.PlanRollback(plan, run, phases.Rollback{To: phase, Step: metadata.Revise, Reason: reason, Trigger: metadata.Automatic, At: at})
+	if err != nil {
+		return back, err
+	}
+	rec := back.Run.Phase(phase)
+	var results []metadata.CheckResult
+	for i, p := range Last(run) {
+		results = append(results, metadata.CheckResult{
+			Name: "conflict/" + p, Run: "merge of the base", ExitCode: 1,
+			Output: "base, ours and theirs of this file, where each has it, lie in " + Folder(plan, run, i+1),
+		})
+	}
+	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
+	return back, nil
+}
+
+// GiveUp stops a run for a person.
+func GiveUp(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
+	next := phases.Halt(run, metadata.Conflicts, why, at)
+	next.Stop.Phase = Mender(plan, run)
+	return next
+}
+
+// Mender is the phase that mends conflicts: the newest that may change the code and has
+// done so; "" if none has.
+func Mender(plan *pipelines.Pipeline, run metadata.Run) string {
+	for i := range slices.Backward(run.Phases) {
+		if rec := &run.Phases[i]; writes(plan, rec.Name) && rec.Written > 0 && split.Whole(rec) == "" {
+			return rec.Name
+		}
+	}
+	return ""
+}
+
+func writes(plan *pipelines.Pipeline, phase string) bool {
+	p := plan.Phase(phase)
+	return p != nil && p.Access == pipelines.AccessTree
+}

@@ -1,0 +1,154 @@
+package merging
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// done is a run whose phases are done: two that change code, with checks, and one that
+// tells of it.
+func done(t *testing.T) (*pipelines.Pipeline, metadata.Run) {
+	t.Helper()
+	unit := pipelines.Check{Name: "unit", Run: "make test"}
+	plan := &pipelines.Pipeline{Name: "own", Phases: []pipelines.Phase{
+		{Name: "build", Writes: "build.md", Folder: "00_build", Access: pipelines.AccessTree, NoReview: true, Revisions: 3, Checks: []pipelines.Check{unit, {Name: "lint", Run: "make lint"}}},
+		{Name: "test", Writes: "test.md", Folder: "01_test", Access: pipelines.AccessTree, NoReview: true, Revisions: 3, Checks: []pipelines.Check{unit}},
+		{Name: "tell", Writes: "tell.md", Folder: "02_tell", NoReview: true, Revisions: 3},
+	}}
+	run := phases.Fresh(plan, metadata.Run{IssueNumber: "7", Language: "en", BaseCommit: strings.Repeat("a", 40)}, noon)
+	for d := phases.Decide(plan, run); !d.Final(); d = phases.Decide(plan, run) {
+		run = phases.Begin(run, d, phases.Beginning{At: noon, Base: run.BaseCommit})
+		o := phases.Outcome{At: noon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}}
+		if d.Do != phases.DoCheck {
+			o.Checks, o.Written = nil, &phases.Written{Digest: d.Phase}
+		}
+		run = phases.Apply(plan, run, d, o)
+	}
+	return plan, run
+}
+
+func TestDue(t *testing.T) {
+	plan, run := done(t)
+	end, code := phases.Decision{Do: phases.DoFinish}, phases.Decision{Do: phases.DoExecute, Phase: "build"}
+	fresh := phases.Fresh(plan, metadata.Run{IssueNumber: "7"}, noon)
+	asks := Ask(run, noon)
+	asks.Decisions = append(asks.Decisions, metadata.Decision{Step: "update", By: "ada"})
+	merged := Made(plan, asks, metadata.Merge{At: noon, Commit: strings.Repeat("b", 40)}, "merged")
+	for _, tt := range []struct {
+		when string
+		run  metadata.Run
+		d    phases.Decision
+		want bool
+	}{
+		{"", run, end, true},
+		{"", run, phases.Decision{Do: phases.DoWait, Code: metadata.AwaitingCI}, true},
+		{"", run, phases.Decision{Do: phases.DoWait, Code: metadata.AwaitingPerson}, false},
+		{"", fresh, code, false},
+		{BeforeCode, fresh, code, true},
+		{BeforeCode, run, code, false},
+		{BeforeCode, run, end, false},
+		{Never, run, end, false},
+		{Never, asks, code, true},
+		{Never, merged, code, false},
+	} {
+		p := *plan
+		p.Update = tt.when
+		if got := Due(&p, tt.run, tt.d); got != tt.want {
+			t.Errorf("%q, before %s %s: %t", tt.when, tt.d.Do, tt.d.Code, got)
+		}
+	}
+}
+
+// After a merge each check runs once more, in the newest phase that has it, and the run
+// goes to its end.
+func TestMade(t *testing.T) {
+	plan, run := done(t)
+	next := Made(plan, run, metadata.Merge{At: noon, Commit: strings.Repeat("b", 40)}, "merged")
+	if err := metadata.CheckNext(run, next); err != nil {
+		t.Fatal(err)
+	}
+	for _, phase := range []string{"build", "test"} {
+		d := phases.Decide(plan, next)
+		if d.Do != phases.DoCheck || d.Phase != phase || next.Phase(phase).Base != next.BaseCommit {
+			t.Fatalf("it decides %+v, from %s", d, next.Phase(phase).Base)
+		}
+		next = phases.Begin(next, d, phases.Beginning{At: noon})
+		next = phases.Apply(plan, next, d, phases.Outcome{At: noon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}})
+	}
+	if d := phases.Decide(plan, next); d.Do != phases.DoFinish {
+		t.Errorf("then it decides %+v", d)
+	}
+	other := run.Clone()
+	other.BaseCommit, other.Revision = strings.Repeat("c", 40), run.Revision+1
+	if metadata.CheckNext(run, other) == nil {
+		t.Error("the base changes without a merge")
+	}
+}
+
+// A review that has passed stands while checks pass, and what they find goes back to
+// it.
+func TestReviewStands(t *testing.T) {
+	plan, run := done(t)
+	plan.Phases[0].NoReview = false
+	rec := run.Phase("build")
+	rec.CompletedSteps, rec.Verdict = append(rec.CompletedSteps, metadata.Review), &metadata.Verdict{Verdict: metadata.Pass}
+	next := Made(plan, run, metadata.Merge{At: noon, Commit: strings.Repeat("b", 40)}, "merged")
+	d := phases.Decide(plan, next)
+	next = phases.Begin(next, d, phases.Beginning{At: noon})
+	for pass, want := range map[bool]metadata.PhaseStatus{true: metadata.PhaseCompleted, false: metadata.PhaseInProgress} {
+		after := phases.Apply(plan, next, d, phases.Outcome{At: noon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: pass, ExitCode: 1}}})
+		if got := after.Phase("build"); got.Status != want || !pass && got.CurrentStep != metadata.Revise {
+			t.Errorf("with checks that pass, %t, it is %s, %s", pass, got.Status, got.CurrentStep)
+		}
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	plan, run := done(t)
+	m := metadata.Merge{At: noon.Add(time.Minute), Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}
+	merged := Made(plan, run, m, "merged")
+	if got := Open(merged); len(got) != 1 || !Since(merged, "tell") {
+		t.Errorf("open are %q", got)
+	}
+	back, err := Mend(plan, merged, "mend it", noon.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := metadata.CheckNext(merged, back.Run); err != nil {
+		t.Error(err)
+	}
+	if d := phases.Decide(plan, back.Run); d.Do != phases.DoRevise || d.Phase != "test" || back.Run.Phase("tell").Status != metadata.PhasePending || len(Open(back.Run)) > 0 {
+		t.Errorf("then it decides %+v", d)
+	}
+	if got := back.Run.Phase("test").Checks.Results[0]; !strings.HasSuffix(got.Output, "/01_test/conflicts/1/1") {
+		t.Errorf("the agent is told %q", got.Output)
+	}
+	again := Made(plan, back.Run, m, "merged")
+	begun := phases.Fresh(plan, metadata.Run{IssueNumber: "7"}, noon)
+	for _, tt := range []struct {
+		run  metadata.Run
+		path string
+		want string
+	}{
+		{run, "a.go", ""},
+		{merged, "a.go", ""},
+		{again, "a.go", "conflict_again"},
+		{run, ".github/workflows/ci.yml", "conflict_protected"},
+		{begun, "a.go", "conflict_nobody"},
+		{phases.Take(again, again, phases.Command{Name: "retry", By: "ada", At: noon.Add(2 * time.Hour)}), "a.go", ""},
+	} {
+		if got := WhyPerson(plan, tt.run, []string{tt.path}); got.Code() != tt.want {
+			t.Errorf("%s after %d merges: %q", tt.path, len(tt.run.Merges), got)
+		}
+	}
+	if stop := GiveUp(plan, merged, "no", noon); stop.Stop.Code != metadata.Conflicts || stop.Stop.Phase != "test" {
+		t.Errorf("it stops with %+v", stop.Stop)
+	}
+}
