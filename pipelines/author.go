@@ -208,8 +208,7 @@ func (a *author) complete(source string) *Pipeline {
 		Hooks:   a.Hooks,
 		CI:      a.CI,
 		Update:  a.Base.Update,
-		Finish:  a.Finish,
-		Notes:   a.Notes,
+		Finish:  a.Finish, Notes: a.Notes,
 		Jobs:    a.Jobs,
 		Source:  source,
 	}

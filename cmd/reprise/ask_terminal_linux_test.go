@@ -124,7 +124,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	if code != 0 || !strings.Contains(seen, "completed") || strings.Contains(seen, "\x1b[2J") {
 		t.Errorf("exit code %d:\n%q", code, seen)
 	}
-	c := exec.Command("git", "show", "reprise/issue-issue:.reprise/issue-issue/metadata.json")
+	c := exec.Command("git", "show", recordAt(dir, "reprise/issue-issue")+":.reprise/issue-issue/metadata.json")
 	c.Dir = dir
 	record, err := c.Output()
 	if err != nil {

@@ -101,7 +101,7 @@ exit 0
 		if !strings.HasPrefix(name, ".reprise/") || path.Ext(name) != ".md" || path.Base(name) == "issue.md" {
 			continue
 		}
-		text, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:"+name)
+		text, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
 		if err != nil {
 			t.Fatal(err)
 		}
