@@ -209,8 +209,8 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Update:  a.Base.Update,
 		Finish:  a.Finish, Notes: a.Notes,
-		Jobs:    a.Jobs,
-		Source:  source,
+		Jobs:   a.Jobs,
+		Source: source,
 	}
 	for model, price := range a.Prices {
 		if p.Prices == nil {
