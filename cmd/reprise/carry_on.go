@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/triage"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // finish carries the run on and tells how it ended.
@@ -58,11 +59,7 @@ func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOpt
 		return w.Run, err
 	}
 	telemetry.Follow(ctx, e, w.Run)
-	run, err := updaterOf(w, env).Run(ctx, e, w.Run)
-	if err != nil {
-		return run, err
-	}
-	return run, e.Finish(ctx, run, false)
+	return toTheEnd(ctx, w, env, o, e, w.Run)
 }
 
 // carryOn runs the engine from where the run is to where it stops.
@@ -96,10 +93,18 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 		run.Execution.Push = w.Push
 		announce(ctx, w, env, run)
 	}
-	if o.Scratch {
-		return e.Run(ctx, run)
+	return toTheEnd(ctx, w, env, o, e, run)
+}
+
+// toTheEnd carries a run on to where it stops. If that is its end, the last commit takes
+// its folder off the branch.
+func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+	goOn := updaterOf(w, env).Run
+	if o.Scratch { // it begins at the base, and is gone before that moves
+		goOn = func(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) { return e.Run(ctx, run) }
 	}
-	if run, err = updaterOf(w, env).Run(ctx, e, run); err != nil {
+	run, err := goOn(ctx, e, run)
+	if err != nil {
 		return run, err
 	}
 	return run, e.Finish(ctx, run, false)
