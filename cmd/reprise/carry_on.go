@@ -101,7 +101,9 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 func toTheEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
 	goOn := updaterOf(w, env).Run
 	if o.Scratch { // it begins at the base, and is gone before that moves
-		goOn = func(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) { return e.Run(ctx, run) }
+		goOn = func(ctx context.Context, e *engine.Engine, run metadata.Run) (metadata.Run, error) {
+			return e.Run(ctx, run)
+		}
 	}
 	run, err := goOn(ctx, e, run)
 	if err != nil {
