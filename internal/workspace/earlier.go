@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,24 +13,32 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// Earlier gives runs of other issues whose record is in the commit that a run
-// began from, as merged pull requests leave it, thirty at most. It reads what is on
-// this machine; a record that cannot be read is left out, as nothing depends on it.
+// Earlier gives runs of other issues whose record is on this machine, thirty at
+// most: kept by name, as a run leaves it that takes its folder off its branch, or in the
+// commit that the run began from, as merged pull requests leave it where the folder
+// stays. A record that cannot be read is left out, as nothing depends on it.
 func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.Run {
 	top, prefix := path.Split(phases.Folder(""))
-	names, err := src.Folders(ctx, of.BaseCommit, path.Clean(top))
-	if err != nil {
-		return nil
+	at := map[string]string{} // the commit that has the record of a run, by its issue
+	note := func(name, commit string) {
+		if id, is := strings.CutPrefix(name, prefix); is && id != of.IssueNumber && metadata.CheckID(id) == nil {
+			at[id] = commit
+		}
+	}
+	// What cannot be listed is as good as not there.
+	folders, _ := src.Folders(ctx, of.BaseCommit, path.Clean(top))
+	for _, name := range folders {
+		note(name, of.BaseCommit)
+	}
+	kept, _ := src.BranchesIn(ctx, git.KeptRefs, "")
+	for _, ref := range kept {
+		note(ref.Name, ref.Commit)
 	}
 	const most = 30
 	var all []metadata.Run
-	for _, name := range slices.Backward(names) {
-		id, ok := strings.CutPrefix(name, prefix)
-		if !ok || id == of.IssueNumber || metadata.CheckID(id) != nil {
-			continue
-		}
+	for _, id := range NewestFirst(at) {
 		file := RecordFile(id)
-		data, err := src.ReadFile(ctx, of.BaseCommit, file)
+		data, err := src.ReadFile(ctx, at[id], file)
 		if err != nil {
 			continue
 		}
@@ -40,4 +50,12 @@ func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.R
 		}
 	}
 	return all
+}
+
+// NewestFirst gives the keys of a map by ids of issues, the highest number first, which is
+// the issue that was opened last.
+func NewestFirst[V any](of map[string]V) []string {
+	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
+	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// Runs whose pull requests were merged left their records; what is no record is passed
+// Runs whose pull requests were merged left their records, in the tree or by name; what is no record is passed
 // over, and so is the run itself.
 func TestEarlier(t *testing.T) {
 	must := func(err error) {
@@ -34,6 +34,20 @@ func TestEarlier(t *testing.T) {
 		_, err := testenv.Git(dir, args...)
 		must(err)
 	}
+	// What a run has taken off its branch is in no branch, and kept by name.
+	for _, id := range []string{"3", "12"} {
+		run.IssueNumber = id
+		data, err := metadata.Format(run)
+		must(err)
+		must(testenv.PutText(filepath.Join(dir, RecordFile(id)), string(data)))
+		for _, args := range [][]string{
+			{"checkout", "-q", "--detach", "main"}, {"add", "."}, {"commit", "-qm", "kept"},
+			{"update-ref", git.KeptRefs + RecordName(id), "HEAD"}, {"checkout", "-q", "main"},
+		} {
+			_, err := testenv.Git(dir, args...)
+			must(err)
+		}
+	}
 	src, err := git.Find(t.Context(), dir)
 	must(err)
 	at := metadata.Run{IssueNumber: "9", BaseCommit: src.Head}
@@ -41,11 +55,11 @@ func TestEarlier(t *testing.T) {
 	for _, r := range Earlier(t.Context(), src, at) {
 		ids = append(ids, r.IssueNumber)
 	}
-	if want := []string{"8", "7"}; !slices.Equal(ids, want) {
+	if want := []string{"12", "8", "7", "3"}; !slices.Equal(ids, want) {
 		t.Errorf("the runs before are of %q, want %q", ids, want)
 	}
 	at.BaseCommit = ""
-	if all := Earlier(t.Context(), src, at); len(all) > 0 {
-		t.Errorf("from no commit there are %d", len(all))
+	if all := Earlier(t.Context(), src, at); len(all) != 2 {
+		t.Errorf("from no commit there are %d, want the two that are kept", len(all))
 	}
 }

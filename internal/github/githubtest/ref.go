@@ -96,11 +96,32 @@ func (v *visit) getRef() result {
 	if sha == "" {
 		return notFound()
 	}
+	return ok(v.refObject(ref, sha))
+}
+
+// listRefs gives the references on disk whose names begin so.
+func (v *visit) listRefs() result {
+	beginning := "refs/" + v.in.params["ref"]
+	out, err := v.git(v.repo, "for-each-ref", "--format=%(objectname) %(refname)")
+	if err != nil {
+		return result{status: http.StatusConflict}
+	}
+	found := []any{}
+	for line := range strings.Lines(out) {
+		sha, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if strings.HasPrefix(ref, beginning) {
+			found = append(found, v.refObject(strings.TrimPrefix(ref, "refs/"), sha))
+		}
+	}
+	return ok(found)
+}
+
+func (v *visit) refObject(ref, sha string) object {
 	api := v.apiOf(v.repo)
-	return ok(object{
+	return object{
 		"ref": "refs/" + ref, "node_id": node("REF", v.repo.id), "url": at(api, "git/refs", ref),
 		"object": object{"sha": sha, "type": "commit", "url": at(api, "git/commits", sha)},
-	})
+	}
 }
 
 func (v *visit) getBranch() result {

@@ -77,6 +77,7 @@ func routes() []route {
 		{"GET", inRepo + "/actions/jobs/{job_id}/logs", "actions=read", "", false, (*visit).elsewhere},
 
 		{"GET", inRepo + "/git/ref/{ref}", contentsRead, "", false, (*visit).getRef},
+		{"GET", inRepo + "/git/matching-refs/{ref}", contentsRead, "", false, (*visit).listRefs},
 		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
 		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},

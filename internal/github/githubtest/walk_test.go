@@ -159,6 +159,7 @@ func TestEveryRoute(t *testing.T) {
 		{"PATCH", r + "/pulls/10", object{"title": "P2", "body": "B2"}, 200},
 		{"GET", r + "/git/ref/heads/reprise/7", nil, 200},
 		{"GET", r + "/git/ref/heads/none", nil, 404},
+		{"GET", r + "/git/matching-refs/heads/none", nil, 200},
 		{"GET", r + "/branches/reprise%2F7", nil, 200},
 		{"GET", r + "/branches/main", nil, 200},
 		{"GET", "/repos/acme/files/contents/docs/a%20b.md?ref=main", nil, 200},
