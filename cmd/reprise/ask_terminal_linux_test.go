@@ -153,3 +153,21 @@ func TestLeftOpenOnTheTerminal(t *testing.T) {
 		t.Errorf("at the end of input: exit code %d:\n%s", code, seen)
 	}
 }
+
+// Who has approved a phase that takes two people is not asked again.
+func TestApprovalOfTwoOnTheTerminal(t *testing.T) {
+	dir, env := asking(t)
+	own := filepath.Join(dir, "own.cue")
+	plan, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan = bytes.Replace(plan, []byte(`approve: "maintain"`), []byte(`approve: {role: "maintain", count: 2}`), 1)
+	if err := os.WriteFile(own, plan, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen, code := atTerminal(t, dir, env, []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue"}, [2]string{"Approve it?", "y\n\n"})
+	if code != 3 || strings.Count(seen, "Approve it?") != 1 || !strings.Contains(seen, "reprise approve --issue issue") {
+		t.Errorf("exit code %d:\n%s", code, seen)
+	}
+}

@@ -62,6 +62,8 @@ func (d *Dialogue) Ask(ctx context.Context, w *workspace.Workspace, o workspace.
 		}
 		if err != nil { // it cannot be done like that: the person can say it in another way
 			_, _ = fmt.Fprintln(d.env.Stderr, "reprise: "+text.JoinLines(err.Error()))
+		} else if order.Name == "approve" { // each person counts once: if it waits on, it is for somebody else
+			left[id] = true
 		}
 	}
 	return w.Run.Status == metadata.Running, nil
