@@ -105,11 +105,11 @@ func (r historyReport) people(run metadata.Run) []happening {
 			continue // the end of the phases, which nobody asked for
 		}
 		switch d.Step {
-		case "rule", "choose":
+		case "rule", "choose", "merge":
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))
-		case "approve", "skip", "pause", "cancel", "finish", "retry", "refresh", phases.IssueTaken:
+		case "approve", "skip", "pause", "cancel", "finish", "retry", "refresh", "update", phases.IssueTaken:
 			why := d.Why.In(r.C)
 			if !strings.Contains(why, d.By) {
 				why = text.Join(": ", r.about("person", "who", d.By), why)
