@@ -30,7 +30,7 @@ last, the one that moved last first: where it stands, its phase, its cost, and h
 long ago it moved. To see what is new on origin, fetch first. With --remote: of a repository on GitHub.`,
 		Example: "  git fetch origin && reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			all, broken := runs.ListOf(c.Context(), env, repo, remote)
+			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.List)
 			if broken != nil && len(all) == 0 {
 				return broken
 			}
@@ -59,7 +59,7 @@ fail, which gates never do, what people had to find that a review had passed, an
 it cost. With --remote: those of a repository on GitHub.`,
 		Example: "  git fetch origin && reprise stats\n  reprise stats --json | jq .missed",
 		RunE: func(c *cobra.Command, _ []string) error {
-			all, broken := runs.ListOf(c.Context(), env, repo, remote)
+			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
 			if broken != nil && len(all) == 0 {
 				return broken
 			}

@@ -19,10 +19,13 @@ import (
 
 var repositoryName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
-// Elsewhere gives all runs of a repository on GitHub that is not cloned here: the
+// Lister is List or Every.
+type Lister func(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error)
+
+// Elsewhere gives the runs of a repository on GitHub that is not cloned here: the
 // newest commit of each of their branches, and of each record that is kept, is fetched into a folder of its own, which is
 // removed again. Git asks for the right to in its usual way, but asks no person.
-func Elsewhere(ctx context.Context, env environ.Env, name string) (all []Run, err error) {
+func Elsewhere(ctx context.Context, env environ.Env, name string, list Lister) (all []Run, err error) {
 	if !repositoryName.MatchString(name) {
 		return nil, exit.Usagef("%q is no repository on GitHub: give OWNER/NAME", text.Flat(name))
 	}
@@ -47,20 +50,20 @@ func Elsewhere(ctx context.Context, env environ.Env, name string) (all []Run, er
 	if err != nil {
 		return nil, err
 	}
-	return List(ctx, env, src)
+	return list(ctx, env, src)
 }
 
 // ListOf gives the runs of the repository in a folder, or of one on GitHub if a name is
 // given.
-func ListOf(ctx context.Context, env environ.Env, dir, name string) ([]Run, error) {
+func ListOf(ctx context.Context, env environ.Env, dir, name string, list Lister) ([]Run, error) {
 	if name != "" {
-		return Elsewhere(ctx, env, name)
+		return Elsewhere(ctx, env, name, list)
 	}
 	src, err := git.Find(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return List(ctx, env, src)
+	return list(ctx, env, src)
 }
 
 // gitIn runs git in a folder, whatever repository the environment names.

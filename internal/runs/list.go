@@ -74,6 +74,33 @@ func List(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) 
 	return all, errors.Join(broken...)
 }
 
+// Every is List, and those runs whose branch is gone and whose record is kept here by
+// name, as after a merge.
+func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error) {
+	all, broken := List(ctx, env, src)
+	branches, err := branchesOf(ctx, env, src)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := src.BranchesIn(ctx, git.KeptRefs, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range kept {
+		id, is := strings.CutPrefix(ref.Name, workspace.RecordName(""))
+		if !is || metadata.CheckID(id) != nil || branches[id] != nil {
+			continue
+		}
+		run, err := recordAt(ctx, src, id, ref.Commit)
+		if err != nil {
+			broken = errors.Join(broken, fmt.Errorf("issue %s: %w", id, err))
+			continue
+		}
+		all = append(all, listed(run, nil))
+	}
+	return all, broken
+}
+
 // branchesOf gives the commit of each branch of a run, by the id of its issue and
 // the place.
 func branchesOf(ctx context.Context, env environ.Env, src *git.Source) (map[string]map[string]string, error) {
