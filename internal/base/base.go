@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/prompts"
@@ -203,6 +204,14 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 	if err != nil {
 		return run, err
 	}
+	// A rename can carry the run's change of a file to a path that no agent may change.
+	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !boundary.Protected(p, plan.Protect) }); len(paths) > 0 {
+		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
+			return run, err
+		}
+		m.Conflicts = shown(paths)
+		return at(metadata.Because("conflict_protected", "path", m.Conflicts[0]))
+	}
 	why := metadata.Because("base_merged", "branch", name, "n", u.state.Behind)
 	if len(m.Conflicts) > 0 {
 		why = metadata.Because("base_merged_with", "branch", name, "n", u.state.Behind, "paths", m.Conflicts)
@@ -243,7 +252,7 @@ func (u *Updater) marked(ctx context.Context, run metadata.Run) []string {
 	var out []string
 	for _, p := range merging.Last(run) {
 		data, err := u.Workspace.Repo.ReadFile(ctx, u.Workspace.Repo.Tip(), p)
-		if err == nil && strings.Contains("\n"+string(data), "\n"+merge.Mark+"\n") {
+		if err == nil && merge.Marked(data) {
 			out = append(out, p)
 		}
 	}

@@ -103,12 +103,51 @@ func TestMergeShowsConflicts(t *testing.T) {
 	}
 	_, result, err := r.Merge(t.Context(), to, from)
 	must(t, err)
-	if got := read(t, r.Tree()+"/a.txt"); !strings.HasPrefix(got, merge.Mark+"\nours\n|||||||") || !strings.HasSuffix(got, "=======\ntheirs\n>>>>>>> reprise/base\n") {
+	if got := read(t, r.Tree()+"/a.txt"); !strings.HasPrefix(got, "<<<<<<< reprise/ours\nours\n|||||||") || !strings.HasSuffix(got, "=======\ntheirs\n>>>>>>> reprise/base\n") {
 		t.Errorf("the file has %q", got)
 	}
 	for i, c := range result.Conflicts {
 		if string(c.Ours.Data) != "ours\n" || c.Base.Data == nil || (c.Theirs.Data == nil) != (i == 1) {
 			t.Errorf("a conflict is %+v", c)
 		}
+	}
+}
+
+// Marks are found whichever way lines end and wherever the two sides have the file, and
+// what a rename carries elsewhere is known to be mixed.
+func TestMergeAcrossRenames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("line\n", 30)
+	user := newUser(t, map[string]string{"windows.txt": "a\r\nb\r\n", "old.txt": long + "a\n", "ci.yml": long})
+	sh(t, user, "branch", "-M", "main")
+	withRemote(t, user)
+	r := openRun(t, user)
+	from := r.Tip()
+	ours := map[string]string{"windows.txt": "ours\r\nb\r\n", "old.txt": long + "ours\n", "ci.yml": "ours\n" + long, "mine.txt": "ours\n"}
+	for name, text := range ours {
+		write(t, filepath.Join(r.Tree(), name), text)
+	}
+	commit(t, r, "one", keys(ours)...)
+	sh(t, user, "checkout", "-q", "main")
+	sh(t, user, "mv", "old.txt", "new.txt")
+	sh(t, user, "mv", "ci.yml", "moved.yml")
+	moveBase(t, user, map[string]string{"windows.txt": "theirs\r\nb\r\n", "new.txt": long + "theirs\n", "theirs.txt": "theirs\n"})
+	to, _, err := r.FindBase(t.Context(), "main", from)
+	must(t, err)
+	_, result, err := r.Merge(t.Context(), to, from)
+	must(t, err)
+	if got := result.Paths(); !slices.Equal(got, []string{"new.txt", "windows.txt"}) {
+		t.Fatalf("the conflicts are %q", got)
+	}
+	for _, name := range result.Paths() {
+		if got := read(t, filepath.Join(r.Tree(), name)); !merge.Marked([]byte(got)) {
+			t.Errorf("%s is not taken for marked: %q", name, got)
+		}
+	}
+	if merge.Marked([]byte("a <<<<<<< reprise/ours\n")) {
+		t.Error("what only looks similar is taken for a mark")
+	}
+	if got := result.Mixed; !slices.Equal(got, []string{"moved.yml", "new.txt", "windows.txt"}) {
+		t.Errorf("of both sides are %q", got)
 	}
 }

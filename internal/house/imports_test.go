@@ -408,6 +408,7 @@ var rooms = map[string][]string{
 		"internal/workspace",
 		"metadata",
 		"phases",
+		"phases/boundary",
 		"phases/engine",
 		"phases/merging",
 		"prompts",

@@ -153,8 +153,8 @@ func Last(run metadata.Run) []string {
 // WhyPerson says why a person has to mend conflicts at some paths; nothing if an agent may.
 func WhyPerson(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
 	for _, p := range paths {
-		if boundary.Protected(p, plan.Protect) {
-			return metadata.Because("conflict_protected", "path", p)
+		if boundary.Protected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
+			return metadata.Because("conflict_protected", "path", boundary.Printable(p))
 		}
 	}
 	tries := 0

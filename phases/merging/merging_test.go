@@ -141,6 +141,7 @@ func TestConflicts(t *testing.T) {
 		{merged, "a.go", ""},
 		{again, "a.go", "conflict_again"},
 		{run, ".github/workflows/ci.yml", "conflict_protected"},
+		{run, "a\n.go", "conflict_protected"},
 		{begun, "a.go", "conflict_nobody"},
 		{phases.Take(again, again, phases.Command{Name: "retry", By: "ada", At: noon.Add(2 * time.Hour)}), "a.go", ""},
 	} {

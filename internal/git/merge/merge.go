@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -28,13 +29,18 @@ const (
 	theirs = "reprise/base"
 )
 
-// Mark begins each conflict in a file.
-const Mark = "<<<<<<< " + ours
+// mark begins each conflict in a file. Git ends it as the lines of the file end, and adds
+// the path to it where the two sides have the file in different places.
+var mark = regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`)
+
+// Marked reports whether a file has marks of a conflict.
+func Marked(file []byte) bool { return mark.Match(file) }
 
 // Result is what two commits make together.
 type Result struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
+	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see WithVersions
 }
 
 // Paths are those of the conflicts.
@@ -100,9 +106,12 @@ func Of(ctx context.Context, git Git, tip, other, known string) (Result, error) 
 	return r, err
 }
 
-// WithVersions is Of with what the files in conflict hold.
+// WithVersions is Of with what the files in conflict hold, and with what is mixed.
 func WithVersions(ctx context.Context, git Git, tip, other, known string) (Result, error) {
 	r, err := Of(ctx, git, tip, other, known)
+	if err == nil {
+		r.Mixed, err = mixed(ctx, git, r.Commit, tip, other)
+	}
 	for i := range r.Conflicts {
 		c := &r.Conflicts[i]
 		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
@@ -119,6 +128,26 @@ func WithVersions(ctx context.Context, git Git, tip, other, known string) (Resul
 		}
 	}
 	return r, err
+}
+
+// mixed gives the paths at which a commit is like neither of two others.
+func mixed(ctx context.Context, git Git, commit, tip, other string) ([]string, error) {
+	var paths []string
+	ours := map[string]bool{}
+	for _, side := range []string{tip, other} {
+		out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", side, commit)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pathname.Records(out) {
+			if side == tip {
+				ours[p] = true
+			} else if ours[p] {
+				paths = append(paths, p)
+			}
+		}
+	}
+	return paths, nil
 }
 
 // alone makes a commit of the files of another one, or of a tree.
