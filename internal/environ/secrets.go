@@ -14,21 +14,31 @@ import (
 )
 
 // Secrets lists the values of this environment that must not be seen: those of
-// variables whose names say so, the passwords of proxies, and the headers for a collector of traces.
+// variables whose names say so, the passwords of proxies, and what opens a collector of traces.
 func (e Env) Secrets() []secrets.Secret {
 	var out []secrets.Secret
 	for _, kv := range e.Environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") {
+		collector := strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_")
+		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") || collector && strings.HasSuffix(name, "_ENDPOINT") {
 			if at, err := url.Parse(value); err == nil && at.User != nil {
 				password, _ := at.User.Password() // "" is not looked for
 				out = append(out, secrets.Secret{Name: name, Value: password})
 			}
 		}
-		if strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "_HEADERS") {
+		if collector && strings.HasSuffix(name, "_HEADERS") {
 			for header := range strings.SplitSeq(value, ",") {
-				if _, key, _ := strings.Cut(header, "="); len(key) >= secrets.MinLength { // others are names and numbers
-					out = append(out, secrets.Secret{Name: name, Value: strings.TrimSpace(key)})
+				_, key, _ := strings.Cut(header, "=")
+				key = strings.TrimSpace(key)
+				sent, err := url.PathUnescape(key)
+				if err != nil {
+					sent = key
+				}
+				_, alone, _ := strings.Cut(sent, " ") // behind a word such as Bearer
+				for _, s := range slices.Compact([]string{key, sent, alone}) {
+					if len(s) >= secrets.MinLength { // others are names and numbers
+						out = append(out, secrets.Secret{Name: name, Value: s})
+					}
 				}
 			}
 		}

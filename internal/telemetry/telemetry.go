@@ -75,7 +75,7 @@ func Begin(ctx context.Context, env environ.Env) (_ context.Context, _ environ.E
 	if s.endpoint == "" {
 		return ctx, env, func() {}
 	}
-	f := &follower{exporter: newExporter(s, func(s string) string { return env.Finder().Mask(text.Cut(s, mostOfText)) }), ids: &ids{}, began: time.Now()}
+	f := &follower{exporter: newExporter(s, func(s string) string { return text.Cut(env.Finder().Mask(s), mostOfText) }), ids: &ids{}, began: time.Now()}
 	f.provider = sdk.NewTracerProvider(sdk.WithBatcher(f.exporter), sdk.WithIDGenerator(f.ids), sdk.WithResource(resource.NewSchemaless(s.resource...)))
 	f.tracer = f.provider.Tracer("github.com/reprise-ci/reprise", trace.WithInstrumentationVersion(environ.Version))
 	client := http.Client{}

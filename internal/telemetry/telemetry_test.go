@@ -373,3 +373,40 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// A secret is masked before a text is cut: half of one is found by nobody.
+func TestSecretAtTheCut(t *testing.T) {
+	for n := mostOfText - 40; n <= mostOfText; n++ {
+		c := newCollector(t)
+		e, _ := env(c.URL)
+		ctx, e, end := Begin(t.Context(), e)
+		Follow(ctx, &engine.Engine{Report: silent{}, Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}}, metadata.Run{})
+		_, done := span.Start(ctx, "git push")
+		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
+		end()
+		if strings.Contains(c.bodies, "hidd") {
+			t.Fatalf("behind %d characters, a part of a secret is sent: %s", n, c.bodies[strings.Index(c.bodies, "hidd"):])
+		}
+	}
+}
+
+// What opens the collector is masked in what is said of it.
+func TestCollectorsPasswordIsMasked(t *testing.T) {
+	c := newCollector(t)
+	c.answer = func(w http.ResponseWriter) {
+		_, _ = w.Write([]byte(`{"partialSuccess": {"rejectedSpans": 1, "errorMessage": "no se,cret-value, nor key-of-bearer"}}`))
+	}
+	e, said := env(strings.Replace(c.URL, "//", "//ada:pass-word-1@", 1), "OTEL_EXPORTER_OTLP_HEADERS=api-key=se%2Ccret-value,authorization=Bearer%20key-of-bearer")
+	play(t, e, forge(t))
+	for _, secret := range []string{"pass-word-1", "se,cret-value", "key-of-bearer"} {
+		if strings.Contains(said.String(), secret) || said.Len() == 0 {
+			t.Errorf("it says %s: %s", secret, said)
+		}
+	}
+	e, said = env("ftp://ada:pass-word-1@x")
+	if _, _, end := Begin(t.Context(), e); strings.Contains(said.String(), "pass-word-1") || said.Len() == 0 {
+		t.Errorf("it says %s", said)
+	} else {
+		end()
+	}
+}
