@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -162,9 +163,11 @@ func (w *writer) ask(f func()) {
 	<-done
 }
 
-// open opens the attempt of a worker in the record, and saves that.
+// open opens the attempt of a worker in the record, and saves that. To make its tree
+// ready may have taken long: what people have asked for meanwhile holds.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	if rec := w.run.Phase(d.Phase); rec == nil || rec.Status == metadata.PhaseSkipped {
+	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
+	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due) {
 		return w.run, engine.ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)
