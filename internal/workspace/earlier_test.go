@@ -41,8 +41,11 @@ func TestEarlier(t *testing.T) {
 		must(err)
 		must(testenv.PutText(filepath.Join(dir, RecordFile(id)), string(data)))
 		for _, args := range [][]string{
-			{"checkout", "-q", "--detach", "main"}, {"add", "."}, {"commit", "-qm", "kept"},
-			{"update-ref", git.KeptRefs + RecordName(id), "HEAD"}, {"checkout", "-q", "main"},
+			{"checkout", "-q", "--detach", "main"},
+			{"add", "."},
+			{"commit", "-qm", "kept"},
+			{"update-ref", git.KeptRefs + RecordName(id), "HEAD"},
+			{"checkout", "-q", "main"},
 		} {
 			_, err := testenv.Git(dir, args...)
 			must(err)
