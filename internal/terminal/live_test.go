@@ -63,7 +63,7 @@ func TestRenderActivity(t *testing.T) {
 	}{{"80", 80, 30}, {"50", 50, 24}, {"low", 80, 12}} {
 		s := screenAfter(p, len(p.Events)-2, Options{Plan: p.Plan, Width: tt.width, Verbose: true})
 		s.Height, s.Now = tt.height, s.Now.Add(65*time.Second)
-		n := *s.Doing
+		n := s.Doing[0].news
 		for i := range 20 {
 			n.Activity = fmt.Sprintf("Read internal/parser/a/path/that/is/long/file_%02d.go to see what is there, and\x1b[2J why", i)
 			s.Recent.add(n)
@@ -106,7 +106,10 @@ func TestRenderFits(t *testing.T) {
 		for _, size := range [][2]int{{80, 24}, {40, 24}, {20, 8}, {3, 5}, {1, 1}, {200, 60}, {0, 0}} {
 			for n := 0; n < len(p.Events); n += 3 {
 				s := screenAfter(p, n, Options{Plan: p.Plan, Width: size[0], Color: true, Verbose: n%2 == 0})
-				s.Height, s.Activity = size[1], "読み込み中 日本語のファイル名.md"
+				s.Height = size[1]
+				for i := range s.Doing {
+					s.Doing[i].activity = "読み込み中 日本語のファイル名.md"
+				}
 				picture := render(s)
 				for _, line := range strings.Split(picture, "\n") {
 					if w := ansi.StringWidth(line); size[0] > 0 && w > size[0] {
@@ -118,6 +121,39 @@ func TestRenderFits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Of parts that are at work at the same time each is shown, also once another one has
+// ended.
+func TestRenderSeveralAtWork(t *testing.T) {
+	p := progresstest.Plays(t, "en")["middle"]
+	s := screenAfter(p, len(p.Events)-2, Options{Plan: p.Plan, Width: 80})
+	s.Height = 24
+	one := s.Doing[0]
+	other := one
+	other.news.Phase = s.Run.Phases[len(s.Run.Phases)-1].Name
+	one.used.USD, other.used.USD = 1, 2
+	s.begin(one)
+	s.begin(other)
+	both := render(s)
+	if n := strings.Count(both, s.spinner()); n != 4 {
+		t.Errorf("two at work have %d signs:\n%s", n, both)
+	}
+	before := s
+	s.end(one.Phase)
+	if after := render(s); strings.Count(after, s.spinner()) != 2 || !strings.Contains(after, s.spinner()+" "+other.Phase) {
+		t.Errorf("one is still at work:\n%s", after)
+	}
+	if render(before) != both {
+		t.Error("what is drawn by another goroutine was changed")
+	}
+	for i := range 40 {
+		other.news.Phase = fmt.Sprintf("part%d", i)
+		s.begin(other)
+	}
+	if n := strings.Count(render(s), "\n") + 1; n > s.Height {
+		t.Errorf("40 at work take %d lines", n)
 	}
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,18 +17,39 @@ import (
 // screen is all that the live picture shows.
 type screen struct {
 	Options
-	Height   int // of the terminal in lines; 0 if unknown
-	Run      metadata.Run
-	Now      time.Time
-	Began    time.Time // when this process took up the run
-	Doing    *news     // the step under way
-	Since    time.Time // when it began
-	Activity string
-	Recent   pane           // what agents did of late
-	Extra    metadata.Usage // of the step under way
-	Frame    int            // of the spinner
-	Stopped  *news
-	Closed   bool // nothing moves any more
+	Height  int // of the terminal in lines; 0 if unknown
+	Run     metadata.Run
+	Now     time.Time
+	Began   time.Time  // when this process took up the run
+	Doing   []underWay // in the order in which they began; never changed in place, as another goroutine draws it
+	Recent  pane       // what agents did of late
+	Frame   int        // of the spinner
+	Stopped *news
+	Closed  bool // nothing moves any more
+}
+
+// underWay is a step that is at work, of which there is one for each phase or part.
+type underWay struct {
+	news
+	since    time.Time
+	activity string // harmless
+	used     metadata.Usage
+}
+
+// begin notes that a step is under way, in the place of the one of its phase before.
+func (s *screen) begin(w underWay) {
+	s.end(w.Phase)
+	s.Doing = append(slices.Clone(s.Doing), w)
+}
+
+// end notes that a phase has no step under way any more.
+func (s *screen) end(phase string) {
+	s.Doing = slices.DeleteFunc(slices.Clone(s.Doing), func(w underWay) bool { return w.Phase == phase })
+}
+
+// at finds the step of a phase that is under way, or gives -1.
+func (s screen) at(phase string) int {
+	return slices.IndexFunc(s.Doing, func(w underWay) bool { return w.Phase == phase })
 }
 
 // take lets an event change the screen, and gives the lines that it leaves
@@ -46,22 +68,24 @@ func (s *screen) take(e engine.Event) []string {
 	for _, n := range newsOf(s.Plan, e) {
 		switch n.Event {
 		case "begin":
-			s.Doing, s.Since, s.Activity, s.Extra = &n, e.At, "", metadata.Usage{}
+			s.begin(underWay{news: n, since: e.At})
 			s.Recent.begin(n)
 			if n.Again || n.DelayMS > 0 || n.TakenBack != "" {
 				lines = append(lines, s.past(n)...)
 			}
 		case "activity":
-			if s.Doing == nil || s.Doing.Phase != n.Phase || s.Doing.Step != n.Step {
-				s.Doing, s.Since = &n, e.At
+			if i := s.at(n.Phase); i < 0 || s.Doing[i].Step != n.Step {
+				s.begin(underWay{news: n, since: e.At})
 			}
+			s.Doing = slices.Clone(s.Doing)
+			w := &s.Doing[s.at(n.Phase)]
 			if n.Activity != "" {
-				s.Activity = text.Flat(n.Activity)
+				w.activity = text.Flat(n.Activity)
 				s.Recent.add(n)
 			}
-			s.Extra = e.Activity.Usage
+			w.used = e.Activity.Usage
 		case "end":
-			s.Doing, s.Activity, s.Extra = nil, "", metadata.Usage{}
+			s.end(n.Phase)
 			lines = append(lines, s.past(n)...)
 		case "stop":
 			s.Stopped, s.Doing = &n, nil
@@ -120,8 +144,11 @@ func (s screen) header(p text.Palette) []string {
 	}
 	title := text.Cut("#"+text.Flat(s.Run.IssueNumber)+" "+text.Flat(s.Run.IssueTitle), s.Width)
 	run := s.Run
-	run.Cost.USD += s.Extra.USD
-	tokens := progress.AllTokens(run.Cost) + s.Extra.InputTokens + s.Extra.OutputTokens
+	tokens := progress.AllTokens(run.Cost)
+	for _, w := range s.Doing {
+		run.Cost.USD += w.used.USD
+		tokens += w.used.InputTokens + w.used.OutputTokens
+	}
 	facts := text.Join(" · ", text.Duration(s.Now.Sub(s.Began)), progress.Spent(run), text.Tokens(tokens)+" tokens")
 	names := text.Join(" · ", text.Flat(run.Pipeline.Name), text.Flat(run.BranchName))
 	lines := []string{p.Bold(title)}
@@ -170,7 +197,7 @@ func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []stri
 
 func (s screen) phaseCells(r progress.Row) []string {
 	sign := progress.Sign(r.Rec.Status)
-	if s.Doing != nil && s.Doing.Phase == r.Rec.Name {
+	if s.at(r.Rec.Name) >= 0 {
 		sign = s.spinner()
 	}
 	cells := []string{sign + " " + text.Flat(r.Rec.Name), "", "", "", ""}
@@ -191,29 +218,40 @@ func (s screen) phaseCells(r progress.Row) []string {
 	return cells
 }
 
-// under shows the step under way: who does it, for how long, and what now.
+// under shows the steps under way: who does each, for how long, and of a single one
+// what it does now.
 func (s screen) under(p text.Palette) []string {
-	if s.Doing == nil || s.Closed {
+	if len(s.Doing) == 0 || s.Closed {
 		return nil
 	}
-	n := s.Doing
-	who := text.Flat(n.Agent)
-	if model := text.Flat(n.Model); model != "" {
+	shown := s.Doing
+	if s.Height > 0 { // the phases need room, too, and have a sign for each
+		shown = shown[:min(len(shown), max(s.Height/4, 1))]
+	}
+	lines := []string{""}
+	for _, w := range shown {
+		lines = append(lines, p.Cyan(text.Cut(s.workLine(w), s.Width)))
+	}
+	if w := s.Doing[0]; len(s.Doing) == 1 && w.activity != "" && !s.Verbose { // else it is the last line of the pane
+		lines = append(lines, p.Faint(text.Cut("  "+w.activity, s.Width)))
+	}
+	return lines
+}
+
+func (s screen) workLine(w underWay) string {
+	who := text.Flat(w.Agent)
+	if model := text.Flat(w.Model); model != "" {
 		who += " (" + model + ")"
 	}
 	if who == "" {
 		who = "reprise" // it runs checks itself
 	}
-	elapsed := s.Now.Sub(s.Since)
-	line := text.Join(" · ", text.Join(" ", s.spinner(), text.Flat(n.Phase), text.Flat(n.Step)), text.Duration(elapsed.Truncate(time.Second)), who)
-	if wait := time.Duration(n.DelayMS)*time.Millisecond - elapsed; wait > 0 {
+	elapsed := s.Now.Sub(w.since)
+	line := text.Join(" · ", text.Join(" ", s.spinner(), text.Flat(w.Phase), text.Flat(w.Step)), text.Duration(elapsed.Truncate(time.Second)), who)
+	if wait := time.Duration(w.DelayMS)*time.Millisecond - elapsed; wait > 0 {
 		line += " · waits " + text.Duration(wait.Truncate(time.Second)+time.Second)
 	}
-	lines := []string{"", p.Cyan(text.Cut(line, s.Width))}
-	if s.Activity != "" && !s.Verbose { // else it is the last line of the pane
-		lines = append(lines, p.Faint(text.Cut("  "+s.Activity, s.Width)))
-	}
-	return lines
+	return line
 }
 
 func (s screen) spinner() string {
