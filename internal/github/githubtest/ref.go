@@ -99,14 +99,17 @@ func (v *visit) getRef() result {
 	return ok(v.refObject(ref, sha))
 }
 
-// listRefs gives the references on disk whose names begin so.
+// listRefs gives the references whose names begin so: of a repository that is not on
+// disk there are none but branches, which nobody asks for.
 func (v *visit) listRefs() result {
-	beginning := "refs/" + v.in.params["ref"]
+	beginning, found := "refs/"+v.in.params["ref"], []any{}
+	if v.repo.bare == "" {
+		return ok(found)
+	}
 	out, err := v.git(v.repo, "for-each-ref", "--format=%(objectname) %(refname)")
 	if err != nil {
-		return result{status: http.StatusConflict}
+		return refuse(http.StatusConflict, "Git Repository is empty.")
 	}
-	found := []any{}
 	for line := range strings.Lines(out) {
 		sha, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if strings.HasPrefix(ref, beginning) {

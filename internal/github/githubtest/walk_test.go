@@ -160,6 +160,7 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", r + "/git/ref/heads/reprise/7", nil, 200},
 		{"GET", r + "/git/ref/heads/none", nil, 404},
 		{"GET", r + "/git/matching-refs/heads/none", nil, 200},
+		{"GET", "/repos/acme/files/git/matching-refs/heads/ma", nil, 200},
 		{"GET", r + "/branches/reprise%2F7", nil, 200},
 		{"GET", r + "/branches/main", nil, 200},
 		{"GET", "/repos/acme/files/contents/docs/a%20b.md?ref=main", nil, 200},
