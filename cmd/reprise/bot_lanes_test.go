@@ -140,6 +140,10 @@ func TestRollbackBesideOthers(t *testing.T) {
 			h, j := twoAtWork(t)
 			h.write("home/t1", "")
 			h.await(j.life, "home/working-t3")
+			h.until("the end of the part", func() bool {
+				run := h.record()
+				return run.Phase("build.t1").Status == metadata.PhaseCompleted
+			})
 			id := h.say("max", "/rollback "+to+" think of tabs")
 			h.until("the rollback", func() bool { return len(h.record().RollbackHistory) == 1 })
 			h.write("home/t2", "")

@@ -190,8 +190,8 @@ func Mend(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Tim
 	var results []metadata.CheckResult
 	for i, p := range Last(run) {
 		results = append(results, metadata.CheckResult{
-			Name: "conflict/" + p, Run: "merge of the base", ExitCode: 1,
-			Output: "base, ours and theirs of this file, where each has it, lie in " + Folder(plan, run, i+1),
+			Name: fmt.Sprintf("conflict %d", i+1), Run: "merge of the base", ExitCode: 1,
+			Output: p + ": base, ours and theirs of this file, where each has it, lie in " + Folder(plan, run, i+1), // fenced, unlike the name
 		})
 	}
 	rec.Checks = &metadata.Checks{Written: rec.Written, Results: results}
