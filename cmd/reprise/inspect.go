@@ -149,7 +149,7 @@ func reportAll(ctx context.Context, env environ.Env, repo, id, dir string, asJSO
 	case asJSON:
 		return errors.Join(err, text.PrintJSON(env.Stdout, written))
 	}
-	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %d runs\n", written.File, len(written.Pages))
+	_, said := fmt.Fprintf(env.Stdout, "Wrote %s, and the pages of %s\n", written.File, text.Plural(len(written.Pages), "run"))
 	return errors.Join(err, said)
 }
 
