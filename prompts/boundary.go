@@ -66,7 +66,7 @@ func (f *Feedback) texts() []string {
 		texts = append(append(texts, c.Output), c.Tests...)
 	}
 	texts = append(texts, f.Violations...)
-	texts = append(texts, f.Missing...)
+	texts = append(append(texts, f.Missing...), f.Paths...)
 	return append(append(texts, f.Invalid...), f.Conflict)
 }
 

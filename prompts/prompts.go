@@ -76,6 +76,7 @@ type Feedback struct {
 	Missing    []string  // evidence that the last call did not bring
 	Invalid    []string  // what is wrong with the structured answer of the last call
 	Conflict   string    // why the work does not go together with what went in before, and what to do; empty: it does
+	Paths      []string  // at which it does not; none if only checks say so
 }
 
 // Comment is what somebody has said about a line of a pull request.

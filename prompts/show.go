@@ -48,6 +48,7 @@ func (m *marker) feedback(f Feedback) Feedback {
 	}
 	f.Violations, f.Missing, f.Invalid = m.list(f.Violations), m.list(f.Missing), m.list(f.Invalid)
 	m.show(&f.Conflict)
+	f.Paths = m.list(f.Paths)
 	return f
 }
 

@@ -211,11 +211,11 @@ func feedbackOf(run metadata.Run, rec *metadata.Phase, d phases.Decision, folder
 		addMistakes(f, run.Language, tries[len(tries)-1])
 	}
 	if lane := rec.Lane; d.Do == phases.DoRevise && lane != nil && lane.Conflict != nil && lane.Conflict.Writer == 0 {
-		why := metadata.Because("parts_to_join", "parts", lane.Conflict.Parts, "paths", lane.Conflict.Paths, "folder", folder)
+		why := metadata.Because("parts_to_join", "parts", lane.Conflict.Parts, "folder", folder)
 		if len(lane.Conflict.Paths) == 0 {
 			why = metadata.Because("parts_to_mend", "parts", lane.Conflict.Parts)
 		}
-		f.Conflict = say(run.Language, why)
+		f.Conflict, f.Paths = say(run.Language, why), lane.Conflict.Paths
 		return f
 	}
 	if len(f.Gates)+len(f.Findings)+len(f.Checks)+len(f.Violations)+len(f.Missing)+len(f.Invalid) == 0 {
