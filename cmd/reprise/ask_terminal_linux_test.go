@@ -33,7 +33,7 @@ phases: [
 			t.Fatal(err)
 		}
 	}
-	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=", "VISUAL=", "EDITOR="+filepath.Join(dir, "editor"))
+	env = append(os.Environ(), "REPRISE_HOME="+t.TempDir(), "TERM=dumb", "CI=", "VISUAL=", "EDITOR='"+filepath.Join(dir, "editor")+"'") // a command, as for git
 	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "Ada"}, {"config", "user.email", "a@b.example"}, {"-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "x"}} {
 		c := exec.Command("git", args...)
 		c.Dir, c.Env = dir, env

@@ -99,7 +99,7 @@ func TestPauseBesideOthers(t *testing.T) {
 
 // A part whose tree is only made ready when a person pauses the run does not begin.
 func TestPauseBeforeAPartBegins(t *testing.T) {
-	h, j := twoAtWork(t, `setup: [{name: "deps", run: "case $PWD in *build.t3*) touch $HOME/setting-up; while ! [ -e $HOME/set-up ]; do sleep 0.02; done ;; esac"}]`)
+	h, j := twoAtWork(t, `setup: [{name: "deps", run: "case $PWD in *build.t3*) touch \"$HOME/setting-up\"; while ! [ -e \"$HOME/set-up\" ]; do sleep 0.02; done ;; esac"}]`)
 	h.write("home/t1", "")
 	h.await(j.life, "home/setting-up")
 	id := h.say("ada", "/pause")

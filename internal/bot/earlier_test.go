@@ -44,7 +44,7 @@ func TestKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		in("add", ".")
-		in("commit", "-qm", "kept")
+		in("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false", "commit", "-qm", "kept")
 		in("update-ref", git.KeptRefs+workspace.RecordName(id), "HEAD")
 	}
 	s := githubtest.New(t)
