@@ -379,7 +379,7 @@ func TestSecretAtTheCut(t *testing.T) {
 	for n := mostOfText - 40; n <= mostOfText; n++ {
 		c := newCollector(t)
 		e, _ := env(c.URL)
-		ctx, e, end := Begin(t.Context(), e)
+		ctx, _, end := Begin(t.Context(), e)
 		Follow(ctx, &engine.Engine{Report: silent{}, Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}}, metadata.Run{})
 		_, done := span.Start(ctx, "git push")
 		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
