@@ -52,6 +52,11 @@ func mayAsk(w *workspace.Workspace, o runOptions, run metadata.Run) bool {
 
 // goOn runs the engine from where a person's answer has let the run go on.
 func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) (metadata.Run, error) {
+	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) { return toTheEnd(ctx, w, env, o, e, w.Run) })
+}
+
+// inView has something done by the engine of a run, whose progress is shown meanwhile.
+func inView(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions, do func(*engine.Engine) (metadata.Run, error)) (metadata.Run, error) {
 	screen := viewOf(w, env, o)
 	defer screen.Close()
 	e, err := w.Engine(env, o.Options, screen)
@@ -59,7 +64,7 @@ func goOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOpt
 		return w.Run, err
 	}
 	telemetry.Follow(ctx, e, w.Run)
-	return toTheEnd(ctx, w, env, o, e, w.Run)
+	return do(e)
 }
 
 // carryOn runs the engine from where the run is to where it stops.
@@ -70,30 +75,25 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	if err := triage.Settle(ctx, env, w, o.Options); err != nil {
 		return w.Run, err
 	}
-	screen := viewOf(w, env, o)
-	defer screen.Close()
-	e, err := w.Engine(env, o.Options, screen)
-	if err != nil {
-		return w.Run, err
-	}
-	telemetry.Follow(ctx, e, w.Run)
-	if o.prompts {
-		showPrompts(e, env.Stderr)
-	}
-	run := w.Run
-	if w.Fresh {
-		if why := env.TooShort(); why != "" {
-			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+why)
+	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) {
+		if o.prompts {
+			showPrompts(e, env.Stderr)
 		}
-		introduce(w, env, o.Options)
-		if err := e.Begin(ctx, run); err != nil {
-			return run, err
+		run := w.Run
+		if w.Fresh {
+			if why := env.TooShort(); why != "" {
+				_, _ = fmt.Fprintln(env.Stderr, "reprise: "+why)
+			}
+			introduce(w, env, o.Options)
+			if err := e.Begin(ctx, run); err != nil {
+				return run, err
+			}
+		} else {
+			run.Execution.Push = w.Push
+			announce(ctx, w, env, run)
 		}
-	} else {
-		run.Execution.Push = w.Push
-		announce(ctx, w, env, run)
-	}
-	return toTheEnd(ctx, w, env, o, e, run)
+		return toTheEnd(ctx, w, env, o, e, run)
+	})
 }
 
 // toTheEnd carries a run on to where it stops. If that is its end, the last commit takes

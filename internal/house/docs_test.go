@@ -40,7 +40,7 @@ func TestLint(t *testing.T) {
 		{"fence without language", "```\nls\n```\n", []string{"1: the code fence names no language; text will do"}},
 		{"trailing space", "a \n", []string{"1: spaces at the end of the line"}},
 		{"machine", "see /" + "home/me/notes\n", []string{"1: a path that exists on one machine only"}},
-		{"no machine", "see ~/home/x and https://example.com/work/1\n", nil},
+		{"no machine", "see ~/home/x and https://example.com/" + "work/1\n", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, lint(repo, "docs/page.md", tt.text)); diff != "" {
