@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/phases/scope"
 )
 
@@ -32,7 +32,7 @@ type neighbours struct {
 
 // tell gives what agents are told of them. One that cannot be read is left out, as it
 // keeps nobody from working.
-func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]engine.Other, error) {
+func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
 	if n.of.Source == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
 		return nil, nil
 	}
@@ -41,7 +41,7 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]engine.Other,
 		return nil, err
 	}
 	own := append(scope.Touches(run), n.changed(ctx, run.BaseCommit, n.of.Repo.Tip())...)
-	var out []engine.Other
+	var out []others.Run
 	for _, o := range all[:min(len(all), mostOthers)] {
 		files := append(n.changed(ctx, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, otherOf(o.run, files, own))
@@ -109,9 +109,9 @@ func (n neighbours) changed(ctx context.Context, from, to string) (names []strin
 }
 
 // otherOf says of another run what agents are told.
-func otherOf(run metadata.Run, files, own []string) engine.Other {
+func otherOf(run metadata.Run, files, own []string) others.Run {
 	short := func(s string) string { return text.Cut(text.Flat(s), mostOtherText) }
-	o := engine.Other{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
+	o := others.Run{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
 	for _, t := range run.Tasks[:min(len(run.Tasks), mostOtherTasks)] {
 		o.Tasks = append(o.Tasks, short(t.Title))
 	}

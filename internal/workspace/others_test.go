@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/others"
 )
 
 // TestOtherOf tells of another run no more than an agent can use, and nothing that a
@@ -25,7 +25,7 @@ func TestOtherOf(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	got.Title, got.Tasks, got.Files = "", nil, nil
-	if diff := cmp.Diff(engine.Other{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got); diff != "" {
+	if diff := cmp.Diff(others.Run{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -25,7 +26,7 @@ const flushTime = 5 * time.Second
 // left in the folder, because its branch was merged, is put aside: it stays in
 // the history.
 func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
-	return e.commit(ctx, run, Commit{Message: message{subject: "start: " + e.Plan.Name + " pipeline"}.text(run), Files: maps.Clone(e.Frozen), Anew: true})
+	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: "start: " + e.Plan.Name + " pipeline"}.Text(run), Files: maps.Clone(e.Frozen), Anew: true})
 }
 
 // Rollback carries out what phases.PlanRollback computed, as one commit. Staged is
@@ -37,12 +38,12 @@ func (e *Engine) Rollback(ctx context.Context, r phases.RollbackPlan, staged Sta
 	if err := e.present(ctx, staged, r.Moves); err != nil {
 		return err
 	}
-	m := message{
-		subject: fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep), why: r.Entry.Reason,
-		phase: r.Entry.ToPhase, step: string(r.Entry.ToStep),
+	m := message.Commit{
+		Subject: fmt.Sprintf("%s: taken back to %s", r.Entry.ToPhase, r.Entry.ToStep), Why: r.Entry.Reason,
+		Phase: r.Entry.ToPhase, Step: string(r.Entry.ToStep),
 	}
 	return e.commit(ctx, r.Run, Commit{
-		Message: m.text(r.Run), Files: map[string][]byte{r.ReasonFile: files.Reason(r)}, Moves: r.Moves, Staged: staged,
+		Message: m.Text(r.Run), Files: map[string][]byte{r.ReasonFile: files.Reason(r)}, Moves: r.Moves, Staged: staged,
 	})
 }
 
@@ -67,7 +68,7 @@ func (e *Engine) present(ctx context.Context, staged Staged, moves map[string]st
 // Refreeze commits a record together with what it goes on with: the files of
 // Frozen. What says in a few words what that is.
 func (e *Engine) Refreeze(ctx context.Context, run metadata.Run, what string) error {
-	return e.commit(ctx, run, Commit{Message: message{subject: "refresh: " + what}.text(run), Files: maps.Clone(e.Frozen)})
+	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: "refresh: " + what}.Text(run), Files: maps.Clone(e.Frozen)})
 }
 
 // Finish takes the run's folder off the branch, if all phases are done and the
@@ -78,15 +79,15 @@ func (e *Engine) Finish(ctx context.Context, run metadata.Run, byHand bool) erro
 	if !done || !byHand && e.Plan.Finish == pipelines.FinishKeep {
 		return nil
 	}
-	m := message{subject: "finish: the folder of the run is taken off the branch, and kept"}
+	m := message.Commit{Subject: "finish: the folder of the run is taken off the branch, and kept"}
 	ctx, stop := linger(ctx)
 	defer stop()
-	return e.Tree.Commit(ctx, Commit{Message: m.text(run), Shelve: true, At: run.UpdatedAt})
+	return e.Tree.Commit(ctx, Commit{Message: m.Text(run), Shelve: true, At: run.UpdatedAt})
 }
 
 // Amend commits a record that changed with no work attached, such as a retry.
 func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) error {
-	return e.commit(ctx, run, Commit{Message: message{subject: subject, phase: run.CurrentPhase}.text(run)})
+	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: subject, Phase: run.CurrentPhase}.Text(run)})
 }
 
 // Land takes work of parts into the record, in one commit, and returns the record as it
@@ -134,8 +135,8 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 // and files that say how they contradict each other.
 func (e *Engine) Merge(ctx context.Context, run metadata.Run, base string, staged Staged, files map[string][]byte) error {
 	last := run.Decisions[len(run.Decisions)-1]
-	m := message{subject: "base: " + say(run.Language, last.Why), phase: last.Phase}
-	return e.commit(ctx, run, Commit{Message: m.text(run), Files: files, Staged: staged, Merges: base})
+	m := message.Commit{Subject: "base: " + say(run.Language, last.Why), Phase: last.Phase}
+	return e.commit(ctx, run, Commit{Message: m.Text(run), Files: files, Staged: staged, Merges: base})
 }
 
 // record commits the record together with the work it describes.
@@ -143,19 +144,19 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 	if err := e.present(ctx, x.staged, x.moves); err != nil {
 		return err
 	}
-	m := message{
-		subject: heading(d) + ": " + result(run, d, x.outcome), why: say(run.Language, x.outcome.Why), phase: d.Phase, step: string(d.Do),
+	m := message.Commit{
+		Subject: heading(d) + ": " + result(run, d, x.outcome), Why: say(run.Language, x.outcome.Why), Phase: d.Phase, Step: string(d.Do),
 	}
 	if d.Final() {
-		m.why = say(run.Language, d.Why)
+		m.Why = say(run.Language, d.Why)
 	} else {
-		m.attempt, m.usd = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
+		m.Attempt, m.USD = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
 	}
 	if x.back != nil {
-		m.why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
+		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
 	return e.commit(ctx, run, Commit{
-		Message: m.text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
+		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases/message"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -59,7 +61,7 @@ type Engine struct {
 
 	// Others gives the open runs of the same repository besides this one. May be
 	// nil: then agents are told of none.
-	Others func(ctx context.Context, run metadata.Run) ([]Other, error)
+	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
 
 	// Committed is told of each record that is on the branch from now on. May be nil.
 	Committed func(ctx context.Context, run metadata.Run)
@@ -315,8 +317,8 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 	if err != nil || x.staged == nil {
 		return Work{d, x}, err
 	}
-	m := message{subject: heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, parent, e.mask(m.text(run)), x.outcome.At)
+	m := message.Commit{Subject: heading(d)}
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, parent, e.mask(m.Text(run)), x.outcome.At)
 	x.beside, x.staged = []Staged{x.staged}, nil
 	return Work{d, x}, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/message"
 )
 
 // GiveBack commits that this process is done with a run that has stopped, and
@@ -14,8 +15,8 @@ func (e *Engine) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, 
 		return run, nil
 	}
 	next := phases.Touch(run, e.Now())
-	m := message{subject: "done, the run is free", phase: next.CurrentPhase}
-	if err := e.commitUnder(ctx, nil, next, Commit{Message: m.text(next)}); err != nil {
+	m := message.Commit{Subject: "done, the run is free", Phase: next.CurrentPhase}
+	if err := e.commitUnder(ctx, nil, next, Commit{Message: m.Text(next)}); err != nil {
 		return run, err
 	}
 	return next, nil

@@ -6,7 +6,6 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -40,34 +39,6 @@ func result(run metadata.Run, d phases.Decision, o phases.Outcome) string {
 		return "pass"
 	}
 	return count(len(o.Written.Files), "artifact") + ", " + count(o.Written.Diff.Files, "file") + " changed"
-}
-
-// message is what a commit message says. What is empty or zero is left out.
-type message struct {
-	subject, why string // may be text from outside: GitHub acts on nothing in them
-	phase, step  string
-	attempt      int
-	usd          float64 // of the attempt
-}
-
-// text gives the whole commit message of a run, with the trailers that tools read.
-func (m message) text(run metadata.Run) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", texts.Inert(texts.Brief(texts.Valid(m.subject))))
-	if m.why != "" {
-		fmt.Fprintf(&b, "%s\n\n", texts.NoTrailers(texts.Inert(texts.Valid(m.why))))
-	}
-	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
-	if m.phase != "" {
-		fmt.Fprintf(&b, "Reprise-Phase: %s\n", m.phase)
-	}
-	if m.step != "" {
-		fmt.Fprintf(&b, "Reprise-Step: %s\n", m.step)
-	}
-	if m.attempt > 0 {
-		fmt.Fprintf(&b, "Reprise-Attempt: %d\nReprise-Cost: %.4f\n", m.attempt, m.usd)
-	}
-	return b.String()
 }
 
 // count prints a number with its noun.

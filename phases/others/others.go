@@ -1,13 +1,14 @@
-package engine
+// Package others is the other runs of a repository, as an agent is told of them.
+package others
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Other is another run of the same repository that is open. Its texts are of others, on
+// Run is another run of the same repository that is open. Its texts are of others, on
 // one line each.
-type Other struct {
+type Run struct {
 	ID, Title string
 	Status    string   // running, waiting, interrupted or failed
 	Phase     string   // that it is in
@@ -17,7 +18,7 @@ type Other struct {
 }
 
 // String says it in some lines, for an agent.
-func (o Other) String() string {
+func (o Run) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s (%s, %s)", o.ID, o.Title, o.Status, o.Phase)
 	for _, t := range o.Tasks {

@@ -1,4 +1,4 @@
-package engine
+package message
 
 import (
 	"regexp"
@@ -21,7 +21,7 @@ func FuzzMessage(f *testing.F) {
 	acts := regexp.MustCompile(`(?i)#[0-9]|\bgh-[0-9]|@[a-z0-9]|/(issues|pull)/[0-9]|\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|skip-checks`)
 	f.Fuzz(func(t *testing.T, subject, why string) {
 		run := metadata.Run{IssueNumber: "7"}
-		text := message{subject: subject, why: why, phase: "design", step: "review", attempt: 3, usd: 0.5}.text(run)
+		text := Commit{Subject: subject, Why: why, Phase: "design", Step: "review", Attempt: 3, USD: 0.5}.Text(run)
 		const trailers = "\n\nReprise-Issue: 7\nReprise-Phase: design\nReprise-Step: review\nReprise-Attempt: 3\nReprise-Cost: 0.5000\n"
 		words, ok := strings.CutSuffix(text, trailers)
 		if !ok || regexp.MustCompile(`(?im)^reprise-`).MatchString(words) {
