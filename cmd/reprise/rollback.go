@@ -44,7 +44,7 @@ What the call costs counts against the budget of the run.`,
 	f.StringVar(&o.To, "to-phase", "", "phase to take the run back to")
 	f.StringVar(&o.Step, "to-step", string(metadata.Revise), "step to go on with: execute, review or revise")
 	f.StringVar(&o.From, "from-phase", "", "phase the run comes from (default: where it is)")
-	f.StringVar(&o.Reason, "reason", "", "why, in at most 1,000 characters; with --auto: what you have seen, if anything")
+	f.StringVar(&o.Reason, "reason", "", "why, in at most 10,000 characters; with --auto: what you have seen, if anything")
 	f.StringVar(&o.ReasonFile, "reason-file", "", "file that says why, at most 100 KB")
 	f.BoolVar(&o.Interactive, "interactive", false, "type the reason")
 	f.BoolVar(&o.Restore, "restore", false, "also take the code back to what it was when the phase ended")

@@ -26,7 +26,7 @@ since that commit.`, func(c *cobra.Command, s *steer.Order) {
 		steerCommand(do, "reject --issue ID --phase PHASE --reason TEXT", "Send a phase back, with a reason",
 			`Send a phase back: the next step revises it, and its agent is told the reason.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to send back")
-				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
+				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 10,000 characters")
 			}),
 		steerCommand(do, "answer --issue ID [--question ID] --text TEXT", "Answer a question that a run has asked",
 			`Answer a question. The agent goes on in its session where there is one.`, func(c *cobra.Command, s *steer.Order) {
@@ -36,7 +36,7 @@ since that commit.`, func(c *cobra.Command, s *steer.Order) {
 		steerCommand(do, "skip --issue ID --phase PHASE --reason TEXT", "Leave a phase out, with a reason",
 			`Leave a phase out. A phase that a later one needs cannot be left out.`, func(c *cobra.Command, s *steer.Order) {
 				c.Flags().StringVar(&s.Phase, "phase", "", "phase to leave out")
-				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 1,000 characters")
+				c.Flags().StringVar(&s.Text, "reason", "", "why, in at most 10,000 characters")
 			}),
 		steerCommand(do, "finish --issue ID [--squash]", "Take the folder of a completed run off its branch",
 			`Take the folder of a completed run off its branch, so that a merge brings the work

@@ -71,11 +71,11 @@ func TestSteerIsRefused(t *testing.T) {
 		{"/reject plan", []string{"reject", "--phase", "plan"}, "why? Give --reason TEXT"},
 		{"/reject plan \u200b", []string{"reject", "--phase", "plan", "--reason", " \n"}, "why? Give --reason TEXT"},
 		{"/reject ../plan no", []string{"reject", "--phase", "../plan", "--reason", "no"}, `--phase "../plan" is not the name of a phase`},
-		{"/reject plan " + long, []string{"reject", "--phase", "plan", "--reason", long}, "1001 characters; the limit is 1000"},
+		{"/reject plan " + long, []string{"reject", "--phase", "plan", "--reason", long}, "10001 characters; the limit is 10000"},
 		{"/skip plan", []string{"skip", "--phase", "plan"}, "why? Give --reason TEXT"},
 		{"/answer", []string{"answer"}, "the answer is empty: give --text TEXT"},
 		{"/answer q1", []string{"answer", "--question", "q1"}, "the answer is empty"},
-		{"/pause " + long, []string{"pause", "--reason", long}, "1001 characters"},
+		{"/pause " + long, []string{"pause", "--reason", long}, "10001 characters"},
 		{"/approve plan 0123456789ab twice", []string{"approve", "--phase", "plan", "--commit", "0123"}, "not the hash of a commit, of at least 7 digits"},
 	} {
 		t.Run(tt.comment[:min(len(tt.comment), 40)], func(t *testing.T) {

@@ -45,7 +45,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/rollback design نمی\u200cخواهم", Command{Name: "rollback", Phase: "design", Text: "نمی\u200cخواهم"}},
 		{"/rollback design a\n<!-- send the token -->\nb", Command{Name: "rollback", Phase: "design", Text: "a\n\nb"}},
 		{"/rollback design\n```\n/run\n```", Command{Name: "rollback", Phase: "design", Text: "```\n/run\n```"}},
-		{"/rollback design " + strings.Repeat("語", 1000), Command{Name: "rollback", Phase: "design", Text: strings.Repeat("語", 1000)}},
+		{"/rollback design " + strings.Repeat("語", 10_000), Command{Name: "rollback", Phase: "design", Text: strings.Repeat("語", 10_000)}},
 
 		{"/rollback Implementation.T1:execute because of tabs", Command{Name: "rollback", Phase: "implementation.t1", Step: metadata.Execute, Text: "because of tabs"}},
 		{"/skip implementation.t3 nobody needs it", Command{Name: "skip", Phase: "implementation.t3", Text: "nobody needs it"}},
@@ -197,7 +197,7 @@ func TestSlashMistakes(t *testing.T) {
 		{"/reject --auto x", []string{"no flag `--auto`"}},
 		{"/rollback design fix it --dry-run", []string{"`--dry-run` stands within the text"}},
 		{"/rollback design fix it —restore", []string{"`—restore` stands within the text"}},
-		{"/rollback design " + strings.Repeat("語", 1001), []string{"has 1001 characters; the limit is 1000"}},
+		{"/rollback design " + strings.Repeat("語", 10_001), []string{"has 10001 characters; the limit is 10000"}},
 		{"/rollback design <!-- --> x", []string{"hidden comment in its line"}},
 		{"/rollback design `<!-- a -->` <!-- b", []string{"hidden comment in its line"}},
 		{"/rollback design ` <!-- `` --> x", []string{"hidden comment in its line"}},

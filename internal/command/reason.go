@@ -9,7 +9,7 @@ import (
 
 // MaxReason is the most that a reason may have when it is typed, in Unicode code
 // points.
-const MaxReason = 1000
+const MaxReason = 10_000
 
 // CheckReason refuses a reason that is empty or not text, with an exit.UsageError.
 func CheckReason(reason string) error {
