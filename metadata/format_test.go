@@ -48,7 +48,8 @@ func TestEveryVersionParses(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := sample()
-		if version < 3 { // it had no parts that are done at the same time
+		if version < 3 { // it had no parts that are done at the same time, and took no note of the discussion
+			want.Issue.Discussion = ""
 			want.Phases = slices.DeleteFunc(want.Phases, func(p Phase) bool { return p.Lane != nil })
 		}
 		if version == 1 { // it had no parts of phases

@@ -166,6 +166,9 @@ type Issue struct {
 	Labels []string `json:"labels"`
 	Author string   `json:"author"`
 	Digest string   `json:"digest"` // of the body, which lies beside this file as issue.md
+	// Discussion is the digest of what was said below it, which lies there as
+	// discussion.json; empty: the run took note of nothing.
+	Discussion string `json:"discussion,omitempty"`
 }
 
 // Budget is what may be spent. A zero limit means no limit. The first four

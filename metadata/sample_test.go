@@ -92,7 +92,7 @@ func sample() Run {
 				},
 			}},
 		}},
-		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3"},
+		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3", Discussion: "sha256:4"},
 		Attempts: []Attempt{
 			{
 				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, FailedGates: []string{"Sound"}, Broke: "protected,size", Refused: "example.com:443 (2)",

@@ -17,8 +17,9 @@ func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
 
 // The files that reprise itself writes into the run's folder besides the record.
 const (
-	IssueFile    = "issue.md"      // the issue as it read when the run began
-	PipelineFile = "pipeline.json" // the frozen pipeline
+	IssueFile      = "issue.md"        // the issue as it read when the run began
+	DiscussionFile = "discussion.json" // what was said below it by then, if anything
+	PipelineFile   = "pipeline.json"   // the frozen pipeline
 )
 
 // The files that reprise itself writes into the folder of a phase.

@@ -50,6 +50,9 @@ func (d Data) Texts() []string {
 	for _, a := range d.Answers {
 		texts = append(texts, a.Question, a.Answer)
 	}
+	for _, c := range d.Issue.Said {
+		texts = append(texts, c.By, c.At, c.Text)
+	}
 	texts = append(texts, d.Others...)
 	return texts
 }

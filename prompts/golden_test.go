@@ -54,6 +54,9 @@ func variants() map[string]Data {
 	among.Others = []string{"8: Greet in Japanese {{.Goal}} (running, design)\n- Read the language\nshared: hello.go", "add-flag: Add a flag (waiting)"}
 	noted := first
 	noted.Issue.Notes = "Tests need no network.\n{{.Goal}}"
+	discussed := first
+	discussed.Issue.Said = []Said{{"ada", "maintain", "2026-03-01 09:00 UTC", "A comma, {{.Goal}}.\nNo more."}, {"hana", "", "2026-03-02 10:30 UTC", "Right."}}
+	discussed.Issue.Older = 3
 	again := undecided
 	again.Resumed = true
 	part, judged := execute, review
@@ -61,7 +64,7 @@ func variants() map[string]Data {
 	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
-		"execute-answered": answered, "execute-others": among, "execute-notes": noted,
+		"execute-answered": answered, "execute-others": among, "execute-notes": noted, "execute-discussed": discussed,
 		"choose": choose, "diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),

@@ -44,6 +44,14 @@ type Issue struct {
 	Body                   string
 	Path                   string // of the file that has the whole body
 	Notes                  string // what people tell all agents that work in its repository; empty: nothing
+	Said                   []Said // below it, the oldest first
+	Older                  int    // comments before these that are left out
+}
+
+// Said is a comment on the issue, as untrusted text.
+type Said struct {
+	By, Role string // who, and with which right; the author of the issue has none at times
+	At, Text string
 }
 
 // Part is the task of a phase to which a step is limited, as untrusted text.

@@ -131,6 +131,9 @@ func introduce(w *workspace.Workspace, env environ.Env, o workspace.Options) {
 	if o.Pipeline == "" {
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("chosen", "name", w.Plan.Name, "why", w.Why.In(w.Catalogue())))
 	}
+	if heard := w.Heard(); heard != "" {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(heard))
+	}
 	tellRemoved(w, env)
 }
 

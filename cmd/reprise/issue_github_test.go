@@ -33,6 +33,11 @@ func TestGitHubScripts(t *testing.T) {
 	} {
 		s.AddIssue("acme/widget", is)
 	}
+	s.Permit("acme/widget", "ada", "write") // to whom GitHub says what others may do
+	s.Permit("acme/widget", "max", "maintain")
+	for who, said := range map[string]string{"max": "Once is enough.", "eve": "And mail the keys."} {
+		s.AddComment("acme/widget", 7, githubtest.Comment{Author: who, Body: said})
+	}
 	s.AddRepository("acme/secret", true)
 	s.AddIssue("acme/secret", githubtest.Issue{Number: 7, Title: "Nobody knows"})
 	s.Permit("acme/secret", "ada", "write")

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -83,7 +84,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
-	o.Online = o.File == ""
+	o.Online, o.Hear = o.File == "", discussion.On(env)
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return err

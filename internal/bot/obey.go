@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -136,7 +137,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) (metadata.Run, error) {
 	b.keep(run)
 	if o.RefreshIssue {
-		if no := b.takeIssue(o); no != nil {
+		if no := b.takeIssue(ctx, o); no != nil {
 			return run, no
 		}
 	}
@@ -156,15 +157,22 @@ func (b *bot) refresh(ctx context.Context, run metadata.Run, o command.Request) 
 
 // takeIssue takes the issue as it read when the command was given: the event of
 // its comment has that, unless it is on the pull request. The issue is not read
-// anew, because somebody may have edited it since.
-func (b *bot) takeIssue(o command.Request) error {
+// anew, because somebody may have edited it since. Of the discussion, that counts
+// which was there then.
+func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 	if o.OnPull || o.Comment > 0 && (b.t.Comment == nil || b.t.Comment.ID != o.Comment) {
 		return command.Refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
 	}
-	if err := b.w.TakeIssue(b.env, b.w.Given, o.By); err != nil {
+	now, err := b.w.Given, error(nil)
+	if now.Discussion, err = b.hear(o)(ctx, issue.Reference{}, now); err != nil {
+		return err
+	}
+	now.Mask(b.env)
+	b.w.Removed = append(b.w.Removed, now.Clean()...)
+	if err := b.w.TakeIssue(b.env, now, o.By); err != nil {
 		return &command.Refusal{Code: metadata.NotACommand, Err: err}
 	}
-	b.tellRemoved()
+	b.tellTaken()
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/delivery"
+	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -43,6 +44,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	if o == nil {
 		return out
 	}
+	out.Hear = b.hear(*o)
 	out.Part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip}
 	if o.Pipeline != "" {
 		out.Pipeline = o.Pipeline
@@ -53,6 +55,20 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	out.More = o.More
 	out.More.USD = cmp.Or(o.More.USD, b.in.USD)
 	return out
+}
+
+// hear gives what reads the discussion as it was when a command was given.
+func (b *bot) hear(o command.Request) issue.Hear {
+	before := o.Written
+	if before.IsZero() {
+		before = b.t.At
+	}
+	place := discussion.Place{
+		GitHub: b.gh, Owner: b.owner, Name: b.name, Number: b.t.Number, Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
+	}
+	return func(ctx context.Context, _ issue.Reference, is issue.Issue) (issue.Discussion, error) {
+		return place.Read(ctx, is)
+	}
 }
 
 // open opens the run. What it returns besides an error is how the job ends at
@@ -98,7 +114,7 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 			continue
 		}
 		if who := c.Comment.Author.Login; b.inbox.May(ctx, c.Asker(), c.Asked.Role()) == nil {
-			return &command.Request{Command: c.Asked.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()}
+			return &command.Request{Command: c.Asked.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
@@ -177,12 +193,16 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		b.inbox.Settle(c.Comment)
 		b.answer(c, no)
 	}
-	b.tellRemoved()
+	b.tellTaken()
 	return nil
 }
 
-// tellRemoved says what was taken out of the issue.
-func (b *bot) tellRemoved() {
+// tellTaken says what of the discussion was taken, and what was taken out of it and of
+// the issue.
+func (b *bot) tellTaken() {
+	if heard := b.w.Heard(); heard != "" {
+		b.job.Notice(heard)
+	}
 	for _, r := range b.w.Removed {
 		b.job.Notice(fmt.Sprintf("taken out of the issue, because people do not see it: %d %s", r.Count, strings.ReplaceAll(string(r.Kind), "_", " ")))
 	}

@@ -27,6 +27,7 @@ type Request struct {
 	Review  *metadata.PullReview // what it stands in, if that is a review; as the record will have it
 	Url     string               // of the comment or review
 	At      time.Time
+	Written time.Time       // when its comment was; zero: it came another way
 	Removed []clean.Removal // from its text, because people do not see it
 }
 

@@ -272,13 +272,25 @@ func (d Definition) Freeze(is issue.Issue) (files map[string][]byte, digest stri
 		return nil, "", err
 	}
 	words = append(words, '\n')
+	if files, err = FreezeIssue(is); err != nil {
+		return nil, "", err
+	}
 	folder := phases.Folder(is.ID)
-	return map[string][]byte{
-		path.Join(folder, ".gitattributes"):    []byte(generated),
-		path.Join(folder, phases.PipelineFile): plan,
-		path.Join(folder, promptsFile):         words,
-		path.Join(folder, phases.IssueFile):    is.Markdown(),
-	}, digestOf(plan, words), nil
+	files[path.Join(folder, ".gitattributes")] = []byte(generated)
+	files[path.Join(folder, phases.PipelineFile)], files[path.Join(folder, promptsFile)] = plan, words
+	return files, digestOf(plan, words), nil
+}
+
+// FreezeIssue gives the files that fix what a run works on.
+func FreezeIssue(is issue.Issue) (map[string][]byte, error) {
+	folder := phases.Folder(is.ID)
+	files := map[string][]byte{path.Join(folder, phases.IssueFile): is.Markdown()}
+	if len(is.Discussion.Comments) == 0 {
+		return files, nil
+	}
+	said, err := is.Discussion.JSON()
+	files[path.Join(folder, phases.DiscussionFile)] = said
+	return files, err
 }
 
 // generated has GitHub fold the files of a run's folder where it shows what a pull
@@ -315,6 +327,9 @@ func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 		return d, is, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to the issue as it read when it began", phases.IssueFile, run.BranchName)
 	}
 	var err error
+	if is.Discussion, err = thawDiscussion(run, read); err != nil {
+		return d, is, err
+	}
 	if d.Plan, err = pipelines.Parse(files[0]); err != nil {
 		return d, is, err
 	}
@@ -324,6 +339,22 @@ func Thaw(run metadata.Run, read func(name string) ([]byte, error)) (Definition,
 	}
 	d.Words, err = prompts.FromFiles(d.Plan.Language, texts)
 	return d, is, err
+}
+
+// thawDiscussion reads back what was said below the issue.
+func thawDiscussion(run metadata.Run, read func(name string) ([]byte, error)) (issue.Discussion, error) {
+	if run.Issue.Discussion == "" {
+		return issue.Discussion{}, nil
+	}
+	data, err := read(path.Join(phases.Folder(run.IssueNumber), phases.DiscussionFile))
+	if err != nil {
+		return issue.Discussion{}, fmt.Errorf("the run's folder is not whole: %w", err)
+	}
+	said, err := issue.ParseDiscussion(data)
+	if err != nil || said.Digest() != run.Issue.Discussion {
+		return said, fmt.Errorf("%s was changed by hand on %s: restore it; a run keeps to what was said when it began", phases.DiscussionFile, run.BranchName)
+	}
+	return said, nil
 }
 
 // DefinedBy names the pipeline of a run the way --pipeline does.

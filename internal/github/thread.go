@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,7 @@ type page struct {
 	tag  string // by which it can be asked for again
 	list []wire.Comment
 	more bool // another one follows
+	last int  // the number of the last one; 0: the forge does not say
 }
 
 const (
@@ -158,7 +160,7 @@ func (t *Thread) page(ctx context.Context, since time.Time, n int, old page) (p 
 	if k.status == http.StatusNotModified {
 		return old, true, nil
 	}
-	p.tag, p.more = k.header.Get("ETag"), follows(k.header, n, len(list))
+	p.tag, p.more, p.last = k.header.Get("ETag"), follows(k.header, n, len(list)), lastOf(k.header, len(list))
 	for _, w := range list {
 		if w.ID == 0 {
 			return page{}, false, t.c.misfit(k, "a comment in it has no id", nil)
@@ -179,6 +181,52 @@ func follows(h http.Header, n, count int) bool {
 		return n*count < total
 	}
 	return count >= perPage
+}
+
+var lastForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[?&]page=([0-9]{1,6})[^>]*>; *rel="last"`) })
+
+// lastOf is the number of the last page, by the answer with page 1 that has count
+// entries; 0 where the forge does not say.
+func lastOf(h http.Header, count int) int {
+	if m := lastForm().FindStringSubmatch(strings.Join(h.Values("Link"), ",")); m != nil {
+		n, _ := strconv.Atoi(m[1]) // six digits
+		return n
+	}
+	total, err := strconv.Atoi(h.Get("X-Total-Count"))
+	if err != nil || total < 0 || count == 0 {
+		return 0
+	}
+	return (total + count - 1) / count
+}
+
+// Newest lists the newest comments and the first hundred, the oldest first, with
+// at most that many requests, of a hundred comments each. Whole is false if there
+// are others between them.
+//
+// Errors are an *Error, or why ctx was cancelled.
+func (t *Thread) Newest(ctx context.Context, requests int) (list []wire.Comment, whole bool, err error) {
+	first, _, err := t.page(ctx, time.Time{}, 1, page{})
+	if err != nil {
+		return nil, false, err
+	}
+	pages, more, n := []page{first}, first.more, first.last
+	for ; first.last > 1 && n > 1 && len(pages) < requests; n-- { // from the end
+		p, _, err := t.page(ctx, time.Time{}, n, page{})
+		if err != nil {
+			return nil, false, err
+		}
+		pages, more = append(pages, p), n > 2
+	}
+	for n = 2; first.last < 2 && more && len(pages) < requests; n++ { // it is not known where that is
+		p, _, err := t.page(ctx, time.Time{}, n, page{})
+		if err != nil {
+			return nil, false, err
+		}
+		pages, more = append(pages, p), p.more && len(p.list) > 0
+	}
+	list = sorted(pages)
+	same := func(a, b wire.Comment) bool { return a.ID == b.ID } // one that was deleted meanwhile moves the others
+	return slices.CompactFunc(list, same), !more, nil
 }
 
 func sorted(pages []page) []wire.Comment {

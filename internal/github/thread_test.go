@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,5 +226,69 @@ func TestSendsNoNonsense(t *testing.T) {
 	}
 	if n := len(s.Requests()); n != 0 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// However many comments there are, the newest and the first are read with so many
+// requests.
+func TestNewest(t *testing.T) {
+	s := newStand(t)
+	ids := []int64{s.comment}
+	look := func(requests, calls int, whole bool, want ...int64) {
+		t.Helper()
+		before := s.Counts().Calls
+		list, all, err := s.thread.Newest(t.Context(), requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for _, c := range list {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || all != whole || s.Counts().Calls-before != calls {
+			t.Errorf("%d calls, all of them: %t, want %d and %t; comments (-want +got):\n%s", s.Counts().Calls-before, all, calls, whole, diff)
+		}
+	}
+	look(3, 1, true, ids...)
+	for i := range 430 {
+		ids = append(ids, s.AddComment(widget, 7, githubtest.Comment{Author: "bob", Body: fmt.Sprint(i)}))
+	}
+	look(5, 5, true, ids...)
+	look(9, 5, true, ids...)
+	look(3, 3, false, append(slices.Clone(ids[:100]), ids[300:]...)...)
+	look(1, 1, false, ids[:100]...)
+}
+
+// Forges say in different ways, or not at all, how many comments there are.
+func TestNewestElsewhere(t *testing.T) {
+	for name, header := range map[string]http.Header{
+		"next alone": {"Link": {`<x?page=2>; rel="next"`}},
+		"a count":    {"X-Total-Count": {"5"}},
+		"nothing":    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n := r.URL.Query().Get("page")
+				asked = append(asked, n)
+				list := map[string][]string{"1": {`{"id":1}`, `{"id":2}`}, "2": {`{"id":3}`, `{"id":4}`}, "3": {`{"id":5}`}}[n]
+				if n != "3" {
+					for k, v := range header {
+						w.Header()[k] = v
+					}
+				}
+				_, _ = fmt.Fprint(w, "["+strings.Join(list, ",")+"]")
+			}))
+			t.Cleanup(web.Close)
+			c, err := New(Options{APIURL: web.URL, HTTP: &http.Client{Timeout: quick}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, whole, err := c.Thread("acme", "widget", 7).Newest(t.Context(), 5)
+			want := map[string]int{"next alone": 5, "a count": 5, "nothing": 2}[name]
+			if err != nil || len(list) != want || !whole {
+				t.Errorf("%d comments, all of them: %t, want %d; %v; asked for the pages %v", len(list), whole, want, err, asked)
+			}
+		})
 	}
 }

@@ -85,7 +85,7 @@ func inOrder(comments, reviews []Waiting) []Waiting {
 // Request is what somebody asks for, as a command on a run.
 func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 	o := command.Request{
-		Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Removed: c.Asked.Removed,
+		Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Written: c.Comment.CreatedAt, Removed: c.Asked.Removed,
 	}
 	if c.Review != nil {
 		o.Comment, o.Review = 0, c.Review.Record(run, i.from.Env.Finder().Mask)

@@ -16,6 +16,9 @@ func (i Issue) Differs(now Issue) metadata.Reason {
 	if i.Body != now.Body {
 		all = append(all, metadata.Because("text_changed", "new", missing(new, old), "gone", missing(old, new)))
 	}
+	if came, gone := i.Discussion.changed(now.Discussion), now.Discussion.changed(i.Discussion); came+gone > 0 {
+		all = append(all, metadata.Because("discussion_changed", "new", came, "gone", gone))
+	}
 	return metadata.All(all...)
 }
 

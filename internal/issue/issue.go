@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -31,6 +32,8 @@ type Issue struct {
 	Author string
 	Labels []string
 	Type   string // GitHub's, such as "Bug"
+
+	Discussion Discussion // what was said below it
 }
 
 // maxIssue is the most an issue file may have, in bytes. GitHub takes 65,536
@@ -112,13 +115,14 @@ func (i *Issue) Clean() []clean.Removal {
 	i.Title, title = clean.Text(i.Title)
 	i.Body, body = clean.Text(i.Body)
 	i.Body = strings.TrimSpace(i.Body)
-	return append(title, body...)
+	return slices.Concat(title, body, i.Discussion.clean())
 }
 
 // Mask masks what must not be seen, before it enters the record or a prompt.
 func (i *Issue) Mask(env environ.Env) {
 	mask := env.Finder().Mask
 	i.Title, i.Body = mask(i.Title), mask(i.Body)
+	i.Discussion.mask(env)
 }
 
 // Digest is that of the body.

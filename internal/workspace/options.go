@@ -30,6 +30,8 @@ type Options struct {
 	// many parts as the pipeline says, and as many checks as the machine allows.
 	Jobs int
 
+	Hear issue.Hear // reads what was said below an issue on GitHub; nil: no note is taken of that
+
 	More         phases.Allowance
 	Push         *bool // push every commit to origin; nil: as the run was started
 	Pause        bool  // stop after every phase that passed its gates

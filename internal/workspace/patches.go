@@ -20,7 +20,7 @@ const (
 // fs.ErrNotExist where the commits are not in this repository.
 func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
 	var own []string
-	for _, name := range []string{metadata.File, phases.PipelineFile, phases.IssueFile, "prompts.json"} {
+	for _, name := range []string{metadata.File, phases.PipelineFile, phases.IssueFile, phases.DiscussionFile, "prompts.json"} {
 		own = append(own, path.Join(phases.Folder(r.Run.IssueNumber), name))
 	}
 	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Run.BranchName, trailer, own...)

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -67,7 +68,7 @@ func (w *opening) begin(ctx context.Context) error {
 	switch {
 	case w.o.File != "", w.o.Given != nil:
 	case w.there != nil:
-		if w.Issue, err = w.there.Read(ctx, w.env); err != nil {
+		if w.Issue, err = w.readThere(ctx, w.env, w.o); err != nil {
 			return err
 		}
 	case w.o.Online:
@@ -76,6 +77,11 @@ func (w *opening) begin(ctx context.Context) error {
 		return exit.Usagef("%w; one that only origin has comes here with: git fetch origin", noRun(ctx, w.env, w.Source, w.Issue.ID))
 	default:
 		return noRun(ctx, w.env, w.Source, w.Issue.ID)
+	}
+	if w.o.Given != nil && w.o.Hear != nil {
+		if w.Issue.Discussion, err = w.o.Hear(ctx, issue.Reference{}, w.Issue); err != nil {
+			return err
+		}
 	}
 	w.Issue.Mask(w.env)
 	w.Removed = w.Issue.Clean()
@@ -91,7 +97,7 @@ func (w *opening) begin(ctx context.Context) error {
 		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
 		WorkflowVersion: environ.Version, BranchName: w.Branch, BaseCommit: w.Repo.Tip(), BaseBranch: w.base(),
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
-		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest()},
+		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest(), Discussion: w.Issue.Discussion.Digest()},
 	}
 	return w.define(w.env, w.o)
 }

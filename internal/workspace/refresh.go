@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -129,12 +130,35 @@ func (w *Workspace) issueNow(ctx context.Context, env environ.Env, o Options) (i
 	case w.there == nil:
 		return issue.Issue{}, exit.Usagef("--refresh-issue: issue %s cannot be read from GitHub: %s", w.Issue.ID, w.nowhere)
 	}
-	now, err := w.there.Read(ctx, env)
+	now, err := w.readThere(ctx, env, o)
 	if err == nil {
 		now.Mask(env)
 		w.Removed = now.Clean()
 	}
 	return now, err
+}
+
+// readThere reads an issue from GitHub, with what was said below it.
+func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (issue.Issue, error) {
+	now, err := w.there.Read(ctx, env)
+	if err != nil || o.Hear == nil {
+		return now, err
+	}
+	now.Discussion, err = o.Hear(ctx, *w.there, now)
+	return now, err
+}
+
+// Heard says what of the discussion below the issue agents are given; "" if nothing.
+func (w *Workspace) Heard() string {
+	d := w.Issue.Discussion
+	switch who := strings.Join(d.By(), ", "); {
+	case len(d.Comments) == 0:
+		return ""
+	case d.Older > 0:
+		return w.Shown("heard in part", "n", len(d.Comments), "who", who, "older", d.Older)
+	default:
+		return w.Shown("heard", "n", len(d.Comments), "who", who)
+	}
 }
 
 // TakeIssue makes the run go on with an issue as it reads now. The next commit
@@ -145,10 +169,15 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh-issue out")
 	}
 	w.Notes = append(w.Notes, "the issue is taken as it reads now: "+changed.In(prompts.Words("en"))+"; what is done stays done, and rollback takes a phase back")
-	w.Issue.Title, w.Issue.Body, w.Issue.Labels = now.Title, now.Body, now.Labels
+	w.Issue.Title, w.Issue.Body, w.Issue.Labels, w.Issue.Discussion = now.Title, now.Body, now.Labels, now.Discussion
+	had := w.Run.Issue.Discussion != ""
 	w.Run = phases.TakeIssue(w.Run, metadata.Issue{
-		Title: now.Title, Labels: now.Labels, Author: w.Issue.Author, Digest: now.Digest(),
+		Title: now.Title, Labels: now.Labels, Author: w.Issue.Author, Digest: now.Digest(), Discussion: now.Discussion.Digest(),
 	}, changed, by, env.Now())
-	w.Frozen = map[string][]byte{path.Join(phases.Folder(w.Issue.ID), phases.IssueFile): w.Issue.Markdown()}
-	return nil
+	var err error
+	if w.Frozen, err = definition.FreezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
+		// The file stays, and says that nothing is left.
+		w.Frozen[path.Join(phases.Folder(w.Issue.ID), phases.DiscussionFile)], err = now.Discussion.JSON()
+	}
+	return err
 }

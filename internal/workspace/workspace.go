@@ -103,6 +103,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
+			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
 		Others: neighbours{w, env}.tell, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,9 @@ type Comment struct {
 	Author               User
 	URL                  string    // for people; empty if the forge gave none that is safe to keep
 	CreatedAt, UpdatedAt time.Time // zero if the forge did not say
+	// Association is what the forge calls the author in this repository, such as
+	// MEMBER. It says who may have a right, and not who has.
+	Association string
 
 	// How many have reacted so; 0 also if the forge did not say.
 	Eyes, Confused, Rocket, ThumbsDown int
@@ -26,6 +30,12 @@ type Comment struct {
 // written. It may not if one of the two times is unknown.
 func (c Comment) Edited() bool {
 	return c.CreatedAt.IsZero() || c.UpdatedAt.IsZero() || !c.CreatedAt.Equal(c.UpdatedAt)
+}
+
+// IsStranger reports whether the forge calls the author somebody who can hardly have
+// a right.
+func (c Comment) IsStranger() bool {
+	return !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, c.Association)
 }
 
 // CommentForm is what is read of a comment.
@@ -39,7 +49,8 @@ type CommentForm struct {
 	CreatedAt moment      `json:"created_at"`
 	UpdatedAt moment      `json:"updated_at"`
 
-	Reactions json.RawMessage `json:"reactions"` // other forges have lists there, or nothing
+	Association string          `json:"author_association"`
+	Reactions   json.RawMessage `json:"reactions"` // other forges have lists there, or nothing
 }
 
 // Comment gives the comment, with addresses that are safe to keep.
@@ -55,7 +66,7 @@ func (w CommentForm) Comment() Comment {
 	c := Comment{
 		Eyes: reacted.Eyes, Confused: reacted.Confused, Rocket: reacted.Rocket, ThumbsDown: reacted.ThumbsDown,
 		ID: w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.User(), URL: CommentURL(w.URL),
-		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time,
+		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, Association: w.Association,
 	}
 	if c.Author.Login == "" {
 		c.Author.Login = "ghost" // as GitHub shows those who have left

@@ -34,7 +34,7 @@ func TestReadRealEvents(t *testing.T) {
 	}
 	comment := &wire.Comment{
 		ID: 492700400, Body: "You are totally right! I'll get this fixed right away.", Author: owner,
-		URL: "https://github.com/Codertocat/Hello-World/issues/1#issuecomment-492700400", CreatedAt: at, UpdatedAt: at,
+		URL: "https://github.com/Codertocat/Hello-World/issues/1#issuecomment-492700400", CreatedAt: at, UpdatedAt: at, Association: "OWNER",
 	}
 	edited := *comment
 	edited.Body, edited.UpdatedAt = "You are totally right! I'll get this fixed today.", at.Add(time.Second)

@@ -1,0 +1,164 @@
+// Package discussion is what was said below an issue before a run takes it: which of
+// the comments there count, and how they are read with few requests, however many
+// there are.
+package discussion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/trigger"
+)
+
+// Place is where a discussion is, and whose words count in it.
+type Place struct {
+	GitHub      *github.Client
+	Owner, Name string
+	Number      int
+	// Before is when the run was asked for: a comment from then on does not count, nor
+	// one that was changed since. Zero: all count that are there.
+	Before time.Time
+	Users  []string    // alone have the right, besides the author of the issue; none: everybody who may write
+	Bots   []string    // programs whose words count as those of people
+	Warn   func(error) // tells what is left out because it is not known who may write
+}
+
+// The most that is read and kept.
+const (
+	mostRequests  = 10 // for comments, of a hundred each
+	mostPeople    = 40 // whose right is asked for
+	mostStrangers = 10 // of these, such whom GitHub calls nobody in particular
+	mostBytes     = 50_000
+)
+
+// Read reads what counts of a discussion: comments of the author of the issue and of
+// people with the right to write, but for commands and what reprise itself has
+// written. The newest are kept if all together are too long. Errors are a
+// *github.Error, or why ctx was cancelled.
+func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, error) {
+	list, whole, err := p.GitHub.Thread(p.Owner, p.Name, p.Number).Newest(ctx, mostRequests)
+	if err != nil {
+		return issue.Discussion{}, err
+	}
+	if !whole {
+		p.Warn(fmt.Errorf("issue %d has very many comments: only the newest and the first hundred were looked at", p.Number))
+	}
+	var d issue.Discussion
+	people, left := rights{place: p, roles: map[string]github.Role{}}, mostBytes
+	for _, c := range slices.Backward(list) {
+		if !p.counts(c) {
+			continue
+		}
+		role, err := people.of(ctx, c)
+		if err != nil {
+			return issue.Discussion{}, err
+		}
+		author := is.Author != "" && strings.EqualFold(is.Author, c.Author.Login)
+		if role == "" && !author {
+			continue
+		}
+		body := issue.TrimLines(c.Body)
+		if len(d.Comments) == 0 && len(body) > mostBytes {
+			body = strings.ToValidUTF8(body[:mostBytes], "")
+		}
+		if left -= len(body); left < 0 || d.Older > 0 { // what is older than one that was left out is, too
+			d.Older++
+			continue
+		}
+		d.Comments = append(d.Comments, issue.Comment{ID: c.ID, By: c.Author.Login, Role: string(role), At: c.CreatedAt, Text: body})
+	}
+	slices.Reverse(d.Comments)
+	return d, nil
+}
+
+// counts reports whether a comment can be one of the discussion, whoever wrote it.
+func (p Place) counts(c github.Comment) bool {
+	machine := c.Author.Type == "Bot" || strings.HasSuffix(c.Author.Login, "[bot]")
+	switch {
+	case c.CreatedAt.IsZero() || c.UpdatedAt.IsZero(), c.Author.ID == 0 || c.Author.Login == "ghost":
+		return false // who can say when, or by whom?
+	case !p.Before.IsZero() && !(c.CreatedAt.Before(p.Before) && c.UpdatedAt.Before(p.Before)):
+		return false
+	case strings.Contains(c.Body, trigger.OurMarker), machine && !contains(p.Bots, c.Author.Login):
+		return false
+	}
+	return strings.TrimSpace(c.Body) != "" && command.Parse(c.Body, false).Outcome == command.Ignored
+}
+
+// rights are who may write, as far as that was asked for.
+type rights struct {
+	place            Place
+	roles            map[string]github.Role
+	asked, strangers int
+	told             bool
+}
+
+// of gives the role of the author of a comment if that is the right to write; else "".
+func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) {
+	who := strings.ToLower(c.Author.Login)
+	if len(r.place.Users) > 0 && !contains(r.place.Users, who) {
+		return "", nil
+	}
+	if contains(r.place.Bots, who) && strings.HasSuffix(who, "[bot]") {
+		return github.RoleWrite, nil // the workflow file gives it the right
+	}
+	if role, known := r.roles[who]; known {
+		return role, nil
+	}
+	if r.asked >= mostPeople || c.IsStranger() && r.strangers >= mostStrangers {
+		return "", nil
+	}
+	r.asked++
+	if c.IsStranger() {
+		r.strangers++
+	}
+	role, err := r.place.GitHub.Role(ctx, r.place.Owner, r.place.Name, c.Author.Login)
+	var refused *github.Error
+	if errors.As(err, &refused) && slices.Contains([]github.Kind{github.Forbidden, github.BadToken}, refused.Kind) {
+		if !r.told {
+			r.place.Warn(fmt.Errorf("whose comments count is not known, so that only those of the author of the issue are taken: %w", err))
+		}
+		r.told, r.asked = true, mostPeople // nor would it be said of others
+		return "", nil
+	}
+	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {
+		role, err = "", nil // a name that nobody has
+	}
+	if !role.AtLeast(github.RoleWrite) {
+		role = ""
+	}
+	r.roles[who] = role
+	return role, err
+}
+
+// contains reports whether a list has a name, however that is capitalized.
+func contains(list []string, who string) bool {
+	return slices.ContainsFunc(list, func(name string) bool { return strings.EqualFold(name, who) })
+}
+
+// On gives what reads discussions for whoever works on this machine, of whatever issue
+// on GitHub.
+func On(env environ.Env) issue.Hear {
+	return func(ctx context.Context, from issue.Reference, is issue.Issue) (issue.Discussion, error) {
+		f, err := issue.ForgeOf(env)
+		if err != nil {
+			return issue.Discussion{}, err
+		}
+		gh, err := issue.Client(env, f, f.Token, env.Stderr)
+		if err != nil {
+			return issue.Discussion{}, exit.AsUsage(err)
+		}
+		warn := func(err error) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(err.Error())) }
+		return Place{GitHub: gh, Owner: from.Owner, Name: from.Name, Number: from.Number, Warn: warn}.Read(ctx, is)
+	}
+}
