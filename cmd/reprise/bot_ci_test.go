@@ -224,6 +224,21 @@ func TestCIStartsNothing(t *testing.T) {
 	}
 }
 
+// Where a pipeline asks nothing of CI, nobody waits for it, also if it fails. People are
+// told, and nothing says that it was good.
+func TestCIIsNotAsked(t *testing.T) {
+	h, _, _ := gated(t, `required: []`)
+	delete(h.inputs, "github-token")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	if run := h.record(); run.CI != nil || !h.ready() {
+		t.Errorf("what CI says is %+v", run.CI)
+	}
+	has(t, "the live comment", h.ours("progress")[0].Body, "The pipeline asks nothing of CI")
+	if log, err := testenv.Git(h.path("origin.git"), "log", "--format=%s", "refs/reprise/records/issue-7", "reprise/issue-7"); err != nil || strings.Contains(log, "CI is good") {
+		t.Errorf("the commits say (%v):\n%s", err, log)
+	}
+}
+
 // Where there is no CI, people are told, and nobody waits.
 func TestNoCI(t *testing.T) {
 	h := newStage(t, twoSteps)

@@ -51,6 +51,7 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 	case run.PRNumber == 0:
 		return b.pass(ctx, "", "")
 	case ci.Off(rule): // by now
+		b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
 		return b.pass(ctx, commit, "")
 	}
 	b.delivery.StartCI(ctx, rule, run, commit)
@@ -121,7 +122,11 @@ func (b gate) pass(ctx context.Context, at, good string) (bool, error) {
 			return false, nil
 		}
 	}
-	return b.turn(ctx, ci.Pass(b.w.Plan, run, good, b.env.Now()), "CI is good")
+	subject := "CI is good"
+	if good == "" {
+		subject = "nothing of CI is waited for"
+	}
+	return b.turn(ctx, ci.Pass(b.w.Plan, run, good, b.env.Now()), subject)
 }
 
 // fail has the work revised for what failed, or stops the run for a person.

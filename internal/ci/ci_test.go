@@ -30,6 +30,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// A pipeline that asks nothing of CI hears nothing good of it.
+func TestNothingIsNotGood(t *testing.T) {
+	all := []checks.Check{{Name: "build", State: checks.Passed}, {Name: "lint", State: checks.Failed}}
+	if v := Judge(pipelines.CI{Required: pipelines.Names{}}, all); v.State() != Nothing {
+		t.Errorf("it is %s: %+v", v.State(), v)
+	}
+}
+
 func TestJudge(t *testing.T) {
 	green, red := checks.Check{Name: "build", Workflow: "ci.yml", Title: "CI", State: checks.Passed}, checks.Check{Name: "lint", State: checks.Failed}
 	late := checks.Check{Name: "slow", Workflow: "slow.yml", State: checks.Pending}

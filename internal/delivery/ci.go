@@ -32,7 +32,10 @@ func (d *Delivery) checks() *checks.Repository {
 // the repository.
 func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Run) bool {
 	switch {
-	case ci.Off(rule) || !d.In.Pull:
+	case !d.In.Pull:
+		return false
+	case ci.Off(rule):
+		d.Voice.Change(func(n *page.Notices) { n.CI = metadata.Because("ci_unasked") })
 		return false
 	case len(rule.Required) > 0, len(d.In.Dispatch) > 0:
 		return true

@@ -28,6 +28,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("sandbox", sandboxText(plan.Sandbox))
 	facts.Add("selects", selectText(plan.Select))
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
+	facts.Add("CI", ciText(plan.CI))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
 	for _, o := range origin.Of(plan) {
 		facts.Add("from", originText(o))
@@ -174,6 +175,18 @@ func sandboxText(s pipelines.Sandbox) string {
 		return fmt.Sprintf("%s at most %s", name, n)
 	}
 	return text.Join(", ", text.If(s.Sockets, "leaves sockets with files to programs"), size("a file", s.File), size("a call", s.Disk))
+}
+
+// ciText says what CI has to say before a pull request is ready, where that is not the
+// usual.
+func ciText(c pipelines.CI) string {
+	switch {
+	case c.Required == nil:
+		return ""
+	case len(c.Required) == 0:
+		return "nothing is asked of it, so it never counts as good"
+	}
+	return "has to pass: " + strings.Join(text.FlatAll(c.Required), ", ")
 }
 
 // span prints a limit without zero units: "20m", not "20m0s".
