@@ -58,6 +58,8 @@ type author struct {
 	CI            CI
 	Base          struct{ Update string }
 	Finish        string
+	Labels        string
+	Statuses      bool
 	Notes         bool
 	Network       *Network
 	Models        []string // nil: nothing is said of them
@@ -208,7 +210,7 @@ func (a *author) complete(source string) *Pipeline {
 		Hooks:   a.Hooks,
 		CI:      a.CI,
 		Update:  a.Base.Update,
-		Finish:  a.Finish, Notes: a.Notes,
+		Finish:  a.Finish, Notes: a.Notes, Labels: a.Labels, Statuses: a.Statuses,
 		Jobs:   a.Jobs,
 		Source: source,
 	}

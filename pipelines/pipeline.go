@@ -15,12 +15,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/internal/size"
 	"github.com/reprise-ci/reprise/pipelines/access"
+	"github.com/reprise-ci/reprise/pipelines/ci"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
@@ -47,10 +47,12 @@ type Pipeline struct {
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
-	Notes           bool                `json:"notes,omitempty"`  // agents are told what NotesFile of the default branch says
-	Update          string              `json:"update,omitempty"` // when the base is merged: "before-code", "never", or else before the run ends
-	Finish          string              `json:"finish,omitempty"` // what becomes of the run's folder: FinishKeep, or else it is removed
-	Source          string              `json:"source"`           // "builtin:full", or the path of the file
+	Notes           bool                `json:"notes,omitempty"`    // agents are told what NotesFile of the default branch says
+	Update          string              `json:"update,omitempty"`   // when the base is merged: "before-code", "never", or else before the run ends
+	Finish          string              `json:"finish,omitempty"`   // what becomes of the run's folder: FinishKeep, or else it is removed
+	Labels          string              `json:"labels,omitempty"`   // what labels a pull request gets: LabelsCopy, or else none
+	Statuses        bool                `json:"statuses,omitempty"` // each commit that is pushed gets a status
+	Source          string              `json:"source"`             // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
 	// pipelines, as the room origin lists them; what is not in it is as usual.
 	Origins map[string]string `json:"origins,omitempty"`
@@ -64,6 +66,9 @@ const NotesFile = ".github/reprise/notes.md"
 
 // FinishKeep leaves the folder of a run on its branch when it is completed.
 const FinishKeep = "keep"
+
+// LabelsCopy gives a pull request the labels of the issue.
+const LabelsCopy = "copy"
 
 // Given is who does the work of every step because a person said so when the
 // run began or was refreshed. The zero value is nobody.
@@ -157,28 +162,19 @@ type Sandbox struct {
 	Disk    Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
 }
 
-// CI is what CI has to say of the newest commit before a pull request is ready. The
-// zero value stands for the usual, and so does each field of it.
-type CI struct {
-	Wait     Duration `json:"wait,omitempty"`    // how long a job waits for it; usually 20m
-	Fixes    *int     `json:"fixes,omitempty"`   // how often the work is revised for what fails; usually 2
-	Required Names    `json:"required,omitzero"` // nil: all that start; empty: nothing
-}
+// CI is what CI has to say of the newest commit before a pull request is ready, and Names
+// a list of names that it may have.
+type (
+	CI    = ci.Rule
+	Names = ci.Names
+)
 
-// Names is a list of names, for which a file may also say "all": that is nil.
-type Names []string
-
-// UnmarshalJSON reads a list, or "all".
-func (n *Names) UnmarshalJSON(data []byte) error {
-	if string(data) == `"all"` {
-		*n = nil
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(n))
-}
-
-// Size is a number of bytes that reads and writes as text, such as "4MB".
-type Size = size.Size
+// Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a
+// time, such as "20m".
+type (
+	Size     = size.Size
+	Duration = size.Duration
+)
 
 // Network is what agents and checks may reach of the network.
 type Network = network.Network
@@ -291,19 +287,6 @@ type RuleRollback struct {
 type RuleUse struct {
 	Agent string `json:"agent,omitempty"`
 	Tier  string `json:"tier,omitempty"`
-}
-
-// Duration is a time.Duration that reads and writes as text, such as "20m".
-type Duration time.Duration
-
-// MarshalText gives the duration as time.Duration prints it.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-// UnmarshalText reads what time.ParseDuration reads.
-func (d *Duration) UnmarshalText(b []byte) error {
-	v, err := time.ParseDuration(string(b))
-	*d = Duration(v)
-	return err
 }
 
 // Phase returns the phase of that name, also one that only a rule inserts, or

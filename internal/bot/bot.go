@@ -42,6 +42,7 @@ type bot struct {
 	voice     *voice
 	lease     *lease
 	delivery  *delivery.Delivery
+	statuses  *delivery.Statuses
 	preflight *doctor.Preflight
 	dryRun    DryRunner
 

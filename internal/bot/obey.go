@@ -84,7 +84,10 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	case o.Name == "approve":
 		err = b.mayApprove(ctx, run, o)
 	case o.Name == "finish":
-		err = finish.Do(ctx, b.w, b.engine, o.Squash, o.At)
+		var title string
+		if title, err = b.delivery.Title(ctx, run); err == nil {
+			err = finish.Do(ctx, b.w, b.engine, o.Squash, title, o.At)
+		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)
 	}

@@ -144,6 +144,13 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	if err != nil {
 		return err
 	}
+	hooks := e.Committed
+	e.Committed = func(ctx context.Context, run metadata.Run) {
+		if hooks != nil {
+			hooks(ctx, run)
+		}
+		b.statuses.Keep(ctx, b.w.Plan, run, b.w.Repo.Tip())
+	}
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, definition.Longest(b.w.Plan)
 	b.engine = e

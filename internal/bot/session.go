@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -29,6 +30,7 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		defer stop()
 	}
 	b.delivery = newDelivery(b.place, b.voice)
+	b.statuses = &delivery.Statuses{Delivery: b.delivery}
 	no := b.closed(ctx)
 	shut := no != nil
 	if shut && b.t.Requested.Command.Name != "cancel" {
@@ -289,6 +291,9 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	}
 	if first || b.obeyed > 0 || b.again {
 		b.tellPeople(ctx)
+	}
+	if first {
+		b.statuses.Keep(ctx, b.w.Plan, b.w.Run, b.w.Repo.Tip())
 	}
 	b.voice.ended(run.Status)
 	if b.acted && b.voice.outbox.reactions() > b.gh.Room() {

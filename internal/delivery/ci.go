@@ -27,6 +27,12 @@ func (d *Delivery) checks() *checks.Repository {
 	return d.ran
 }
 
+// runOn gives what others run on a commit.
+func (d *Delivery) runOn(ctx context.Context, commit string) ([]checks.Check, error) {
+	all, err := d.checks().Of(ctx, commit)
+	return ofOthers(all), err
+}
+
 // HasCI reports whether CI has something to say of the work of a run, and tells
 // people if it has not: no workflow would start, and nothing else runs on commits of
 // the repository.
@@ -44,7 +50,7 @@ func (d *Delivery) HasCI(ctx context.Context, rule pipelines.CI, run metadata.Ru
 	if starts && !pushesQuietly(ctx, d.GitHub) {
 		return true
 	}
-	all, err := d.checks().Of(ctx, run.BaseCommit)
+	all, err := d.runOn(ctx, run.BaseCommit)
 	d.Voice.warnOf(err)
 	if slices.ContainsFunc(all, func(c checks.Check) bool { return !c.Job && c.Workflow == "" }) {
 		return true
@@ -63,7 +69,7 @@ func (d *Delivery) StartCI(ctx context.Context, rule pipelines.CI, run metadata.
 		return
 	}
 	d.started = commit
-	all, err := d.checks().Of(ctx, commit)
+	all, err := d.runOn(ctx, commit)
 	d.Voice.warnOf(err)
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
@@ -84,7 +90,7 @@ func (d *Delivery) dispatch(ctx context.Context, file string, run metadata.Run) 
 
 // LookAtCI asks what CI says of a commit.
 func (d *Delivery) LookAtCI(ctx context.Context, rule pipelines.CI, commit string) (ci.Verdict, error) {
-	all, err := d.checks().Of(ctx, commit)
+	all, err := d.runOn(ctx, commit)
 	return ci.Judge(rule, all), err
 }
 

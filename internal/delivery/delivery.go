@@ -15,6 +15,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/internal/title"
 	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -84,14 +86,62 @@ func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *me
 	}
 	d.triedPull = true
 	pull, err := d.GitHub.OpenPull(ctx, d.Owner, d.Name, github.Pull{
-		Head: run.BranchName, Base: d.Base(w), Title: page.PullTitle(*run), Body: page.DraftBody(w.Plan, *run, d.pullFacts(*run)), Draft: true,
+		Head: run.BranchName, Base: d.Base(w), Title: d.newTitle(ctx, d.Base(w), *run), Body: page.DraftBody(w.Plan, *run, d.pullFacts(*run)), Draft: true,
 	})
 	if err != nil {
 		d.Voice.Warn(err)
 		return false
 	}
 	run.PRNumber, run.PRURL = pull.Number, pull.URL
+	if w.Plan.Labels == pipelines.LabelsCopy {
+		d.Voice.warnOf(d.copyLabels(ctx, *run))
+	}
 	return true
+}
+
+// newTitle is what the pull request of a run is called when it is opened: as the newest
+// commits of its base call theirs. Later it is called what people call it.
+func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) string {
+	var newest []struct {
+		Commit struct {
+			Message string `json:"message"`
+		} `json:"commit"`
+	}
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+		What: "read the newest commits of " + base, Needs: "contents: read", Method: http.MethodGet,
+		Path: fmt.Sprintf("/commits?sha=%s&per_page=%d", url.QueryEscape(base), title.Most),
+	}, &newest)
+	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
+	var subjects []string
+	for _, c := range newest {
+		subjects = append(subjects, text.FirstLine(c.Commit.Message))
+	}
+	return page.ShortTitle(title.Of(page.PullTitle(run), run, subjects))
+}
+
+// copyLabels gives the pull request of a run the labels of its issue, but for those that
+// are about reprise.
+func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
+	labels := slices.DeleteFunc(OwnLabels(run.Issue.Labels), func(l string) bool {
+		return strings.EqualFold(l, d.In.Label) || strings.HasPrefix(strings.ToLower(l), "reprise:")
+	})
+	if len(labels) == 0 {
+		return nil
+	}
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+		What: fmt.Sprintf("give pull request %d the labels of issue %d", run.PRNumber, d.Issue), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true,
+		Path: fmt.Sprintf("/issues/%d/labels", run.PRNumber), Body: map[string]any{"labels": labels},
+	}, nil)
+	return err
+}
+
+// Title is what the pull request of a run is called now; "" if there is none.
+func (d *Delivery) Title(ctx context.Context, run metadata.Run) (string, error) {
+	if run.PRNumber == 0 {
+		return "", nil
+	}
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	return pull.Title, unlessKind(err, github.NotFound, github.Gone)
 }
 
 // FindPull notes the pull request of a run in its record, if that does not have it yet:
@@ -124,7 +174,7 @@ func (d *Delivery) KeepDraft(ctx context.Context, plan *pipelines.Pipeline, run 
 	if run.PRNumber == 0 || d.Expired() {
 		return
 	}
-	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Title: page.PullTitle(run), Body: page.DraftBody(plan, run, d.pullFacts(run))}))
+	d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: page.DraftBody(plan, run, d.pullFacts(run))}))
 }
 
 func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
@@ -141,8 +191,8 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 // again: what is there is found, and what is missing is made.
 func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
 	if run.PRNumber > 0 {
-		title, body := page.PullTitle(run), page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
-		d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Title: title, Body: body}))
+		body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
+		d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))
 		if run.CI == nil || run.CI.Commit == "" { // else it is ready on the commit that CI was good on
 			d.Voice.warnOf(d.readyPull(ctx, run))
 		}

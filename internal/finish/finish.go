@@ -3,6 +3,7 @@
 package finish
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,12 +20,12 @@ import (
 )
 
 // Do takes the folder of a completed run off its branch and, with squash, makes of the
-// branch one commit on the one that it began with, which has the title of the pull
-// request. All that was there stays in the history of the record that is kept. What is
+// branch one commit on the one that it began with, called by the title that is given, or
+// like the issue if it is empty. All that was there stays in the history of the record that is kept. What is
 // so already stays as it is, so it can be done again. An error that is a
 // *command.Refusal says what is in the way; it leaves the branch as it was, as any
 // other does.
-func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bool, at time.Time) error {
+func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bool, title string, at time.Time) error {
 	run := w.Run
 	if !squash {
 		return e.Finish(ctx, run, true)
@@ -47,7 +48,7 @@ func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bo
 			return command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
 		}
 	}
-	message := page.PullTitle(run) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
+	message := cmp.Or(text.Flat(title), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
 	return w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, run.BaseCommit)
 }
 

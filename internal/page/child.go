@@ -27,7 +27,7 @@ func NewChildIssue(run metadata.Run, child metadata.Child, trigger string) Child
 	w := newWriter(nil, run, Notices{})
 	i := ChildIssue{
 		Marker: MarkerOf("child", run.IssueNumber+"/"+child.ID), Labels: withoutLabel(run.Issue.Labels, trigger),
-		Title: cmp.Or(plainTitle(child.Title), shortTitle(w.Tell.FollowUp(PullTitle(run)))),
+		Title: cmp.Or(plainTitle(child.Title), ShortTitle(w.Tell.FollowUp(PullTitle(run)))),
 	}
 	i.Body = w.body([]string{
 		i.Marker + "\n" + w.Tell.ChildBody(w.parent(), markdown.Inline(child.Phase, 60)), markdown.Sanitize(child.Body, nil, 20_000, w.Tell.BodyCut),

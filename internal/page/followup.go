@@ -28,7 +28,7 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	}
 	w := newWriter(nil, run, Notices{})
 	f := ChildIssue{
-		Marker: MarkerOf("followup", run.IssueNumber), Title: shortTitle(w.Tell.FollowUp(PullTitle(run))),
+		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Tell.FollowUp(PullTitle(run))),
 		Labels: withoutLabel(labels, trigger), Left: max(len(tasks)-maxTasks, 0),
 	}
 	blocks := []string{f.Marker + "\n" + w.Tell.FollowUpBody(w.parent(), markdown.Inline(phase, 60))}

@@ -33,11 +33,11 @@ func plainTitle(text string) string {
 			parts[i] = "`" + p + "`"
 		}
 	}
-	return shortTitle(strings.TrimLeft(strings.Join(parts, " "), "/ "))
+	return ShortTitle(strings.TrimLeft(strings.Join(parts, " "), "/ "))
 }
 
-// shortTitle cuts a title to what GitHub takes.
-func shortTitle(title string) string {
+// ShortTitle cuts a title to what GitHub takes.
+func ShortTitle(title string) string {
 	if markdown.Units(title) <= maxTitle {
 		return title
 	}

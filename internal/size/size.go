@@ -1,4 +1,4 @@
-// Package size is a number of bytes as people write it.
+// Package size is a number of bytes, days or a time as people write it.
 package size
 
 import (

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -94,7 +95,7 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	}
 	e, err := w.Engine(env, s.Options, workspace.Quiet{})
 	if err == nil && o.Name == "finish" {
-		err = exit.AsUsage(finish.Do(ctx, w, e, o.Squash, o.At))
+		err = exit.AsUsage(finish.Do(ctx, w, e, o.Squash, pullTitle(ctx, w, env, o.Squash), o.At))
 	}
 	if err != nil {
 		return err
@@ -113,6 +114,28 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	Warn(w, env)
 	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", x.Sentence(w.Catalogue()), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", GoOn(w, next)))
 	return nil
+}
+
+// pullTitle is what the pull request of a run is called now, for the one commit that its
+// branch becomes; "" where that is not asked for, or nobody can say. Why not is told.
+func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squash bool) string {
+	owner, name, known := strings.Cut(w.Source.GitHub, "/")
+	f, err := issue.ForgeOf(env)
+	if !squash || w.Run.PRNumber == 0 || !w.Push || !known || err == nil && (f.Token == "" || !f.Serves(w.Source.RemoteURL)) {
+		return ""
+	}
+	var title string
+	if err == nil {
+		var gh *github.Client
+		if gh, err = issue.Client(env, f, f.Token, env.Stderr); err == nil {
+			pull, problem := gh.Pull(ctx, owner, name, w.Run.PRNumber)
+			title, err = pull.Title, problem
+		}
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("title unknown", "why", err.Error()))
+	}
+	return title
 }
 
 // pauseNote leaves a note for the process that works on a run: it is told to

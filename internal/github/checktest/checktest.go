@@ -41,9 +41,14 @@ type Checks struct {
 	logs   *httptest.Server
 	// Of the commits; the server's lock guards it.
 	on map[string][]*made
+	// Posted are the statuses that were given by requests, in their order.
+	Posted []Status
 	// Tokens are those that were sent to the host of the logs.
 	Tokens []string
 }
+
+// Status is a commit status as a request has given it.
+type Status struct{ Commit, Context, State, Says, Link string }
 
 // made is a check that is there.
 type made struct {
@@ -59,6 +64,7 @@ func New(s *githubtest.Server, repo string, cleanup func(func())) *Checks {
 	cleanup(c.logs.Close)
 	s.Extend(http.MethodGet, "/commits/{ref}/check-runs", c.checks)
 	s.Extend(http.MethodGet, "/commits/{ref}/status", c.statuses)
+	s.Extend(http.MethodPost, "/statuses/{sha}", c.post)
 	s.Extend(http.MethodGet, "/check-runs/{check_run_id}/annotations", c.notes)
 	s.Extend(http.MethodGet, "/actions/runs", c.runs)
 	s.Extend(http.MethodGet, "/actions/jobs/{job_id}/logs", c.found)
@@ -191,6 +197,28 @@ func (c *Checks) statuses(d *githubtest.Desk) githubtest.Result {
 	}
 	self := fmt.Sprintf("%s/commits/%s", repo["url"], commit)
 	return d.OK(map[string]any{"state": state, "statuses": all, "sha": commit, "total_count": len(all), "repository": repo, "commit_url": self, "url": self + "/status"})
+}
+
+// post gives a commit a status, over one of the same context.
+func (c *Checks) post(d *githubtest.Desk) githubtest.Result {
+	word := func(name string) string { s, _ := d.Input(name).(string); return s }
+	p := Status{d.Text("sha"), cmp.Or(word("context"), "default"), word("state"), word("description"), word("target_url")}
+	if len([]rune(p.Says)) > 140 {
+		return d.Refuse(http.StatusUnprocessableEntity, "Validation Failed")
+	}
+	c.Posted = append(c.Posted, p)
+	i := slices.IndexFunc(c.on[p.Commit], func(m *made) bool { return m.Status != "" && m.Name == p.Context })
+	if i < 0 {
+		i = len(c.on[p.Commit])
+		c.on[p.Commit] = append(c.on[p.Commit], &made{id: d.ID()})
+	}
+	m := c.on[p.Commit][i]
+	m.Check, m.at = Check{Name: p.Context, Status: p.State, Says: p.Says}, d.Now()
+	repo, at := d.RepositoryObject(), stamp(m.at)
+	return d.Created(map[string]any{
+		"id": m.id, "node_id": fmt.Sprintf("SC_%d", m.id), "url": fmt.Sprintf("%s/statuses/%s", repo["url"], p.Commit), "avatar_url": nil, "state": p.State,
+		"description": p.Says, "target_url": p.Link, "context": p.Context, "created_at": at, "updated_at": at, "creator": repo["owner"],
+	})
 }
 
 func (c *Checks) notes(d *githubtest.Desk) githubtest.Result {

@@ -140,6 +140,30 @@ func (v *visit) getBranch() result {
 	})
 }
 
+// listCommits gives the newest commits of a branch, merges and their parents in the order of
+// their times.
+func (v *visit) listCommits() result {
+	found := []any{}
+	if v.repo.bare == "" {
+		return page(v, found, func(o any) any { return o })
+	}
+	from := v.in.query.Get("sha")
+	if from == "" {
+		from = v.repo.DefaultBranch
+	}
+	out, err := v.git(v.repo, "log", "-z", "--format=%H%n%B", from, "--")
+	if err != nil {
+		return notFound()
+	}
+	for one := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
+		sha, message, _ := strings.Cut(one, "\n")
+		o := v.commitObject(v.repo, sha)
+		o["commit"].(object)["message"] = strings.TrimSpace(message)
+		found = append(found, o)
+	}
+	return page(v, found, func(o any) any { return o })
+}
+
 func (s *Server) commitObject(r *repository, sha string) object {
 	self, who := at(s.apiOf(r), "commits", sha), object{"name": "Mona", "email": "mona@example.com", "date": stamp(s.time())}
 	return object{

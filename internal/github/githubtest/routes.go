@@ -71,8 +71,10 @@ func routes() []route {
 
 		{"POST", inRepo + "/issues/{issue_number}/assignees", issuesWrite, "triage", false, (*visit).elsewhere},
 
+		{"GET", inRepo + "/commits", contentsRead, "", false, (*visit).listCommits},
 		{"GET", inRepo + "/commits/{ref}/check-runs", "checks=read", "", false, (*visit).elsewhere},
 		{"GET", inRepo + "/commits/{ref}/status", "statuses=read", "", false, (*visit).elsewhere},
+		{"POST", inRepo + "/statuses/{sha}", "statuses=write", "write", false, (*visit).elsewhere},
 		{"GET", inRepo + "/check-runs/{check_run_id}/annotations", "checks=read", "", false, (*visit).elsewhere},
 		{"GET", inRepo + "/actions/jobs/{job_id}/logs", "actions=read", "", false, (*visit).elsewhere},
 

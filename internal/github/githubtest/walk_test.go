@@ -163,6 +163,9 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", "/repos/acme/files/git/matching-refs/heads/ma", nil, 200},
 		{"GET", r + "/branches/reprise%2F7", nil, 200},
 		{"GET", r + "/branches/main", nil, 200},
+		{"GET", r + "/commits?sha=main", nil, 200},
+		{"GET", "/repos/acme/files/commits?sha=main&per_page=50", nil, 200},
+		{"GET", "/repos/acme/files/commits?sha=none", nil, 404},
 		{"GET", "/repos/acme/files/contents/docs/a%20b.md?ref=main", nil, 200},
 		{"GET", "/repos/acme/files/contents/large?ref=HEAD", nil, 200},
 		{"GET", "/repos/acme/files/contents/docs", nil, 200},
@@ -198,7 +201,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 	for i := range s.routes {
 		elsewhere := strings.HasSuffix(s.routes[i].path, "/actions/runs") // see checktest and reviewtest
-		for _, part := range []string{"/pulls/{pull_number}/", "/assignees", "/commits/{ref}/", "/check-runs/", "/actions/jobs/"} {
+		for _, part := range []string{"/pulls/{pull_number}/", "/assignees", "/commits/{ref}/", "/check-runs/", "/actions/jobs/", "/statuses/"} {
 			elsewhere = elsewhere || strings.Contains(s.routes[i].path, part)
 		}
 		if !seen[&s.routes[i]] && !elsewhere {

@@ -1,0 +1,93 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// OwnStatus is the commit status in which a run says how it stands. CI has no say by that
+// name.
+const OwnStatus = "reprise"
+
+// ofOthers leaves out what reprise itself says of a commit.
+func ofOthers(all []checks.Check) (out []checks.Check) {
+	for _, c := range all {
+		if c.Name != OwnStatus || c.Job || c.Workflow != "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Statuses keep a commit status at the newest commit of a branch, where the pipeline asks for
+// it. One goroutine uses them.
+type Statuses struct {
+	*Delivery
+	told    said
+	refused bool // the token may not
+}
+
+// said is what a status says.
+type said struct{ commit, state, text string }
+
+// Keep has the status of a commit say how a run stands, if it does not yet. A token that
+// may not do that is a warning, once; the run goes on.
+func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string) {
+	now := said{commit: commit, state: stateOf(run), text: describe(plan, run)}
+	if !plan.Statuses || s.refused || commit == "" || now == s.told || s.Expired() {
+		return
+	}
+	body := map[string]any{"state": now.state, "context": OwnStatus, "description": now.text}
+	if link := s.Voice.Facts(run).Job; link != "" {
+		body["target_url"] = link
+	}
+	_, err := s.GitHub.Ask(ctx, s.Owner, s.Name, github.Request{
+		What: fmt.Sprintf("give commit %s a status", ci.Short(commit)), Needs: "statuses: write", Method: http.MethodPost, Repeatable: true,
+		Path: "/statuses/" + commit, Body: body,
+	}, nil)
+	var e *github.Error
+	s.refused = errors.As(err, &e) && (e.Kind == github.Forbidden || e.Kind == github.NotFound || e.Kind == github.Gone)
+	if err == nil {
+		s.told = now
+	}
+	s.Voice.warnOf(unlessKind(err, github.Refused)) // of a commit that could not be pushed
+}
+
+// stateOf is how a run stands, in the words that GitHub has for a status.
+func stateOf(run metadata.Run) string {
+	switch run.Status {
+	case metadata.Completed:
+		return "success"
+	case metadata.Failed:
+		return "failure"
+	case metadata.Cancelled:
+		return "error"
+	}
+	return "pending"
+}
+
+// mostDescribed is the most characters that GitHub takes of what a status says.
+const mostDescribed = 140
+
+// describe says where a run is: its phase and step, or how it has ended.
+func describe(plan *pipelines.Pipeline, run metadata.Run) string {
+	words := prompts.Words(run.Language)
+	parts := []string{prompts.Word(words.Statuses, string(run.Status))}
+	if rec := run.Phase(run.CurrentPhase); rec != nil && run.Status != metadata.Completed {
+		parts = append(parts, rec.Name)
+		if rec.CurrentStep != "" {
+			parts = append(parts, prompts.Word(words.Steps, string(rec.CurrentStep)))
+		}
+	}
+	return text.Cut(text.Flat(text.Join(" · ", parts...)), mostDescribed)
+}
