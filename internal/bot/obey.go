@@ -85,7 +85,13 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		err = b.mayApprove(ctx, run, o)
 	case o.Name == "finish":
 		var title string
-		if title, err = b.delivery.Title(ctx, run); err == nil {
+		if o.Squash {
+			title, err = b.delivery.Squashable(ctx, run)
+		}
+		if merged := (&phases.Refusal{}); errors.As(err, &merged) {
+			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
+		}
+		if err == nil {
 			err = finish.Do(ctx, b.w, b.engine, o.Squash, title, o.At)
 		}
 	case x.Frozen:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/telemetry"
@@ -76,13 +78,25 @@ func (b *bot) hear(o command.Request) issue.Hear {
 func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	first := b.firstRun(ctx)
 	w, err := workspace.Open(ctx, b.env, b.opening(first))
+	if err == nil && w.Fresh && b.wasDeleted(ctx) {
+		// What was asked of that run is not asked of a new one.
+		if first = b.firstRun(ctx); first != nil {
+			if err = w.Close(); err == nil {
+				w, err = workspace.Open(ctx, b.env, b.opening(first))
+			}
+		}
+	}
 	var none *workspace.NoRunError
 	if errors.As(err, &none) || err == nil && w.Fresh && first == nil {
 		if err == nil {
 			err = w.Close()
 		}
 		b.turnTo(nil)
-		end := b.refuseAll(ctx, page.Denial{Code: metadata.NoRun, By: b.t.By, What: text.FirstLine(b.t.Text)})
+		no := page.Denial{Code: metadata.NoRun, By: b.t.By, What: text.FirstLine(b.t.Text)}
+		if b.before.IssueNumber != "" {
+			no.Why = metadata.Because("branch_deleted", "branch", b.before.BranchName)
+		}
+		end := b.refuseAll(ctx, no)
 		return &end, err
 	}
 	if err != nil {
@@ -103,13 +117,26 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	return nil, b.start(ctx, *first)
 }
 
+// wasDeleted reports whether the issue had a run whose branch is gone, and whose record is
+// kept.
+func (b *bot) wasDeleted(ctx context.Context) bool {
+	_, run, err := b.voice.known(ctx)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.voice.warn(err)
+	}
+	if err == nil {
+		b.before = run
+	}
+	return err == nil
+}
+
 // firstRun is the first waiting /run by somebody with the right. A new run
 // begins with its options.
 func (b *bot) firstRun(ctx context.Context) *command.Request {
 	if b.t.ByForm() && b.t.Requested.Command.Name == "run" {
 		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
 	}
-	for _, c := range b.inbox.Pending(metadata.Run{}) {
+	for _, c := range b.inbox.Pending(b.before) {
 		if c.Review != nil || c.Asked.Outcome != command.Understood || c.Asked.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
@@ -201,6 +228,10 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		b.answer(c, no)
 	}
 	b.tellTaken()
+	b.tellRemoved()
+	if b.before.IssueNumber != "" {
+		b.voice.warn(exit.NotAllowed(metadata.Because("begun_anew", "branch", b.before.BranchName)))
+	}
 	return nil
 }
 
@@ -220,7 +251,7 @@ func (b *bot) tellTaken() {
 // are answered.
 func (b *bot) early(ctx context.Context, first command.Request) ([]command.Request, error) {
 	var out []command.Request
-	for _, c := range b.inbox.Pending(metadata.Run{}) {
+	for _, c := range b.inbox.Pending(b.before) {
 		if c.Comment.ID >= first.Comment {
 			break
 		}

@@ -230,6 +230,7 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	b.voice.show(run)
 	b.voice.keepComment(&run)
 	b.delivery.KeepLabel(ctx, run)
+	b.delivery.Look(ctx, run)
 	b.delivery.KeepDraft(ctx, b.w.Plan, run)
 	gate{b}.ask(ctx, &run)
 	run, err = b.updater(ctx).Run(ctx, b.engine, run)

@@ -176,6 +176,14 @@ func TestStatesPage(t *testing.T) {
 		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and what it had changed is kept as a patch.\n" +
 		"- The others that change a run are refused while another process works on it.\n" +
 		"- Nobody is asked for a role.\n")
+	b.WriteString("\n## What people have done to the pull request, the issue or the branch\n\n" +
+		"On GitHub this is looked at before anything is spent. It is told in the live comment or, where a command is refused, in the reply.\n\n" +
+		"| what is so | what follows |\n|---|---|\n" +
+		"| the pull request is merged already | commands are carried out; the live comment says that the work is on the branch alone, and to open another pull request for it. `/finish --squash` is refused |\n" +
+		"| the pull request is closed | the same; the live comment says to reopen it, or to open another one. reprise does not reopen it |\n" +
+		"| the pull request was made a draft by a person after the run was completed | `/run` leaves it a draft and says so; it gets ready when the run is completed again. As long as a run is at work, it is a draft anyway. With `notify: none` nobody was told that the run is completed, and `/run` makes it ready |\n" +
+		"| the issue is closed | no, `stale_event`: the issue is closed; reopen it first. `/cancel` is carried out, and questions are answered |\n" +
+		"| the branch of the run was deleted | no, `no_run`: restore the branch, or comment `/run`, which begins a new run and says so. What was asked before is not asked of the new one. `/status` is answered from the [record that is kept](runs.md#a-folder-that-was-taken-off-the-branch) |\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n| command | what happens |\n|---|---|\n", text.Capitalize(s.name))
 		for _, text := range asking() {

@@ -149,9 +149,22 @@ func changed(pull github.Pull, commit string) error {
 // closed says that a pull request takes no more work.
 func closed(pull github.Pull) error {
 	if pull.Merged {
-		return fmt.Errorf("pull request %d is merged already, so what was done since is on the branch alone: open another one for it", pull.Number)
+		return exit.NotAllowed(metadata.Because("pull_merged", "number", pull.Number))
 	}
-	return fmt.Errorf("pull request %d is closed, so the newest work is on the branch alone: reopen it, or open another one", pull.Number)
+	return exit.NotAllowed(metadata.Because("pull_closed", "number", pull.Number))
+}
+
+// Look tells people, before anything is spent, that the pull request of a run takes no
+// more work.
+func (d *Delivery) Look(ctx context.Context, run metadata.Run) {
+	if run.PRNumber == 0 || d.Expired() {
+		return
+	}
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err == nil && pull.State == "closed" {
+		err = closed(pull)
+	}
+	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
 }
 
 // Redraft makes a draft of the pull request of a run that goes on.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/ci"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -135,12 +136,16 @@ func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
 	return err
 }
 
-// Title is what the pull request of a run is called now; "" if there is none.
-func (d *Delivery) Title(ctx context.Context, run metadata.Run) (string, error) {
+// Squashable gives what the pull request of a run is called now, as the one commit of its
+// branch is called; "" if there is none. An error says that it was merged already.
+func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title string, err error) {
 	if run.PRNumber == 0 {
 		return "", nil
 	}
 	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err == nil && pull.Merged {
+		err = exit.NotAllowed(metadata.Because("squash_merged", "number", pull.Number))
+	}
 	return pull.Title, unlessKind(err, github.NotFound, github.Gone)
 }
 
@@ -188,7 +193,9 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 
 // HandOver brings the pull request of a completed run to its last form, marks
 // it ready, and opens an issue for what is left to do. All of it can be done
-// again: what is there is found, and what is missing is made.
+// again: what is there is found, and what is missing is made. But a pull request that is a
+// draft although people were told that the run is completed was made one by somebody, and
+// stays one.
 func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
 	if run.PRNumber > 0 {
 		body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
@@ -211,6 +218,9 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 		return closed(pull)
 	case !pull.Draft:
 		return nil
+	}
+	if stop, ok := page.StopOf(run); ok && run.GitHubIntegration.NoticeFor == stop.Key {
+		return exit.NotAllowed(metadata.Because("pull_draft", "number", pull.Number))
 	}
 	return d.markReady(ctx, pull, run)
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+)
+
+// ended is a stage whose run is completed, with a pull request.
+func ended(t *testing.T) (h *hub, pull int) {
+	t.Helper()
+	h = newStage(t, twoSteps)
+	h.inputs["notify"] = "commander"
+	h.write("home/build-execute", changesCode)
+	h.write("home/build-revise", changesCode)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	return h, h.forge.Pulls(hubRepo)[0].Number
+}
+
+// That a pull request is merged is said before an agent works, and it is not made one
+// commit any more.
+func TestPullWasMerged(t *testing.T) {
+	h, pull := ended(t)
+	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(pull).Merged = true })
+	h.forge.ChangeIssue(hubRepo, pull, func(is *githubtest.Issue) { is.State = "closed" })
+	h.forge.Permit(hubRepo, "mia", "maintain")
+	squash, before := h.say("mia", "/finish --squash"), h.tip()
+	h.heard(squash, "mia").end(exit.Done)
+	if has(t, "the answer", h.replyTo(squash), "is merged already"); h.tip() != before {
+		t.Error("the branch has changed")
+	}
+	h.write("home/build-revise", hangs)
+	j := h.comment("ada", "/rollback build because it is not polite")
+	h.await(j.life, "home/working")
+	has(t, "the live comment", h.ours("progress")[0].Body, "is merged already")
+	h.write("home/go-on", "")
+	j.end(exit.Done).wants("status", "completed")
+}
+
+// A pull request that somebody has made a draft after the run was completed stays one,
+// until the run is completed again.
+func TestDraftByAPerson(t *testing.T) {
+	h, pull := ended(t)
+	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(pull).Draft = true })
+	h.comment("ada", "/run").end(exit.Done)
+	if !h.forge.Pulls(hubRepo)[0].Draft {
+		t.Error("it is ready again")
+	}
+	has(t, "the live comment", h.ours("progress")[0].Body, "was made a draft after the run was completed")
+	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")
+	if h.forge.Pulls(hubRepo)[0].Draft {
+		t.Error("it is a draft although the run is completed anew")
+	}
+}
+
+// Where the branch of a run was deleted, nothing that was asked of that run is asked of
+// another one: only a new /run begins one.
+func TestBranchWasDeleted(t *testing.T) {
+	h, _ := ended(t)
+	h.publish(map[string]string{".github/reprise/config.cue": `language: "ja"` + "\n"})
+	h.git("--git-dir", h.path("origin.git"), "update-ref", "-d", "refs/heads/reprise/issue-7")
+	before := h.calls()
+	back := h.say("ada", "/rollback build because it is not polite")
+	h.heard(back, "ada").end(exit.Done).wants("reason-code", "no_run")
+	if has(t, "the answer", h.replyTo(back), "reprise/issue-7 of the run was deleted: restore it"); h.calls() != before || h.tip() != "" {
+		t.Errorf("the agents were called: %s", h.calls())
+	}
+	again := h.say("ada", "/run")
+	h.heard(again, "ada").end(exit.Done).wants("status", "completed")
+	h.signs(again, "eyes rocket")
+	has(t, "the live comment", h.ours("progress")[0].Body, "以前の実行のブランチ")
+}
