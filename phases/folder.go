@@ -15,6 +15,12 @@ func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder)
 }
 
+// ConflictFolder is where the versions of files lie at which a part does not go together
+// with others, for as long as that is not settled.
+func ConflictFolder(run metadata.Run, p *pipelines.Phase) string {
+	return path.Join(PhaseFolder(run, p), "conflict")
+}
+
 // The files that reprise itself writes into the run's folder besides the record.
 const (
 	IssueFile      = "issue.md"        // the issue as it read when the run began

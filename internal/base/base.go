@@ -27,9 +27,6 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// maxVersion is the most that is kept of a version of a file in conflict, in bytes.
-const maxVersion = 64 << 10
-
 // Name is that of the base of a run; "" if it is not known.
 func Name(run metadata.Run, src *git.Source) string { return cmp.Or(run.BaseBranch, src.DefaultBranch) }
 
@@ -240,7 +237,7 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 // isText reports whether a conflict is one of texts, which an agent can mend.
 func isText(c merge.Conflict) bool {
 	for _, v := range []merge.Version{c.Base, c.Ours, c.Theirs} {
-		if v.Object != "" && (v.Data == nil || len(v.Data) > maxVersion || !utf8.Valid(v.Data) || bytes.IndexByte(v.Data, 0) >= 0) {
+		if v.Object != "" && (v.Data == nil || !utf8.Valid(v.Data) || bytes.IndexByte(v.Data, 0) >= 0) {
 			return false
 		}
 	}

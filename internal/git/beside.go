@@ -3,11 +3,13 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 const besideRef = "refs/reprise/beside" // of the newest commit that was made beside the branch
@@ -36,33 +38,53 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 }
 
 // Combine makes a commit on ours with what ours and theirs have changed since base,
-// outside of the state folder. It has what ours has at the paths, which it returns,
-// where that does not go together. It needs git 2.38.
-func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time) (commit string, conflicts []string, err error) {
-	rev := revision{message: "ours", time: at, tree: ours, ops: []op{{kind: 'D', path: c.opt.State}}}
-	mine, err := c.fastImport(ctx, besideRef, base, []revision{rev}, true)
+// outside of the state folder. Where that does not go together it has what ours has, and
+// so it does where a rename would carry something to a path that is refused: those are the
+// conflicts. It needs git 2.38.
+func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []merge.Conflict, error) {
+	var bare []revision // the state folder is none of the work, and nothing is renamed out of it
+	for _, from := range []string{base, ours} {
+		bare = append(bare, revision{message: "bare", time: at, tree: from, ops: []op{{kind: 'D', path: c.opt.State}}})
+	}
+	mine, err := c.fastImport(ctx, besideRef, base, bare, true)
 	if err != nil {
 		return "", nil, err
 	}
-	out, err := c.git(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", mine, theirs)
-	found := pathname.Records(out)
-	if err != nil && program.ExitCode(err) != 1 || len(found) == 0 {
-		return "", nil, errors.Join(errors.New("merge"), err)
-	}
-	rev = revision{message: "merged", time: at, tree: found[0]}
-	if conflicts, out = found[1:], nil; len(conflicts) > 0 {
-		out, err = c.git(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", mine, "--"}, conflicts...)...)
-	}
-	for _, p := range conflicts {
-		rev.ops = append(rev.ops, op{kind: 'D', path: p})
-	}
-	for _, record := range pathname.Records(out) {
-		info, name, _ := strings.Cut(record, "\t")
-		f := strings.Fields(info) // mode, kind, id
-		rev.ops = append(rev.ops, op{kind: 'M', path: name, mode: f[0], id: f[2]})
-	}
+	r, err := merge.Since(ctx, c.git, mine, theirs, mine+"^")
 	if err == nil {
-		commit, err = c.fastImport(ctx, besideRef, ours, []revision{rev}, true)
+		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, mine, theirs))
 	}
-	return commit, conflicts, err
+	if err != nil {
+		return "", nil, fmt.Errorf("merge: %w", err)
+	}
+	for _, p := range r.Mixed {
+		if refused(p) && !slices.Contains(r.Paths(), p) {
+			r.Conflicts = append(r.Conflicts, merge.Conflict{Path: p})
+		}
+	}
+	rev := revision{message: "merged", time: at, tree: r.Commit}
+	if rev.ops, err = c.asIn(ctx, mine, r.Paths()); err != nil {
+		return "", nil, err
+	}
+	commit, err := c.fastImport(ctx, besideRef, ours, []revision{rev}, true)
+	return commit, r.Conflicts, err
+}
+
+// asIn has paths be as a commit has them.
+func (c *comparer) asIn(ctx context.Context, commit string, paths []string) (ops []op, err error) {
+	for _, p := range paths {
+		ops = append(ops, op{kind: 'D', path: p})
+	}
+	for some := range slices.Chunk(paths, 1000) { // a command takes so many
+		out, err := c.git(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, some...)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range pathname.Records(out) {
+			info, name, _ := strings.Cut(record, "\t")
+			f := strings.Fields(info) // mode, kind, id
+			ops = append(ops, op{kind: 'M', path: name, mode: f[0], id: f[2]})
+		}
+	}
+	return ops, nil
 }

@@ -1,17 +1,22 @@
 package git
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
 // A tree beside that of the run has its work in commits that no branch names, which
 // come together with what went in meanwhile.
 func TestSecondParents(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at, long := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), strings.Repeat("line\n", 30)
 	for _, tt := range []struct {
 		name          string
 		theirs        map[string]string // that the lane writes
@@ -24,20 +29,28 @@ func TestSecondParents(t *testing.T) {
 		{"both added", map[string]string{"new": "lane\n"}, map[string]string{"new": "run\n"}, map[string]string{"new": "run\n"}, []string{"new"}},
 		{"a union that an attribute asks for", map[string]string{".gitattributes": "* merge=union\n", "a.txt": "lane\n"}, map[string]string{"a.txt": "run\n"}, map[string]string{"a.txt": "run\n"}, []string{"a.txt"}},
 		{"bytes", map[string]string{"c.bin": "\x00lane"}, map[string]string{"c.bin": "\x00run"}, map[string]string{"c.bin": "\x00run"}, []string{"c.bin"}},
+		{"renamed by one", map[string]string{"a.txt": "", "long.txt": "", "new.txt": long}, map[string]string{"long.txt": long + "run\n"}, map[string]string{"new.txt": long + "run\n"}, nil},
+		{"renamed by both", map[string]string{"long.txt": "", "lane.txt": long}, map[string]string{"long.txt": "", "run.txt": long}, map[string]string{"run.txt": long}, []string{"lane.txt", "long.txt", "run.txt"}},
+		{"removed by one", map[string]string{"a.txt": "lane\n"}, map[string]string{"a.txt": ""}, map[string]string{"a.txt": ""}, []string{"a.txt"}},
+		{"a folder for a file", map[string]string{"a.txt": "", "a.txt/x": "lane\n"}, map[string]string{"a.txt": "run\n"}, map[string]string{"a.txt": "run\n"}, []string{"a.txt", "a.txt/x"}},
+		{"a file for a folder", map[string]string{"d/x": "", "d": "lane\n"}, map[string]string{"d/y": "run\n"}, map[string]string{"d/y": "run\n"}, []string{"d", "d/y"}},
+		{"programs", map[string]string{"a.txt": "x:a\n"}, map[string]string{"a.txt": "run\n"}, map[string]string{"a.txt": "x:run\n"}, nil},
+		{"what the run's folder has, too", map[string]string{"copy.md": "# Plan\n" + long}, nil, map[string]string{"copy.md": "# Plan\n" + long}, nil},
+		{"to a name that is refused", map[string]string{"new/x": "lane\n", "d/z": "lane\n"}, map[string]string{"d/x": "", "ci/x": long}, map[string]string{"new/x": "lane\n"}, []string{"ci/z"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.bin": "\x00c"})
+			user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.bin": "\x00c", "long.txt": long, "d/x": long})
 			r := openRun(t, user)
-			base := commit(t, r, "{1}")
+			plan := ".reprise/issue-7/00_plan/plan.md"
+			write(t, filepath.Join(r.Tree(), plan), "# Plan\n"+long)
+			base := commit(t, r, "{1}", plan)
 			lane := openRun(t, user, func(o *Options) {
 				o.Aside, o.Base, o.Root = filepath.Join(user, ".git", "objects"), base, filepath.Join(filepath.Dir(user), "lane")
 			})
 			branches := sh(t, user, "branch", "--list")
 
-			for name, text := range tt.theirs {
-				write(t, filepath.Join(lane.Tree(), name), text)
-			}
+			put(t, lane, tt.theirs)
 			write(t, filepath.Join(lane.Tree(), ".reprise/issue-7/04_code.t1/code.md"), "done\n")
 			stage, err := lane.Stage(t.Context(), allPaths(t, lane))
 			must(t, err)
@@ -55,21 +68,28 @@ func TestSecondParents(t *testing.T) {
 				t.Errorf("the lane has made branches:\n%s", got)
 			}
 
-			for name, text := range tt.ours {
-				write(t, filepath.Join(r.Tree(), name), text)
-			}
+			put(t, r, tt.ours)
 			commit(t, r, "{3}", keys(tt.ours)...)
-			merged, conflicts, err := r.Combine(t.Context(), base, r.Tip(), head, at)
+			merged, conflicts, err := r.Combine(t.Context(), base, r.Tip(), head, at, func(p string) bool { return pathname.Under(p, "ci") })
 			must(t, err)
-			if !slices.Equal(conflicts, tt.wantConflicts) {
-				t.Errorf("the conflicts are %q, want %q", conflicts, tt.wantConflicts)
+			if got := (merge.Result{Conflicts: conflicts}).Paths(); !slices.Equal(got, tt.wantConflicts) {
+				t.Errorf("the conflicts are %q, want %q", got, tt.wantConflicts)
 			}
 			over, err := lane.Overlay(t.Context(), merged, r.Tip(), at)
 			must(t, err)
 			must(t, lane.MoveTo(t.Context(), over))
 			for name, text := range tt.want {
-				if got := read(t, filepath.Join(lane.Tree(), name)); got != text {
-					t.Errorf("%s has %q, want %q", name, got, text)
+				info, err := os.Lstat(filepath.Join(lane.Tree(), name))
+				if text == "" {
+					if err == nil {
+						t.Errorf("%s is there", name)
+					}
+					continue
+				}
+				must(t, err)
+				text, runs := strings.CutPrefix(text, "x:")
+				if got := read(t, filepath.Join(lane.Tree(), name)); got != text || (info.Mode()&0o100 != 0) != runs {
+					t.Errorf("%s has %q, want %q; mode %v", name, got, text, info.Mode())
 				}
 			}
 			if got := read(t, filepath.Join(lane.Tree(), ".reprise/issue-7/metadata.json")); got != "{3}" {
@@ -77,6 +97,30 @@ func TestSecondParents(t *testing.T) {
 			}
 			clean(t, lane)
 		})
+	}
+}
+
+// put writes files into a tree: "" removes one, and x: makes a program.
+func put(t *testing.T, r *Repo, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if text == "" {
+			must(t, os.Remove(filepath.Join(r.Tree(), name)))
+		}
+	}
+	for name, text := range files {
+		text, runs := strings.CutPrefix(text, "x:")
+		if text == "" {
+			continue
+		}
+		if filepath.Dir(name) != "." || name == "d" {
+			_ = os.Remove(filepath.Join(r.Tree(), filepath.Dir(name))) // a file or an empty folder, if anything
+			_ = os.Remove(filepath.Join(r.Tree(), name))
+		}
+		write(t, filepath.Join(r.Tree(), name), text)
+		if runs {
+			must(t, os.Chmod(filepath.Join(r.Tree(), name), 0o755))
+		}
 	}
 }
 

@@ -65,55 +65,20 @@ func (x *index) linkedFrom(ctx context.Context, changes []Change, links, blobs [
 	return nil
 }
 
-// aliases notes at each new path an existing path, or an earlier new one, that
-// some file systems take for the same. The folders above count, too: such a
-// system would put both into one folder.
+// aliases notes at each new path another one that some file systems take for the same.
 func aliases(changes []Change, names []string) {
-	gone, wanted := map[string]bool{}, map[string]bool{}
+	gone := map[string]bool{}
+	var added []string
 	for _, c := range changes {
 		switch c.Kind {
 		case Deleted:
 			gone[c.Path] = true
 		case Added:
-			for _, p := range append(folders.Parents(c.Path), c.Path) {
-				wanted[folders.FoldCase(p)] = true
-			}
+			added = append(added, c.Path)
 		}
 	}
-	if len(wanted) == 0 {
-		return
-	}
-	there := folders.Spellings{}
-	last := ""
-	for _, name := range names {
-		if gone[name] {
-			continue
-		}
-		if wanted[folders.FoldCase(name)] {
-			there.Add(name)
-		}
-		if dir := path.Dir(name); dir != last {
-			last = dir
-			for _, p := range folders.Parents(name) {
-				if wanted[folders.FoldCase(p)] {
-					there.Add(p)
-				}
-			}
-		}
-	}
+	same := folders.Aliases(added, names, gone)
 	for i, c := range changes {
-		if c.Kind != Added {
-			continue
-		}
-		all := append(folders.Parents(c.Path), c.Path)
-		for _, p := range all {
-			if known := there[folders.FoldCase(p)]; len(known) > 0 && !slices.Contains(known, p) {
-				changes[i].Alias = known[0]
-				break
-			}
-		}
-		for _, p := range all {
-			there.Add(p)
-		}
+		changes[i].Alias = same[c.Path]
 	}
 }

@@ -16,7 +16,7 @@ type Commit struct {
 	Files   map[string][]byte // files of the state folder and their content; written to the tree as well
 	Stage   *Stage            // of the tip; nil: nothing
 	Moves   map[string]string // files or folders of the state folder, from and to
-	Gone    []string          // files of the state folder that are removed
+	Gone    []string          // files and folders of the state folder that are removed, where they are
 	Parents []string          // besides the tip: commits whose work is kept, and is not on the branch yet
 	Time    time.Time         // of author and committer, recorded in UTC
 	Merges  string            // commit that is merged, as the second parent; "" for none

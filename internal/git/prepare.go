@@ -102,7 +102,10 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 // the tip has it, and stages that. From is a commit that both have. An error leaves the
 // work tree as RestoreTree does.
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
-	result, err := merge.WithVersions(ctx, r.git, r.tip, commit, from)
+	result, err := merge.Of(ctx, r.git, r.tip, commit, from)
+	if err == nil {
+		err = result.Detail(ctx, r.git, r.tip, commit)
+	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)
 	}

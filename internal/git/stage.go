@@ -97,8 +97,10 @@ func (t *tree) stateOps(c Commit) ([]op, error) {
 		}
 		ops = append(ops, op{kind: 'R', path: from, to: to})
 	}
-	for _, p := range c.Gone {
-		ops = append(ops, op{kind: 'D', path: p})
+	for _, p := range slices.Sorted(maps.Keys(t.state)) {
+		if pathname.UnderAny(p, c.Gone) {
+			ops = append(ops, op{kind: 'D', path: p})
+		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
 		if err := t.checkState(p); err != nil {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,8 +15,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -149,20 +153,35 @@ func (l *lane) Keep(ctx context.Context, s engine.Staged, parent, message string
 }
 
 // Merge makes a commit of what two have changed since base.
-func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Time) (string, []string, error) {
-	return l.repo.Combine(ctx, base, ours, theirs, at.UTC())
-}
-
-// Versions gives a file as commits have it.
-func (l *lane) Versions(ctx context.Context, path string, commits map[string]string) (map[string][]byte, error) {
-	all := map[string][]byte{}
-	for name, commit := range commits {
-		data, err := l.repo.ReadFile(ctx, commit, path)
-		if err == nil {
-			all[name] = data
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Time, refused func(string) bool) (engine.Merged, error) {
+	commit, conflicts, err := l.repo.Combine(ctx, base, ours, theirs, at.UTC(), refused)
+	m := engine.Merged{Commit: commit, Versions: map[string][]byte{}}
+	var left []string
+	for _, c := range conflicts {
+		m.Paths = append(m.Paths, c.Path)
+		for side, v := range map[string]merge.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
+			name := path.Join(side, c.Path)
+			if v.Data != nil && metadata.CheckPath(c.Path) == nil && !crowded(m.Versions, name) {
+				m.Versions[name] = v.Data
+			} else if v.Object != "" && !slices.Contains(left, c.Path) {
+				left = append(left, c.Path)
+			}
 		}
 	}
-	return all, nil
+	if len(left) > 0 {
+		m.Versions["left-out.txt"] = fmt.Appendf(nil, "Not all of what these paths have is here: they are too many, too large, or no files.\n"+
+			"git show COMMIT:PATH shows it. The commits are: base %s, ours %s, theirs %s\n\n%s\n", base, ours, theirs, strings.Join(left, "\n"))
+	}
+	return m, err
+}
+
+// crowded reports whether files cannot lie beside one of that name: git gives what a side
+// had elsewhere the name that another side has for it.
+func crowded(files map[string][]byte, name string) bool {
+	for other := range files {
+		if pathname.Under(other, name) || pathname.Under(name, other) {
+			return true
+		}
+	}
+	return false
 }

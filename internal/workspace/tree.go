@@ -238,7 +238,7 @@ func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, meta
 // Commit makes one commit and, where asked, pushes it. An *engine.NotPushed says
 // that the commit was made here and got no further.
 func (t Tree) Commit(ctx context.Context, c engine.Commit) error {
-	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Anew: c.Anew, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, Time: c.At.UTC().Truncate(time.Second)}
+	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Anew: c.Anew, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, Time: c.At.UTC().Truncate(time.Second)}
 	if s, ok := c.Staged.(staged); ok {
 		g.Stage = s.stage
 	}

@@ -96,7 +96,7 @@ func (t Tree) besides(ctx context.Context, c engine.Commit, g *git.Commit) error
 				g.Files[name] = data
 			}
 		}
-		g.Gone = append(g.Gone, gone...)
+		g.Gone = append(g.Gone[:len(g.Gone):len(g.Gone)], gone...)
 	}
 	if c.Take == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -72,8 +73,8 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
-// mostVersion is the size of a file up to which its versions are laid before the writer.
-const mostVersion = 1 << 20
+// mostApart is how many paths at which parts do not go together are recorded.
+const mostApart = 100
 
 // bringTogether brings the work of a part together with what went in since it began, and
 // runs the checks of the part on what both come to: nothing is on the branch that was not
@@ -84,15 +85,18 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	if err != nil {
 		return run, effects{}, err
 	}
-	merged, paths, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start)
+	refused := func(path string) bool {
+		return boundary.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
+	}
+	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start, refused)
 	if err == nil {
-		err = e.Lane.MoveTo(ctx, merged, e.Upon, start)
+		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, start)
 	}
 	if err != nil {
 		return run, effects{}, err
 	}
-	o := phases.Outcome{Status: metadata.Succeeded}
-	if len(paths) == 0 {
+	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
+	if n == 0 {
 		if o, err = e.runChecks(ctx, p); err != nil {
 			return run, effects{}, err
 		}
@@ -101,16 +105,18 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	x := effects{files: map[string][]byte{}}
 	switch {
 	case o.Status != metadata.Succeeded: // told to stop
-	case len(paths) > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
+	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
-		o.Why = metadata.All(metadata.Because("parts_apart", "n", len(paths)), phases.WhyFailed(o.Checks))
-		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: paths}
+		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), phases.WhyFailed(o.Checks))
+		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if lane.Conflict == nil {
-			o.Head, o.Base = merged, e.Upon
-			err = e.layOut(ctx, run, p, lane, paths, x.files)
+			o.Head, o.Base = merged.Commit, e.Upon
+			for name, data := range merged.Versions {
+				x.files[path.Join(phases.ConflictFolder(run, p), name)] = data
+			}
 		}
 	default:
-		x.take = merged
+		x.take = merged.Commit
 		written := phases.Written{Files: run.Phase(d.Phase).OutputFiles}
 		_, written.Diff, err = e.Tree.Diff(ctx, e.Upon)
 		o.Written = &written
@@ -119,23 +125,6 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
 	x.outcome = o
 	return run, x, err
-}
-
-// layOut lays before the writer of a part how files were before, how the branch has them
-// now, and how the part has them.
-func (e *Engine) layOut(ctx context.Context, run metadata.Run, p *pipelines.Phase, lane metadata.Lane, paths []string, into map[string][]byte) error {
-	for _, name := range paths {
-		all, err := e.Lane.Versions(ctx, name, map[string]string{"base": lane.Base, "ours": e.Upon, "theirs": lane.Head})
-		if err != nil {
-			return err
-		}
-		for which, data := range all {
-			if len(data) <= mostVersion {
-				into[path.Join(phases.PhaseFolder(run, p), "conflict", which, name)] = data
-			}
-		}
-	}
-	return nil
 }
 
 // runChecks runs commands on the work, those of a phase or all of the plan.

@@ -181,6 +181,11 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 	if err := e.maskFiles(c.Files, record); err != nil {
 		return err
 	}
+	for _, rec := range run.Phases {
+		if p := e.Plan.Phase(rec.Name); p != nil && rec.Task != "" && (rec.Lane == nil || rec.Lane.Conflict == nil) {
+			c.Gone = append(c.Gone, phases.ConflictFolder(run, p))
+		}
+	}
 	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt
 	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew

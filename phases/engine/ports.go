@@ -56,11 +56,15 @@ type Lane interface {
 	// If no code is staged, it is "".
 	Keep(ctx context.Context, s Staged, parent, message string, at time.Time) (string, error)
 	// Merge makes a commit, on no branch, with what ours and theirs have changed since
-	// base. At the paths that it returns that does not go together: they are as ours has
-	// them.
-	Merge(ctx context.Context, base, ours, theirs string, at time.Time) (merged string, paths []string, err error)
-	// Versions gives a file as commits have it, by their names; none where one has none.
-	Versions(ctx context.Context, path string, commits map[string]string) (map[string][]byte, error)
+	// base. No change of one side gets to a path that refused is true of.
+	Merge(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (Merged, error)
+}
+
+// Merged is what two commits have changed since another one.
+type Merged struct {
+	Commit   string            // at Paths it has what ours has
+	Paths    []string          // at which that does not go together
+	Versions map[string][]byte // what base, ours and theirs have there, and what of that is not among these: by names for files
 }
 
 // Staged is what a commit is to take from the tree. Once staged, nothing that is
@@ -97,6 +101,7 @@ type Commit struct {
 	Beside  []Staged          // of other trees: what of it lies in the run's folder
 	Parents []string          // besides the tip
 	Moves   map[string]string // new paths in the run's folder, by the old ones
+	Gone    []string          // files and folders of the run's folder that are removed, where they are
 	At      time.Time
 	Anew    bool   // the run's folder has Files and nothing else
 	Shelve  bool   // the run's folder is taken off the branch; goes with nothing else

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,7 @@ func Marked(file []byte) bool { return mark.Match(file) }
 type Result struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
-	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see WithVersions
+	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see Detail
 }
 
 // Paths are those of the conflicts.
@@ -62,8 +63,15 @@ type Conflict struct {
 // Version is what one side has at a path.
 type Version struct {
 	Object string // "" if it has nothing there
-	Data   []byte // see WithVersions; nil of what is no file
+	Data   []byte // see Detail; nil of what is no file, or too large
 }
+
+// What is read of conflicts: the versions of the first MostConflicts, each of at most
+// MostVersion bytes.
+const (
+	MostConflicts = 50
+	MostVersion   = 64 << 10
+)
 
 // ErrOld says that git cannot merge without a work tree.
 var ErrOld = errors.New("git 2.38 or newer is needed to merge")
@@ -75,6 +83,12 @@ func Of(ctx context.Context, git Git, tip, other, known string) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
+	return Since(ctx, git, tip, other, base)
+}
+
+// Since is Of where both sides are compared with a commit that need not be in the history
+// of either.
+func Since(ctx context.Context, git Git, tip, other, base string) (Result, error) {
 	root, err := alone(ctx, git, base)
 	if err != nil {
 		return Result{}, err
@@ -106,28 +120,74 @@ func Of(ctx context.Context, git Git, tip, other, known string) (Result, error) 
 	return r, err
 }
 
-// WithVersions is Of with what the files in conflict hold, and with what is mixed.
-func WithVersions(ctx context.Context, git Git, tip, other, known string) (Result, error) {
-	r, err := Of(ctx, git, tip, other, known)
-	if err == nil {
-		r.Mixed, err = mixed(ctx, git, r.Commit, tip, other)
+// Detail adds to what a tip and another commit make together what the files in conflict
+// hold, and what is mixed.
+func (r *Result) Detail(ctx context.Context, git Git, tip, other string) (err error) {
+	if r.Mixed, err = mixed(ctx, git, r.Commit, tip, other); err != nil {
+		return err
 	}
-	for i := range r.Conflicts {
+	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
 		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
-			if v.Object == "" || err != nil {
-				continue
-			}
-			var kind []byte
-			if kind, err = git(ctx, "cat-file", "-t", v.Object); err == nil && strings.TrimSpace(string(kind)) == "blob" {
-				v.Data, err = git(ctx, "cat-file", "blob", v.Object)
-			}
-			if ctx.Err() == nil && program.ExitCode(err) > 0 {
-				err = nil // the commit of a submodule, which is in no repository of ours
+			if v.Data, err = read(ctx, git, v.Object); err != nil {
+				return err
 			}
 		}
 	}
-	return r, err
+	return nil
+}
+
+// besides is how git names a file where the other side has a folder.
+var besides = regexp.MustCompile(`~reprise_(ours|base)(_[0-9]+)?$`)
+
+// Unfold names a conflict of a file with a folder by the path that the file has at its
+// side, and has one for each file of that folder as well.
+func (r *Result) Unfold(ctx context.Context, git Git) error {
+	for i := range r.Conflicts {
+		c := &r.Conflicts[i]
+		if !besides.MatchString(c.Path) {
+			continue
+		}
+		c.Path = besides.ReplaceAllString(c.Path, "")
+		out, err := git(ctx, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", r.Commit, "--", c.Path)
+		if err != nil {
+			return err
+		}
+		for _, record := range pathname.Records(out) {
+			info, path, _ := strings.Cut(record, "\t")
+			if f := strings.Fields(info); len(f) == 3 && !slices.Contains(r.Paths(), path) { // mode, kind, id
+				in := Conflict{Path: path}
+				if r.Conflicts[i].Ours.Object == "" {
+					in.Ours.Object = f[2]
+				} else {
+					in.Theirs.Object = f[2]
+				}
+				r.Conflicts = append(r.Conflicts, in)
+			}
+		}
+	}
+	return nil
+}
+
+// read gives what an object holds; nil if it is none, no file, or too large.
+func read(ctx context.Context, git Git, object string) ([]byte, error) {
+	if object == "" {
+		return nil, nil
+	}
+	out, err := git(ctx, "cat-file", "-s", object)
+	if err == nil {
+		if size, wrong := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); wrong != nil || size > MostVersion {
+			return nil, wrong
+		}
+		out, err = git(ctx, "cat-file", "blob", object)
+	}
+	switch {
+	case ctx.Err() == nil && program.ExitCode(err) > 0:
+		return nil, nil // a folder, or the commit of a submodule, which is in no repository of ours
+	case err == nil && out == nil:
+		out = []byte{}
+	}
+	return out, err
 }
 
 // mixed gives the paths at which a commit is like neither of two others.
