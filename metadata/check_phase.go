@@ -37,6 +37,7 @@ func (c *checker) phase(p *Phase) {
 		oneOf(c.element(at.prefix+".completed_steps", i), "", step, Steps()...)
 	}
 	at.commit("base", p.Base)
+	at.commit("upstream", p.Upstream)
 	count(at, "generation", p.Generation)
 	count(at, "round", p.Round)
 	count(at, "touched", p.Touched)

@@ -207,7 +207,10 @@ type Phase struct {
 
 	RollbackContext *RollbackContext `json:"rollback_context"`
 
-	Base       string `json:"base"`       // commit the phase started from
+	Base string `json:"base"` // commit the phase started from
+	// Upstream is the commit of the base that Base has, once a newer one was merged: what
+	// came with that is no work of the phase.
+	Upstream   string `json:"upstream,omitempty"`
 	Generation int    `json:"generation"` // grows by one with every rollback to this phase or an earlier one
 	Round      int    `json:"round"`      // reviews so far in this generation
 	Digest     string `json:"digest"`     // of the artifact, as the newest write left it

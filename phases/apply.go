@@ -25,7 +25,10 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 		rec.CompletedSteps = slices.DeleteFunc(rec.CompletedSteps, func(s metadata.Step) bool { return s == d.Step() })
 	}
 	if rec.Base == "" {
-		rec.Base = cmp.Or(split.Base(&run, d.Phase), b.Base)
+		rec.Base = b.Base
+		if first := split.First(&run, d.Phase); first != nil {
+			rec.Base, rec.Upstream = first.Base, first.Upstream
+		}
 	}
 	if b.Beside && rec.Lane == nil {
 		rec.Lane = &metadata.Lane{Base: b.Base}

@@ -235,12 +235,12 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 // still to be seen by whoever reviews it.
 func resetToPending(rec *metadata.Phase, restored bool) {
 	leaveLane(rec)
-	base := rec.Base
+	base, upstream := rec.Base, rec.Upstream
 	if restored {
-		base = ""
+		base, upstream = "", ""
 	}
 	*rec = metadata.Phase{
-		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Use: rec.Use,
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Upstream: upstream, Use: rec.Use,
 		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
 	}
 }
@@ -248,7 +248,7 @@ func resetToPending(rec *metadata.Phase, restored bool) {
 // leaveLane gives up the work of a part that is not on the branch.
 func leaveLane(rec *metadata.Phase) {
 	if rec.Lane != nil {
-		rec.Lane, rec.Base = nil, ""
+		rec.Lane, rec.Base, rec.Upstream = nil, "", ""
 	}
 }
 

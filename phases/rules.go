@@ -105,7 +105,7 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 // attempts stay in the history.
 func comeBack(rec *metadata.Phase) {
 	*rec = metadata.Phase{
-		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Use: rec.Use,
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Upstream: rec.Upstream, Use: rec.Use,
 		RollbackContext: rec.RollbackContext,
 	}
 }

@@ -288,6 +288,10 @@ func (r *memRepo) ReadStaged(_ context.Context, s *git.Stage, name string) ([]by
 	return []byte(text), nil
 }
 
+func (r *memRepo) WithBase(_ context.Context, commit, _, _ string) (string, error) {
+	return commit, nil
+}
+
 func (r *memRepo) Diff(_ context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error) {
 	now := r.files()
 	if s != nil {

@@ -43,6 +43,7 @@ func TestMerge(t *testing.T) {
 		if err != nil || none.Behind != 0 || len(none.Conflicts) > 0 {
 			t.Fatalf("shallow %t: before the base moves it is %s, %+v, %v", shallow, tip, none, err)
 		}
+		began := r.Tip() // a phase after that
 		moveBase(t, user, map[string]string{"b.txt": "theirs\n"})
 		moved := moveBase(t, user, map[string]string{".gitattributes": "* merge=union\n"})
 		to, state, err := r.FindBase(t.Context(), "main", from)
@@ -69,6 +70,20 @@ func TestMerge(t *testing.T) {
 		}
 		if got := changed(t, r); got != nil {
 			t.Errorf("shallow %t: the work tree is not as the tip: %q", shallow, got)
+		}
+		// Of what the base has brought, and of what was there before, the phase has done nothing;
+		// also where a later process has the newest commits alone.
+		again := filepath.Join(filepath.Dir(user), "again")
+		sh(t, user, "clone", "-q", "--depth=1", "--branch=main", "file://"+bare, again)
+		for _, r := range []*Repo{r, openRun(t, again, pushing, inRoot(filepath.Join(filepath.Dir(user), "later")))} {
+			base, err := r.WithBase(t.Context(), began, from, to)
+			must(t, err)
+			if text, stat, err := r.Diff(t.Context(), base, nil); err != nil || stat.Files > 0 {
+				t.Errorf("shallow %t: the phase has changed\n%s%v", shallow, text, err)
+			}
+			if _, stat, err := r.Diff(t.Context(), began, nil); err != nil || stat.Files != 2 {
+				t.Errorf("shallow %t: without that it is %d files, %v", shallow, stat.Files, err)
+			}
 		}
 		if _, state, err = r.FindBase(t.Context(), "main", to); err != nil || state.Behind != 0 {
 			t.Errorf("shallow %t: then it is %+v, %v", shallow, state, err)

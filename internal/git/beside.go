@@ -62,29 +62,33 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 			r.Conflicts = append(r.Conflicts, merge.Conflict{Path: p})
 		}
 	}
-	rev := revision{message: "merged", time: at, tree: r.Commit}
-	if rev.ops, err = c.asIn(ctx, mine, r.Paths()); err != nil {
+	found, err := merge.At(ctx, c.git, mine, r.Paths())
+	if err != nil {
 		return "", nil, err
+	}
+	rev := revision{message: "merged", time: at, tree: r.Commit}
+	for _, p := range r.Paths() {
+		rev.ops = append(rev.ops, op{kind: 'D', path: p})
+	}
+	for _, e := range found {
+		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.Object})
 	}
 	commit, err := c.fastImport(ctx, besideRef, ours, []revision{rev}, true)
 	return commit, r.Conflicts, err
 }
 
-// asIn has paths be as a commit has them.
-func (c *comparer) asIn(ctx context.Context, commit string, paths []string) (ops []op, err error) {
-	for _, p := range paths {
-		ops = append(ops, op{kind: 'D', path: p})
+// WithBase gives a commit, on no branch, with what another one has and what the base has
+// changed from one of its commits to a later one. Where that does not go together there
+// are marks.
+func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (string, error) {
+	name := strings.Join([]string{commit, from, to}, " ")
+	if c.based[name] != "" {
+		return c.based[name], nil
 	}
-	for some := range slices.Chunk(paths, 1000) { // a command takes so many
-		out, err := c.git(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"}, some...)...)
-		if err != nil {
-			return nil, err
-		}
-		for _, record := range pathname.Records(out) {
-			info, name, _ := strings.Cut(record, "\t")
-			f := strings.Fields(info) // mode, kind, id
-			ops = append(ops, op{kind: 'M', path: name, mode: f[0], id: f[2]})
-		}
+	r, err := merge.Result{}, errors.Join(c.need(ctx, commit), c.need(ctx, from), c.need(ctx, to))
+	if err == nil {
+		r, err = merge.Since(ctx, c.git, commit, to, from)
 	}
-	return ops, nil
+	c.based = map[string]string{name: r.Commit}
+	return r.Commit, err
 }

@@ -27,7 +27,8 @@ const maxDiff = 8 << 20
 // comparer compares commits, what is staged, and the work tree.
 type comparer struct {
 	*tree
-	compared *comparison // of the newest tip with another commit, once it was asked for
+	compared *comparison       // of the newest tip with another commit, once it was asked for
+	based    map[string]string // see WithBase: the newest
 }
 
 // Diff returns how the commit of a stage will differ from another commit; with

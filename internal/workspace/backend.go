@@ -34,6 +34,7 @@ type Checkout interface {
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)
 	Ancestry(ctx context.Context, from string) ([]git.LogEntry, error)
 	Diff(ctx context.Context, from string, s *git.Stage, exclude ...string) (string, git.DiffStat, error)
+	WithBase(ctx context.Context, commit, from, to string) (string, error)
 	Changes(ctx context.Context) ([]git.Change, error)
 	Hidden(ctx context.Context, since time.Time) ([]git.Hidden, error)
 	Patch(ctx context.Context, limit int64) ([]byte, error)

@@ -225,6 +225,12 @@ func (t Tree) Patch(ctx context.Context) ([]byte, error) {
 	return patch, err
 }
 
+// WithBase gives a commit with what another one has and what the base has changed from
+// one of its commits to a later one.
+func (t Tree) WithBase(ctx context.Context, commit, from, to string) (string, error) {
+	return t.Repo.WithBase(ctx, commit, from, to)
+}
+
 // Diff gives how the tip differs from a commit, the run's own folder left out.
 func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, error) {
 	return t.diff(ctx, from, nil)

@@ -59,7 +59,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	if err != nil {
 		return run, effects{}, err
 	}
-	_, changed, err := diff(ctx, tip, p, run.Phase(d.Phase))
+	_, changed, err := e.diff(ctx, tip, run, p, run.Phase(d.Phase))
 	if err != nil {
 		return run, effects{}, err
 	}

@@ -131,7 +131,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if len(wrong) > 0 {
 		return blocked(metadata.OutputInvalid, metadata.All(wrong...)), nil
 	}
-	diff, _, err := diff(ctx, e.Tree, w.p, w.rec)
+	diff, _, err := e.diff(ctx, e.Tree, w.run, w.p, w.rec)
 	if err != nil {
 		return phases.Outcome{}, err
 	}

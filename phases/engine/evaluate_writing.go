@@ -98,7 +98,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		l.missing = append(l.missing, metadata.Because("is_unchanged", "file", w.artifact()))
 	}
 	written.Digest = sum
-	if _, written.Diff, err = diff(ctx, w.staged, w.p, w.rec); err != nil {
+	if _, written.Diff, err = e.diff(ctx, w.staged, w.run, w.p, w.rec); err != nil {
 		return written, l, err
 	}
 	if w.p.MustChange && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
@@ -178,14 +178,21 @@ type differ interface {
 
 // diff gives what changed in the code since the phase began. A phase that
 // cannot change code is not compared: looking would cost more than its record.
-func diff(ctx context.Context, now differ, p *pipelines.Phase, rec *metadata.Phase) (string, metadata.Diff, error) {
+func (e *Engine) diff(ctx context.Context, now differ, run metadata.Run, p *pipelines.Phase, rec *metadata.Phase) (text string, d metadata.Diff, err error) {
 	if p.Access != pipelines.AccessTree || rec.Base == "" {
 		return "", metadata.Diff{}, nil
 	}
-	if rec.Lane != nil && rec.Lane.Conflict != nil {
-		return now.Diff(ctx, rec.Lane.Base) // what went in before is the work of others
+	from := rec.Base
+	switch {
+	case rec.Lane != nil && rec.Lane.Conflict != nil:
+		from = rec.Lane.Base // what went in before is the work of others
+	case rec.Lane == nil && rec.Upstream != "":
+		from, err = e.Tree.WithBase(ctx, from, rec.Upstream, run.BaseCommit)
 	}
-	return now.Diff(ctx, rec.Base)
+	if err != nil {
+		return "", metadata.Diff{}, err
+	}
+	return now.Diff(ctx, from)
 }
 
 // differs reports whether a phase that has to change the code did so: in its

@@ -39,6 +39,9 @@ type Tree interface {
 	Patch(ctx context.Context) ([]byte, error)
 	// Diff gives how the tip differs from a commit, the run's own folder left out.
 	Diff(ctx context.Context, from string) (string, metadata.Diff, error)
+	// WithBase gives a commit, on no branch, with what another one has and what the base
+	// has changed from one of its commits to a later one.
+	WithBase(ctx context.Context, commit, from, to string) (string, error)
 	// Stage takes changed paths as they are now, to be committed; with none it is
 	// the tip.
 	Stage(ctx context.Context, paths ...string) (Staged, error)

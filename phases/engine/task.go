@@ -98,7 +98,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 		return data, err
 	}
 	if d.Do != phases.DoExecute {
-		if data.Diff, _, err = diff(ctx, e.Tree, p, rec); err != nil {
+		if data.Diff, _, err = e.diff(ctx, e.Tree, run, p, rec); err != nil {
 			return data, err
 		}
 	}

@@ -137,6 +137,10 @@ func (f *folderTree) Patch(ctx context.Context) ([]byte, error) {
 	return fmt.Append(nil, changes), nil
 }
 
+func (f *folderTree) WithBase(_ context.Context, commit, _, _ string) (string, error) {
+	return commit, nil
+}
+
 func (f *folderTree) Diff(_ context.Context, from string) (string, metadata.Diff, error) {
 	return f.compare(f.tip(), from)
 }

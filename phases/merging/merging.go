@@ -75,8 +75,8 @@ func Made(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why meta
 		next.CI.After = 0
 	}
 	for i := range next.Phases {
-		if rec := &next.Phases[i]; rec.Base != "" {
-			rec.Base = m.Commit // what the base brings is no work of the phase
+		if rec := &next.Phases[i]; rec.Base != "" && rec.Upstream == "" {
+			rec.Upstream = run.BaseCommit // what the base brings is no work of the phase
 		}
 	}
 	if len(m.Conflicts) == 0 { // else that would be said of files with marks

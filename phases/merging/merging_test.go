@@ -76,14 +76,25 @@ func TestMade(t *testing.T) {
 	}
 	for _, phase := range []string{"build", "test"} {
 		d := phases.Decide(plan, next)
-		if d.Do != phases.DoCheck || d.Phase != phase || next.Phase(phase).Base != next.BaseCommit {
-			t.Fatalf("it decides %+v, from %s", d, next.Phase(phase).Base)
+		if d.Do != phases.DoCheck || d.Phase != phase || next.Phase(phase).Base != run.Phase(phase).Base || next.Phase(phase).Upstream != run.BaseCommit {
+			t.Fatalf("it decides %+v, from %s with %s", d, next.Phase(phase).Base, next.Phase(phase).Upstream)
 		}
 		next = phases.Begin(next, d, phases.Beginning{At: noon})
 		next = phases.Apply(plan, next, d, phases.Outcome{At: noon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}})
 	}
 	if d := phases.Decide(plan, next); d.Do != phases.DoFinish {
 		t.Errorf("then it decides %+v", d)
+	}
+	// Taken back later, a phase has begun where it began, and knows what came in since.
+	again := Made(plan, next, metadata.Merge{At: noon, Commit: strings.Repeat("c", 40)}, "merged")
+	back, err := phases.PlanRollback(plan, again, phases.Rollback{To: "build", Step: metadata.Execute, Reason: "anew", At: noon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, phase := range []string{"build", "test"} {
+		if was, now := run.Phase(phase), back.Run.Phase(phase); now.Base != was.Base || now.Upstream != run.BaseCommit {
+			t.Errorf("%s has begun at %s with %s", phase, now.Base, now.Upstream)
+		}
 	}
 	other := run.Clone()
 	other.BaseCommit, other.Revision = strings.Repeat("c", 40), run.Revision+1

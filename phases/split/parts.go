@@ -106,13 +106,13 @@ func newest(run *metadata.Run, phase string) int {
 	return 0
 }
 
-// Base gives the commit that the first part of a phase started from; "" if none
-// has begun.
-func Base(run *metadata.Run, phase string) string {
+// First gives the part of a phase that began first, and has a commit that it started
+// from; nil if none has begun.
+func First(run *metadata.Run, phase string) *metadata.Phase {
 	for _, a := range run.Attempts {
 		if rec := run.Phase(a.Phase); rec != nil && Whole(rec) == phase && rec.Base != "" {
-			return rec.Base
+			return rec
 		}
 	}
-	return ""
+	return nil
 }

@@ -149,24 +149,45 @@ func (r *Result) Unfold(ctx context.Context, git Git) error {
 			continue
 		}
 		c.Path = besides.ReplaceAllString(c.Path, "")
-		out, err := git(ctx, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", r.Commit, "--", c.Path)
+		inside, err := At(ctx, git, r.Commit, []string{c.Path}, "-r")
 		if err != nil {
 			return err
 		}
-		for _, record := range pathname.Records(out) {
-			info, path, _ := strings.Cut(record, "\t")
-			if f := strings.Fields(info); len(f) == 3 && !slices.Contains(r.Paths(), path) { // mode, kind, id
-				in := Conflict{Path: path}
-				if r.Conflicts[i].Ours.Object == "" {
-					in.Ours.Object = f[2]
-				} else {
-					in.Theirs.Object = f[2]
-				}
-				r.Conflicts = append(r.Conflicts, in)
+		for _, e := range inside {
+			if slices.Contains(r.Paths(), e.Path) {
+				continue
 			}
+			in := Conflict{Path: e.Path}
+			if r.Conflicts[i].Ours.Object == "" {
+				in.Ours.Object = e.Object
+			} else {
+				in.Theirs.Object = e.Object
+			}
+			r.Conflicts = append(r.Conflicts, in)
 		}
 	}
 	return nil
+}
+
+// Entry is what a commit has at a path.
+type Entry struct{ Path, Mode, Object string }
+
+// At gives what a commit has at some paths. Flags are of git ls-tree.
+func At(ctx context.Context, git Git, commit string, paths []string, flags ...string) (all []Entry, err error) {
+	for some := range slices.Chunk(paths, 1000) { // a command takes so many
+		args := append([]string{"--literal-pathspecs", "ls-tree", "-z", "--full-tree"}, flags...)
+		out, err := git(ctx, append(append(args, commit, "--"), some...)...)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range pathname.Records(out) {
+			info, path, _ := strings.Cut(record, "\t")
+			if f := strings.Fields(info); len(f) == 3 { // mode, kind, id
+				all = append(all, Entry{path, f[0], f[2]})
+			}
+		}
+	}
+	return all, nil
 }
 
 // read gives what an object holds; nil if it is none, no file, or too large.
