@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -129,11 +130,15 @@ func (u *Updater) due(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if len(merging.Open(run)) > 0 {
 		return true
 	}
-	if ctx.Err() != nil || !merging.Due(u.Workspace.Plan, run, d) {
+	if ctx.Err() != nil {
 		return false
 	}
-	if d.Final() && len(u.marked(ctx, run)) > 0 {
+	due := merging.Due(u.Workspace.Plan, run, d)
+	if (due && d.Final() || merging.Ends(run, d)) && len(u.marked(ctx, run)) > 0 {
 		return true
+	}
+	if !due {
+		return false
 	}
 	if !u.found || u.tip != u.Workspace.Repo.Tip() {
 		if err := u.look(ctx, run); err != nil {
@@ -192,13 +197,20 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 	at := func(why metadata.Reason) (metadata.Run, error) {
 		return u.giveUp(ctx, e, run, metadata.Because("conflict_at", "branch", name, "paths", m.Conflicts, "why", why))
 	}
+	if len(m.Conflicts) > merge.MostConflicts {
+		return at(metadata.Because("conflict_many", "n", len(m.Conflicts)))
+	}
 	if len(m.Conflicts) > 0 {
 		if why := merging.WhyPerson(plan, run, u.state.Conflicts); why != "" {
 			return at(why)
 		}
 	}
 	staged, result, err := u.Workspace.Merge(ctx, u.commit, run.BaseCommit)
-	if err != nil {
+	var unfit *pathname.Unfit
+	switch {
+	case errors.As(err, &unfit): // each time anew, until it has another name there
+		return u.giveUp(ctx, e, run, metadata.Because("base_name_unfit", "branch", name, "path", shown([]string{unfit.Path})[0]))
+	case err != nil:
 		return run, err
 	}
 	// A rename can carry the run's change of a file to a path that no agent may change.
@@ -208,6 +220,14 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 		}
 		m.Conflicts = shown(paths)
 		return at(metadata.Because("conflict_protected", "path", m.Conflicts[0]))
+	}
+	// A link of the base can make the run's text one that no agent may write.
+	if paths := slices.DeleteFunc(result.Leading, func(p string) bool { return !boundary.Protected(p, plan.Protect) }); len(paths) > 0 {
+		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
+			return run, err
+		}
+		m.Conflicts = shown(paths)
+		return at(metadata.Because("conflict_link", "path", m.Conflicts[0]))
 	}
 	why := metadata.Because("base_merged", "branch", name, "n", u.state.Behind)
 	if len(m.Conflicts) > 0 {

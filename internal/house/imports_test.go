@@ -412,6 +412,7 @@ var rooms = map[string][]string{
 	"internal/base": {
 		"internal/git",
 		"internal/git/merge",
+		"internal/git/pathname",
 		"internal/workspace",
 		"metadata",
 		"phases",

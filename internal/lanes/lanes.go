@@ -39,8 +39,19 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 	if !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
-	if _, ok := lanes.Next(s.Engine.Plan, run, nil, s.Jobs); !ok {
+	first, ok := lanes.Next(s.Engine.Plan, run, nil, s.Jobs)
+	if !ok {
 		return run, false, nil
+	}
+	switch ready, err := s.Engine.Ready(ctx, run, first); {
+	case errors.Is(err, engine.ErrSteered):
+		return run, true, nil
+	case err != nil && ctx.Err() != nil:
+		return run, false, nil // the engine notes that it was told to stop
+	case err != nil || ready.Status != metadata.Running:
+		return ready, true, err
+	default:
+		run = ready
 	}
 	w := &writer{Side: s, run: run, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
 	err := w.work(ctx)

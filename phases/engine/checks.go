@@ -183,9 +183,10 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 		return run, nil, err
 	}
 	o.At = e.Now()
-	if next = run; phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil {
+	switch next = run; {
+	case e.Lane == nil && (phases.Broken(o.Checks) == nil || run.Setup == nil || phases.Broken(run.Setup) != nil):
 		next = phases.SetUp(run, o.Checks, o.At)
-	} else {
+	case phases.Broken(o.Checks) != nil:
 		broken, e.brokenBy = o.Checks, digest
 	}
 	if next.Status != metadata.Running {

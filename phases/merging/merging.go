@@ -45,6 +45,12 @@ func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
 	return d.Do == phases.DoFinish || d.Do == phases.DoWait && d.Code == metadata.AwaitingCI
 }
 
+// Ends reports whether a decision ends a run that has had conflicts of the base to mend,
+// because no agent gets further.
+func Ends(run metadata.Run, d phases.Decision) bool {
+	return len(Last(run)) > 0 && (d.Do == phases.DoFail || d.Code == metadata.Stuck)
+}
+
 // asked reports whether a person wants the base merged, and it was not since.
 func asked(run metadata.Run) bool {
 	for _, d := range slices.Backward(run.Decisions) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,6 +43,9 @@ type Result struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
 	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see Detail
+	Leading   []string   // symbolic links of the other commit that lead to what the tip has changed; see Detail
+
+	base string // commit since which both have changed something
 }
 
 // Paths are those of the conflicts.
@@ -113,7 +117,7 @@ func Since(ctx context.Context, git Git, tip, other, base string) (Result, error
 	if len(records) == 0 {
 		return Result{}, fmt.Errorf("git merge-tree answered %q", out)
 	}
-	var r Result
+	r := Result{base: root}
 	if r.Commit, err = alone(ctx, git, records[0], "-p", root); err == nil {
 		r.Conflicts, err = conflicts(records[1:])
 	}
@@ -121,9 +125,12 @@ func Since(ctx context.Context, git Git, tip, other, base string) (Result, error
 }
 
 // Detail adds to what a tip and another commit make together what the files in conflict
-// hold, and what is mixed.
+// hold, what is mixed, and which links lead to the work of the tip.
 func (r *Result) Detail(ctx context.Context, git Git, tip, other string) (err error) {
-	if r.Mixed, err = mixed(ctx, git, r.Commit, tip, other); err != nil {
+	if r.Mixed, err = mixed(ctx, git, r.Commit, tip, other); err == nil {
+		err = r.lead(ctx, git, tip)
+	}
+	if err != nil {
 		return err
 	}
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
@@ -181,9 +188,9 @@ func At(ctx context.Context, git Git, commit string, paths []string, flags ...st
 			return nil, err
 		}
 		for _, record := range pathname.Records(out) {
-			info, path, _ := strings.Cut(record, "\t")
+			info, name, _ := strings.Cut(record, "\t")
 			if f := strings.Fields(info); len(f) == 3 { // mode, kind, id
-				all = append(all, Entry{path, f[0], f[2]})
+				all = append(all, Entry{name, f[0], f[2]})
 			}
 		}
 	}
@@ -209,6 +216,47 @@ func read(ctx context.Context, git Git, object string) ([]byte, error) {
 		out = []byte{}
 	}
 	return out, err
+}
+
+// lead finds the links that come to a tip and lead to what it has changed.
+func (r *Result) lead(ctx context.Context, git Git, tip string) error {
+	out, err := git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=AMT", tip, r.Commit)
+	if err != nil {
+		return err
+	}
+	to, fields := map[string]string{}, pathname.Records(out)
+	for ; len(fields) >= 2; fields = fields[2:] {
+		link, f := fields[1], strings.Fields(fields[0]) // ":MODE MODE OBJECT OBJECT STATUS"
+		if len(f) != 5 || f[1] != "120000" {
+			continue
+		}
+		target, err := read(ctx, git, f[3])
+		if err != nil {
+			return err
+		}
+		if !path.IsAbs(string(target)) {
+			to[link] = path.Join(path.Dir(link), string(target))
+		}
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	if out, err = git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, tip); err != nil {
+		return err
+	}
+	ours := pathname.Records(out)
+	for link := range to {
+		target := to[link]
+		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
+			if slices.ContainsFunc(ours, func(p string) bool { return pathname.Under(p, target) || target == "." }) {
+				r.Leading = append(r.Leading, link)
+				break
+			}
+			target = to[target]
+		}
+	}
+	slices.Sort(r.Leading)
+	return nil
 }
 
 // mixed gives the paths at which a commit is like neither of two others.
@@ -242,13 +290,13 @@ func alone(ctx context.Context, git Git, files string, args ...string) (string, 
 func conflicts(records []string) ([]Conflict, error) {
 	var all []Conflict
 	for _, record := range records {
-		info, path, _ := strings.Cut(record, "\t")
+		info, name, _ := strings.Cut(record, "\t")
 		f := strings.Fields(info)
 		if len(f) != 3 {
 			return nil, fmt.Errorf("git merge-tree answered %q", record)
 		}
-		if n := len(all); n == 0 || all[n-1].Path != path {
-			all = append(all, Conflict{Path: path})
+		if n := len(all); n == 0 || all[n-1].Path != name {
+			all = append(all, Conflict{Path: name})
 		}
 		c := &all[len(all)-1]
 		switch f[2] {

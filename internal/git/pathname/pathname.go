@@ -11,6 +11,22 @@ import (
 
 // Check refuses what must not be committed by that name.
 func Check(p string) error {
+	if err := check(p); err != nil {
+		return &Unfit{p, err}
+	}
+	return nil
+}
+
+// Unfit says that a path is not committed, and why.
+type Unfit struct {
+	Path string
+	Err  error
+}
+
+// Error says what is wrong with the path.
+func (u *Unfit) Error() string { return u.Err.Error() }
+
+func check(p string) error {
 	if i := strings.IndexFunc(p, func(c rune) bool { return c < ' ' || c == 0x7f }); i >= 0 {
 		return fmt.Errorf("%q: a name with a control character is not committed: rename the file", p)
 	}
