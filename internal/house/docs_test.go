@@ -2,9 +2,11 @@ package house_test
 
 import (
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -31,6 +33,7 @@ func TestLint(t *testing.T) {
 	}{
 		{"clean", "# A\n\n[x](#a) [y](other.md#two-words-code) [z](../LICENSE) [w](/docs/other.md#again-1) <https://example.com>\n\n```sh\nls\n```\n", nil},
 		{"no such file", "[x](gone.md)\n", []string{"1: the link gone.md leads nowhere"}},
+		{"no such picture", "<source srcset=\"a.png\"><img src=\"b.png\">\n", []string{"1: the link a.png leads nowhere", "1: the link b.png leads nowhere"}},
 		{"no such file, by reference", "[x]\n\n[x]: gone.md\n", []string{"3: the link gone.md leads nowhere"}},
 		{"no such anchor", "# A\n[x](#b) [y](other.md#c)\n", []string{"2: the link #b leads to no heading", "2: the link other.md#c leads to no heading"}},
 		{"out of the repository", "[x](../../notes.md)\n", []string{"1: the link ../../notes.md leads out of the repository"}},
@@ -48,6 +51,46 @@ func TestLint(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever reads the README gets to every document, by links, and so does who reads the list of them.
+func TestDocumentsAreReached(t *testing.T) {
+	for _, first := range []string{"README.md", "docs/README.md"} {
+		for _, doc := range unreached(t, first) {
+			t.Errorf("no link leads from %s to %s, not even by other documents", first, doc)
+		}
+	}
+	for _, doc := range documents(t) {
+		if listed := strings.HasPrefix(doc, "docs/") && !strings.HasSuffix(doc, ".ja.md") && doc != "docs/README.md"; listed &&
+			!strings.Contains(read(t, "docs/README.md"), "]("+path.Base(doc)+")") {
+			t.Errorf("docs/README.md does not list %s", doc)
+		}
+	}
+}
+
+// unreached are the documents and pictures for people that no links lead to from the first.
+func unreached(t *testing.T, first string) []string {
+	left := map[string]bool{}
+	for _, name := range files(t, func(name string) bool {
+		return strings.HasPrefix(name, "docs/") && path.Ext(name) != ".sum" || path.Ext(name) == ".md" && !strings.Contains(name, "/")
+	}) {
+		left[name] = true
+	}
+	next := []string{first}
+	for len(next) > 0 {
+		doc := next[0]
+		next = next[1:]
+		if delete(left, doc); path.Ext(doc) != ".md" {
+			continue
+		}
+		for _, l := range parse(read(t, doc)).links {
+			target, _, _ := strings.Cut(path.Join(path.Dir(doc), l.text), "#")
+			if left[target] && !slices.Contains(next, target) {
+				next = append(next, target)
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(left))
 }
 
 // lint gives what is wrong with a document, each with its line. The links are

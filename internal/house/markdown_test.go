@@ -25,7 +25,7 @@ var (
 	fenceLine   = regexp.MustCompile("^ *(```+|~~~+) *([^ `]*)")
 	headingLine = regexp.MustCompile(`^#{1,6} +(.*?)[ #]*$`)
 	codeSpan    = regexp.MustCompile("`+([^`]+)`+")
-	link        = regexp.MustCompile(`\]\(<?([^)>\s]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: +(\S+)|(?:href|src)="([^"]+)"`)
+	link        = regexp.MustCompile(`\]\(<?([^)>\s]+)>?(?: "[^"]*")?\)|^\[[^\]]+\]: +(\S+)|(?:href|src|srcset)="([^"]+)"`)
 	anchorTag   = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
 	homePath    = regexp.MustCompile(`(?:^|[^\w.~/-])/(?:home|root|work|Users)/`)
 	notInSlug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
