@@ -49,8 +49,8 @@ type bot struct {
 	w      *workspace.Workspace // nil: no run is open
 	engine *engine.Engine
 	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
-	acted  bool // this process did more with the run than refuse commands
-	obeyed int  // commands that this process took
+	acted  bool         // this process did more with the run than refuse commands
+	obeyed int          // commands that this process took
 	// askedCI says that it is known whether CI has something to say.
 	askedCI bool
 	// strangers is how many reviews by people without the right it has seen.

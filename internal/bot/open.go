@@ -228,7 +228,6 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		b.answer(c, no)
 	}
 	b.tellTaken()
-	b.tellRemoved()
 	if b.before.IssueNumber != "" {
 		b.voice.warn(exit.NotAllowed(metadata.Because("begun_anew", "branch", b.before.BranchName)))
 	}
