@@ -77,6 +77,25 @@ func digestOf(rec *metadata.Phase) string {
 	return rec.Digest
 }
 
+// advised is why a phase advises to give up; "" if it does not.
+func advised(rec *metadata.Phase) metadata.Reason {
+	for _, ask := range rec.Ask.Each() {
+		if ask.Code() == "gives_up" {
+			return ask.Value("reason")
+		}
+	}
+	return ""
+}
+
+// GivenUp is why a run was given up: its agent advised so, and a person approved that.
+// "" if it was not.
+func GivenUp(run metadata.Run) metadata.Reason {
+	if run.Status != metadata.Cancelled || run.Stop == nil || run.Stop.Why.Code() != "given_up" {
+		return ""
+	}
+	return run.Stop.Why.Value("reason")
+}
+
 // Approval says which phase waits for an approval, and by whom: the first, if
 // several parts do. ok is false if none does.
 func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, why metadata.Reason, ok bool) {

@@ -50,6 +50,9 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	run.Approvals = append(run.Approvals, metadata.Approval{
 		Phase: waits, Generation: rec.Generation, Attempt: rec.Written, Touched: rec.Touched, Digest: digestOf(rec), Role: role, By: c.By, Comment: c.Comment, At: c.At,
 	})
+	if why := advised(rec); why != "" && len(approvedBy(run, rec, role)) >= max(1, plan.Phase(waits).Approvers) {
+		return Cancel(run, metadata.Because("given_up", "reason", why), c.At)
+	}
 	switch still := needed(plan, run, plan.Phase(waits), rec); {
 	case still.Code == metadata.AwaitingPerson && run.Stop != nil && run.Stop.Phase == waits: // for others
 		stop := *run.Stop

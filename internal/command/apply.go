@@ -139,6 +139,9 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		phase, role, _, _ := phases.ApprovalOf(plan, run, o.Phase)
 		next, err = phases.Approve(plan, run, c)
 		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
+		if next.Status == metadata.Cancelled {
+			why = next.Stop.Why
+		}
 	case "answer":
 		next, err = phases.Answer(run, o.Question, o.Text, c)
 		why = metadata.Because("answered", "question", o.Question)

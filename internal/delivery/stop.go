@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -105,4 +106,36 @@ func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
 		Path: fmt.Sprintf("/issues/%d/labels", d.Issue), Body: map[string]any{"labels": []string{WaitingLabel}},
 	}, nil)
 	d.Voice.warnOf(err)
+}
+
+// CloseGivenUp closes the pull request and the issue of a run that was given up, each
+// with a comment that says why. What is done already is found. The issue comes last:
+// once it is closed, no job works on the run any more.
+func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run) {
+	if phases.GivenUp(run) == "" || d.Expired() {
+		return
+	}
+	if run.PRNumber > 0 {
+		pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+		if err == nil && pull.State == "open" {
+			err = d.closeWith(ctx, run, run.PRNumber, fmt.Sprintf("/pulls/%d", run.PRNumber), "pull-requests: write", map[string]any{"state": "closed"})
+		}
+		if err != nil {
+			d.Voice.Warn(err)
+			return // the next job begins here
+		}
+	}
+	d.Voice.warnOf(d.closeWith(ctx, run, d.Issue, fmt.Sprintf("/issues/%d", d.Issue), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}))
+}
+
+// closeWith closes an issue or a pull request, after a comment that says why.
+func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, number int, path, needs string, body map[string]any) error {
+	marker, why := page.GivenUp(run)
+	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, run.Stop.At.Add(-page.ClockSkew)); err != nil {
+		return err
+	}
+	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
+		What: fmt.Sprintf("close number %d", number), Needs: needs, Method: http.MethodPatch, Repeatable: true, Path: path, Body: body,
+	}, nil)
+	return err
 }

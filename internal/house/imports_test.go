@@ -434,6 +434,7 @@ var rooms = map[string][]string{
 		"internal/workflow",
 		"internal/workspace",
 		"metadata",
+		"phases",
 		"pipelines",
 		"prompts",
 	},

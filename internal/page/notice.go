@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -50,5 +51,20 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 	return w.reply(marker, []string{
 		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(),
 		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+	})
+}
+
+// GivenUp says why a run was given up, with the marker of that comment. It stands on the
+// issue and on the pull request, which are closed then.
+func GivenUp(run metadata.Run) (marker, body string) {
+	w := newWriter(nil, run, Notices{})
+	who := ""
+	if n := len(run.Approvals); n > 0 {
+		who = run.Approvals[n-1].By
+	}
+	marker = MarkerOf("given-up", fmt.Sprintf("%s/%d", run.IssueNumber, run.Stop.At.Unix()))
+	return marker, w.reply(marker, []string{
+		markdown.Quote("**"+w.Shown("closed given up", "who", markdown.Code(markdown.Truncate(who, 60)))+"**", markdown.Truncate(phases.GivenUp(run).In(w.Catalogue), 4_000)),
+		w.Shown("after given up"), markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL),
 	})
 }

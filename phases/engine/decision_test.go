@@ -26,8 +26,8 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 		`{"decision": null}`:   `it decided "null"`,
 		`{"decision": "rollback", "reason": "the plan is wrong"}`:                              "does not say which: the plan is wrong",
 		`{"decision": "fail", "rollback": {"phase": "plan", "step": "revise", "reason": "r"}}`: `it decided "fail"`,
-		`{"decision": "abort", "reason": "it would be wrong"}`:                                 "it advises to give up (/cancel does): it would be wrong",
-		`{"abort": "it would be wrong"}`:                                                       "it advises to give up (/cancel does): it would be wrong",
+		`{"decision": "abort", "reason": "it would be wrong"}`:                                 "it advises to give up, which approving does: it would be wrong",
+		`{"abort": "it would be wrong"}`:                                                       "it advises to give up, which approving does: it would be wrong",
 	}
 	for report, why := range tests {
 		for _, last := range []string{"plan", "tell"} {
@@ -54,6 +54,12 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 			next, err := phases.Approve(plan, run, phases.Command{By: "ada", At: s.engine.Now()})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(why, "give up") {
+				if next.Status != metadata.Cancelled || english(phases.GivenUp(next)) != "it would be wrong" {
+					t.Errorf("%s of %s, approved: the run is %s (%+v)", report, last, next.Status, next.Stop)
+				}
+				continue
 			}
 			s.run = next
 			if run = s.goOn(t.Context()); run.Status != metadata.Completed {

@@ -20,6 +20,7 @@ type Issue struct {
 	Labels  []string
 	Type    string // empty: none
 	State   string // empty: open
+	Reason  string // why it is closed; empty: completed
 	Locked  bool
 	Pull    bool // it is a pull request
 	Created time.Time
@@ -263,6 +264,7 @@ func (v *visit) editIssue() result {
 	if state, sent := field[string](v, "state"); sent {
 		next.State = state
 	}
+	next.Reason, _ = field[string](v, "state_reason")
 	if _, sent := field[[]any](v, "labels"); sent && v.has("triage") {
 		next.Labels = v.sentLabels()
 	}

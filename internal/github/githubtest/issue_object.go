@@ -1,5 +1,7 @@
 package githubtest
 
+import "cmp"
+
 // issueObject is an issue as GitHub sends it.
 func (s *Server) issueObject(repo *repository, is *Issue) object {
 	api, web := s.apiOf(repo), s.webOf(repo)
@@ -28,7 +30,7 @@ func (s *Server) issueObject(repo *repository, is *Issue) object {
 		out["type"] = object{"id": 1, "node_id": node("IT", 1), "name": is.Type, "description": nil, "color": "red"}
 	}
 	if is.State == "closed" {
-		out["state_reason"], out["closed_at"], out["closed_by"] = "completed", stamp(is.Updated), s.user(repo.owner)
+		out["state_reason"], out["closed_at"], out["closed_by"] = cmp.Or(is.Reason, "completed"), stamp(is.Updated), s.user(repo.owner)
 	}
 	if is.Pull {
 		pull, merged := at(web, "pull", is.Number), any(nil)
