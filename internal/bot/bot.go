@@ -30,6 +30,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -117,7 +118,11 @@ func (b *bot) act(ctx context.Context) jobEnd {
 		return jobEnd{decision: denied, Denial: *no}
 	}
 	asked := b.t.Requested
-	if b.t.Pull > 0 {
+	if b.t.Closed > 0 {
+		if end := b.turnToWaiting(ctx); end != nil {
+			return *end
+		}
+	} else if b.t.Pull > 0 {
 		if end := b.turnToIssue(ctx); end != nil {
 			return *end
 		}
@@ -142,15 +147,23 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	return b.session(ctx)
 }
 
-// mayGoOn says whether the run on whose branch CI has ended waits for that.
+// mayGoOn says whether the run on whose branch CI has ended, or that waits for an issue
+// which was closed, goes on by that.
 func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
-	case err != nil || !ci.Waits(run):
+	case err != nil || !goesOnAlone(run):
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
 	}
 	return jobEnd{decision: toRun}
+}
+
+// goesOnAlone reports whether a run waits for what is no person's decision: CI, or that
+// other issues are closed.
+func goesOnAlone(run metadata.Run) bool {
+	_, issues := dependency.Of(run)
+	return ci.Waits(run) || len(issues) > 0
 }
 
 // turnToIssue turns from the pull request that a command stands on to the issue
@@ -194,6 +207,21 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		return &end
 	}
 	return nil
+}
+
+// turnToWaiting turns from an issue that was closed to that of the run which waits for it.
+// What it returns is how the job ends if none does.
+func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
+	switch n, err := b.awaited().By(ctx, b.t.Closed, delivery.WaitingLabel); {
+	case err != nil:
+		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
+	case n == 0:
+		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
+	default:
+		b.t.Number, b.thread = n, b.gh.Thread(b.owner, b.name, n)
+		b.inbox.TurnTo(b.thread)
+		return nil
+	}
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.

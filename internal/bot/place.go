@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/awaited"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -62,6 +63,11 @@ func newPlace(j *job.Job, in trigger.Inputs, t trigger.Trigger) (*place, error) 
 
 // id is that of the issue, as runs spell it.
 func (p *place) id() string { return strconv.Itoa(p.t.Number) }
+
+// awaited are the issues that runs wait for.
+func (p *place) awaited() awaited.Place {
+	return awaited.Place{GitHub: p.gh, Owner: p.owner, Name: p.name, Env: p.env}
+}
 
 // workFolder is the checkout.
 func (p *place) workFolder() string {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/base"
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -17,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -108,6 +108,10 @@ func (b *bot) begin(ctx context.Context) error {
 	if b.t.Requested.Command.Name != "cancel" { // which is all that a closed issue takes
 		// A job that was killed may have opened some, and a rollback must know.
 		run, err = b.keepChildren(ctx, run)
+		if err == nil {
+			_, err = b.lookAtIssues(ctx)
+			run = b.w.Run
+		}
 	}
 	if err == nil {
 		run, err = b.drain(ctx, run)
@@ -132,18 +136,49 @@ func (b *bot) obeyedBefore(run metadata.Run) bool {
 	return b.again && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
 }
 
+// lookAtIssues looks at the issues that the run waits for. It reports whether the run
+// goes on, because all of them are closed. What GitHub does not say is asked again by
+// the next job.
+func (b *bot) lookAtIssues(ctx context.Context) (more bool, err error) {
+	phase, issues := dependency.Of(b.w.Run)
+	if len(issues) == 0 || ctx.Err() != nil {
+		return false, nil
+	}
+	found, circle, err := b.awaited().Look(ctx, b.t.Number, issues)
+	if err != nil {
+		b.voice.warn(err)
+		return false, nil
+	}
+	next, changed := dependency.Looked(b.w.Run, phase, found, circle, b.env.Now())
+	if !changed {
+		return false, nil
+	}
+	if err := b.engine.Amend(ctx, next, "the issues that "+phase+" waits for"); err != nil {
+		return false, err
+	}
+	more = next.Status == metadata.Running
+	b.acted, b.lease.holding = true, b.lease.holding || more
+	b.keep(next)
+	return more, nil
+}
+
 // runToStop runs the engine until it stops, and then does what follows from
 // that.
 func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && ci.Waits(b.w.Run)) {
+	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && goesOnAlone(b.w.Run)) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {
 		if err := b.work(ctx); err != nil {
 			return b.broke(ctx, err)
+		}
+		if on, err := b.lookAtIssues(ctx); err != nil {
+			return b.broke(ctx, err)
+		} else if on {
+			continue
 		}
 		end := b.finish(ctx)
 		more, err := b.takeRemaining(ctx)

@@ -59,6 +59,14 @@ func labeled(by, label string) object {
 	return e
 }
 
+// closedBy is the event of issue 7 being closed, which a run may wait for.
+func closedBy(who string) object {
+	e := said(who, "User", "")
+	e["action"] = "closed"
+	delete(e, "comment")
+	return e
+}
+
 func TestWorkflowStarts(t *testing.T) {
 	none := map[string]string{}
 	for _, tt := range []struct {
@@ -72,6 +80,7 @@ func TestWorkflowStarts(t *testing.T) {
 		{"bot", "issue_comment", said("other[bot]", "Bot", "/run"), none},
 		{"label", "issues", labeled("ann", "reprise"), bothJobs},
 		{"other label", "issues", labeled("ann", "bug"), none},
+		{"closed", "issues", closedBy("ann"), bothJobs},
 		{"by hand", "workflow_dispatch", object{"inputs": object{"issue": "7", "command": "/run"}, "sender": object{"login": "ann"}}, bothJobs},
 		{"by a program", "repository_dispatch", object{"action": "reprise", "client_payload": object{"issue": "7"}, "sender": object{"login": "ann"}}, bothJobs},
 	} {

@@ -37,7 +37,8 @@ type Trigger struct {
 	Label      string         // the one that asked, to be taken off
 	At         time.Time
 	Branch     string // the default branch, if the event says so
-	CI         bool   // nobody asks: CI has ended on the branch of the run
+	CI         bool   // nobody asks: CI has ended on the branch of the run, or an issue was closed
+	Closed     int    // that issue; Number is to be that of the run that waits for it
 }
 
 // Said is the id of the comment with the command; 0 if it came another way.
@@ -164,6 +165,9 @@ func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
 		return t.readReview(ev, in, r)
 	case ev.Name == "workflow_run" || ev.Name == "check_suite":
 		return t.readCI(ev, in)
+	case ev.Name == "issues" && ev.Action == "closed" && ev.Issue != nil && !ev.Issue.IsPull:
+		t.CI, t.Closed, t.Number, t.Issue, t.Requested = true, ev.Issue.Number, 0, nil, command.Parse("resume", true)
+		return nil
 	case ev.Name == "issues":
 		if ev.Action != "labeled" || in.Label == "" || !strings.EqualFold(ev.Label, in.Label) {
 			return deny(metadata.NoTrigger, metadata.Because("other_label", "label", in.Label))

@@ -19,6 +19,7 @@ func FuzzTrigger(f *testing.F) {
 			`"action":"created","comment":{"id":3,"body":"/run","user":{"login":"ada","id":1,"type":"User"},"created_at":"2026-03-01T09:00:00Z","updated_at":"2026-03-01T09:00:00Z"},"issue":{"number":7}`,
 			`"action":"created","comment":{"id":3,"body":"/approve\n<!-- reprise:x -->","user":{"login":"ada"}},"issue":{"number":7}`,
 			`"action":"edited","comment":{"id":3,"body":"/run","user":{"login":"dependabot[bot]","type":"Bot"}},"issue":{"number":7,"pull_request":{}}`,
+			`"action":"closed","issue":{"number":3}`,
 			`"action":"labeled","label":{"name":"Reprise"},"issue":{"number":7,"labels":["reprise"]}`,
 			`"inputs":{"issue":"#7","command":"rollback design because\n::error::x"}`,
 			`"action":"reprise","client_payload":{"issue":7,"command":"-x"},"inputs":{"issue":"99999999999"}`,
@@ -48,6 +49,11 @@ func FuzzTrigger(f *testing.F) {
 		}
 		bot := strings.HasSuffix(asked.By, "[bot]") || ev.Sender.Type == "Bot"
 		switch {
+		case asked.Closed > 0: // nor here: it is only said which issue was closed
+			if asked.By != "" || asked.Number != 0 || asked.Issue != nil || asked.ByForm() || asked.Requested.Command.Name != "resume" || ev.Name != "issues" || ev.Action != "closed" {
+				t.Errorf("it goes on for %+v", asked)
+			}
+			return
 		case asked.CI: // nobody asks; it is only said of which run CI has ended
 			if asked.By != "" || asked.Number < 1 || asked.ByForm() || asked.Requested.Command.Name != "resume" || strings.Contains(string(ev.Ran), "eve/") || ev.Action != "completed" {
 				t.Errorf("it goes on for %+v", asked)

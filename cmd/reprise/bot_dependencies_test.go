@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+const dependsOn = `
+name: "own"
+agents: own: {use: "command", command: ["worker"]}
+phases: [
+	{name: "plan", goal: "Plan.", review: false, report: depends_on?: [...int]},
+	{name: "build", goal: "Build.", review: false},
+]
+`
+
+// A run that needs other issues first waits with their names, and goes on once they are
+// closed. Those that wait for each other are told so.
+func TestDependencies(t *testing.T) {
+	h := newStage(t, dependsOn)
+	for n, title := range map[int]string{3: "Parse it", 4: "Read it", 5: "Print it"} {
+		h.forge.AddIssue(hubRepo, githubtest.Issue{Number: n, Title: title, Author: "bob"})
+	}
+	closing := func(n int, actor string) *hubJob {
+		h.forge.ChangeIssue(hubRepo, n, func(is *githubtest.Issue) { is.State = "closed" })
+		return h.start("issues", actor, h.forge.IssuePayload(hubRepo, n, "closed", actor))
+	}
+	before := h.forge.Counts().Calls
+	closing(4, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+	if n := h.forge.Counts().Calls - before; n > 1 {
+		t.Errorf("where no run waits, an issue that is closed costs %d calls", n)
+	}
+	h.write("home/plan-execute", `echo planned >>"$REPRISE_ARTIFACT"
+case "$REPRISE_ARTIFACT" in
+*issue-7*) echo '{"structured": {"depends_on": [3, 4]}}' ;;
+*issue-3*) echo '{"structured": {"depends_on": [7]}}' ;;
+esac
+exit 0
+`)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
+	waits := func(why string) {
+		t.Helper()
+		if run := h.record(); run.Status != metadata.Waiting || run.Stop.Code != metadata.AwaitingPerson || !strings.Contains(run.Phase("plan").Ask.In(prompts.Words("en")), why) {
+			t.Errorf("the run is %s: %+v", run.Status, run.Stop)
+		}
+		has(t, "the live comment", strings.ReplaceAll(h.ours("progress")[0].Body, "`", ""), why)
+	}
+	waits("it needs these issues to be done first: #3 (Parse it)")
+	closing(5, "eve").end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
+
+	h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(exit.Done).wants("status", "waiting")
+	h.comment("ada", "/resume").end(anyCode)
+	waits("these issues wait for each other: #7, #3, #7")
+
+	gate := h.inputs["command"]
+	h.inputs["command"] = "gate"
+	closing(3, "eve").end(exit.Done).wants("decision", "run", "issue", "7")
+	h.inputs["command"] = gate
+	closing(3, "eve").end(exit.Done).wants("status", "completed", "issue", "7")
+	if got := h.calls(); got != "plan execute, plan execute, build execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}
