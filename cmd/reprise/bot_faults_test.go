@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -50,7 +51,8 @@ echo done >"$REPRISE_ARTIFACT"
 echo '{"text": "Done.", "structured": {"remaining": [{"title": "Translate", "body": "It only speaks English."}]}}'
 `
 
-// newFaulty is a hub with that pipeline, whose jobs are in a hurry.
+// newFaulty is a hub with that pipeline, whose jobs are in a hurry, and below whose issue
+// something was said.
 func newFaulty(t *testing.T) *hub {
 	t.Helper()
 	h := newHubOf(t, map[string]string{".github/reprise/pipelines/small.cue": small})
@@ -59,6 +61,8 @@ func newFaulty(t *testing.T) *hub {
 	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	h.say("max", "In English.")
+	h.say("bob", "Once is enough.")
 	return h
 }
 
@@ -377,6 +381,24 @@ func (h *hub) disturb(k int, f fault, text string, anew bool, commands *[]int64)
 	if err := h.sound(*commands); err != nil {
 		h.t.Fatalf("call %d: %v\n%s", k, err, l.log.String())
 	}
+	// Where GitHub says that it does not say who may write, only the author is heard.
+	if by := h.heardOf(); by != "max, bob" && (by != "bob" || !slices.Contains([]string{"401", "403", "404"}, f.name)) {
+		h.t.Errorf("call %d: of the discussion the run knows what is said by %q\n%s", k, by, l.log.String())
+	}
+}
+
+// heardOf names whose comments the run has taken.
+func (h *hub) heardOf() string {
+	at := recordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	data, err := testenv.Git(h.path("origin.git"), "show", at+":.reprise/issue-7/discussion.json")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	said, err := issue.ParseDiscussion([]byte(data))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return strings.Join(said.By(), ", ")
 }
 
 // help asks a question, which has to be answered once: at once, or when the

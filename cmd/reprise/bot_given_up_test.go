@@ -22,24 +22,12 @@ phases: [
 // A person who approves that a run is given up closes issue and pull request with it,
 // once, and whoever reopens the issue goes on.
 func TestGivenUp(t *testing.T) {
-	h := newStage(t, givesUp)
-	h.write("home/build-execute", changesCode)
-	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {"abort": "It does this already, @hana: see sum.go"}}'; exit 0`+"\n")
-	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
-	run := h.record()
+	h, run := newGivenUp(t)
 	has(t, "the live comment", h.ours("progress")[0].Body, "advises to give up, which approving does")
-	open := func(number int) (out githubtest.Issue) {
-		for _, is := range h.forge.Issues(hubRepo) {
-			if is.Number == number {
-				out = is
-			}
-		}
-		return out
-	}
 	small := h.say("ada", "/approve")
 	h.heard(small, "ada").end(anyCode)
 	h.signs(small, "eyes confused")
-	if open(hubIssue).State == "closed" {
+	if h.thread(hubIssue).State == "closed" {
 		t.Fatal("somebody without the right has closed the issue")
 	}
 	approved := h.say("max", "/approve")
@@ -48,9 +36,31 @@ func TestGivenUp(t *testing.T) {
 	if got := h.record(); got.Status != metadata.Cancelled || got.Stop.Why.Code() != "given_up" {
 		t.Errorf("the run is %s: %+v", got.Status, got.Stop)
 	}
-	for _, number := range []int{hubIssue, run.PRNumber} {
-		if is := open(number); is.State != "closed" || number == hubIssue && is.Reason != "not_planned" {
-			t.Errorf("number %d is %+v", number, is)
+	h.closedOnce(run.PRNumber)
+	if got := h.calls(); got != "build execute, judge execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "open" })
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+}
+
+// thread is the issue or the pull request of that number.
+func (h *hub) thread(number int) (out githubtest.Issue) {
+	for _, is := range h.forge.Issues(hubRepo) {
+		if is.Number == number {
+			out = is
+		}
+	}
+	return out
+}
+
+// closedOnce says that the issue and its pull request are closed, each with one comment
+// that says why.
+func (h *hub) closedOnce(pull int) {
+	h.t.Helper()
+	for _, number := range []int{hubIssue, pull} {
+		if is := h.thread(number); is.State != "closed" || number == hubIssue && is.Reason != "not_planned" {
+			h.t.Errorf("number %d is %+v", number, is)
 		}
 		var said []string
 		for _, c := range h.forge.Comments(hubRepo, number) {
@@ -59,16 +69,45 @@ func TestGivenUp(t *testing.T) {
 			}
 		}
 		if len(said) != 1 {
-			t.Fatalf("on number %d it is said %d times why", number, len(said))
+			h.t.Fatalf("on number %d it is said %d times why", number, len(said))
 		}
-		has(t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/run")
+		has(h.t, "what is said", said[0], "`max`", "It does this already", "sum.go", "/run")
 		if strings.Contains(said[0], " @hana") {
-			t.Errorf("somebody is called by what an agent wrote:\n%s", said[0])
+			h.t.Errorf("somebody is called by what an agent wrote:\n%s", said[0])
 		}
 	}
-	if got := h.calls(); got != "build execute, judge execute" {
-		t.Errorf("the agent was called for %s", got)
+}
+
+// newGivenUp is a stage whose run waits for a person to approve that it is given up.
+func newGivenUp(t *testing.T) (*hub, metadata.Run) {
+	t.Helper()
+	h := newStage(t, givesUp)
+	h.write("home/build-execute", changesCode)
+	h.write("home/judge-execute", `echo judged >>"$REPRISE_ARTIFACT"; echo '{"structured": {"abort": "It does this already, @hana: see sum.go"}}'; exit 0`+"\n")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
+	return h, h.record()
+}
+
+// Whichever answer is lost while they are closed, both are in the end, and nothing is
+// said twice.
+func TestGivenUpThoughAnswersAreLost(t *testing.T) {
+	for i, lost := range []string{
+		"POST /repos/acme/widget/issues/8/comments", "PATCH /repos/acme/widget/pulls/8",
+		"POST /repos/acme/widget/issues/7/comments", "PATCH /repos/acme/widget/issues/7",
+	} {
+		t.Run(lost, func(t *testing.T) {
+			h, run := newGivenUp(t)
+			f := githubtest.Fault{Reset: true}
+			if i%2 == 0 {
+				f = githubtest.After(githubtest.Status(502, "Server Error"))
+			}
+			h.forge.Fault(lost, f)
+			id := h.say("max", "/approve")
+			h.heard(id, "max").end(anyCode).wants("status", "cancelled")
+			if h.thread(hubIssue).State != "closed" || h.thread(run.PRNumber).State != "closed" {
+				h.heard(id, "max", "GITHUB_RUN_ATTEMPT=2").end(anyCode)
+			}
+			h.closedOnce(run.PRNumber)
+		})
 	}
-	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.State = "open" })
-	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 }

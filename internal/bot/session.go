@@ -326,7 +326,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 		b.delivery.Checks(ctx, b.w.Run)
 	}
 	if first || b.obeyed > 0 || b.again {
-		b.delivery.CloseGivenUp(ctx, b.w.Run)
+		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
 	}
 	if first || b.obeyed > 0 || b.again {
 		b.tellPeople(ctx)

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -109,29 +110,32 @@ func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
 }
 
 // CloseGivenUp closes the pull request and the issue of a run that was given up, each
-// with a comment that says why. What is done already is found. The issue comes last:
-// once it is closed, no job works on the run any more.
-func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run) {
+// with a comment that says why. What is done already is found: no such comment is older
+// than since. The issue comes last: once it is closed, no job works on the run any more.
+func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, since time.Time) {
 	if phases.GivenUp(run) == "" || d.Expired() {
 		return
+	}
+	if stopped := run.Stop.At.Add(-page.ClockSkew); stopped.Before(since) {
+		since = stopped
 	}
 	if run.PRNumber > 0 {
 		pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
 		if err == nil && pull.State == "open" {
-			err = d.closeWith(ctx, run, run.PRNumber, fmt.Sprintf("/pulls/%d", run.PRNumber), "pull-requests: write", map[string]any{"state": "closed"})
+			err = d.closeWith(ctx, run, since, run.PRNumber, fmt.Sprintf("/pulls/%d", run.PRNumber), "pull-requests: write", map[string]any{"state": "closed"})
 		}
 		if err != nil {
 			d.Voice.Warn(err)
 			return // the next job begins here
 		}
 	}
-	d.Voice.warnOf(d.closeWith(ctx, run, d.Issue, fmt.Sprintf("/issues/%d", d.Issue), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}))
+	d.Voice.warnOf(d.closeWith(ctx, run, since, d.Issue, fmt.Sprintf("/issues/%d", d.Issue), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}))
 }
 
 // closeWith closes an issue or a pull request, after a comment that says why.
-func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, number int, path, needs string, body map[string]any) error {
+func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, path, needs string, body map[string]any) error {
 	marker, why := page.GivenUp(run)
-	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, run.Stop.At.Add(-page.ClockSkew)); err != nil {
+	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, since); err != nil {
 		return err
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
