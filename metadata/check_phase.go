@@ -44,6 +44,9 @@ func (c *checker) phase(p *Phase) {
 	if count(at, "written", p.Written); p.Written > c.attempts {
 		at.bad("written", "there is no attempt %d", p.Written)
 	}
+	for i, o := range p.Opened {
+		c.element(at.prefix+".opened", i).must("path", CheckPath(o.Path))
+	}
 	optional(at, "approve", p.Approve, Roles()...)
 	at.known("dropped_after", p.Dropped)
 	if p.Dropped != "" && p.Status != PhaseSkipped {

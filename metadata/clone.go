@@ -54,6 +54,7 @@ func (p Phase) clone() Phase {
 	p.Report = slices.Clone(p.Report)
 	p.Diff = clonePointer(p.Diff)
 	p.Violations = slices.Clone(p.Violations)
+	p.Opened = slices.Clone(p.Opened)
 	p.Recent = slices.Clone(p.Recent)
 	p.Use = clonePointer(p.Use)
 	if p.Lane = clonePointer(p.Lane); p.Lane != nil {

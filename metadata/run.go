@@ -226,6 +226,9 @@ type Phase struct {
 	// Violations are writes outside the phase's access that were taken back;
 	// the next revise is told.
 	Violations []Violation `json:"violations,omitempty"`
+	// Opened are the changes of protected paths, which the pipeline opens, that the newest
+	// write asks for. Each is made once a person has approved the phase.
+	Opened []Opened `json:"opened,omitempty"`
 	// Approve is the role of a person who has to approve the phase as it
 	// stands, besides what the pipeline asks for, and Ask why that is so.
 	Approve string `json:"approve,omitempty"`

@@ -58,6 +58,7 @@ func sample() Run {
 				Base: commit, Generation: 1, Round: 1, Digest: "sha256:2", Written: 4,
 				Checks:  &Checks{Written: 4, Results: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 1500}}},
 				Verdict: verdict(Fail, NewFinding), Diff: &Diff{Files: 1, Lines: 12, Added: 10, Deleted: 2},
+				Opened:     []Opened{{Path: "AGENTS.md", Before: "0f", Text: "Be kind.\n", Diff: "+Be kind.\n"}},
 				Violations: []Violation{{Path: ".github/workflows/ci.yml", Rule: Because("protected")}}, Recent: []string{"a:b"},
 				Approve: "maintain", Ask: All(Said("it is large"), Because("rule_saw", "rule", Because("rule", "n", 1, "does", Because("does_drop", "phases", []string{"build", "tell"})), "facts", []Reason{Because("fact", "name", "risk", "value", "high")})), Touched: 1, Accepted: "0b", Use: &Use{Agent: "second", Tier: "heavy"},
 			},

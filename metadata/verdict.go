@@ -93,6 +93,15 @@ type Diff struct {
 	Deleted int `json:"deleted"`
 }
 
+// Opened is a change of one file at a protected path that a pipeline opens. The file is as
+// it was until a person has approved that it has the text.
+type Opened struct {
+	Path   string `json:"path"`
+	Before string `json:"before,omitempty"` // digest of what is there; empty: no file
+	Text   string `json:"text"`             // what it is to have
+	Diff   string `json:"diff"`             // how that differs, for people
+}
+
 // Violation is a change that an agent had no right to make. It was reverted.
 type Violation struct {
 	Path string `json:"path"`

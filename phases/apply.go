@@ -62,6 +62,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 	evaluated := o.Status != metadata.Errored && o.Status != metadata.Cut // otherwise the objections to the work stay as they are
 	if evaluated && (d.Do == DoExecute || d.Do == DoRevise) {
 		rec.Violations = firstViolations(o.Violations) // the next call is told
+		rec.Opened = o.Opened
 	}
 	if o.Status == metadata.Succeeded {
 		p := plan.Phase(d.Phase)

@@ -1,9 +1,11 @@
 package phases
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -12,6 +14,9 @@ import (
 // given.
 func approver(p *pipelines.Phase, run metadata.Run, rec *metadata.Phase) (role string, why metadata.Reason) {
 	role, why = stronger(p.Approve, rec.Approve), rec.Ask
+	if len(rec.Opened) > 0 {
+		role, why = stronger(role, "maintain"), metadata.All(why, metadata.Because("approval_opened", "paths", opened.Paths(rec.Opened)))
+	}
 	given := len(approvedBy(run, rec, role))
 	if role == "" || given >= max(1, p.Approvers) {
 		return "", ""
@@ -69,12 +74,25 @@ func Stands(run metadata.Run, a metadata.Approval) bool {
 }
 
 // digestOf is what an approval is bound to: the artifact or, if the phase has
-// written none, the attempt alone.
+// written none, the attempt alone; and what is asked for at protected paths.
 func digestOf(rec *metadata.Phase) string {
-	if rec.Digest == "" {
-		return "none"
+	return cmp.Or(rec.Digest, "none") + opened.Digest(rec.Opened)
+}
+
+// ToPlace gives what a run has to change at protected paths now that a person has approved
+// it: what the newest approval is about, if the phase needs no other one.
+func ToPlace(plan *pipelines.Pipeline, run metadata.Run) []metadata.Opened {
+	if len(run.Approvals) == 0 {
+		return nil
 	}
-	return rec.Digest
+	rec := run.Phase(run.Approvals[len(run.Approvals)-1].Phase)
+	if rec == nil || plan.Phase(rec.Name) == nil {
+		return nil
+	}
+	if role, _ := approver(plan.Phase(rec.Name), run, rec); role != "" {
+		return nil
+	}
+	return rec.Opened
 }
 
 // advised is why a phase advises to give up; "" if it does not.

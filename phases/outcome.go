@@ -28,6 +28,7 @@ type Outcome struct {
 	Questions  []questionReport // that the agent asks people before it goes on
 	Violations []metadata.Violation
 	Broke      []metadata.Rule        // by the violations
+	Opened     []metadata.Opened      // that a person is asked about
 	Checks     []metadata.CheckResult // for check
 	Verdict    *metadata.Verdict      // for a review that succeeded
 	Work       string                 // Digest of the work a review judged

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/approval"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/paths"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // author is a pipeline as its author wrote it: what is left out is nil or
@@ -51,7 +52,7 @@ type author struct {
 	Checks        string
 	Jobs          int
 	Presets       map[string][]string
-	Protect       []string
+	Protect       protection.Asked
 	Secrets       Secrets
 	Transcripts   struct{ Keep size.Days }
 	Sandbox       Sandbox
@@ -204,7 +205,7 @@ func (a *author) complete(source string) *Pipeline {
 		Limits:  a.limits(),
 		Rules:   a.Rules,
 		Presets: a.Presets,
-		Protect: a.Protect,
+		Protect: a.Protect.Paths, Open: a.Protect.Open,
 		Secrets: a.Secrets, KeepTranscripts: a.Transcripts.Keep,
 		Sandbox: a.Sandbox,
 		Hooks:   a.Hooks,

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/network"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/paths"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
@@ -46,7 +47,7 @@ func (c *mistakes) patterns(n *node, a *author) {
 	}
 	c.hosts(n, a.Network, "network")
 	c.twice(n, a.Models, "models")
-	c.pathPatterns(n, a.Protect, "protect")
+	c.protects(n, a.Protect)
 	c.pathPatterns(n, a.Secrets.Allow, "secrets", "allow")
 	c.pathPatterns(n, a.Limits.Binary, "limits", "binary")
 	var before []Check
@@ -66,6 +67,20 @@ func (c *mistakes) pathPatterns(n *node, patterns []string, keys ...any) {
 	for i, p := range patterns {
 		if why := paths.BadPattern(p); why != "" {
 			c.add(n, append(slices.Clip(keys), i), "%q %s", p, why)
+		}
+	}
+}
+
+// protects checks which paths are protected and opened.
+func (c *mistakes) protects(n *node, a protection.Asked) {
+	keys := []any{"protect"}
+	if at := n.get("protect"); at != nil && at.kind == object {
+		keys = append(keys, "paths")
+	}
+	c.pathPatterns(n, a.Paths, keys...)
+	for i, p := range a.Open {
+		if why := protection.WhyNot(p, a.Paths); why != "" && p != "" {
+			c.add(n, []any{"protect", "open", i}, "%q %s", p, why)
 		}
 	}
 }

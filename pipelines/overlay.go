@@ -25,7 +25,9 @@ func (c *mistakes) overlay(over, base *node) *node {
 			c.add(v, nil, "the phases come from %q; change them with replace, insert and drop", over.get("extends").text())
 		case out.get(name) == nil:
 			out.set(name, v)
-		case name == "spare" || name == "rules" || name == "protect":
+		case name == "protect":
+			out.set(name, together(out.get(name), v))
+		case name == "spare" || name == "rules":
 			out.set(name, appended(out.get(name), v))
 		case v.kind == object && name != "network": // which is one of several kinds
 			out.set(name, merged(out.get(name), v))
@@ -60,6 +62,24 @@ func merged(base, over *node) *node {
 func appended(base, over *node) *node {
 	out := base.clone()
 	out.items = append(out.items, over.items...)
+	return out
+}
+
+// together adds what over says of protected paths to what base says, each a list or an
+// object.
+func together(base, over *node) *node {
+	out := &node{place: over.place, path: over.path, kind: object}
+	for _, n := range []*node{base, over} {
+		if n.kind == list {
+			n = &node{names: []string{"paths"}, fields: map[string]*node{"paths": n}}
+		}
+		for name, v := range n.fields {
+			if was := out.get(name); was != nil && v.kind == list {
+				v = appended(was, v)
+			}
+			out.set(name, v)
+		}
+	}
 	return out
 }
 

@@ -11,7 +11,6 @@
 package pipelines
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/size"
 	"github.com/reprise-ci/reprise/pipelines/access"
 	"github.com/reprise-ci/reprise/pipelines/ci"
+	"github.com/reprise-ci/reprise/pipelines/limits"
 	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
@@ -42,6 +42,7 @@ type Pipeline struct {
 	Baseline        bool                `json:"baseline,omitempty"` // checks that fail before the work do not hold it up
 	Presets         map[string][]string `json:"presets,omitempty"`
 	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
+	Open            []string            `json:"open,omitempty"`    // of built-in ones, that a person approves changes to
 	Secrets         Secrets             `json:"secrets,omitzero"`
 	Jobs            int                 `json:"jobs,omitempty"`             // most parts of a phase that are done at the same time; 0: one
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
@@ -127,39 +128,17 @@ const (
 	AccessArtifacts, AccessTree       = access.Artifacts, access.Tree
 )
 
-// Budget is what a run may spend; zero means no limit.
-type Budget struct {
-	USD      float64  `json:"usd,omitempty"`
-	Tokens   int64    `json:"tokens,omitempty"`
-	Time     Duration `json:"time,omitempty"`
-	Attempts int      `json:"attempts,omitempty"`
-	IssueUSD float64  `json:"issue_usd,omitempty"` // over all runs of the issue
-}
-
-// Limits is how much one step may change. The zero value stands for the
-// defaults, and so does each field of it.
-type Limits struct {
-	Files  int      `json:"files,omitempty"`  // changed files, removed ones included; default 100
-	Bytes  Size     `json:"bytes,omitempty"`  // of the changed files together; default 4 MB
-	Binary []string `json:"binary,omitempty"` // path patterns of what may be binary, programs and archives included
-}
-
-// Most returns the two limits that count.
-func (l Limits) Most() (files int, bytes Size) {
-	return cmp.Or(l.Files, 100), cmp.Or(l.Bytes, 4*size.MB)
-}
+// Budget is what a run may spend, Limits how much one step may change, and Sandbox what the
+// sandbox leaves to agents and checks.
+type (
+	Budget  = limits.Budget
+	Limits  = limits.Limits
+	Sandbox = limits.Sandbox
+)
 
 // Secrets is what of the search for secrets a pipeline changes.
 type Secrets struct {
 	Allow []string `json:"allow,omitempty"` // path patterns of what may look like a secret; values of the user are found there, too
-}
-
-// Sandbox is what the sandbox leaves to agents and checks. The zero value stands
-// for the usual, and so does each field of it.
-type Sandbox struct {
-	Sockets bool `json:"sockets,omitempty"` // sockets with files of their own; where Landlock does not guard those of others, these are open, too
-	File    Size `json:"file,omitempty"`    // the most that one file may have; usually 1 GB
-	Disk    Size `json:"disk,omitempty"`    // the most that one call may write; usually 4 GB
 }
 
 // CI is what CI has to say of the newest commit before a pull request is ready, and Names

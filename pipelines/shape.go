@@ -167,11 +167,11 @@ func (s *shape) alternatives() []cue.Value {
 	return nil
 }
 
-// forKind gives the alternative that is an object where the value is one, so that
-// each mistake within it has its place.
+// forKind gives the alternative that is an object or a list where the value is one, so
+// that each mistake within it has its place.
 func (s *shape) forKind(kind cue.Kind) *shape {
 	for _, a := range s.alternatives() {
-		if part := s.child(a); kind == cue.StructKind && part.kind == kind {
+		if part := s.child(a); (kind == cue.StructKind || kind == cue.ListKind) && part.kind == kind {
 			return part
 		}
 	}

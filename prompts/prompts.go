@@ -18,10 +18,12 @@ type Data struct {
 	// Protected are the path patterns that the pipeline protects, besides the
 	// built-in ones, which the templates know.
 	Protected []string
-	Dir       string // absolute path of the work tree
-	Schema    string // JSON Schema of the structured answer; empty if none is asked for
-	Round     int    // reviews of this phase so far
-	Last      bool   // from this round on only new or still open blockers may fail a review
+	// Opened are those of the built-in ones that agents may change, if a person approves.
+	Opened []string
+	Dir    string // absolute path of the work tree
+	Schema string // JSON Schema of the structured answer; empty if none is asked for
+	Round  int    // reviews of this phase so far
+	Last   bool   // from this round on only new or still open blockers may fail a review
 
 	Issue     Issue
 	Part      *Part     // of the phase, which is done in parts; nil: all of it

@@ -12,6 +12,8 @@ type SummaryWords struct {
 
 	HandedOn   string // heading: another job does what was asked for
 	HandedTo   string // which one
+	Opened     string // heading: what a person is asked about at protected paths
+	OpenedCut  string // it has no room here
 	Answered   string // heading: an answer was all
 	NoChecks   string // why GitHub started no workflow for a push
 	SummaryCut string // at the end of a summary that is too long

@@ -58,7 +58,7 @@ func geminiLogin() metadata.Reason { return metadata.Because("hint_gemini_login"
 func (a gemini) prepare(c *Call) (string, error) {
 	t := c.Task
 	// Without trust in the folder it does no work. What it then takes over from the
-	// tree, .env among it, boundary.Instructs has brought back to the base before:
+	// tree, .env among it, protection.Instructs has brought back to the base before:
 	// its own --ignore-env is refused by its parser of arguments (0.61.0).
 	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessRun: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
 	c.Argv = append(c.Argv, "--output-format", "stream-json", "--skip-trust", "--approval-mode", cmp.Or(mode, "plan"))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/failing"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // The most that is looked at after a check: names in its tree, files in the JUnit
@@ -39,7 +39,7 @@ func readJUnit(dir string, patterns []string, tests *failing.Names) {
 			return fs.SkipAll
 		case e.IsDir() && (name == ".git" || e.Name() == "node_modules"):
 			return fs.SkipDir
-		case !strings.HasSuffix(name, ".xml") || !boundary.Matches(name, patterns):
+		case !strings.HasSuffix(name, ".xml") || !protection.Matches(name, patterns):
 			return nil
 		}
 		reports++

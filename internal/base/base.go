@@ -22,9 +22,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/merging"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -214,7 +214,7 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 		return run, err
 	}
 	// A rename can carry the run's change of a file to a path that no agent may change.
-	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !boundary.Protected(p, plan.Protect) }); len(paths) > 0 {
+	if paths := slices.DeleteFunc(outside(run, result.Mixed), func(p string) bool { return !protection.Protected(p, plan.Protect) }); len(paths) > 0 {
 		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
 			return run, err
 		}
@@ -222,7 +222,7 @@ func (u *Updater) merge(ctx context.Context, e *engine.Engine, run metadata.Run)
 		return at(metadata.Because("conflict_protected", "path", m.Conflicts[0]))
 	}
 	// A link of the base can make the run's text one that no agent may write.
-	if paths := slices.DeleteFunc(result.Leading, func(p string) bool { return !boundary.Protected(p, plan.Protect) }); len(paths) > 0 {
+	if paths := slices.DeleteFunc(result.Leading, func(p string) bool { return !protection.Protected(p, plan.Protect) }); len(paths) > 0 {
 		if err := u.Workspace.Repo.RestoreAll(context.WithoutCancel(ctx)); err != nil {
 			return run, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/internal/review"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -82,7 +83,12 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = &command.Refusal{Code: metadata.NotACommand, Err: missing}
 		}
 	case o.Name == "approve":
-		err = b.mayApprove(ctx, run, o)
+		if err = b.mayApprove(ctx, run, o); err == nil {
+			_, err = placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, x.Run))
+		}
+		if moved := (&phases.Refusal{}); errors.As(err, &moved) {
+			err = &command.Refusal{Code: metadata.StaleEvent, Err: moved}
+		}
 	case o.Name == "finish":
 		var title string
 		if o.Squash {
@@ -137,6 +143,9 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 	subject := "/" + o.Name
 	if o.By != "" {
 		subject += " by " + o.By
+	}
+	if o.Name == "approve" {
+		return b.engine.Approve(ctx, next, subject)
 	}
 	return b.engine.Amend(ctx, next, subject)
 }

@@ -50,7 +50,7 @@ var (
 	largeRooms = map[string]int{
 		"internal/git":               6290,
 		"internal/github/githubtest": 3600,
-		"pipelines":                  3884,
+		"pipelines":                  3899,
 	}
 	wideTypes = map[string]int{
 		"internal/benchmark bench":              14,

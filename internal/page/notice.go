@@ -49,7 +49,7 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 		names = append(names, "@"+strings.TrimPrefix(login, "@"))
 	}
 	return w.reply(marker, []string{
-		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(),
+		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(), askedAbout(w),
 		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
 	})
 }

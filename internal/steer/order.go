@@ -101,10 +101,13 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 		return err
 	}
 	next := phases.Take(w.Run, x.Run, phases.Command{Name: o.Name, Text: o.Line(), By: o.By, Phase: x.Phase, Why: x.Why, At: o.At})
-	if x.Back != nil {
+	switch {
+	case x.Back != nil:
 		x.Back.Run = next
 		err = e.Rollback(ctx, *x.Back, nil)
-	} else {
+	case o.Name == "approve":
+		err = exit.AsUsage(e.Approve(ctx, next, o.Name))
+	default:
 		err = e.Amend(ctx, next, o.Name)
 	}
 	if err != nil {

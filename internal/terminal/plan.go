@@ -25,6 +25,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts := text.Table{}
 	facts.Add("budget", budgetText(plan.Budget))
 	facts.Add("protected", text.Join(", ", text.FlatAll(plan.Protect)...))
+	facts.Add("open to changes that are approved", text.Join(", ", text.FlatAll(plan.Open)...))
 	facts.Add("sandbox", sandboxText(plan.Sandbox))
 	facts.Add("selects", selectText(plan.Select))
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))

@@ -33,6 +33,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.findings(rows)
 	r.questions(run)
 	r.halts(plan, run)
+	r.opened(plan, run)
 	r.approvals(run)
 	r.tasks(run)
 	r.children(plan, run)

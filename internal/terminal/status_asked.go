@@ -2,7 +2,9 @@ package terminal
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -45,6 +47,20 @@ func (r statusReport) approvals(run metadata.Run) {
 	if len(t.Rows) > 0 {
 		r.Heading(r.Shown("approved"))
 		r.Table(&t, "  ")
+	}
+}
+
+// opened prints what a person is asked about at protected paths.
+func (r statusReport) opened(plan *pipelines.Pipeline, run metadata.Run) {
+	all := progress.Opened(plan, run)
+	if len(all) == 0 {
+		return
+	}
+	r.Heading(r.Shown("opened"))
+	for _, o := range all {
+		for line := range strings.Lines(o.Diff) { // its spaces say something, in YAML for one
+			r.Line("  %s", strings.ReplaceAll(text.Visible(strings.TrimSuffix(line, "\n")), "##[", "## ["))
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // What vet says of pipelines that have no mistakes: what their author may not have
@@ -31,7 +32,7 @@ func changeable(src *git.Source, plans []*pipelines.Pipeline) (notes []string) {
 		for _, agent := range slices.Sorted(maps.Keys(plan.Agents)) {
 			for _, file := range boundary.Programs(plan.Agents[agent]) {
 				dir := path.Dir(file)
-				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || boundary.Matches(dir+"/x", plan.Protect) {
+				if info, err := os.Stat(filepath.Join(src.Dir, filepath.FromSlash(file))); err != nil || info.IsDir() || protection.Matches(dir+"/x", plan.Protect) {
 					continue
 				}
 				way := fmt.Sprintf("add protect: [%q]", dir+"/**")

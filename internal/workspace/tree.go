@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // maxPatch is the most of a broken call's changes that is kept, in bytes.
@@ -41,7 +42,7 @@ func (t Tree) Tip() string { return t.Repo.Tip() }
 // Prepare makes the .git of the tree anew. Instructions to agents that another agent
 // wrote, and hid by a .gitignore, are not left for the next one.
 func (t Tree) Prepare(ctx context.Context) error {
-	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: boundary.Instructs})
+	_, err := t.Repo.Prepare(ctx, git.Guard{Base: t.Base, Instruct: protection.Instructs})
 	return err
 }
 
@@ -103,7 +104,7 @@ func matching(patterns []string) func(string) bool {
 	if len(patterns) == 0 {
 		return nil
 	}
-	return func(path string) bool { return boundary.Matches(path, patterns) }
+	return func(path string) bool { return protection.Matches(path, patterns) }
 }
 
 // copiesBeside is the folder of the copies of a tree.

@@ -28,6 +28,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -250,7 +251,7 @@ func (x *meddledRun) holdBlobs(t *testing.T, commit string) {
 	for ; len(fields) >= 2; fields = fields[2:] {
 		f, name := strings.Fields(fields[0]), fields[1]
 		byEngine := strings.HasPrefix(name, ".reprise/issue-7/") && name != codeFolder+"/code.md" && name != codeFolder+"/extra.md"
-		if !byEngine && boundary.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
+		if !byEngine && protection.Protected(name, nil) && !strings.HasPrefix(name, codeFolder+"/") {
 			t.Errorf("%s is protected, and was changed", name)
 		}
 		if f[4] == "D" {

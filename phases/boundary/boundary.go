@@ -12,7 +12,9 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // Change is one path that differs from the last commit.
@@ -52,6 +54,7 @@ type Boundary struct {
 	state   string // folder of the run, such as ".reprise/issue-7"
 	folder  string // folder of the phase
 	protect []string
+	open    []string
 	agents  []string // files that the pipeline starts as agents
 	limits  pipelines.Limits
 }
@@ -60,7 +63,7 @@ type Boundary struct {
 func Of(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) Boundary {
 	return Boundary{
 		access: AccessOf(plan, d), state: phases.Folder(run.IssueNumber), folder: phases.PhaseFolder(run, plan.Phase(d.Phase)),
-		protect: plan.Protect, agents: programs(plan), limits: plan.Limits,
+		protect: plan.Protect, open: plan.Open, agents: programs(plan), limits: plan.Limits,
 	}
 }
 
@@ -84,6 +87,7 @@ const (
 type Sorted struct {
 	Artifacts  []string
 	Tree       []string
+	Opened     []string // protected paths whose changes a person is asked about
 	Undo       []string // paths of the violations, as git knows them
 	Violations []metadata.Violation
 	Broke      []metadata.Rule // by the violations, in order and each once
@@ -97,6 +101,10 @@ func (b Boundary) Sort(changes []Change) Sorted {
 	var kept []Change
 	for _, c := range changes {
 		if c.Path == path.Join(b.state, metadata.File) {
+			continue
+		}
+		if b.opens(c) && len(s.Opened) < opened.MostFiles {
+			s.Opened = append(s.Opened, c.Path)
 			continue
 		}
 		if rule, why := b.Rule(c); rule != "" {
@@ -116,6 +124,24 @@ func (b Boundary) Sort(changes []Change) Sorted {
 	}
 	slices.Sort(s.Broke)
 	return s
+}
+
+// opens reports whether a change may be made at a protected path if a person approves it: a
+// text that a person can read, in the very place that the pipeline opens, and nothing else
+// is wrong with it.
+func (b Boundary) opens(c Change) bool {
+	text := c.Kind == File && !c.Gone && !c.Large && !c.Runs && (c.Holds == Text || c.Holds == Script) && c.Size <= opened.MostBytes
+	if b.access != pipelines.AccessTree || !text || len(c.LinkedFrom) > 0 || !protection.Opened(c.Path, b.open) || slices.Contains(b.agents, protection.Fold(c.Path)) {
+		return false
+	}
+	return !protection.Matches(c.Path, b.protect) && metadata.CheckPath(c.Path) == nil && badNewName(c) == ""
+}
+
+// Refuse notes that changes which a pipeline opens cannot be asked about.
+func (s *Sorted) Refuse(paths []string) {
+	for _, p := range paths {
+		s.violated(metadata.RuleProtected, Printable(p), metadata.Because("opened_unreadable"))
+	}
 }
 
 func (s *Sorted) violated(rule metadata.Rule, p string, why metadata.Reason) {
@@ -194,7 +220,7 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 	switch {
 	case b.artifact(c.Path) && b.writtenByReprise(c.Path):
 		return metadata.RuleProtected, metadata.Because("written_by_reprise")
-	case b.artifact(c.Path) && Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
+	case b.artifact(c.Path) && protection.Instructs(strings.TrimPrefix(c.Path, b.folder+"/")):
 		return metadata.RuleProtected, metadata.Because("instructions_no_artifact")
 	case b.artifact(c.Path):
 		return "", ""
@@ -202,13 +228,13 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 		return metadata.RuleAccess, metadata.Because("outside_folder")
 	case b.access == pipelines.AccessArtifacts:
 		return metadata.RuleAccess, metadata.Because("only_artifacts")
-	case Protected(c.Path, b.protect):
+	case protection.Protected(c.Path, b.protect):
 		return metadata.RuleProtected, metadata.Because("protected")
-	case slices.Contains(b.agents, fold(c.Path)):
+	case slices.Contains(b.agents, protection.Fold(c.Path)):
 		return metadata.RuleProtected, metadata.Because("starts_agent")
 	}
 	for _, link := range c.LinkedFrom {
-		if Protected(link, b.protect) {
+		if protection.Protected(link, b.protect) {
 			return metadata.RuleProtected, metadata.Because("protected_link", "link", Printable(link))
 		}
 	}
@@ -216,13 +242,13 @@ func (b Boundary) place(c Change) (metadata.Rule, metadata.Reason) {
 }
 
 // under reports whether a path is a folder or lies in it, in any spelling.
-func under(p, folder string) bool { return strings.HasPrefix(fold(p)+"/", folder+"/") }
+func under(p, folder string) bool { return strings.HasPrefix(protection.Fold(p)+"/", folder+"/") }
 
 // badContent says why the content of a file cannot be kept, or "". An opaque
 // file that was there before may be replaced by another: whoever put it there
 // has allowed it.
 func (b Boundary) badContent(c Change) metadata.Reason {
-	allowed := c.Held.Opaque() || Matches(c.Path, b.limits.Binary)
+	allowed := c.Held.Opaque() || protection.Matches(c.Path, b.limits.Binary)
 	switch {
 	case c.Holds == Program && !allowed:
 		return metadata.Because("no_programs")
@@ -238,6 +264,12 @@ func (b Boundary) badContent(c Change) metadata.Reason {
 
 // writtenByReprise reports whether a path in the phase's folder belongs to reprise.
 func (b Boundary) writtenByReprise(p string) bool {
-	rest := fold(strings.TrimPrefix(p, b.folder+"/"))
-	return rest == strings.ToLower(phases.ReviewFile) || rest == phases.ChecksFile || rest == strings.ToLower(phases.ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || matches("attempt-*.patch", rest)
+	rest := protection.Fold(strings.TrimPrefix(p, b.folder+"/"))
+	return rest == strings.ToLower(phases.ReviewFile) || rest == phases.ChecksFile || rest == strings.ToLower(phases.ReasonFile) || strings.HasPrefix(rest+"/", "superseded/") || isPatch(rest)
+}
+
+// isPatch reports whether a file is one in which reprise keeps what a call had changed.
+func isPatch(name string) bool {
+	is, err := path.Match("attempt-*.patch", name)
+	return is && err == nil // the pattern is a good one
 }

@@ -120,6 +120,52 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// At a path that the pipeline opens a person is asked about a text, and about nothing else.
+func TestOpenedPaths(t *testing.T) {
+	const ci = ".github/workflows/ci.yml"
+	b := edge(pipelines.AccessTree)
+	b.open, b.agents = []string{ci, "AGENTS.md", ".github/workflows/*.pem", ".github/run.sh"}, []string{".github/run.sh"}
+	for name, tt := range map[string]struct {
+		c    Change
+		want bool
+	}{
+		"a text":                      {Change{Path: ci}, true},
+		"a new one":                   {Change{Path: "AGENTS.md", New: true}, true},
+		"another":                     {Change{Path: ".github/workflows/other.yml", New: true}, false},
+		"another spelling":            {Change{Path: ".github/workflows/CI.yml"}, false},
+		"in another folder":           {Change{Path: "docs/AGENTS.md", New: true}, false},
+		"one that goes":               {Change{Path: ci, Gone: true}, false},
+		"a link":                      {Change{Path: ci, Kind: Symlink}, false},
+		"a repository":                {Change{Path: ci, Kind: Nested}, false},
+		"a binary":                    {Change{Path: ci, Holds: Binary}, false},
+		"a program":                   {Change{Path: ci, Holds: Program}, false},
+		"a right to run":              {Change{Path: ci, Holds: Script, Runs: true}, false},
+		"a large one":                 {Change{Path: ci, Size: 64<<10 + 1}, false},
+		"in Git LFS":                  {Change{Path: ci, Large: true}, false},
+		"what another link leads to":  {Change{Path: ci, LinkedFrom: []string{"x"}}, false},
+		"a name like another":         {Change{Path: ci, New: true, Alias: ".github/workflows/CI.yml"}, false},
+		"what the pipeline protects":  {Change{Path: ".github/workflows/a.pem", New: true}, false},
+		"what an agent is started by": {Change{Path: ".github/run.sh"}, false},
+	} {
+		if tt.c.Kind == "" {
+			tt.c.Kind = File
+		}
+		if tt.c.Holds == "" {
+			tt.c.Holds = Text
+		}
+		if s := b.Sort([]Change{tt.c}); (len(s.Opened) == 1) != tt.want || len(s.Opened)+len(s.Undo) != 1 || len(s.Tree) > 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	for _, access := range []pipelines.Access{pipelines.AccessNone, pipelines.AccessRead, pipelines.AccessArtifacts} {
+		b := b
+		b.access = access
+		if s := b.Sort([]Change{{Path: ci, Kind: File, Holds: Text}}); len(s.Opened) > 0 || len(s.Undo) != 1 {
+			t.Errorf("with access %s: %+v", access, s)
+		}
+	}
+}
+
 func TestContentOf(t *testing.T) {
 	tar := strings.Repeat("x\x00", 128) + "\x00ustar"
 	for head, want := range map[string]Content{

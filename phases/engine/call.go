@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
@@ -23,6 +24,11 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	p := e.Plan.Phase(d.Phase)
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
+	}
+	if d.Do != phases.DoReview {
+		if err := placing.LayOut(e.Tree.Dir(), run.Phase(d.Phase).Opened); err != nil {
+			return run, effects{}, err
+		}
 	}
 	t, err := e.task(ctx, run, d)
 	if err != nil {

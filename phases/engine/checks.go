@@ -9,11 +9,11 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // check runs the phase's commands, and takes the outcome into the record. Where the
@@ -86,7 +86,7 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		return run, effects{}, err
 	}
 	refused := func(path string) bool {
-		return boundary.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
+		return protection.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
 	}
 	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start, refused)
 	if err == nil {

@@ -7,13 +7,17 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/message"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -88,6 +92,38 @@ func (e *Engine) Finish(ctx context.Context, run metadata.Run, byHand bool) erro
 // Amend commits a record that changed with no work attached, such as a retry.
 func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) error {
 	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: subject, Phase: run.CurrentPhase}.Text(run)})
+}
+
+// Approve commits a record in which a phase was approved, together with what that places at
+// protected paths: the very texts that the record has, whatever is done to the tree meanwhile.
+func (e *Engine) Approve(ctx context.Context, run metadata.Run, subject string) error {
+	all, err := placing.Left(e.Tree.Dir(), phases.ToPlace(e.Plan, run))
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return e.Amend(ctx, run, subject)
+	}
+	for _, o := range all {
+		err = errors.Join(err, placing.Put(e.Tree.Dir(), o))
+	}
+	if err != nil {
+		return err
+	}
+	staged, err := e.Tree.Stage(ctx, opened.Paths(all)...)
+	if err != nil {
+		return err
+	}
+	err = staged.Each(ctx, func(c boundary.Change, data []byte) error {
+		if slices.ContainsFunc(all, func(o metadata.Opened) bool { return o.Path == c.Path && o.Text == string(data) && !c.Gone }) {
+			return nil
+		}
+		return e.changedSince(c.Path, metadata.Because("protected"))
+	})
+	if err != nil {
+		return errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
+	}
+	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: subject, Phase: run.CurrentPhase}.Text(run), Staged: staged})
 }
 
 // Land takes work of parts into the record, in one commit, and returns the record as it

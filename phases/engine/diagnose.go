@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -147,7 +148,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 		if err != nil {
 			return diagnosis.Diagnosis{}, used, err
 		}
-		if d, wrong = diagnosis.Parse(structured(r), e.Plan, run); len(wrong) == 0 {
+		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
 		if over := SpentUp(phases.WithUsage(run, used)); over != nil {

@@ -7,9 +7,11 @@ import (
 	"path"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/phases/verdict"
 )
@@ -31,18 +33,18 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	if c.err != nil && !c.outOfBudget() {
 		return e.evaluateBroken(ctx, run, d, c.err)
 	}
-	changes, err := e.keptChanges(ctx, run, d)
+	changes, opens, err := e.keptChanges(ctx, run, d)
 	if err != nil {
 		return effects{}, err
 	}
-	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, changes: changes, files: map[string][]byte{}}
+	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, changes: changes, opens: opens, files: map[string][]byte{}}
 	var o phases.Outcome
 	if d.Do == phases.DoReview {
 		o, err = e.evaluateReview(ctx, &w)
 	} else {
 		o, err = e.evaluateWriting(ctx, &w)
 	}
-	o.Stderr, o.Violations, o.Broke = lastWords(c.result.Stderr), changes.Violations, changes.Broke
+	o.Stderr, o.Violations, o.Broke, o.Opened = reply.LastWords(c.result.Stderr), changes.Violations, changes.Broke, w.opens
 	o.Refused = e.mask(refusedText(c.result.Refused))
 	for _, w := range c.result.Warnings {
 		o.Warnings = append(o.Warnings, e.mask(w))
@@ -63,7 +65,7 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 	case errors.As(err, &broke):
 		o = phases.Outcome{
 			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.mask),
-			Stderr: lastWords(e.mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
+			Stderr: reply.LastWords(e.mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
 		}
 	default:
 		return effects{}, err
@@ -93,22 +95,27 @@ func blocked(code metadata.Code, why metadata.Reason) phases.Outcome {
 }
 
 // keptChanges takes back what the step may not change, and gives what is left,
-// sorted.
-func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, error) {
+// sorted, and what a person is asked about, which is taken back, too.
+func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, []metadata.Opened, error) {
 	changes, err := e.Tree.Changes(ctx)
 	if err != nil {
-		return boundary.Sorted{}, err
+		return boundary.Sorted{}, nil, err
 	}
 	s := boundary.Of(e.Plan, run, d).Sort(changes)
-	if len(s.Undo) > 0 {
-		if err := e.Tree.Restore(ctx, s.Undo...); err != nil {
-			return boundary.Sorted{}, err
+	opens, refused, err := placing.Take(e.Tree.Dir(), s.Opened, func() error {
+		if back := slices.Concat(s.Undo, s.Opened); len(back) > 0 {
+			return e.Tree.Restore(ctx, back...)
 		}
+		return nil
+	})
+	if err != nil {
+		return boundary.Sorted{}, nil, err
 	}
+	s.Refuse(refused)
 	for i := range s.Violations {
 		s.Violations[i].Path = e.mask(s.Violations[i].Path) // for people: the file is gone
 	}
-	return s, nil
+	return s, opens, nil
 }
 
 // evaluateReview reads the verdict.
@@ -119,12 +126,12 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	if w.ranNothing() {
 		return blocked(metadata.OutputInvalid, metadata.Because("review_ran_nothing")), nil
 	}
-	answer := structured(w.call.result)
-	if answer == nil {
+	said := reply.Report(w.call.result.Structured, w.call.result.Text)
+	if said == nil {
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
 		return blocked(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
-	v, wrong := verdict.Read(answer, w.p, w.rec)
+	v, wrong := verdict.Read(said, w.p, w.rec)
 	if len(wrong) == 0 {
 		wrong = unanswered(w.run, w.rec, v)
 	}

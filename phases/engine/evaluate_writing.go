@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -22,6 +23,7 @@ type work struct {
 	rec     *metadata.Phase
 	call    ended
 	changes boundary.Sorted
+	opens   []metadata.Opened // what a person is asked about
 	staged  Staged            // nil: nothing
 	files   map[string][]byte // that reprise writes for the step
 }
@@ -48,8 +50,13 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if err != nil {
 		return o, err
 	}
+	for _, o := range w.opens {
+		if found := e.leaksIn(ctx, o.Path, []byte(o.Text)); len(found) > 0 && secrets == "" {
+			secrets = metadata.Because("secrets_found", "found", metadata.All(found...))
+		}
+	}
 	if secrets != "" {
-		w.staged = nil
+		w.staged, w.opens = nil, nil
 		return blocked(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
 	}
 	if w.lastTry() != metadata.OutputInvalid { // else the document is there, and this answer is the report
@@ -61,7 +68,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if err != nil {
 		return o, err
 	}
-	report := structured(w.call.result)
+	report := reply.Report(w.call.result.Structured, w.call.result.Text)
 	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
 	case w.call.outOfBudget():
 		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
@@ -101,7 +108,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 	if _, written.Diff, err = e.diff(ctx, w.staged, w.run, w.p, w.rec); err != nil {
 		return written, l, err
 	}
-	if w.p.MustChange && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
+	if w.p.MustChange && len(w.opens) == 0 && !differs(ctx, w.staged, w.run, w.rec, written.Diff) {
 		l.missing = append(l.missing, metadata.Because("tree_unchanged"))
 	}
 	if w.changes.Over != "" {
@@ -111,7 +118,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 		if wrong := e.report(ctx, w.p, w.call.result); wrong != "" {
 			l = lack{metadata.OutputInvalid, []metadata.Reason{wrong}}
 		}
-		written.Report = structured(w.call.result)
+		written.Report = reply.Report(w.call.result.Structured, w.call.result.Text)
 	}
 	return written, l, nil
 }
@@ -120,7 +127,7 @@ func (e *Engine) evidence(ctx context.Context, w *work) (written phases.Written,
 // was reviewed in this form, or it is what it was before an execute that did
 // not continue the work of an earlier call.
 func (w *work) unchanged(sum string) bool {
-	code := len(w.changes.Tree) > 0
+	code := len(w.changes.Tree)+len(w.opens) > 0
 	if sum == w.rec.Digest && !code {
 		return true
 	}
@@ -209,12 +216,12 @@ func differs(ctx context.Context, now differ, run metadata.Run, rec *metadata.Ph
 // report checks the structured answer of execute or revise, and says what is
 // wrong with it.
 func (e *Engine) report(ctx context.Context, p *pipelines.Phase, r Result) metadata.Reason {
-	answer := structured(r)
-	if answer == nil {
+	said := reply.Report(r.Structured, r.Text)
+	if said == nil {
 		return metadata.Because("report_missing")
 	}
-	if err := e.CheckReport(ctx, p.Report, answer); err != nil {
+	if err := e.CheckReport(ctx, p.Report, said); err != nil {
 		return metadata.Because("report_misfit", "error", err)
 	}
-	return metadata.All(split.Mistakes(e.Plan, p, answer)...)
+	return metadata.All(split.Mistakes(e.Plan, p, said)...)
 }

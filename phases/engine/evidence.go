@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,13 +12,14 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // writeDictated writes the last message of an agent as the artifact, if the
 // agent itself may not write. Its prompt says so.
 func (e *Engine) writeDictated(w *work) error {
-	text, artifact := document(w.call.result), w.artifact()
+	text, artifact := reply.Document(w.call.result.Text), w.artifact()
 	if boundary.AccessOf(e.Plan, w.d).Writes() || text == "" {
 		return nil
 	}
@@ -37,18 +37,6 @@ func (e *Engine) writeDictated(w *work) error {
 	}
 	w.files[artifact] = data
 	return nil
-}
-
-// document gives the last message of an agent without the report at its end.
-func document(r Result) string {
-	text := strings.TrimSpace(r.Text)
-	if json.Valid([]byte(text)) {
-		return ""
-	}
-	if before, after, ok := cutLast(text, "```json\n"); ok && json.Valid([]byte(strings.TrimSuffix(after, "```"))) {
-		text = strings.TrimSpace(before)
-	}
-	return text
 }
 
 // artifact gives the digest and size of a file as read has it, or says why it
@@ -92,30 +80,6 @@ func (e *Engine) files(ctx context.Context, w *work) []string {
 	return out
 }
 
-// structured gives the structured answer: the typed one, else the last fenced
-// JSON block of the text.
-func structured(r Result) json.RawMessage {
-	if len(r.Structured) > 0 {
-		return r.Structured
-	}
-	_, after, ok := cutLast(r.Text, "```json\n")
-	if !ok {
-		return nil
-	}
-	body, _, ok := strings.Cut(after, "\n```")
-	if !ok || !json.Valid([]byte(body)) {
-		return nil
-	}
-	return json.RawMessage(body)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
-}
-
 // maxRefused is how many hosts that were refused are recorded.
 const maxRefused = 20
 
@@ -154,23 +118,4 @@ func WhyBroke(ae *AgentError, mask func(string) string) metadata.Reason {
 		return metadata.Because("agent_broke", "agent", ae.Agent, "error", said)
 	}
 	return metadata.Because("agent_broke_do", "agent", ae.Agent, "error", said, "hint", ae.Hint)
-}
-
-// mostStderr is how much of what an agent's program wrote to standard error is
-// kept, in Unicode code points.
-const mostStderr = 1000
-
-// lastWords is the end of what a program wrote to standard error, from the
-// beginning of a line where there is one.
-func lastWords(stderr string) string {
-	stderr = strings.TrimSpace(texts.Valid(stderr))
-	r := []rune(stderr)
-	if len(r) <= mostStderr {
-		return stderr
-	}
-	end := string(r[len(r)-mostStderr:])
-	if _, rest, ok := strings.Cut(end, "\n"); ok {
-		return rest
-	}
-	return "…" + end
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -21,10 +22,10 @@ func TestLastWords(t *testing.T) {
 	for in, want := range map[string]string{
 		"  boom\nsecond line\n": "boom\nsecond line",
 		long + "\n" + long:      long,
-		long + long:             "…" + strings.Repeat("語", mostStderr),
+		long + long:             "…" + strings.Repeat("語", 1000),
 		"a\x00b\xff":            "ab\uFFFD",
 	} {
-		if got := lastWords(in); got != want {
+		if got := reply.LastWords(in); got != want {
 			t.Errorf("%.20q becomes %.20q, want %.20q", in, got, want)
 		}
 	}

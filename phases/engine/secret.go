@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // Secrets knows what must not be seen: values that the user has, in any form in
@@ -84,7 +85,7 @@ func (e *Engine) changedSince(what string, why metadata.Reason) error {
 
 // leaks says where secrets stand in a staged file or its new name.
 func (e *Engine) leaks(ctx context.Context, c boundary.Change, data []byte) (found []metadata.Reason) {
-	allowed := boundary.Matches(c.Path, e.Plan.Secrets.Allow)
+	allowed := protection.Matches(c.Path, e.Plan.Secrets.Allow)
 	if shown := e.mask(c.Path); shown != c.Path && c.New && !(allowed && e.maskKnown(c.Path) == c.Path) {
 		found = append(found, metadata.Because("secret_in_name", "file", shown))
 	}
@@ -100,7 +101,7 @@ func (e *Engine) leaksIn(ctx context.Context, p string, data []byte) (found []me
 	if err != nil {
 		found = append(found, metadata.Because("not_searched", "file", e.mask(p), "error", err))
 	}
-	allowed := boundary.Matches(p, e.Plan.Secrets.Allow)
+	allowed := protection.Matches(p, e.Plan.Secrets.Allow)
 	for _, l := range leaks {
 		if l.Known || !allowed {
 			found = append(found, l.in(e.mask(p)))

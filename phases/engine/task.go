@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/phases/scope"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -88,7 +89,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Rollback: rollbackOf(run, rec),
+		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: rollbackOf(run, rec),
 		Feedback: feedbackOf(run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: answersOf(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
@@ -102,6 +103,7 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return data, err
 		}
 	}
+	data.Diff += opened.Diff(rec.Opened) // of protected paths, for a person
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // What pipelines say of when the base is merged; otherwise that is done before a run ends.
@@ -159,7 +160,7 @@ func Last(run metadata.Run) []string {
 // WhyPerson says why a person has to mend conflicts at some paths; nothing if an agent may.
 func WhyPerson(plan *pipelines.Pipeline, run metadata.Run, paths []string) metadata.Reason {
 	for _, p := range paths {
-		if boundary.Protected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
+		if protection.Protected(p, plan.Protect) || metadata.CheckPath(p) != nil { // what agents do at such names is taken back
 			return metadata.Because("conflict_protected", "path", boundary.Printable(p))
 		}
 	}
