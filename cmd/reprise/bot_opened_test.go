@@ -6,20 +6,21 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
-// opens is a stage whose pipeline opens a workflow that is there.
-func opens(t *testing.T) (h *hub, workflow func() string) {
+// opens is a stage whose pipeline opens a file of .github that is there.
+func opens(t *testing.T) (h *hub, file func() string) {
 	t.Helper()
-	h = newStage(t, twoSteps+`protect: open: [".github/workflows/ci.yml"]`+"\n")
-	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\njobs: {}\n"})
+	h = newStage(t, twoSteps+`protect: open: [".github/dependabot.yml"]`+"\n")
+	h.publish(map[string]string{".github/dependabot.yml": "on: push\njobs: {}\n"})
 	h.inputs["notify"] = "commander"
 	h.forge.Permit(hubRepo, "mia", "maintain")
-	h.write("home/build-execute", `printf 'on: [push, pull_request]\njobs: {}\n' >"$REPRISE_DIR/.github/workflows/ci.yml"`+"\n")
+	h.write("home/build-execute", `printf 'on: [push, pull_request]\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml"`+"\n")
 	return h, func() string {
 		t.Helper()
-		out, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:.github/workflows/ci.yml")
+		out, err := testenv.Git(h.path("origin.git"), "show", environ.BranchPrefix+"7:.github/dependabot.yml")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,33 +31,33 @@ func opens(t *testing.T) (h *hub, workflow func() string) {
 // A change at a protected path that the pipeline opens is on no branch until somebody with
 // the right maintain has approved it, who sees it whole, and then it is exactly that.
 func TestOpenedPathIsApproved(t *testing.T) {
-	h, workflow := opens(t)
+	h, file := opens(t)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "waiting", "phase", "build")
-	before := workflow()
+	before := file()
 	if before != "on: push\njobs: {}\n" {
-		t.Errorf("the workflow is changed already:\n%s", before)
+		t.Errorf("the file is changed already:\n%s", before)
 	}
 	for _, kind := range []string{"progress", "stop"} {
-		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/workflows/ci.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve")
+		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve")
 	}
 	no := h.say("ada", "/approve")
 	h.heard(no, "ada").end(exit.Done)
-	if has(t, "the answer", h.replyTo(no), "maintain"); workflow() != before {
+	if has(t, "the answer", h.replyTo(no), "maintain"); file() != before {
 		t.Error("somebody without the right has changed it")
 	}
 	h.comment("mia", "/approve").end(exit.Done).wants("status", "completed")
-	if got := workflow(); got != "on: [push, pull_request]\njobs: {}\n" {
-		t.Errorf("the workflow is\n%s", got)
+	if got := file(); got != "on: [push, pull_request]\njobs: {}\n" {
+		t.Errorf("the file is\n%s", got)
 	}
 }
 
 // What is asked for can be revised, and an approval is for what was seen: another text, or
 // another state of the file, asks again.
 func TestOpenedPathIsRevised(t *testing.T) {
-	h, workflow := opens(t)
+	h, file := opens(t)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
-	h.write("home/build-revise", `cat "$REPRISE_DIR/.github/workflows/ci.yml" >"$HOME/seen"
-printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/workflows/ci.yml"`+"\n")
+	h.write("home/build-revise", `cat "$REPRISE_DIR/.github/dependabot.yml" >"$HOME/seen"
+printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml"`+"\n")
 	h.comment("mia", "/reject build it must not run by itself").end(exit.Done).wants("status", "waiting")
 	if got := h.read("home/seen"); got != "on: [push, pull_request]\njobs: {}\n" {
 		t.Errorf("the agent that revises sees\n%s", got)
@@ -65,30 +66,65 @@ printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/workflows/ci.y
 	has(t, "the newest comment", stops[len(stops)-1].Body, "+on: workflow_dispatch")
 	// Somebody pushes another one meanwhile.
 	h.git("clone", "--quiet", "--branch=reprise/issue-7", h.path("origin.git"), h.path("other"))
-	h.write("other/.github/workflows/ci.yml", "on: schedule\n")
+	h.write("other/.github/dependabot.yml", "on: schedule\n")
 	h.git("-C", h.path("other"), "commit", "--quiet", "--all", "--message=mine")
 	h.git("-C", h.path("other"), "push", "--quiet")
 	moved := h.say("mia", "/approve")
 	h.heard(moved, "mia").end(exit.Done)
-	if has(t, "the answer", h.replyTo(moved), "is not what the change was made for any more"); workflow() != "on: schedule\n" {
-		t.Errorf("the workflow is\n%s", workflow())
+	if has(t, "the answer", h.replyTo(moved), "is not what the change was made for any more"); file() != "on: schedule\n" {
+		t.Errorf("the file is\n%s", file())
 	}
 }
 
 // What is not opened stays closed: other paths, other spellings, links, programs.
 func TestOpenedPathAlone(t *testing.T) {
-	h, workflow := opens(t)
+	h, file := opens(t)
 	h.write("home/build-execute", `cd "$REPRISE_DIR"
-echo x >.github/workflows/other.yml
-rm .github/workflows/ci.yml
-ln -s ../../code.txt .github/workflows/ci.yml
+echo x >.github/other.yml
+rm .github/dependabot.yml
+ln -s ../code.txt .github/dependabot.yml
 echo "on: push" >code.txt
 `)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
-	if got := workflow(); got != "on: push\njobs: {}\n" {
-		t.Errorf("the workflow is\n%s", got)
+	if got := file(); got != "on: push\njobs: {}\n" {
+		t.Errorf("the file is\n%s", got)
 	}
 	if files := strings.Join(h.files(), " "); strings.Contains(files, "other.yml") {
 		t.Errorf("on the branch are %s", files)
 	}
+}
+
+// A workflow is pushed only with a right that the token of a job cannot have: that is said
+// before an agent is called where the issue names the file, and else before it is approved.
+func TestOpenedWorkflowTakesARight(t *testing.T) {
+	h := newStage(t, twoSteps+`protect: open: [".github/workflows/*.yml"]`+"\n")
+	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\n"})
+	h.write("home/build-execute", `echo "on: pull_request" >"$REPRISE_DIR/.github/workflows/ci.yml"`+"\n")
+	h.forge.Permit(hubRepo, "mia", "maintain")
+	body := h.forge.Issues(hubRepo)[0].Body
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "Update ci.yml, please." })
+	early := h.say("ada", "/run")
+	h.heard(early, "ada").end(anyCode).wants("reason-code", "credentials_missing")
+	if has(t, "the answer", h.replyTo(early), ".github/workflows/ci.yml", "the right workflows"); h.calls() != "" {
+		t.Errorf("the agents were called: %s", h.calls())
+	}
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = body })
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
+	late := h.say("mia", "/approve")
+	h.heard(late, "mia").end(exit.Done).wants("status", "waiting")
+	has(t, "the answer", h.replyTo(late), ".github/workflows/ci.yml", "the right workflows")
+}
+
+// That an issue names what no agent may change is said before one is called, in the words of
+// the run, with the way to open it.
+func TestIssueNamesWhatIsProtected(t *testing.T) {
+	h := newStage(t, twoSteps+"language: \"ja\"\n")
+	h.publish(map[string]string{".github/workflows/ci.yml": "on: push\n"})
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "Update ci.yml and `.github/CODEOWNERS`." })
+	h.write("home/plan-execute", hangs)
+	j := h.comment("ada", "/run")
+	h.await(j.life, "home/working")
+	has(t, "the live comment", h.ours("progress")[0].Body, "Issue に", ".github/workflows/ci.yml", "CODEOWNERS", `open: \[".github/workflows/ci.yml"\]`)
+	h.write("home/go-on", "")
+	j.end(exit.Done)
 }

@@ -171,6 +171,9 @@ func explainCommand(env environ.Env) *cobra.Command {
 				_, _ = fmt.Fprintf(env.Stdout, "%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules)
 			}
 			_, _ = fmt.Fprintf(env.Stdout, "%s: %s\n\n", d.Plan.Name, text.If(d.Open, d.Plan.Description)+text.If(!d.Open, d.Why.In(prompts.Words("en"))))
+			for _, names := range d.Closed {
+				_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
+			}
 			terminal.ShowPlan(env.Stdout, d.Plan, terminal.ShowOptions(env))
 			return nil
 		},

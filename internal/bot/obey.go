@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -84,7 +85,10 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		}
 	case o.Name == "approve":
 		if err = b.mayApprove(ctx, run, o); err == nil {
-			_, err = placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, x.Run))
+			var left []metadata.Opened
+			if left, err = placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, x.Run)); err == nil {
+				err = b.preflight.MayPush(ctx, opened.Paths(left))
+			}
 		}
 		if moved := (&phases.Refusal{}); errors.As(err, &moved) {
 			err = &command.Refusal{Code: metadata.StaleEvent, Err: moved}

@@ -33,7 +33,7 @@ import (
 func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
-		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect},
+		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
 		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true,
 	}
 	*out.Push = !b.in.Dry
@@ -228,6 +228,9 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		b.answer(c, no)
 	}
 	b.tellTaken()
+	for _, names := range b.w.Closed {
+		b.voice.warn(exit.NotAllowed(names))
+	}
 	if b.before.IssueNumber != "" {
 		b.voice.warn(exit.NotAllowed(metadata.Because("begun_anew", "branch", b.before.BranchName)))
 	}

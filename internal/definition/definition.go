@@ -23,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -42,6 +43,11 @@ type Definition struct {
 	// Open says that an agent is to judge the issue, and Plan is what is taken if
 	// none can, see choice.Chosen.
 	Open bool
+	// Closed says which paths the issue names that no agent may change, before anything is
+	// spent; only known where the definition was read, and not of a run under way.
+	Closed []metadata.Reason
+	// Workflows are those that the issue names and the pipeline opens.
+	Workflows []string
 	// Defined is the digest of pipeline and prompts before the command line
 	// changed anything about them.
 	Defined string
@@ -122,6 +128,7 @@ type Choice struct {
 	Model    string // for every step; empty: as the pipeline says
 	Part     pipelines.Part
 	Protect  []string // paths besides the pipeline's
+	Workflow string   // path of the workflow that this job runs in, which no pipeline opens
 
 	Installed []string // the agent programs that there are; none: those that the machine has
 }
@@ -160,7 +167,9 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	if _, d.Defined, err = d.Freeze(is); err != nil {
 		return d, err
 	}
-	err = d.adapt(o)
+	if err = d.adapt(o); err == nil {
+		err = d.name(ctx, src, is)
+	}
 	return d, err
 }
 
@@ -191,6 +200,9 @@ func (d *Definition) adapt(o Choice) error {
 		d.Plan = cut
 	}
 	d.Plan.Protect = append(slices.Clip(d.Plan.Protect), o.Protect...)
+	if protection.Opened(o.Workflow, d.Plan.Open) {
+		d.Plan.Protect = append(d.Plan.Protect, o.Workflow)
+	}
 	return d.Assign(o)
 }
 

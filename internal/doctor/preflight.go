@@ -3,8 +3,11 @@ package doctor
 import (
 	"context"
 	"errors"
+	"path"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
@@ -42,12 +45,31 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	if lacks := f.lacks(ctx, base, run); len(lacks) > 0 {
 		missing = append(missing, metadata.Because("lacks_rights", "rights", workspace.Lined(lacks)))
 	}
+	if err := f.MayPush(ctx, w.Workflows); err != nil {
+		missing = append(missing, exit.Why(err))
+	}
 	if len(missing) > 0 {
 		return command.Refuse(metadata.CredentialsMissing, workspace.Lined(missing))
 	}
 	w.SayLacking(f.Env)
 	f.done = true
 	return nil
+}
+
+// quiet reports whether the token is that of a job, which can push no workflow.
+func (f *Preflight) quiet(ctx context.Context) bool {
+	who, err := f.GitHub.Self(ctx)
+	return err == nil && who.Login == "github-actions[bot]"
+}
+
+// MayPush says that the token of a job cannot push what is at some paths: files of workflows.
+// Nil if nothing is known to be in the way.
+func (f *Preflight) MayPush(ctx context.Context, paths []string) error {
+	workflows := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return path.Dir(p) != definition.Workflows })
+	if len(workflows) == 0 || !f.quiet(ctx) {
+		return nil
+	}
+	return command.Refuse(metadata.CredentialsMissing, metadata.Because("token_no_workflows", "paths", workflows))
 }
 
 // lacks lists what the token may not do and will have to.

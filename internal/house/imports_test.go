@@ -497,6 +497,7 @@ var rooms = map[string][]string{
 		"phases",
 		"phases/dependency",
 		"phases/engine",
+		"phases/opened",
 		"phases/summary",
 		"pipelines",
 		"pipelines/choice",
@@ -636,8 +637,10 @@ var rooms = map[string][]string{
 		"internal/issue",
 		"metadata",
 		"phases",
+		"phases/texts",
 		"pipelines",
 		"pipelines/choice",
+		"pipelines/protection",
 		"prompts",
 	},
 	"internal/issue": {

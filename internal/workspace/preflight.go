@@ -86,6 +86,9 @@ func (w *Workspace) SayLacking(env environ.Env) {
 		return
 	}
 	w.saidLacking = true
+	for _, names := range w.Closed {
+		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+names.In(w.Catalogue()))
+	}
 	for _, lack := range w.Repo.Lacks() {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+lack)
 	}

@@ -36,3 +36,25 @@ func TestOpened(t *testing.T) {
 		}
 	}
 }
+
+func TestNamed(t *testing.T) {
+	there := []string{".github/workflows/ci.yml", ".github/dependabot.yml", "AGENTS.md"}
+	for text, want := range map[string]string{
+		"update ci.yml": ".github/workflows/ci.yml",
+		"In `.github/workflows/ci.yml`, and in ci.yml too.":             ".github/workflows/ci.yml",
+		"see https://github.com/o/r/blob/main/.github/workflows/ci.yml": ".github/workflows/ci.yml",
+		"Add (AGENTS.md), .github/dependabot.yml:":                      "AGENTS.md .github/dependabot.yml",
+		"Write docs/CLAUDE.md and ./action.yml.":                        "docs/CLAUDE.md action.yml",
+		"A new workflow .github/workflows/new.yml":                      ".github/workflows/new.yml",
+		"in deploy/prod.tf":                               "deploy/prod.tf",
+		"dependabot.yml is a name that others may have":   "",
+		"the file main.go of the agents, see /AGENTS.md/": "",
+		"https://example.com/AGENTS.md/x":                 "",
+		"a.pem b.pem c.pem d.pem e.pem f.pem a.pem":       "a.pem b.pem c.pem d.pem e.pem",
+		"": "",
+	} {
+		if got := strings.Join(Named(text, there, []string{"deploy/**", "*.pem"}), " "); got != want {
+			t.Errorf("%q names %q, want %q", text, got, want)
+		}
+	}
+}
