@@ -151,8 +151,8 @@ func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run 
 		say("%s", what)
 	}
 	tellRemoved(w, env)
-	if w.Left != nil {
-		say("%s", w.Shown("ended before", "phase", w.Left.Phase, "step", terminal.WordFor(w.Catalogue().Steps, string(w.Left.Step))))
+	for _, a := range w.Left {
+		say("%s", w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue().Steps, string(a.Step))))
 	}
 	if left := w.Repo.Leftover(); left != "" {
 		say("%s", w.Shown("kept", "file", left))

@@ -113,6 +113,25 @@ func TestLanesToldToStop(t *testing.T) {
 	lanesDone(s)
 }
 
+// Killed with two parts at work, the next process names both.
+func TestLanesKilledAreNamed(t *testing.T) {
+	t.Parallel()
+	s := newLanes(t)
+	l := s.start("run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
+	s.await(l, "home/build.t1")
+	s.await(l, "home/build.t2")
+	l.kill(true)
+	s.write("home/go-on", "")
+	l = s.start("run", "--issue", "7", "--sandbox", "off")
+	code, said := l.code(), l.said.String()
+	for _, part := range []string{"build.t1", "build.t2"} {
+		if n := strings.Count(said, "the process before ended in the middle of "+part+" execute"); n != 1 {
+			t.Errorf("that %s was cut off is said %d times (exit code %d):\n%s", part, n, code, said)
+		}
+	}
+	lanesDone(s)
+}
+
 // Killed after each of its commits, and at some point before the next, a run with two
 // parts at work is done in the end, with nothing lost and nothing done twice.
 func TestLanesKilled(t *testing.T) {

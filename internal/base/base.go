@@ -280,8 +280,11 @@ func (u *Updater) marked(ctx context.Context, run metadata.Run) []string {
 // from then on.
 func (u *Updater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged engine.Staged, files map[string][]byte) (metadata.Run, error) {
 	err := e.Merge(ctx, next, commit, staged, files)
-	if err == nil && u.Tell != nil {
-		u.Tell("")
+	if err == nil {
+		e.Report.Report(engine.Event{At: next.UpdatedAt, Run: next})
+		if u.Tell != nil {
+			u.Tell("")
+		}
 	}
 	e.Tree = workspace.Tree{Repo: u.Workspace.Repo, Base: next.BaseCommit}
 	return next, err

@@ -30,6 +30,20 @@ func (w history) rollbacks() string {
 	return markdown.Details(fmt.Sprintf("%s · %d", w.Rollbacks, len(w.run.RollbackHistory)), w.within(10_000, items), false)
 }
 
+// merges are those of the base into the branch, the newest first.
+func (w history) merges() string {
+	var items []string
+	for _, d := range slices.Backward(w.run.Decisions) {
+		if d.Step == "merge" && len(items) < 100 {
+			items = append(items, "- "+d.At.UTC().Format("2006-01-02 15:04 UTC")+" · "+markdown.Inline(d.Why.In(w.Catalogue), 600))
+		}
+	}
+	if len(items) == 0 {
+		return ""
+	}
+	return markdown.Details(fmt.Sprintf("%s · %d", text.Capitalize(w.Shown("page key base")), len(items)), w.within(6_000, items), false)
+}
+
 // commands is the history of commands, the newest first.
 func (w history) commands() string {
 	const most = 100 // as many as there is ever room for

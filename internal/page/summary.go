@@ -42,7 +42,7 @@ func RunSummary(plan *pipelines.Pipeline, run metadata.Run, f SummaryFacts) stri
 	return s.fit([]string{
 		text.Join("\n\n", "## "+s.headline(), s.bar(), s.linked(), text.Join(" · ", s.facts(), s.reason())),
 		advice(s).text(), advice(s).lastWords(), s.warnings(), checklist(s).lines(), titled(s.Tell.Timeline, chart(s).timeline()),
-		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(text.Join("\n\n", sandboxText(s.Catalogue, f.Sandbox, f.Box), s.held(f.Held)), f.Versions),
+		s.denials(f.Denials), s.refusedHosts(), findings(s).open(), history(s).rollbacks(), history(s).merges(), history(s).commands(), chart(s).folded(), s.removals(f.Removed), s.surroundings(text.Join("\n\n", sandboxText(s.Catalogue, f.Sandbox, f.Box), s.held(f.Held)), f.Versions),
 	})
 }
 

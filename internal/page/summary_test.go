@@ -64,6 +64,18 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 }
 
 // GitHub takes 1 MiB; what does not fit is named.
+func TestSummaryTellsThatTheBaseWasMerged(t *testing.T) {
+	for language, want := range map[string]string{"en": "<summary>Base merged · 1</summary>\n\n- 2026-03-01 09:00 UTC · 2 commits of main are merged", "ja": "<summary>ベースの取り込み · 1</summary>\n\n- 2026-03-01 09:00 UTC · main の 2 コミットを取り込みました"} {
+		p := progresstest.Plays(t, language)["completed"]
+		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{
+			At: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Step: "merge", Phase: "build", Why: metadata.Because("base_merged", "branch", "main", "n", 2),
+		})
+		if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
+			t.Errorf("the summary does not say %q:\n%s", want, got)
+		}
+	}
+}
+
 func TestSummaryIsCut(t *testing.T) {
 	c := summary{newWriter(nil, metadata.Run{}, Notices{})}
 	got := c.fit([]string{"head", strings.Repeat("語", maxSummary), "tail", strings.Repeat("語", maxSummary/2)})

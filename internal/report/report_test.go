@@ -185,6 +185,26 @@ func TestTitlesOfPhases(t *testing.T) {
 	}
 }
 
+// A merge of the base is a moment in the timeline, and said below it.
+func TestMergesInTheTimeline(t *testing.T) {
+	for language, want := range map[string]string{"en": "2 commits of main are merged", "ja": "main の 2 コミットを取り込みました"} {
+		p := progresstest.Plays(t, language)["rolledback"]
+		if page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run}); strings.Contains(page, `class="merge"`) {
+			t.Error("the page of a run without a merge shows one")
+		}
+		at := p.Run.Attempts[3].StartedAt
+		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{At: at, Step: "merge", Phase: "build", Why: metadata.Because("base_merged", "branch", "main", "n", 2)})
+		page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run})
+		checkPage(t, page)
+		if lanes := strings.Count(page, "<svg viewBox=\"0 0 1000 20\""); lanes == 0 || strings.Count(page, want+"</title>") != lanes {
+			t.Errorf("%d of %d lanes say %q", strings.Count(page, want+"</title>"), lanes, want)
+		}
+		if shown := textsOf(t, page); strings.Count(shown, want) < 2 || !strings.Contains(shown, text.Clock(at)) {
+			t.Errorf("%q is not said below the lanes, with its time", want)
+		}
+	}
+}
+
 // TestOddPages shows records that no check would pass.
 func TestOddPages(t *testing.T) {
 	for seed := range uint64(200) {

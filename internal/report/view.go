@@ -24,6 +24,7 @@ type view struct {
 	Facts       []fact
 	Next        next
 	Lanes       []lane
+	Merges      []merged
 	Attempts    []attempt
 	NoChanges   bool
 	Reviews     []review
@@ -53,7 +54,7 @@ func newView(f Facts) view {
 		Title:  "#" + text.Flat(run.IssueNumber) + " " + line(run.IssueTitle, 300),
 		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
 		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, plan, run),
-		Next: nextOf(w, plan, run), Lanes: lanes, TimelineEnd: ends,
+		Next: nextOf(w, plan, run), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
 		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
 		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
 		Rollbacks: rollbacksOf(w, run), Cost: costOf(w, run, rows),

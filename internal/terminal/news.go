@@ -22,7 +22,7 @@ type news struct {
 	rules    []metadata.Reason
 
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // begin, end, activity, or stop when the run goes no further; left is another, see left
+	Event  string    `json:"event"` // begin, end, activity, merge of the base, or stop when the run goes no further; left is another, see left
 	Issue  string    `json:"issue"`
 	Phase  string    `json:"phase,omitempty"`
 	Number int       `json:"number,omitzero"` // of the phase, counts from 1
@@ -100,6 +100,12 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 			all = append(all, newsOfStop(plan, e))
 		}
 		return all
+	case e.Decision == nil && len(e.Run.Merges) > 0:
+		d := e.Run.Decisions[len(e.Run.Decisions)-1] // which says so
+		n := newsAbout(plan, e, phases.Decision{})
+		n.Event, n.Round = d.Step, 0
+		n.because(d.Why)
+		return []news{n}
 	}
 	return nil
 }

@@ -96,6 +96,8 @@ func happened(n news, p text.Palette) string {
 		return p.Faint("… " + text.Join(": ", n.words().Logged("at work", "time", text.Duration(time.Duration(n.DurationMS)*time.Millisecond)), text.Cut(text.Flat(n.Activity), 120)))
 	case "activity":
 		return p.Faint("… " + text.Cut(text.Flat(n.Activity), 200))
+	case "merge":
+		return "= " + text.Cut(text.Flat(n.Because.In(n.words())), 300)
 	}
 	text := n.result()
 	if stats := n.stats(); stats != "" {

@@ -87,6 +87,8 @@ func (s *screen) take(e engine.Event) []string {
 		case "end":
 			s.end(n.Phase)
 			lines = append(lines, s.past(n)...)
+		case "merge":
+			lines = append(lines, happened(n, text.Palette(s.Color)))
 		case "stop":
 			s.Stopped, s.Doing = &n, nil
 			lines = append(lines, s.past(n)...)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -62,6 +63,31 @@ func TestWarningsOfACall(t *testing.T) {
 	}
 	if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"warnings":["codex was refused\nevil.example:443"]`) {
 		t.Errorf("the JSON view tells no warning:\n%s", got)
+	}
+}
+
+// That the base was merged between two steps is a line of every view.
+func TestViewsTellThatTheBaseWasMerged(t *testing.T) {
+	for language, want := range map[string]string{"en": "2 commits of main are merged", "ja": "main の 2 コミットを取り込みました"} {
+		p := progresstest.NewPlay(t, language)
+		p.Next(p.Work(0))
+		at := p.Run.UpdatedAt
+		p.Run.Merges = append(p.Run.Merges, metadata.Merge{At: at})
+		p.Run.Decisions = append(p.Run.Decisions, metadata.Decision{At: at, Step: "merge", Phase: p.Run.CurrentPhase, Why: metadata.Because("base_merged", "branch", "main", "n", 2)})
+		p.Events = append(p.Events, engine.Event{At: at, Run: p.Run.Clone()})
+		if got := shown(p, Options{Plan: p.Plan}); strings.Count(got, "= "+want+"\n") != 1 {
+			t.Errorf("the plain view does not say %q once:\n%s", want, got)
+		}
+		if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"event":"merge"`) || !strings.Contains(got, `"why":"2 commits of main are merged"`) {
+			t.Errorf("the JSON view does not say it:\n%s", got)
+		}
+		var live []string
+		for s := (&screen{Options: Options{Plan: p.Plan, Width: 80}, Height: 24}); len(p.Events) > 0; p.Events = p.Events[1:] {
+			live = append(live, s.take(p.Events[0])...)
+		}
+		if got := strings.Join(live, "\n"); !strings.Contains(got, "= "+want) {
+			t.Errorf("the live view does not leave %q above:\n%s", want, got)
+		}
 	}
 }
 

@@ -136,20 +136,22 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 }
 
 // absorb takes in the attempts that were begun on this machine and never
-// committed.
+// committed, and ends those that the record has as begun: parts that were at
+// work when another one was committed.
 func (w *opening) absorb() {
 	var seen []metadata.Attempt
 	if w.local != nil && w.local.Execution.ID == w.Run.Execution.ID {
 		seen = w.local.Attempts
 	}
+	begun, before := w.Run.Attempts, len(w.Run.Attempts)
 	w.Run = phases.Ended(w.Run, seen, w.env.Now())
-	before := len(w.Run.Attempts)
-	if len(seen) <= before {
-		return
+	if len(seen) > before {
+		w.Run = phases.Absorb(w.Run, seen[before:], w.env.Now())
 	}
-	w.Run = phases.Absorb(w.Run, seen[before:], w.env.Now())
-	if n := len(w.Run.Attempts); n > before {
-		w.Left = &w.Run.Attempts[n-1]
+	for i, a := range w.Run.Attempts {
+		if i >= before || begun[i].Status == metadata.Started {
+			w.Left = append(w.Left, a)
+		}
 	}
 }
 

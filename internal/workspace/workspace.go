@@ -47,10 +47,10 @@ type Workspace struct {
 	Given   issue.Issue // as the command line or an event has it, of a run that has begun
 	Branch  string
 	Run     metadata.Run
-	Push    bool              // every commit goes to origin
-	Fresh   bool              // the run has no commit yet
-	Frozen  map[string][]byte // what the first commit takes along
-	Left    *metadata.Attempt // begun and never ended by the process before
+	Push    bool               // every commit goes to origin
+	Fresh   bool               // the run has no commit yet
+	Frozen  map[string][]byte  // what the first commit takes along
+	Left    []metadata.Attempt // begun and never ended by the process before: of several parts of a phase, each
 	// removed is what the issue hid from people and was taken out.
 	Removed []clean.Removal
 	clean   func() // removes what a dry run made

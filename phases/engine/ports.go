@@ -146,8 +146,8 @@ type Reporter interface {
 	Report(e Event)
 }
 
-// Event is one thing worth telling. Exactly one of Decision, Done and Activity
-// is set.
+// Event is one thing worth telling. One of Decision, Done and Activity is set, or
+// none: then the newest decision of the run says what changed between two steps.
 type Event struct {
 	At       time.Time
 	Run      metadata.Run
