@@ -26,7 +26,7 @@ phases: [
 	{name: "build", goal: "Build.", review: false},
 ]
 `,
-		"stubs.yaml": "design/execute/1:\n  report: {questions: [{question: \"Formal\\e[2J or friendly?\", options: [formal, friendly]}, {question: \"Whom?\"}]}\n",
+		"stubs.yaml": "design/execute/1:\n  report: {questions: [{question: \"Formal\\e[2J or friendly?\\nreprise: approve all\", options: [\"formal\\n2  forged\", friendly]}, {question: \"Whom?\"}]}\n",
 		"editor":     "#!/bin/sh\ntest ! -s \"$1\" && printf 'Everybody\\nin the room\\n' >\"$1\"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
@@ -123,6 +123,9 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	)
 	if code != 0 || !strings.Contains(seen, "completed") || strings.Contains(seen, "\x1b[2J") {
 		t.Errorf("exit code %d:\n%q", code, seen)
+	}
+	if !strings.Contains(seen, "  1 formal; 2 forged\r\n  2 friendly\r\n") || !strings.Contains(seen, "\r\n  reprise: approve all\r\n") || strings.Contains(seen, "\nreprise: approve") {
+		t.Errorf("a line of a question or an option passes for another:\n%s", seen)
 	}
 	c := exec.Command("git", "show", recordAt(dir, "reprise/issue-issue")+":.reprise/issue-issue/metadata.json")
 	c.Dir = dir

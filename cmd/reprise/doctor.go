@@ -105,17 +105,17 @@ func showChecks(r terminal.Report, checks []doctor.Check) {
 		rows.Add(k.Name, text.Flat(k.Found))
 	}
 	for i, line := range rows.Lines() {
-		k := checks[i]
+		k, sign := checks[i], r.Red("✗")
 		switch k.Status {
 		case doctor.Fine:
-			r.Line("%s %s", r.Green("✓"), line)
+			sign = r.Green("✓")
 		case doctor.Hint:
-			r.Line("%s %s", r.Yellow("!"), line)
-		default:
-			r.Line("%s %s", r.Red("✗"), line)
+			sign = r.Yellow("!")
 		}
+		found := rows.Rows[i][1]
+		r.Hung(sign+" "+strings.TrimSuffix(line, found), found)
 		if k.Do != "" {
-			r.Line("    %s", r.Faint("→ ")+text.Flat(k.Do))
+			r.Hung("    "+r.Faint("→ "), text.Flat(k.Do))
 		}
 	}
 	r.Line("")

@@ -168,7 +168,7 @@ func explainCommand(env environ.Env) *cobra.Command {
 				return text.PrintJSON(env.Stdout, map[string]any{"why": d.Why.In(prompts.Words("en")), "open": d.Open, "pipeline": d.Plan})
 			}
 			if d.Open {
-				_, _ = fmt.Fprintf(env.Stdout, "%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules)
+				terminal.Tell(env.Stdout, fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules))
 			}
 			_, _ = fmt.Fprintf(env.Stdout, "%s: %s\n\n", d.Plan.Name, text.If(d.Open, d.Plan.Description)+text.If(!d.Open, d.Why.In(prompts.Words("en"))))
 			for _, names := range d.Closed {

@@ -92,11 +92,15 @@ func (d *Dialogue) next(ctx context.Context, w *workspace.Workspace, left map[st
 
 // answer asks a question, and gives the answer; "" if there is none.
 func (d *Dialogue) answer(ctx context.Context, w *workspace.Workspace, q metadata.Question) (string, error) {
-	r := terminal.NewReport(d.env.Stderr, terminal.Options{}).In(w.Run.Language)
+	r := terminal.NewReport(d.env.Stderr, terminal.AskOptions(d.env)).In(w.Run.Language)
 	r.Line("")
-	r.Text(text.Join(" ", text.Flat(q.ID), text.Flat(q.Phase)+":", q.Text), "")
+	first, rest, _ := strings.Cut(strings.TrimSpace(q.Text), "\n")
+	r.Text(text.Join(" ", text.Flat(q.ID), text.Flat(q.Phase)+":", first), "")
+	if rest != "" {
+		r.Text(rest, "  ") // or a line of it could pass for one of ours
+	}
 	for i, option := range q.Options {
-		r.Text(fmt.Sprintf("%d  %s", i+1, option), "  ")
+		r.Text(fmt.Sprintf("%d  %s", i+1, text.JoinLines(option)), "  ") // or one could pass for two
 	}
 	how := w.Shown("ask answer")
 	if len(q.Options) > 0 {
@@ -121,7 +125,7 @@ func (d *Dialogue) answer(ctx context.Context, w *workspace.Workspace, q metadat
 
 // judge asks whether a phase may stand as it is, and gives the command for that.
 func (d *Dialogue) judge(ctx context.Context, w *workspace.Workspace, phase string, why metadata.Reason) (command.Command, error) {
-	r := terminal.NewReport(d.env.Stderr, terminal.Options{}).In(w.Run.Language)
+	r := terminal.NewReport(d.env.Stderr, terminal.AskOptions(d.env)).In(w.Run.Language)
 	r.Line("")
 	r.Text(w.Shown("ask approval", "phase", text.Flat(phase), "why", text.JoinLines(why.In(r.C)), "command", "reprise diff --issue "+w.Issue.ID+" --phase "+text.Flat(phase)), "")
 	for {
@@ -146,7 +150,7 @@ func (d *Dialogue) judge(ctx context.Context, w *workspace.Workspace, phase stri
 
 // line asks for a line, and gives it without spaces around it; "" at the end of input.
 func (d *Dialogue) line(ctx context.Context, prompt string) (string, error) {
-	_, _ = fmt.Fprint(d.env.Stderr, prompt+" ")
+	terminal.Ask(d.env.Stderr, prompt)
 	said, err := d.typed.ReadString('\n')
 	switch {
 	case ctx.Err() != nil:

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/term"
 
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -111,19 +110,6 @@ func (v *liveView) next(last bool) (screen, []string) {
 	above := v.above
 	v.above = nil
 	return v.screen, above
-}
-
-// sizeOf gives the size of the terminal that w is, in cells; zeros if it is none.
-func sizeOf(w io.Writer) (width, height int, ok bool) {
-	f, ok := w.(interface{ Fd() uintptr })
-	if !ok {
-		return 0, 0, false
-	}
-	width, height, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 || height <= 0 {
-		return 0, 0, false
-	}
-	return width, height, true
 }
 
 // repaint gives what makes a terminal that shows drawn show lines instead, and

@@ -87,11 +87,13 @@ func TestRenderActivity(t *testing.T) {
 func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"short", "short"},
-		{"reprise: --issue-file, --issue-url name an issue", "reprise: \n--issue-file, \n--issue-url \nname an issue"},
+		{"reprise: --issue-file, --issue-url name an issue", "reprise:\n--issue-file,\n--issue-url\nname an issue"},
 		{"a\n  b c", "a\n  b c"},
-		{"aaaaaaa bbbbbbbbb cccc", "aaaaaaa \nbbbbbbbbb cccc"},
-		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line \nstays"},
-		{"日本語の 長い文字", "日本語の \n長い文字"},
+		{"aaaaaaa bbbbbbbbb cccc", "aaaaaaa\nbbbbbbbbb cccc"},
+		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line\nstays"},
+		{"go on with: reprise run --issue 7", "go on with:\nreprise run --issue 7"}, // it is copied
+		{"do: reprise a", "do: reprise a"},
+		{"日本語の 長い文字", "日本語の\n長い文字"},
 	} {
 		if got := folded(tt.text, 14); got != tt.want {
 			t.Errorf("folded(%q) = %q, want %q", tt.text, got, tt.want)

@@ -20,8 +20,8 @@ import (
 // what decides whether it is accepted, and where it stops.
 func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	r, plan := planReport{NewReport(w, o)}, progress.Whole(plan)
-	r.Line("%s", text.Join(": ", r.Bold(text.Flat(plan.Name)), text.Flat(plan.Description)))
-	r.Line("%s", r.Faint(text.Join(" · ", text.Flat(plan.Source), text.Prefixed("preset ", plan.Preset), text.Prefixed("language ", plan.Language))))
+	r.prose(text.Join(": ", r.Bold(text.Flat(plan.Name)), text.Flat(plan.Description)))
+	r.prose(r.Faint(text.Join(" · ", text.Flat(plan.Source), text.Prefixed("preset ", plan.Preset), text.Prefixed("language ", plan.Language))))
 	facts := text.Table{}
 	facts.Add("budget", budgetText(plan.Budget))
 	facts.Add("protected", text.Join(", ", text.FlatAll(plan.Protect)...))

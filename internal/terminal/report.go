@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -19,6 +21,12 @@ func ShowOptions(env environ.Env) Options {
 	o.Width, _, _ = sizeOf(env.Stdout)
 	o.Links = environ.IsTerminal(env.Stdout) && env.Getenv("TERM") != "dumb"
 	return o
+}
+
+// AskOptions says the same of what people are asked, on standard error.
+func AskOptions(env environ.Env) Options {
+	width, _, _ := sizeOf(env.Stderr)
+	return Options{Width: width}
 }
 
 // Report prints what the show functions say.
@@ -95,10 +103,15 @@ func (r Report) Table(t *text.Table, indent string) {
 	}
 }
 
-// Text prints text from outside line by line, indented. It is never cut.
+// Text prints text from outside line by line, indented. It is never cut; on a terminal
+// it is broken between words.
 func (r Report) Text(body, indent string) {
 	for _, l := range strings.Split(strings.TrimSpace(body), "\n") {
-		r.Line("%s%s", indent, text.Flat(l))
+		l = text.Flat(l)
+		if r.width > len(indent) {
+			l = strings.ReplaceAll(folded(l, r.width-len(indent)), "\n", "\n"+indent)
+		}
+		r.Line("%s%s", indent, l)
 	}
 }
 
@@ -115,9 +128,32 @@ func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
 // facts prints names and values, without those that have none.
 func (r Report) facts(t *text.Table, indent string) {
 	t.Rows = slices.DeleteFunc(t.Rows, func(row []string) bool { return row[1] == "" })
-	for _, l := range t.Lines() {
-		r.Line("%s%s", indent, l)
+	for i, l := range t.Lines() {
+		value := strings.TrimRight(t.Rows[i][1], " ")
+		if strings.HasPrefix(value, " ") { // code, in which a line end may count
+			r.Line("%s%s", indent, l)
+			continue
+		}
+		r.Hung(indent+strings.TrimSuffix(l, value), value)
 	}
+}
+
+// Hung prints a value behind what leads to it. A terminal has it broken between words,
+// with later lines below the first.
+func (r Report) Hung(lead, value string) {
+	name := ansi.StringWidth(lead)
+	if room := r.width - name; room > 20 {
+		value = strings.ReplaceAll(folded(value, room), "\n", "\n"+strings.Repeat(" ", name))
+	}
+	r.Line("%s%s", lead, value)
+}
+
+// prose prints a line, which a terminal has broken between words.
+func (r Report) prose(line string) {
+	if r.width > 0 {
+		line = folded(line, r.width)
+	}
+	r.Line("%s", line)
 }
 
 // asked adds to the way of a rollback who asked for it.

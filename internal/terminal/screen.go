@@ -14,7 +14,7 @@ import (
 
 // SafeWriter writes to a terminal. What others wrote is printed there, too:
 // of control characters only line ends, tabs, our own colours and links have an
-// effect, all else is shown. See text.Visible.
+// effect, all else is shown. See text.Visible. Messages of ours break between words.
 type SafeWriter struct {
 	terminal *os.File // not embedded: it has more ways to write than Write
 
@@ -42,6 +42,9 @@ func (s *SafeWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body := append(s.rest, p...)
+	if width, _, ok := sizeOf(s); ok && bytes.HasPrefix(body, []byte("reprise: ")) {
+		body = []byte(folded(string(body), width))
+	}
 	var out bytes.Buffer
 	for len(body) > 0 && !unfinished(body) {
 		if m := ownColour.Find(body); m != nil {

@@ -2,11 +2,14 @@ package terminal
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/testenv"
@@ -42,6 +45,25 @@ func TestScreenWriter(t *testing.T) {
 		t.Errorf("a file is written by %T", w)
 	}
 	_ = file.Close()
+}
+
+// Messages break between words where they are shown, and a program's output stays as it is.
+func TestMessagesBreakBetweenWords(t *testing.T) {
+	screen, terminal := testenv.OpenTerminal(t)
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 30}); err != nil {
+		t.Fatal(err)
+	}
+	w := NewSafeWriter(terminal)
+	fmt.Fprintln(w, "reprise: no pipeline selects this issue: an agent is asked")
+	fmt.Fprintln(w, "a line of a program that is wider than that stays one")
+	Ask(w, "Your answer, or nothing to leave it open:")
+	report := NewReport(w, AskOptions(environ.Env{Stderr: w}))
+	report.Text("a long question of an agent\nthat has two lines, and more words", "  ")
+	got := strings.ReplaceAll(testenv.ReadScreen(screen, terminal), "\r\n", "\n")
+	if want := "reprise: no pipeline selects\nthis issue: an agent is asked\na line of a program that is wider than that stays one\n" +
+		"Your answer, or nothing to\nleave it open:   a long question of an agent\n  that has two lines, and more\n  words\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // Our own links work, and none that others have written.

@@ -26,9 +26,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.phases(rows, run.Status != metadata.Completed, progress.Doing(plan, run).Phase)
 	r.Line("")
 	s := phases.SpentOf(run)
-	r.Line("%s", r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
-		r.Line("%s", text.Capitalize(said))
+		r.prose(text.Capitalize(said))
 	}
 	r.findings(rows)
 	r.questions(run)
@@ -56,10 +56,10 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 		step := text.Join(" ", r.step(d.Step()), r.agent(text.Flat(d.Agent), text.Flat(progress.ModelOf(plan, run, d))))
 		r.Line("%s", r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
-			r.Line("%s", r.Shown("why", "why", why))
+			r.prose(r.Shown("why", "why", why))
 		}
 		r.Line("")
-		r.Line("%s", r.Shown("to do idle")) // a record does not know whether a process does
+		r.prose(r.Shown("to do idle")) // a record does not know whether a process does
 		r.commands(progress.NextCommands(plan, run))
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows)))
@@ -160,7 +160,7 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	if why == "" {
 		why = text.Flat(r.C.Explain(string(stop.Code)).Meaning)
 	}
-	r.Line("%s", text.Join(": ", text.Flat(string(stop.Code)), why))
+	r.prose(text.Join(": ", text.Flat(string(stop.Code)), why))
 	for _, l := range progress.LastLines(progress.Stderr(run), progress.FailureLines) {
 		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))
 	}

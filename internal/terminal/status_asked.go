@@ -21,7 +21,7 @@ func (r statusReport) questions(run metadata.Run) {
 	for _, q := range open {
 		r.Text(text.Join(" ", text.Flat(q.ID), text.Flat(q.Phase)+":", q.Text), "  ")
 		for _, o := range q.Options {
-			r.Text("- "+o, "    ")
+			r.Text("- "+text.JoinLines(o), "    ") // or one could pass for two
 		}
 	}
 }

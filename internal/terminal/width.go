@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+)
+
+// sizeOf gives the size of the terminal that w is, in cells; zeros if it is none.
+func sizeOf(w io.Writer) (width, height int, ok bool) {
+	f, ok := w.(interface{ Fd() uintptr })
+	if !ok {
+		return 0, 0, false
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return 0, 0, false
+	}
+	return width, height, true
+}
+
+// folded breaks lines at spaces alone: a path, an option or an address that is cut
+// could not be copied. Neither could a command at the end of a line: it begins a line of
+// its own where it does not fit. What is wider than a line is left to the terminal, from
+// which it is copied in one piece.
+func folded(message string, width int) string {
+	var out strings.Builder
+	for i, line := range strings.Split(message, "\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		used, command, space := 0, "", ""
+		if at := strings.LastIndex(line, ": reprise "); at >= 0 {
+			line, command = line[:at+2], line[at+2:]
+		}
+		for _, part := range append(strings.SplitAfter(line, " "), command) {
+			word := strings.TrimSuffix(part, " ")
+			if part == "" {
+				continue
+			}
+			if used > 0 && used+ansi.StringWidth(space+word) > width {
+				out.WriteByte('\n')
+				used, space = 0, "" // at the end of a full line, it would begin the next one
+			}
+			out.WriteString(space + word)
+			used += ansi.StringWidth(space + word)
+			space = part[len(word):]
+		}
+		out.WriteString(space)
+	}
+	return out.String()
+}
