@@ -29,12 +29,16 @@ try {
   const browser = await open();
   for (const dark of [false, true]) {
     await shoot(browser, 'comment', 720, 535, dark);
+    await shoot(browser, 'comment', 375, 620, dark, 'comment-narrow');
     for (const [page, height] of [['asking', 755], ['failed', 755], ['completed', 755], ['summary', 900]]) await shoot(browser, page, 375, height, dark); // a phone
     await shoot(browser, 'report', 900, 740, dark);
     await shoot(browser, 'report', 375, 800, dark, 'report-narrow');
   }
   await browser.close();
-  if (process.argv[2] !== '--still') record();
+  if (process.argv[2] !== '--still') {
+    record('rehearsal', 80);
+    record('rehearsal-narrow', 44); // as much as a phone shows in letters that can be read
+  }
 } finally {
   fs.rmSync(work, { recursive: true, force: true });
 }
@@ -90,17 +94,17 @@ async function shoot(browser, page, width, height, dark, as = page) {
 }
 
 // record runs a rehearsal in a terminal, and writes what was to be seen as an SVG.
-function record() {
-  const columns = 80, lines = 24;
-  const repo = path.join(work, 'shelf'), program = path.join(work, 'reprise'), socket = path.join(work, 'tmux');
+function record(name, columns) {
+  const lines = 24, ground = path.join(work, name);
+  const repo = path.join(ground, 'shelf'), program = path.join(ground, 'reprise'), socket = path.join(ground, 'tmux');
   run('go', ['build', '-o', program, './cmd/reprise'], { cwd: top });
-  fs.mkdirSync(repo);
+  fs.mkdirSync(repo, { recursive: true });
   fs.copyFileSync(path.join(top, 'examples/issue.md'), path.join(repo, 'issue.md'));
   for (const args of [['init', '-q', '-b', 'main'], ['add', '.'], ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-qm', 'Shelf']]) {
     run('git', args, { cwd: repo });
   }
   const tmux = (...args) => run('tmux', ['-S', socket, ...args]);
-  const ended = path.join(work, 'ended');
+  const ended = path.join(ground, 'ended');
   const live = `clear; printf '$ reprise run --dry-run --issue-file issue.md\\n'; '${program}' run --dry-run --issue-file issue.md; touch '${ended}'; sleep 600`;
   tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(lines), '-c', repo, 'sh', '-c', live);
   const frames = [];
@@ -112,7 +116,7 @@ function record() {
   const all = tmux('capture-pane', '-e', '-p', '-S', '-').split('\n'); // the end of the last phase may have been too quick
   tmux('kill-server');
   const end = all.slice(0, all.findIndex((l) => l.includes('Commits on'))).slice(-lines).join('\n').replace(/\s+$/, '');
-  fs.writeFileSync(path.join(images, 'rehearsal.svg'), svg([...thin(frames), end], columns, lines));
+  fs.writeFileSync(path.join(images, name + '.svg'), svg([...thin(frames), end], columns, lines));
 }
 
 // thin keeps the frames in which something but a clock or a spinner has moved, without

@@ -69,8 +69,8 @@ func TestPicturesAreSmall(t *testing.T) {
 			t.Errorf("%s: more than 150 kB, or %v", e.Name(), err)
 		}
 	}
-	names := []string{"rehearsal.svg"}
-	for _, of := range []string{"comment", "asking", "failed", "completed", "summary", "report", "report-narrow"} {
+	names := []string{"rehearsal.svg", "rehearsal-narrow.svg"}
+	for _, of := range []string{"comment", "comment-narrow", "asking", "failed", "completed", "summary", "report", "report-narrow"} {
 		names = append(names, of+"-light.png", of+"-dark.png")
 	}
 	for _, name := range names {
