@@ -40,7 +40,7 @@ try {
     record('rehearsal-narrow', 44); // as much as a phone shows in letters that can be read
   }
 } finally {
-  fs.rmSync(work, { recursive: true, force: true });
+  fs.rmSync(work, { recursive: true, force: true, maxRetries: 20 }); // the browser's helpers may still write
 }
 
 // open starts Chromium, and gives functions that ask things of it in its DevTools protocol,
