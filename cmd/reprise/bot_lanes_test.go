@@ -133,7 +133,7 @@ func TestSkipBesideOthers(t *testing.T) {
 	h.whole(map[string]string{"t1": "execute\n", "t2": "", "t3": "execute\n"})
 }
 
-// To take back a part that is in ends the calls of others, whose work is done anew.
+// To take back a part that is in ends no calls of others, but all of them with the whole.
 func TestRollbackBesideOthers(t *testing.T) {
 	for to, want := range map[string]string{"build.t1": "revise\n", "build.t1:execute": "execute\n", "build:execute": "execute\n"} {
 		t.Run(to, func(t *testing.T) {
@@ -154,7 +154,37 @@ func TestRollbackBesideOthers(t *testing.T) {
 			if run := h.record(); len(run.RollbackHistory) != 1 {
 				t.Errorf("the rollbacks are %+v", run.RollbackHistory)
 			}
+			if all, got := to == "build:execute", h.calls(); strings.Count(got, "build.t2") != map[bool]int{true: 2, false: 1}[all] {
+				t.Errorf("the agent was called for %s", got)
+			}
 		})
+	}
+}
+
+// To take back a part that is at work for the first time ends its call, and no other.
+func TestRollbackOfAPartAtWork(t *testing.T) {
+	h, j := twoAtWork(t)
+	h.say("max", "/rollback build.t1:execute think of tabs")
+	h.until("the rollback", func() bool { return len(h.record().RollbackHistory) == 1 })
+	for _, part := range []string{"t1", "t2", "t3"} {
+		h.write("home/"+part, "")
+	}
+	j.end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	if got := h.calls(); strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 1 {
+		t.Errorf("the agent was called for %s", got)
+	}
+	cut := 0
+	for _, a := range h.record().Attempts {
+		if a.EndedAt == nil {
+			t.Errorf("attempt %d of %s has no end", a.N, a.Phase)
+		}
+		if a.Status == metadata.Cut {
+			cut++
+		}
+	}
+	if cut != 1 {
+		t.Errorf("%d calls were cut", cut)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // steering is how people reach the run while the engine works: Steer is called by
@@ -26,16 +27,21 @@ func (s steering) Steer(ctx context.Context, run metadata.Run) (metadata.Run, er
 // Urgent looks at the comments while an agent works, until one of them makes
 // that work pointless. Meanwhile it tells people what became of the commands
 // that were taken before.
-func (s steering) Urgent(ctx context.Context) bool {
+func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 	about := s.voice.subject()
 	for {
 		if environ.Sleep(ctx, s.inbox.Listen()) != nil {
-			return false
+			return nil
 		}
 		s.inbox.Look(ctx, true)
+		about.run = now()
 		for _, c := range s.inbox.Pending(about.run) {
-			if s.stops(ctx, c, about) {
-				return true
+			switch {
+			case !s.stops(ctx, c, about):
+			case c.Asked.Command.Name == "cancel":
+				return engine.ErrCancelled
+			default:
+				return engine.ErrSteered
 			}
 		}
 		s.voice.send(ctx)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -62,6 +63,7 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 type writer struct {
 	*Side
 	run    metadata.Run
+	seen   atomic.Pointer[metadata.Run] // run, for who looks at it meanwhile
 	atWork []*worker
 	asks   chan func()  // what workers have it do to the record
 	ended  chan *worker // that are done
@@ -87,10 +89,16 @@ func (w *writer) work(ctx context.Context) error {
 			return nil
 		}
 		one, cause := w.await(ctx)
-		if cause != nil {
+		var err error
+		switch {
+		case errors.Is(cause, engine.ErrSteered) && !errors.Is(cause, engine.ErrCancelled):
+			err = w.steer(ctx)
+		case cause != nil:
 			return w.fold(ctx, cause, one)
+		default:
+			err = w.land(ctx, one)
 		}
-		if err := w.land(ctx, one); err != nil {
+		if err != nil {
 			return errors.Join(err, w.fold(ctx, err))
 		}
 	}
@@ -189,6 +197,8 @@ func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metad
 		return w.run, err
 	}
 	w.run, one.n = begun, len(begun.Attempts)
+	seen := begun.Clone()
+	w.seen.Store(&seen)
 	return begun.Clone(), nil
 }
 
@@ -213,7 +223,9 @@ func (s saver) Save(run metadata.Run) (err error) {
 // await does what workers ask for until one of them is done. If ctx or people end all
 // work it gives the cause, and perhaps none.
 func (w *writer) await(ctx context.Context) (*worker, error) {
-	attended, done := w.Engine.Attend(ctx)
+	seen := w.run.Clone()
+	w.seen.Store(&seen)
+	attended, done := w.Engine.Attend(ctx, func() metadata.Run { return *w.seen.Load() })
 	defer done()
 	for {
 		select {
@@ -252,7 +264,14 @@ func (w *writer) land(ctx context.Context, one *worker) error {
 	if len(w.atWork) == 0 {
 		return nil // whoever called Run asks people
 	}
-	if next, err = e.Steer(ctx, next); err != nil {
+	return w.steer(ctx)
+}
+
+// steer has people's commands carried out beside those at work, and ends the calls that
+// are void then.
+func (w *writer) steer(ctx context.Context) error {
+	next, err := w.Engine.Steer(ctx, w.run)
+	if err != nil {
 		return err
 	}
 	w.run = next

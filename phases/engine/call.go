@@ -127,7 +127,7 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	}
 	ctx, cancel := withinBudget(ctx, run)
 	defer cancel(nil)
-	ctx, done := e.Attend(ctx)
+	ctx, done := e.attend(ctx)
 	defer done()
 	w := observer{engine: e, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
 	t.Notify = w.notify

@@ -129,7 +129,7 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 
 // runChecks runs commands on the work, those of a phase or all of the plan.
 func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
-	ctx, done := e.Attend(ctx)
+	ctx, done := e.attend(ctx)
 	defer done()
 	c, err := e.round(ctx, p.Checks)
 	if err != nil {
@@ -205,7 +205,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 		return o, err
 	}
 	o.Status = metadata.Succeeded
-	attended, done := e.Attend(ctx)
+	attended, done := e.attend(ctx)
 	defer done()
 	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
 		for _, c := range e.Plan.Setup {
@@ -240,7 +240,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	do := phases.Decision{Do: phases.DoBaseline, Phase: e.beside, Why: metadata.Because("baseline_due", "n", e.before.Checks())}
 	start := e.Now()
 	e.Report.Report(Event{At: start, Run: run, Decision: &do})
-	attended, done := e.Attend(ctx)
+	attended, done := e.attend(ctx)
 	results, err := e.before.Wait(attended)
 	done()
 	if err != nil {

@@ -80,7 +80,8 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, diagnosis.Diagnosis{}, err
 	}
-	call, ended := e.Attend(ctx)
+	e.latest = run
+	call, ended := e.attend(ctx)
 	defer ended()
 	d, used, err := e.consult(call, run, at, symptom)
 	if to := e.standIn(at.Agent, err); to != "" {

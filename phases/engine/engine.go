@@ -82,6 +82,7 @@ type Engine struct {
 	Hold       time.Duration
 	StaleLease bool             // the branch has the lease of a process that is gone
 	until      time.Time        // the end of the lease that this process has; zero if it has none
+	latest     metadata.Run     // as it is while a step is under way
 	setUpAs    string           // digest of the setup that the tree has now
 	before     *checking.Beside // the baseline under way; nil: none is
 	beside     string           // the phase that it is beside
@@ -123,6 +124,7 @@ var errBudget = errors.New("the budget is used up")
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
 	defer func() { err, e.before = errors.Join(err, e.before.End()), nil }()
 	for run.Status == metadata.Running {
+		e.latest = run
 		if e.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below
 			if next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run)); err == nil {
 				run = next
@@ -252,7 +254,7 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 		return next, effects{outcome: o}, err
 	}
 	if d.Delay > 0 {
-		waiting, done := e.Attend(ctx)
+		waiting, done := e.attend(ctx)
 		err := e.Sleep(waiting, d.Delay)
 		done()
 		if err != nil {
@@ -343,6 +345,7 @@ func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) 
 	if err := follows(run, begun); err != nil {
 		return run, err
 	}
+	e.latest = begun.Clone() // the step works on it
 	return begun, e.Store.Save(begun)
 }
 

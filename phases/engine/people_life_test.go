@@ -187,7 +187,7 @@ func (w *world) openChildren(ctx context.Context, run *metadata.Run) {
 }
 
 // Urgent never hurries.
-func (w *world) Urgent(ctx context.Context) bool { <-ctx.Done(); return false }
+func (w *world) Urgent(ctx context.Context, _ func() metadata.Run) error { <-ctx.Done(); return nil }
 
 // somebody gives a command, sometimes one that was given before.
 func (w *world) somebody() {

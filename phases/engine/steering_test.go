@@ -20,6 +20,7 @@ type person struct {
 	do      func(run metadata.Run) (metadata.Run, error)
 	urgent  chan struct{} // closed: the command is there, and the step under way is to end
 	there   bool
+	saw     metadata.Run // by which the command was found to be urgent
 }
 
 // Steer takes the command once it is there.
@@ -37,12 +38,13 @@ func (p *person) Steer(ctx context.Context, run metadata.Run) (metadata.Run, err
 	return next, p.engine.Amend(ctx, next, p.command.Name)
 }
 
-func (p *person) Urgent(ctx context.Context) bool {
+func (p *person) Urgent(ctx context.Context, now func() metadata.Run) error {
 	select {
 	case <-ctx.Done():
-		return false
+		return nil
 	case <-p.urgent:
-		return true
+		p.saw = now()
+		return ErrSteered
 	}
 }
 
@@ -52,6 +54,11 @@ func interrupting(t *testing.T, c phases.Command, do func(s *stage, run metadata
 	p := &person{stage: s, command: c, urgent: make(chan struct{})}
 	p.do = func(run metadata.Run) (metadata.Run, error) { return do(s, run) }
 	s.engine.Steering = p
+	t.Cleanup(func() {
+		if code := p.saw.Phase("code"); code == nil || code.Status != metadata.PhaseInProgress {
+			t.Errorf("while it is at work for the first time, the phase looks like %+v", code)
+		}
+	})
 	s.on("code", metadata.Execute, func(ctx context.Context, task Task) (Result, error) {
 		if p.there {
 			return s.good(ctx, task)
