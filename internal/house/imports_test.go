@@ -139,6 +139,7 @@ var rooms = map[string][]string{
 	"phases/summary": {
 		"metadata",
 		"phases",
+		"phases/lanes",
 		"phases/texts",
 		"pipelines",
 	},
@@ -744,6 +745,7 @@ var rooms = map[string][]string{
 		"internal/text",
 		"metadata",
 		"phases",
+		"phases/lanes",
 		"phases/split",
 		"phases/summary",
 		"pipelines",

@@ -52,7 +52,7 @@ func (w checklist) state(r progress.Row) string {
 	case metadata.PhaseCompleted:
 		return w.word(w.Verdicts, r.Rec.ReviewResult)
 	case metadata.PhasePending, "":
-		return ""
+		return markdown.Inline(r.Waits.In(w.Catalogue), 200)
 	case metadata.PhaseInProgress:
 		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
 		return text.Join(", ", w.word(w.Steps, step), w.Round(max(r.Round(), 1)))

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -27,7 +28,8 @@ type Row struct {
 	Attempts int // calls of agents
 	USD      float64
 	Tokens   int64
-	Took     time.Duration // of agents and checks
+	Took     time.Duration   // of agents and checks
+	Waits    metadata.Reason // of a part that has not begun: what for
 }
 
 // RowsOf gives the phases of the record in order, with those that rules have
@@ -40,7 +42,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if _, twice := at[rec.Name]; twice {
 			return
 		}
-		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec}
+		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec)}
 		if p := plan.Phase(rec.Name); p != nil {
 			row.Folder = p.Folder
 		}

@@ -61,11 +61,11 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 			lanes[n].Backs = append(lanes[n].Backs, mark{a.at(a.when(attempts, b.Timestamp)), line(wayBackOf(w, b), 200)})
 		}
 	}
-	last := attempts[len(attempts)-1]
-	return lanes, []string{text.Clock(attempts[0].StartedAt), text.Clock(last.StartedAt.Add(took(last)))}
+	return lanes, []string{text.Clock(attempts[0].StartedAt), text.Clock(over(attempts))}
 }
 
-// axis says where attempts are on a lane.
+// axis says where attempts are on a lane. Those at work at the same time are as far
+// apart as they were.
 type axis struct {
 	starts, widths []time.Duration
 	all            time.Duration
@@ -78,17 +78,33 @@ func axisOf(attempts []metadata.Attempt) axis {
 		work += took(one)
 	}
 	least := max(work/time.Duration(4*len(attempts)), time.Millisecond)
-	var end time.Time
+	var began, end time.Time // of what is at work at the same time
+	var from time.Duration   // where that begins
 	for i, one := range attempts {
-		if i > 0 {
-			a.all += min(max(one.StartedAt.Sub(end), 0), work/50)
+		if i == 0 || !one.StartedAt.Before(end) {
+			if i > 0 {
+				a.all += min(one.StartedAt.Sub(end), work/50)
+			}
+			began, from = one.StartedAt, a.all
 		}
-		width := max(took(one), least)
-		a.starts, a.widths = append(a.starts, a.all), append(a.widths, width)
-		a.all += width
-		end = one.StartedAt.Add(took(one))
+		start, width := from+one.StartedAt.Sub(began), max(took(one), least)
+		a.starts, a.widths = append(a.starts, start), append(a.widths, width)
+		a.all = max(a.all, start+width)
+		if over := one.StartedAt.Add(took(one)); over.After(end) {
+			end = over
+		}
 	}
 	return a
+}
+
+// over is when the last of some attempts was over.
+func over(attempts []metadata.Attempt) (last time.Time) {
+	for _, one := range attempts {
+		if end := one.StartedAt.Add(took(one)); end.After(last) {
+			last = end
+		}
+	}
+	return last
 }
 
 // at gives the place of a moment in units of the lane.

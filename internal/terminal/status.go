@@ -34,6 +34,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.questions(run)
 	r.halts(plan, run)
 	r.opened(plan, run)
+	r.waits(rows)
 	r.approvals(run)
 	r.tasks(run)
 	r.children(plan, run)

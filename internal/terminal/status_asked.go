@@ -38,6 +38,21 @@ func (r statusReport) halts(plan *pipelines.Pipeline, run metadata.Run) {
 	}
 }
 
+// waits prints which parts of a phase have not begun, and what for.
+func (r statusReport) waits(rows []progress.Row) {
+	headed := false
+	for _, x := range rows {
+		if x.Waits == "" {
+			continue
+		}
+		if !headed {
+			r.Heading(r.Shown("waiting parts"))
+		}
+		headed = true
+		r.Text(text.Join(" ", text.Flat(x.Rec.Name)+":", text.JoinLines(x.Waits.In(r.C))), "  ")
+	}
+}
+
 // approvals prints what people have approved, and whether that still holds.
 func (r statusReport) approvals(run metadata.Run) {
 	t := text.Table{}

@@ -66,6 +66,33 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []phas
 	return true
 }
 
+// Waits says what a part that has not begun waits for besides a free job: parts that it
+// needs, or that touch the same files and are not in yet. It says nothing of a part whose
+// phase is not next.
+func Waits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
+	next := slices.ContainsFunc(phases.Due(plan, run), func(d phases.Decision) bool { return split.Beside(rec, run.Phase(d.Phase)) })
+	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
+		return ""
+	}
+	var needs, share []string
+	for _, other := range split.Parts(&run, split.Whole(rec)) {
+		switch {
+		case other.Name == rec.Name || other.Status == metadata.PhaseCompleted:
+		case split.Needs(&run, rec, other.Name):
+			needs = append(needs, other.Name)
+		case other.Lane != nil && overlap(files(&run, rec), files(&run, other)):
+			share = append(share, other.Name)
+		}
+	}
+	switch {
+	case len(needs) > 0:
+		return metadata.Because("part_needs", "parts", needs)
+	case len(share) > 0:
+		return metadata.Because("part_shares", "parts", share)
+	}
+	return ""
+}
+
 func files(run *metadata.Run, rec *metadata.Phase) []string {
 	if t := split.TaskOf(run, rec); t != nil {
 		return t.Files

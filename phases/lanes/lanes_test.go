@@ -189,3 +189,28 @@ func outcome(d phases.Decision) phases.Outcome {
 	}
 	return o
 }
+
+// A part that has not begun says what it waits for, if that is more than a free job.
+func TestWaits(t *testing.T) {
+	plan, run := inParts(t, "t1 a", "t2 b needs t1", "t3 a/c", "t4 d")
+	d, _ := Next(plan, run, nil, 2)
+	waits := func() (out []string) {
+		for i := range run.Phases {
+			if why := Waits(plan, run, &run.Phases[i]); why != "" {
+				out = append(out, run.Phases[i].Name+" "+why.Code())
+			}
+		}
+		return out
+	}
+	if got, want := waits(), []string{"code.t2 part_needs"}; !slices.Equal(got, want) {
+		t.Errorf("at first %q, want %q", got, want)
+	}
+	run = phases.Begin(run, d, phases.Beginning{At: noon, Base: strings.Repeat("a", 40), Beside: true})
+	if got, want := waits(), []string{"code.t2 part_needs", "code.t3 part_shares"}; !slices.Equal(got, want) {
+		t.Errorf("with the first at work %q, want %q", got, want)
+	}
+	run.Phase("code.t1").Status, run.Phase("code.t1").Lane = metadata.PhaseCompleted, nil
+	if got := waits(); got != nil {
+		t.Errorf("once it is in %q", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -37,6 +38,7 @@ type Phase struct {
 	Checks     []Check              `json:"failed_checks,omitempty"`
 	Violations []Reverted           `json:"violations,omitempty"` // changes that were taken back
 	Halt       *Halt                `json:"halt,omitempty"`       // of a part that does not go on
+	Waits      string               `json:"waits,omitempty"`      // what a part that has not begun waits for, in English
 }
 
 // Reverted is a change that was taken back.
@@ -175,7 +177,9 @@ func limitsOf(run metadata.Run) Budget {
 func phasesOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) []Phase {
 	out := []Phase{}
 	for _, rec := range run.Phases {
-		out = append(out, phaseOf(run, rec, words))
+		s := phaseOf(run, rec, words)
+		s.Waits = lanes.Waits(plan, run, &rec).In(words)
+		out = append(out, s)
 	}
 	for _, p := range plan.Phases {
 		if run.Phase(p.Name) == nil {

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// What is done at the same time stands above each other, and a pause is shortened.
+func TestTimelineOfParts(t *testing.T) {
+	noon := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	attempt := func(n int, phase string, from, to time.Duration) metadata.Attempt {
+		return metadata.Attempt{N: n, Phase: phase, Step: metadata.Execute, Status: metadata.Succeeded, StartedAt: noon.Add(from), DurationMS: (to - from).Milliseconds()}
+	}
+	run := metadata.Run{
+		Phases: metadata.Phases{{Name: "code.t1", Task: "t1"}, {Name: "code.t2", Task: "t2"}, {Name: "code"}},
+		Attempts: []metadata.Attempt{
+			attempt(1, "code.t1", 0, 40*time.Second), attempt(2, "code.t2", 10*time.Second, 30*time.Second),
+			attempt(3, "code", time.Hour, time.Hour+40*time.Second),
+		},
+	}
+	plan := progresstest.Plays(t, "en")["begun"].Plan
+	all, ends := lanesOf(words{prompts.Words("en"), plan}, run, progress.RowsOf(plan, run))
+	at := map[int]bar{}
+	for _, l := range all {
+		for _, b := range l.Bars {
+			at[b.N] = b
+		}
+	}
+	// 40 s, of the pause a fiftieth of the work of 100 s, and 40 s come to 82 s.
+	for n, want := range map[int]bar{1: {X: "0.0", Width: "487.8"}, 2: {X: "122.0", Width: "243.9"}, 3: {X: "512.2", Width: "487.8"}} {
+		if at[n].X != want.X || at[n].Width != want.Width {
+			t.Errorf("attempt %d is at %s, as wide as %s; want %s and %s", n, at[n].X, at[n].Width, want.X, want.Width)
+		}
+	}
+	if ends[1] == "" || ends[0] == ends[1] {
+		t.Errorf("it is from %s to %s", ends[0], ends[1])
+	}
+}
