@@ -28,10 +28,12 @@ type Part struct {
 	Until string   `json:"until,omitempty"` // the last
 	Only  string   `json:"only,omitempty"`  // this one
 	Skip  []string `json:"skip,omitempty"`  // all but these
+
+	NoSplit bool `json:"no_split,omitempty"` // no phase is done in parts
 }
 
 // IsZero reports whether the part is all of a pipeline.
-func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) == 0 }
+func (p Part) IsZero() bool { return p.From+p.Until+p.Only == "" && len(p.Skip) == 0 && !p.NoSplit }
 
 // Cut returns the pipeline cut down to a part, as Preset does. The error has
 // every mistake: phases that are not there, and a part without phases.
@@ -46,19 +48,19 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 			wrong = append(wrong, fmt.Errorf("pipeline %q has no phase %q, %s", p.Name, name, mistake.OneOf(name, all)))
 		}
 	}
-	keep := slices.Clone(all)
-	if part.From != "" && len(wrong) == 0 {
-		keep = all[slices.Index(all, part.From):]
-	}
-	keep = slices.DeleteFunc(slices.Clone(keep), func(name string) bool {
+	keep := slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+		early := part.From != "" && slices.Index(all, name) < slices.Index(all, part.From)
 		late := part.Until != "" && slices.Index(all, name) > slices.Index(all, part.Until)
-		return late || part.Only != "" && name != part.Only || slices.Contains(part.Skip, name)
+		return early || late || part.Only != "" && name != part.Only || slices.Contains(part.Skip, name)
 	})
 	if len(wrong) == 0 && len(keep) == 0 {
 		wrong = append(wrong, fmt.Errorf("no phase of pipeline %q is left: its phases are %s", p.Name, strings.Join(all, ", ")))
 	}
 	out := p.cut(keep)
 	out.Part = part
+	if part.NoSplit {
+		out.Rules = slices.DeleteFunc(out.Rules, func(r Rule) bool { return r.Then.Split != "" })
+	}
 	return out, errors.Join(wrong...)
 }
 
@@ -90,10 +92,8 @@ func (r Rule) only(keep []string) (Rule, bool) {
 	if !slices.Contains(keep, r.After) {
 		return r, false
 	}
-	if back := r.Then.Rollback; back != nil && !slices.Contains(keep, back.To) {
-		return r, false
-	}
-	if to := string(r.Then.Split); to != "" && !slices.Contains(keep, to) {
+	back, to := r.Then.Rollback, string(r.Then.Split)
+	if back != nil && !slices.Contains(keep, back.To) || to != "" && !slices.Contains(keep, to) {
 		return r, false
 	}
 	if r.Then.Drop != nil {

@@ -52,6 +52,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringVar(&o.Part.Until, "until", "", "last phase to run; those after are left out")
 	f.StringVar(&o.Part.Only, "only", "", "the one phase to run")
 	f.StringSliceVar(&o.Part.Skip, "skip", nil, "phases to leave out, separated by commas")
+	f.BoolVar(&o.Part.NoSplit, "no-split", false, "have one agent do each phase, also where the pipeline would split one into tasks")
 	f.StringVar(&o.Agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.Model, "model", "", "model of every step")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")

@@ -47,7 +47,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 		return out
 	}
 	out.Hear = b.hear(*o)
-	out.Part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip}
+	out.Part = pipelines.Part{From: o.From, Until: o.Until, Only: o.Only, Skip: o.Skip, NoSplit: o.NoSplit}
 	if o.Pipeline != "" {
 		out.Pipeline = o.Pipeline
 	}

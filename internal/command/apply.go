@@ -294,7 +294,7 @@ func (o Request) keepsTo(plan *pipelines.Pipeline) error {
 	case o.Refresh:
 	case o.Pipeline != "" && o.Pipeline != plan.FullName():
 		return Refuse(metadata.NotACommand, metadata.Because("keeps_pipeline", "pipeline", plan.FullName(), "other", o.Pipeline))
-	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0:
+	case o.From+o.Until+o.Only != "" || len(o.Skip) > 0 || o.NoSplit:
 		return Refuse(metadata.NotACommand, metadata.Because("keeps_phases"))
 	}
 	return nil

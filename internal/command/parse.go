@@ -32,6 +32,7 @@ type Command struct {
 	From, Until     string   // run: first and last phase
 	Only            string   // run: the one phase
 	Skip            []string // run: phases to leave out
+	NoSplit         bool     // run: no phase is done in parts
 	Agent           string   // run
 	Refresh         bool     // run
 	RefreshIssue    bool     // run

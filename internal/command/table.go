@@ -57,6 +57,7 @@ func Table() []Spec {
 			{Name: "until", Kind: KindPhase, field: func(c *Command) any { return &c.Until }},
 			{Name: "only", Kind: KindPhase, field: func(c *Command) any { return &c.Only }},
 			{Name: "skip", Kind: kindPhases, field: func(c *Command) any { return &c.Skip }},
+			{Name: "no-split", Kind: kindSwitch, field: func(c *Command) any { return &c.NoSplit }},
 			{Name: "agent", Kind: kindAgent, field: func(c *Command) any { return &c.Agent }},
 			{Name: "refresh", Kind: kindSwitch, field: func(c *Command) any { return &c.Refresh }},
 			{Name: "refresh-issue", Kind: kindSwitch, field: func(c *Command) any { return &c.RefreshIssue }},
