@@ -27,20 +27,24 @@ func (c *comparer) State(s *Stage) (files map[string][]byte, gone []string) {
 	return files, gone
 }
 
-// Overlay makes a commit with the state folder of one commit upon another one.
+// Overlay makes a commit with the state folder of one commit upon another one, and moves
+// the branch of a tree beside that of the run to it.
 func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time) (string, error) {
 	found, err := c.lookUp(ctx, state+":"+c.opt.State)
 	if err != nil || code == state {
 		return code, err
 	}
 	put := []op{{kind: 'M', path: c.opt.State, mode: "040000", id: found[0].ID}}
-	return c.fastImport(ctx, besideRef, code, []revision{{message: "state", time: at, ops: put}}, true)
+	id, err := c.fastImport(ctx, c.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
+	if err == nil {
+		c.localTip, c.isNew = id, false // it is moved to next
+	}
+	return id, err
 }
 
-// Combine makes a commit on ours with what ours and theirs have changed since base,
-// outside of the state folder. Where that does not go together it has what ours has, and
-// so it does where a rename would carry something to a path that is refused: those are the
-// conflicts. It needs git 2.38.
+// Combine makes a commit on ours with what ours and theirs have changed since base, outside
+// of the state folder. Where that does not go together, or a rename leads to a path that is
+// refused, it has what ours has: those are the conflicts. It needs git 2.38.
 func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []merge.Conflict, error) {
 	var bare []revision // the state folder is none of the work, and nothing is renamed out of it
 	for _, from := range []string{base, ours} {
@@ -50,15 +54,15 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	if err != nil {
 		return "", nil, err
 	}
-	r, err := merge.Since(ctx, c.git, mine, theirs, mine+"^")
+	r, err := merge.Upon(ctx, c.git, mine, theirs)
 	if err == nil {
-		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, mine, theirs))
+		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, mine, theirs, refused))
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
 	}
 	for _, p := range r.Mixed {
-		if refused(p) && !slices.Contains(r.Paths(), p) {
+		if !slices.Contains(r.Paths(), p) {
 			r.Conflicts = append(r.Conflicts, merge.Conflict{Path: p})
 		}
 	}

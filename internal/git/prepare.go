@@ -104,7 +104,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
 	result, err := merge.Of(ctx, r.git, r.tip, commit, from)
 	if err == nil {
-		err = result.Detail(ctx, r.git, r.tip, commit)
+		err = result.Detail(ctx, r.git, r.tip, commit, func(string) bool { return true })
 	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)

@@ -162,8 +162,10 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 			code = lane.Base
 		}
 	}
-	if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
-		return engine.Work{}, err
+	if one.of.Do != phases.DoIntegrate { // that moves to what comes out of it
+		if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
+			return engine.Work{}, err
+		}
 	}
 	e.Upon, e.Store = tip, saver{w, one}
 	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {

@@ -38,6 +38,8 @@ type laneTrees struct {
 	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
 
+	once sync.Once
+	old  error // that git is too old
 	mu   sync.Mutex
 	open map[string]*lane
 }
@@ -58,8 +60,9 @@ func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engi
 	if l != nil {
 		return l.engine, nil
 	}
-	if err := mergesTrees(ctx); err != nil {
-		return nil, err
+	t.once.Do(func() { t.old = mergesTrees(context.WithoutCancel(ctx)) })
+	if t.old != nil {
+		return nil, t.old
 	}
 	o, dir := t.tree, filepath.Join(t.dir, part)
 	o.Aside = filepath.Join(o.Source.CommonDir, "objects")

@@ -96,7 +96,7 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		return run, effects{}, err
 	}
 	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
-	if n == 0 {
+	if n == 0 && len(p.Checks) > 0 {
 		if o, err = e.runChecks(ctx, p); err != nil {
 			return run, effects{}, err
 		}

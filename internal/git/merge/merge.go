@@ -106,29 +106,52 @@ func Since(ctx context.Context, git Git, tip, other, base string) (Result, error
 			return Result{}, err
 		}
 	}
-	out, err := git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
-	switch code := program.ExitCode(err); {
-	case code == 129: // its usage
-		return Result{}, ErrOld
-	case err != nil && code != 1: // 1 says that there are conflicts
-		return Result{}, err
-	}
-	records := pathname.Records(out)
-	if len(records) == 0 {
-		return Result{}, fmt.Errorf("git merge-tree answered %q", out)
-	}
-	r := Result{base: root}
-	if r.Commit, err = alone(ctx, git, records[0], "-p", root); err == nil {
-		r.Conflicts, err = conflicts(records[1:])
+	r, err := join(ctx, git, ours, theirs)
+	if r.base = root; err == nil {
+		r.Commit, err = alone(ctx, git, r.Commit, "-p", root)
 	}
 	return r, err
 }
 
+// Upon is Since where both are compared with the one parent that the tip has. In place of
+// a commit it gives a tree, whose marks name no sides.
+func Upon(ctx context.Context, git Git, tip, other string) (Result, error) {
+	side, err := alone(ctx, git, other, "-p", tip+"^")
+	if err != nil {
+		return Result{}, err
+	}
+	r, err := join(ctx, git, tip, side)
+	r.base = tip + "^"
+	return r, err
+}
+
+// join merges two commits into a tree.
+func join(ctx context.Context, git Git, tip, other string) (r Result, err error) {
+	out, err := git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", tip, other)
+	switch code := program.ExitCode(err); {
+	case code == 129: // its usage
+		return r, ErrOld
+	case err != nil && code != 1: // 1 says that there are conflicts
+		return r, err
+	}
+	records := pathname.Records(out)
+	if len(records) == 0 {
+		return r, fmt.Errorf("git merge-tree answered %q", out)
+	}
+	r.Commit = records[0]
+	r.Conflicts, err = conflicts(records[1:])
+	return r, err
+}
+
 // Detail adds to what a tip and another commit make together what the files in conflict
-// hold, what is mixed, and which links lead to the work of the tip.
-func (r *Result) Detail(ctx context.Context, git Git, tip, other string) (err error) {
-	if r.Mixed, err = mixed(ctx, git, r.Commit, tip, other); err == nil {
-		err = r.lead(ctx, git, tip)
+// hold, what is mixed of the paths that matter, and which links lead to the work of the tip.
+func (r *Result) Detail(ctx context.Context, git Git, tip, other string, matters func(path string) bool) error {
+	come, links, err := r.coming(ctx, git, tip)
+	if err == nil {
+		err = r.mixed(ctx, git, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
+	}
+	if err == nil {
+		err = r.lead(ctx, git, tip, links)
 	}
 	if err != nil {
 		return err
@@ -145,7 +168,7 @@ func (r *Result) Detail(ctx context.Context, git Git, tip, other string) (err er
 }
 
 // besides is how git names a file where the other side has a folder.
-var besides = regexp.MustCompile(`~reprise_(ours|base)(_[0-9]+)?$`)
+var besides = regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
 
 // Unfold names a conflict of a file with a folder by the path that the file has at its
 // side, and has one for each file of that folder as well.
@@ -218,19 +241,28 @@ func read(ctx context.Context, git Git, object string) ([]byte, error) {
 	return out, err
 }
 
-// lead finds the links that come to a tip and lead to what it has changed.
-func (r *Result) lead(ctx context.Context, git Git, tip string) error {
-	out, err := git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=AMT", tip, r.Commit)
-	if err != nil {
-		return err
-	}
-	to, fields := map[string]string{}, pathname.Records(out)
-	for ; len(fields) >= 2; fields = fields[2:] {
-		link, f := fields[1], strings.Fields(fields[0]) // ":MODE MODE OBJECT OBJECT STATUS"
-		if len(f) != 5 || f[1] != "120000" {
-			continue
+// coming gives the paths at which the tip has something else, and of those the symbolic
+// links with their objects.
+func (r *Result) coming(ctx context.Context, git Git, tip string) (paths []string, links map[string]string, err error) {
+	out, err := git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tip, r.Commit)
+	links = map[string]string{}
+	for fields := pathname.Records(out); len(fields) >= 2; fields = fields[2:] {
+		paths = append(paths, fields[1])
+		if f := strings.Fields(fields[0]); len(f) == 5 && f[1] == "120000" { // ":MODE MODE OBJECT OBJECT STATUS"
+			links[fields[1]] = f[3]
 		}
-		target, err := read(ctx, git, f[3])
+	}
+	return paths, links, err
+}
+
+// lead finds the links that lead to what the tip has changed.
+func (r *Result) lead(ctx context.Context, git Git, tip string, links map[string]string) error {
+	if len(links) == 0 {
+		return nil
+	}
+	to := map[string]string{}
+	for link, object := range links {
+		target, err := read(ctx, git, object)
 		if err != nil {
 			return err
 		}
@@ -238,10 +270,8 @@ func (r *Result) lead(ctx context.Context, git Git, tip string) error {
 			to[link] = path.Join(path.Dir(link), string(target))
 		}
 	}
-	if len(to) == 0 {
-		return nil
-	}
-	if out, err = git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, tip); err != nil {
+	out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, tip)
+	if err != nil {
 		return err
 	}
 	ours := pathname.Records(out)
@@ -259,24 +289,19 @@ func (r *Result) lead(ctx context.Context, git Git, tip string) error {
 	return nil
 }
 
-// mixed gives the paths at which a commit is like neither of two others.
-func mixed(ctx context.Context, git Git, commit, tip, other string) ([]string, error) {
-	var paths []string
-	ours := map[string]bool{}
-	for _, side := range []string{tip, other} {
-		out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", side, commit)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range pathname.Records(out) {
-			if side == tip {
-				ours[p] = true
-			} else if ours[p] {
-				paths = append(paths, p)
-			}
-		}
+// mixed finds those of some paths, which the tip has otherwise, that another commit has
+// otherwise as well.
+func (r *Result) mixed(ctx context.Context, git Git, other string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
 	}
-	return paths, nil
+	out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", other, r.Commit)
+	theirs := map[string]bool{}
+	for _, p := range pathname.Records(out) {
+		theirs[p] = true
+	}
+	r.Mixed = slices.DeleteFunc(paths, func(p string) bool { return !theirs[p] })
+	return err
 }
 
 // alone makes a commit of the files of another one, or of a tree.
