@@ -236,8 +236,8 @@ type Phase struct {
 	// Touched is how often others have changed on the branch what the phase
 	// left behind. An approval is for one such number.
 	Touched int `json:"touched,omitzero"`
-	// Dropped is the phase after which a rule has left this one out; empty if
-	// none did. Taking that phase back takes it back, too.
+	// Dropped is the phase after which a rule has left this one out, or its own name if
+	// its skip_if has; empty if none did. Taking that phase back takes it back, too.
 	Dropped string `json:"dropped_after,omitempty"`
 	Use     *Use   `json:"use,omitempty"` // what a rule has decided about who does the phase
 	// Recent holds the fingerprints of the newest rounds, to notice that
@@ -358,7 +358,7 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, refresh, refresh-issue, rule, choose, or a person's command
+	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, refresh, refresh-issue, rule, skip_if, choose, or a person's command
 	Phase   string    `json:"phase,omitempty"`
 	Why     Reason    `json:"why"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to

@@ -145,6 +145,7 @@ const (
 	EditedComment      Code = "edited_comment"
 	RefChanged         Code = "ref_changed"
 	BudgetExceeded     Code = "budget_exceeded"
+	DayBudget          Code = "day_budget" // what may be spent in one day
 	TimedOut           Code = "timed_out"
 	NoProgress         Code = "no_progress"
 	Stuck              Code = "stuck"

@@ -48,7 +48,7 @@ func codes() []Code {
 	return []Code{
 		NoTrigger, NotACommand, PermissionDenied, BotDenied, ForkDenied, ConfusedDeputy, APIError,
 		ConfigInvalid, CredentialsMissing, AgentFailed, DiskFailed, SetupFailed, AlreadyRunning, StaleEvent, NoRun, EditedComment,
-		RefChanged, BudgetExceeded, TimedOut, NoProgress, Stuck, Conflicts, OutputInvalid, ReviewFailed, CheckFailed, AwaitingCI, CIFailed,
+		RefChanged, BudgetExceeded, DayBudget, TimedOut, NoProgress, Stuck, Conflicts, OutputInvalid, ReviewFailed, CheckFailed, AwaitingCI, CIFailed,
 		ProtectedPath, PatchTooLarge, SecretFound, PushFailed, StateCorrupt, RunCancelled, AwaitingPerson, Done,
 	}
 }

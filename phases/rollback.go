@@ -60,7 +60,11 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	out.void(plan, &run, request)
 	target = run.Phase(request.To)
 	earlier := openReasons(target)
+	asked := target.Status == metadata.PhaseSkipped && target.Dropped == target.Name // and is asked about anew
 	resetToStep(target, request.Step)
+	if asked {
+		target.Status, target.CurrentStep, target.CompletedSteps = metadata.PhasePending, "", nil
+	}
 	given := metadata.RollbackContext{
 		Earlier: earlier, TriggeredAt: request.At, FromPhase: out.Entry.FromPhase, FromStep: out.Entry.FromStep, Reason: request.Reason,
 		ReviewResult: request.ReviewResult, Details: out.Open, By: request.By, CommentURL: request.CommentURL,
@@ -183,6 +187,7 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	}
 	begun := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == request.To })
 	switch {
+	case rec.Dropped == rec.Name && rec.Status == metadata.PhaseSkipped: // it is asked about anew
 	case rec.Status == metadata.PhaseSkipped && !begun, split.Gone(rec):
 		return refuse(metadata.Because("rollback_left_out", "phase", request.To, "at", At(plan, run)))
 	case request.Trigger == metadata.Automatic && indexOf(run.Phases, request.To) > indexOf(run.Phases, cmp.Or(request.From, run.CurrentPhase)):
@@ -221,7 +226,7 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 	rec.Generation++
 	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
 	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, step)])
-	rec.Violations, rec.Approve, rec.Ask, rec.Accepted = nil, "", "", ""
+	rec.Violations, rec.Approve, rec.Ask, rec.Accepted, rec.Dropped = nil, "", "", "", ""
 	if step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0
 		leaveLane(rec)

@@ -109,7 +109,8 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 func Resumable(c metadata.Code, s Start) bool {
 	switch c {
 	case metadata.RunCancelled, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError,
-		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts:
+		metadata.TimedOut, metadata.PushFailed, metadata.AwaitingPerson, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts,
+		metadata.ConfigInvalid, metadata.DayBudget:
 		return true
 	case metadata.BudgetExceeded:
 		return s.More != Allowance{}

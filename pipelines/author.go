@@ -17,6 +17,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 	"github.com/reprise-ci/reprise/pipelines/protection"
+	"github.com/reprise-ci/reprise/pipelines/retry"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
 )
 
 // author is a pipeline as its author wrote it: what is left out is nil or
@@ -31,14 +33,16 @@ type author struct {
 		Agent, Reviewer, Tier string
 		Timeout, Idle         Duration
 		Revisions             *int
-		Retry                 authorRetry
+		Retry                 retry.Asked
 	}
 	Budget struct {
-		USD      *float64
-		Tokens   *int64
-		Time     *Duration
-		Attempts *int
-		IssueUSD *float64 `json:"issue_usd"`
+		USD        *float64
+		Tokens     *int64
+		Time       *Duration
+		Attempts   *int
+		IssueUSD   *float64 `json:"issue_usd"`
+		DayUSD     float64  `json:"day_usd"`
+		RepoDayUSD float64  `json:"repo_day_usd"`
 	}
 	Limits Limits
 	Prices map[string]struct {
@@ -85,7 +89,8 @@ type authorPhase struct {
 	Split             parts.Split
 	Revise            string
 	Revisions         *int
-	Retry             authorRetry
+	Retry             retry.Asked
+	SkipIf            *skipping.If `json:"skip_if"`
 	authorStep
 	Steps struct{ Execute, Review, Revise authorStep }
 
@@ -100,12 +105,6 @@ type authorStep struct {
 	Network            *Network
 	Access             Access // of a review
 	Models             []string
-}
-
-type authorRetry struct {
-	Max          *int
-	Initial, Cap *Duration
-	Factor       *float64
 }
 
 // newAuthor reads a pipeline from its nodes. Values that break the schema are
@@ -200,7 +199,7 @@ func (a *author) complete(source string) *Pipeline {
 			Tokens:   value(a.Budget.Tokens, 0),
 			Time:     value(a.Budget.Time, Duration(2*time.Hour)),
 			Attempts: value(a.Budget.Attempts, 60),
-			IssueUSD: value(a.Budget.IssueUSD, 0),
+			IssueUSD: value(a.Budget.IssueUSD, 0), DayUSD: a.Budget.DayUSD, RepoDayUSD: a.Budget.RepoDayUSD,
 		},
 		Limits:  a.limits(),
 		Rules:   a.Rules,
@@ -260,7 +259,7 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		Goal:         strings.TrimSpace(ph.Goal),
 		Needs:        ph.Needs,
 		Folder:       fmt.Sprintf("%02d_%s", i, ph.Name),
-		Writes:       cmp.Or(ph.Writes, artifactOf(ph.Name)),
+		Writes:       cmp.Or(ph.Writes, paths.Artifact(ph.Name)),
 		Access:       cmp.Or(ph.Access, access),
 		MustChange:   ph.MustChange,
 		Gates:        ph.Gates,
@@ -272,7 +271,8 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 		Split:        ph.Split,
 		ReviseAlways: ph.Revise == "always",
 		Revisions:    value(ph.Revisions, value(a.Defaults.Revisions, 3)),
-		Retry:        ph.Retry.or(a.Defaults.Retry).complete(),
+		Retry:        ph.Retry.Or(a.Defaults.Retry),
+		SkipIf:       ph.SkipIf,
 	}
 	given := cmp.Or(ph.Network, a.Network)
 	alone := out.Access != AccessTree
@@ -316,15 +316,6 @@ func firstList(lists ...[]string) []string {
 	return nil
 }
 
-// artifactOf is the artifact of a phase that names none.
-func artifactOf(phase string) string {
-	name := strings.ReplaceAll(phase, "_", "-")
-	if paths.BadArtifact(name+".md") != "" { // a phase called review, for one
-		name += "-result"
-	}
-	return name + ".md"
-}
-
 // step settles one step from what it says, what its phase says, the agent that
 // does it if neither names one, and the defaults.
 func (a *author) step(s, phase authorStep, agent string) Step {
@@ -342,23 +333,6 @@ func (a *author) step(s, phase authorStep, agent string) Step {
 	}
 	out.Model = cmp.Or(s.Model, model, a.Agents[out.Agent].Models[out.Tier])
 	return out
-}
-
-// or takes what r leaves open from other.
-func (r authorRetry) or(other authorRetry) authorRetry {
-	return authorRetry{
-		Max: cmp.Or(r.Max, other.Max), Initial: cmp.Or(r.Initial, other.Initial),
-		Factor: cmp.Or(r.Factor, other.Factor), Cap: cmp.Or(r.Cap, other.Cap),
-	}
-}
-
-func (r authorRetry) complete() Retry {
-	return Retry{
-		Max:     value(r.Max, 3),
-		Initial: value(r.Initial, Duration(time.Second)),
-		Factor:  value(r.Factor, 2),
-		Cap:     value(r.Cap, Duration(time.Minute)),
-	}
 }
 
 // value is what p points to, or otherwise where there is nothing.

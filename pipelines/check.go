@@ -18,8 +18,9 @@ import (
 // of the field it is about.
 type checker struct {
 	mistakes
-	facts *shape // of what a rule may ask about
-	piece func(file) *node
+	facts  *shape // of what a rule may ask about
+	before *shape // of what skip_if may ask about
+	piece  func(file) *node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so
@@ -105,7 +106,7 @@ func (c *checker) list(v cue.Value, s *shape, n *node) *node {
 
 func (c *checker) scalar(v cue.Value, s *shape, n *node) *node {
 	if s.loose {
-		if s.v.Unify(v).Validate() != nil {
+		if s.v.Unify(v).Validate() != nil && (s.kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
 			c.add(n, nil, "can never be: got %s, expected %s", show(v), s.words())
 		}
 		return n

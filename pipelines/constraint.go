@@ -72,8 +72,8 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 		c.add(n, nil, "%s", why)
 		return nil
 	}
-	if use == "when" {
-		asked := c.walk(v, c.facts, &node{place: n.place, path: n.path})
+	if facts := map[string]*shape{"when": c.facts, "skip": c.before}[use]; facts != nil {
+		asked := c.walk(v, facts, &node{place: n.place, path: n.path})
 		if asked == nil {
 			return nil
 		}

@@ -124,7 +124,7 @@ func schemas(ctx *cue.Context, definition string) (*shape, *checker, error) {
 	if err := v.Err(); err != nil {
 		return nil, nil, fmt.Errorf("schema.cue: %w", err)
 	}
-	facts := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts"))))
-	facts.loose = true
-	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts}, nil
+	facts, before := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), newShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
+	facts.loose, before.loose = true, true
+	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/paths"
 	"github.com/reprise-ci/reprise/pipelines/protection"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
@@ -198,6 +199,12 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 		c.command(n, "checks", i, check, p.Checks[:i])
 		c.pathPatterns(n, check.Keep, "checks", i, "keep")
 		c.pathPatterns(n, check.JUnit, "checks", i, "junit")
+	}
+	if asked := n.get("skip_if"); asked != nil && p.SkipIf != nil {
+		for _, w := range skipping.Check(asked.names, *p.SkipIf, withheld.FromChecks) {
+			c.add(asked, w.At(), "%s", w.Why)
+		}
+		c.earlier(asked.get("when").get("phases"), p, a)
 	}
 	c.agent(n, a, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")

@@ -49,6 +49,26 @@ func (c *mistakes) needs(n *node, a *author) {
 	}
 }
 
+// earlier checks that the phases which skip_if of p asks about come before it, and report
+// what it asks of them.
+func (c *mistakes) earlier(asked *node, p *authorPhase, a *author) {
+	if asked == nil {
+		return
+	}
+	names := phaseNames(slices.Concat(a.Phases, a.Spare))
+	if at := slices.Index(phaseNames(a.Phases), p.Name); at >= 0 {
+		names = slices.Concat(names[:at], phaseNames(a.Spare))
+	}
+	for _, name := range asked.names {
+		if !slices.Contains(names, name) {
+			c.add(asked, []any{name}, "no phase %q before %q, %s", name, p.Name, mistake.OneOf(name, names))
+			continue
+		}
+		all := slices.Concat(a.Phases, a.Spare)
+		c.asks(asked.get(name), "", &all[slices.Index(phaseNames(all), name)])
+	}
+}
+
 // insertion is where a spare phase comes in first.
 type insertion struct {
 	at   int // index of the phase that it follows, or of the one that its spare phase follows

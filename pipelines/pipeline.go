@@ -22,6 +22,8 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/ci"
 	"github.com/reprise-ci/reprise/pipelines/limits"
 	"github.com/reprise-ci/reprise/pipelines/parts"
+	"github.com/reprise-ci/reprise/pipelines/retry"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
 )
 
 // Pipeline is a resolved pipeline.
@@ -149,10 +151,11 @@ type (
 )
 
 // Size is a number of bytes that reads and writes as text, such as "4MB", and Duration a
-// time, such as "20m".
+// time, such as "20m". Retry says how often and when an infrastructure error is tried again.
 type (
 	Size     = size.Size
 	Duration = size.Duration
+	Retry    = retry.Retry
 )
 
 // Network is what agents and checks may reach of the network.
@@ -187,6 +190,7 @@ type Phase struct {
 	ReviseAlways bool            `json:"revise_always,omitempty"` // act on suggestions once, too
 	Revisions    int             `json:"revisions"`
 	Retry        Retry           `json:"retry"`
+	SkipIf       *skipping.If    `json:"skip_if,omitempty"` // nil: the phase is never left out for it
 	Execute      Step            `json:"execute"`
 	Review       Step            `json:"review"`
 	Revise       Step            `json:"revise"`
@@ -227,14 +231,6 @@ type Check struct {
 type Setup struct {
 	Check
 	WhenChanged []string `json:"when_changed,omitempty"` // path patterns of files that it depends on, besides lock files
-}
-
-// Retry says how often and when an infrastructure error is tried again.
-type Retry struct {
-	Max     int      `json:"max"`
-	Initial Duration `json:"initial"`
-	Factor  float64  `json:"factor"`
-	Cap     Duration `json:"cap"`
 }
 
 // Rule changes what follows a phase, depending on what came out of it.

@@ -92,6 +92,12 @@ func (c *mistakes) split(n *node, r *Rule, a *author, ahead []string) {
 // schema has already seen to the facts that every phase has.
 func (c *mistakes) facts(n *node, p *authorPhase) {
 	when := n.get("when")
+	c.asks(when, when.text(), p)
+}
+
+// asks checks what a condition, or a part of one, asks about one phase. Its text, if it is
+// known, is held against the report.
+func (c *mistakes) asks(when *node, text string, p *authorPhase) {
 	if asked := when.get("checks"); asked != nil {
 		var names []string
 		for _, check := range p.Checks {
@@ -110,7 +116,10 @@ func (c *mistakes) facts(n *node, p *authorPhase) {
 				c.add(when, []any{"report", name}, "%q has no such field in its report, %s", p.Name, mistake.OneOf(name, fields))
 			}
 		}
-		for _, x := range disjoint(when.text(), p.Report) {
+		if text == "" {
+			return
+		}
+		for _, x := range disjoint(text, p.Report) {
 			c.add(when, append([]any{"report"}, x.keys...), "can never be: got %s, expected %s", x.got, x.want)
 		}
 	}

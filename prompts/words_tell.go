@@ -45,6 +45,7 @@ type SummaryWords struct {
 	Forms struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string
 		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                    string
+		DayLimit, RepoDayLimit                                                  string
 		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind, Flaky          string
 	}
 }
@@ -115,6 +116,12 @@ func (t SummaryWords) LeftOut(n int) string { return fill(t.Forms.LeftOut, "n", 
 func (t SummaryWords) AttemptLimit(n int) string {
 	return fill(t.Forms.AttemptLimit, "n", strconv.Itoa(n))
 }
+
+// DayLimit says how much a run may spend in one day, and RepoDayLimit how much all runs of
+// the repository may.
+func (t SummaryWords) DayLimit(usd string) string { return fill(t.Forms.DayLimit, "usd", usd) }
+
+func (t SummaryWords) RepoDayLimit(usd string) string { return fill(t.Forms.RepoDayLimit, "usd", usd) }
 
 // TokenLimit says how many tokens a run may use.
 func (t SummaryWords) TokenLimit(n string) string { return fill(t.Forms.TokenLimit, "n", n) }

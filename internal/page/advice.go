@@ -172,7 +172,7 @@ func (w advice) question(q metadata.Question) string {
 // of the code does.
 func verbatim(code metadata.Code) bool {
 	return slices.Contains([]metadata.Code{
-		metadata.BudgetExceeded, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
+		metadata.BudgetExceeded, metadata.DayBudget, metadata.AgentFailed, metadata.DiskFailed, metadata.SetupFailed, metadata.CredentialsMissing, metadata.APIError, metadata.ConfigInvalid, metadata.TimedOut,
 		metadata.OutputInvalid, metadata.NoProgress, metadata.PushFailed, metadata.RefChanged, metadata.AwaitingCI, metadata.CIFailed, metadata.Conflicts, metadata.StateCorrupt, metadata.SecretFound,
 	}, code)
 }

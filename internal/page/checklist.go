@@ -57,7 +57,7 @@ func (w checklist) state(r progress.Row) string {
 		step := cmp.Or(string(r.Rec.CurrentStep), string(w.now.Step()))
 		return text.Join(", ", w.word(w.Steps, step), w.Round(max(r.Round(), 1)))
 	}
-	return w.word(w.Statuses, string(r.Rec.Status))
+	return text.Join(": ", w.word(w.Statuses, string(r.Rec.Status)), markdown.Inline(r.Left.In(w.Catalogue), 200))
 }
 
 // artifact gives the title of a phase, which links to what it has written; where no

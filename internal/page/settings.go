@@ -76,6 +76,12 @@ func (w settings) budget(b pipelines.Budget) string {
 	if b.USD > 0 {
 		parts = append(parts, text.USD(b.USD))
 	}
+	if b.DayUSD > 0 {
+		parts = append(parts, w.Tell.DayLimit(text.USD(b.DayUSD)))
+	}
+	if b.RepoDayUSD > 0 {
+		parts = append(parts, w.Tell.RepoDayLimit(text.USD(b.RepoDayUSD)))
+	}
 	if b.Time > 0 {
 		parts = append(parts, w.Duration(time.Duration(b.Time)))
 	}

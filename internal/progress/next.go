@@ -26,7 +26,7 @@ func Result(plan *pipelines.Pipeline, run metadata.Run) summary.Summary {
 // ExitCode gives the exit code for how a run ended.
 func ExitCode(run metadata.Run) int {
 	switch {
-	case run.Stop != nil && run.Stop.Code == metadata.BudgetExceeded:
+	case run.Stop != nil && (run.Stop.Code == metadata.BudgetExceeded || run.Stop.Code == metadata.DayBudget):
 		return exit.Budget
 	case run.Status == metadata.Completed:
 		return exit.Done

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/lanes"
+	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -30,6 +31,7 @@ type Row struct {
 	Tokens   int64
 	Took     time.Duration   // of agents and checks
 	Waits    metadata.Reason // of a part that has not begun: what for
+	Left     metadata.Reason // why skip_if has left the phase out; "" if it has not
 }
 
 // RowsOf gives the phases of the record in order, with those that rules have
@@ -42,7 +44,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if _, twice := at[rec.Name]; twice {
 			return
 		}
-		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec)}
+		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec), Left: leaving.Why(run, rec.Name)}
 		if p := plan.Phase(rec.Name); p != nil {
 			row.Folder = p.Folder
 		}

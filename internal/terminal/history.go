@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 // happening is an entry of the history.
@@ -105,7 +106,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 			continue // the end of the phases, which nobody asked for
 		}
 		switch d.Step {
-		case "rule", "choose", "merge":
+		case "rule", "choose", "merge", leaving.Step:
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -186,7 +187,7 @@ func rulesSince(run metadata.Run) []metadata.Reason {
 		if d.Attempt == len(run.Attempts) {
 			break
 		}
-		if d.Step == "rule" {
+		if d.Step == "rule" || d.Step == leaving.Step {
 			rules = append([]metadata.Reason{d.Why}, rules...)
 		}
 	}

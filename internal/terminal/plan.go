@@ -87,6 +87,9 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	t.Add("revise", stepText(plan, p.Revise))
 	t.Add("limits", limitsText(p))
 	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the right "), p.Approve))
+	if s := p.SkipIf; s != nil {
+		t.Add("left out", text.Join("", text.Prefixed(text.Flat(s.When), "when "), text.Prefixed(text.Flat(s.Run), "if this exits with 0: ")))
+	}
 	for i, line := range strings.Split(p.Report, "\n") {
 		// As it is written: on one line, a comment would take in what follows it.
 		body := strings.TrimLeft(line, "\t")
@@ -159,6 +162,8 @@ func budgetText(b pipelines.Budget) string {
 	}
 	add(b.USD > 0, text.USD(b.USD))
 	add(b.IssueUSD > 0, text.USD(b.IssueUSD)+" for the issue")
+	add(b.DayUSD > 0, text.USD(b.DayUSD)+" a day")
+	add(b.RepoDayUSD > 0, text.USD(b.RepoDayUSD)+" a day for the repository")
 	add(b.Tokens > 0, text.Tokens(b.Tokens)+" tokens")
 	add(b.Time > 0, span(b.Time)+" of work")
 	add(b.Attempts > 0, text.Plural(b.Attempts, "call"))

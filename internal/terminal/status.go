@@ -111,6 +111,11 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 		}
 		r.Line("%s", l)
 	}
+	for _, x := range rows {
+		if x.Left != "" {
+			r.Line("%s", text.Cut(text.Join(": ", progress.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))), r.width))
+		}
+	}
 }
 
 // findings prints what stands against the work of the phases that are not done.

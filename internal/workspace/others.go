@@ -3,14 +3,21 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/phases/scope"
 )
@@ -94,18 +101,12 @@ func (n neighbours) open(ctx context.Context) ([]openRun, error) {
 
 // changed lists the files that differ between two commits, besides those of reprise;
 // none where that cannot be said, such as in a clone that lacks the commits.
-func (n neighbours) changed(ctx context.Context, from, to string) (names []string) {
+func (n neighbours) changed(ctx context.Context, from, to string) []string {
 	change, err := n.of.Source.Difference(ctx, from, to, path.Dir(phases.Folder(n.of.Issue.ID)))
 	if err != nil {
 		return nil
 	}
-	for line := range strings.Lines(change.Text) {
-		rest, is := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "diff --git ") // no line of a file begins so in a patch
-		if at := max(strings.LastIndex(rest, " b/"), strings.LastIndex(rest, ` "b/`)); is && at >= 0 {
-			names = append(names, strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(rest[at+1:], `"`), "b/"), `"`))
-		}
-	}
-	return names
+	return scope.Changed(change.Text)
 }
 
 // otherOf says of another run what agents are told.
@@ -125,4 +126,84 @@ func otherOf(run metadata.Run, files, own []string) others.Run {
 		}
 	}
 	return o
+}
+
+// spender knows what the other runs of the repository have spent today: by their branches
+// here and, as it was fetched last, on origin, by the records that are kept, and by what
+// they have saved on this machine since.
+type spender struct {
+	neighbours
+	told map[string]bool // records that cannot be read, which a person was told of
+}
+
+// today gives what each has spent. A record that cannot be read is told, once.
+func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, error) {
+	if s.of.Plan.Budget.RepoDayUSD == 0 || s.of.Source == nil || s.of.backend.Agent != nil { // branches that a test keeps in memory
+		return nil, nil
+	}
+	commits, err := s.commits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	spent := map[[2]string]daily.Spent{} // of each run, by its issue and id: history only grows, so that the most counts
+	count := func(r metadata.Run, id string) {
+		key := [2]string{id, r.Execution.ID}
+		if r.Execution.ID != run.Execution.ID || id != run.IssueNumber {
+			spent[key] = daily.Spent{Issue: id, USD: max(spent[key].USD, daily.Of(r, s.env.Now()))}
+		}
+	}
+	for id, all := range commits {
+		for commit := range all {
+			file := RecordFile(id)
+			data, err := ReadOf(ctx, s.of.Source, commit, id)(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // a branch of another kind
+			}
+			var r metadata.Run
+			if err == nil {
+				r, err = metadata.Parse(data, fmt.Sprintf("%.12s:%s", commit, file))
+			}
+			switch {
+			case ctx.Err() != nil:
+				return nil, ctx.Err()
+			case err == nil:
+				count(r, id)
+			case !s.told[commit]:
+				s.told[commit] = true
+				_, _ = fmt.Fprintf(s.env.Stderr, "reprise: what issue %s has spent today does not count towards repo_day_usd, as its record cannot be read: %v\n", id, err)
+			}
+		}
+		if root, err := Folder(s.env, s.of.Source, id); err == nil {
+			here, err := recordFolder(filepath.Join(root, "tree"), id).Load()
+			if err == nil && id != run.IssueNumber {
+				count(here, id) // it may be at work
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(spent), func(a, b daily.Spent) int { return strings.Compare(a.Issue, b.Issue) }), nil
+}
+
+// commits gives, by the ids of issues, the commits that may have the record of a run.
+func (s spender) commits(ctx context.Context) (map[string]map[string]bool, error) {
+	all := map[string]map[string]bool{}
+	folder, _ := path.Split(s.env.Prefix()) // a prefix may end within a name, which git lists no branches by
+	for refs, within := range map[string][2]string{
+		"refs/heads/": {folder, s.env.Prefix()}, "refs/remotes/origin/": {folder, s.env.Prefix()}, git.KeptRefs: {"", RecordName("")},
+	} {
+		branches, err := s.of.Source.BranchesIn(ctx, refs, within[0])
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range branches {
+			id, ok := strings.CutPrefix(b.Name, within[1])
+			if !ok || metadata.CheckID(id) != nil {
+				continue
+			}
+			if all[id] == nil {
+				all[id] = map[string]bool{}
+			}
+			all[id][b.Commit] = true
+		}
+	}
+	return all, nil
 }

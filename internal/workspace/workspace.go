@@ -105,7 +105,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
-		Others: neighbours{w, env}.tell, Committed: told(w, env, o, opts),
+		Others: neighbours{w, env}.tell, Spent: spender{neighbours{w, env}, map[string]bool{}}.today, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,

@@ -1,18 +1,27 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/facts"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/leaving"
+	"github.com/reprise-ci/reprise/phases/reply"
+	"github.com/reprise-ci/reprise/phases/scope"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
 )
 
 // consequences applies what follows from a step besides the step itself: what
@@ -110,4 +119,138 @@ func (e *Engine) addRollback(x *effects, back *phases.RollbackPlan) error {
 	x.files[back.ReasonFile] = files.Reason(*back)
 	x.back = &back.Entry
 	return nil
+}
+
+// beforehand does what comes before a decision is carried out: it may stop the run because
+// of what was spent today, or leave a phase out. It returns the record as it was last
+// committed.
+func (e *Engine) beforehand(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	b := e.Plan.Budget
+	if !d.Calls() || b.DayUSD+b.RepoDayUSD == 0 {
+		return e.leaveOut(ctx, run, d)
+	}
+	var others []daily.Spent
+	var why metadata.Reason
+	var err error
+	if e.Spent != nil {
+		if others, err = e.Spent(ctx, run); err != nil {
+			return run, fmt.Errorf("what was spent today: %w", err)
+		}
+	}
+	if e.today, why = daily.Left(b, run, others, e.Now()); why != "" {
+		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
+	}
+	return e.leaveOut(ctx, run, d)
+}
+
+// remaining gives what one more call may cost; 0: there is no limit.
+func (e *Engine) remaining(run metadata.Run) float64 {
+	usd := phases.RemainingUSD(run)
+	if e.today > 0 && (usd == 0 || e.today < usd) {
+		return e.today
+	}
+	return usd
+}
+
+// leaveOut asks what skip_if of the phase says that a decision is about, if it has not
+// begun, and returns the record as it was last committed. A condition that cannot be
+// decided stops the run, and a command that says neither yes nor no is told: neither
+// leaves the phase out.
+func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
+	phase, asked := leaving.Due(e.Plan, run, d)
+	if asked == nil {
+		return run, nil
+	}
+	now := fmt.Sprintf("%s %d %d", phase, run.Phase(phase).Generation, len(run.RollbackHistory))
+	if e.asked == now {
+		return run, nil
+	}
+	holds, why, err := e.holds(ctx, run, phase, *asked)
+	if ctx.Err() != nil || errors.Is(err, ErrSteered) {
+		return run, nil // it is asked again when the run goes on
+	}
+	if err != nil {
+		return run, fmt.Errorf("%s: skip_if: %w", phase, err)
+	}
+	e.asked = now
+	next, what := run, "kept"
+	switch {
+	case why.Code() == "skip_if_unclear":
+		stop := phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why}
+		e.asked = ""
+		return e.carryOut(ctx, run, stop)
+	case holds:
+		next, what = leaving.Out(run, phase, why, e.Now()), "left out"
+	case why != "":
+		next = leaving.Told(run, phase, why, e.Now())
+	default:
+		return run, nil
+	}
+	if err := follows(run, next); err != nil {
+		return run, err
+	}
+	if err := e.Amend(ctx, next, phase+": "+what); err != nil {
+		return run, err
+	}
+	return next, nil
+}
+
+// holds says whether a condition of skip_if holds, and why, or why that cannot be said.
+func (e *Engine) holds(ctx context.Context, run metadata.Run, phase string, asked skipping.If) (bool, metadata.Reason, error) {
+	if asked.Run != "" {
+		return e.commandHolds(ctx, asked)
+	}
+	unclear := func(err error) (bool, metadata.Reason, error) {
+		return false, metadata.Because("skip_if_unclear", "at", "phases."+phase+".skip_if.when", "error", e.mask(texts.Line(err.Error()))), nil
+	}
+	patch, stat, err := e.Tree.Diff(ctx, run.BaseCommit)
+	if err != nil {
+		return false, "", err
+	}
+	changed := scope.Changed(patch)
+	slices.Sort(changed)
+	if len(changed) != stat.Files {
+		return unclear(fmt.Errorf("%d files are changed, and only %d of them can be named", stat.Files, len(changed)))
+	}
+	known, err := facts.Before(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author}, changed)
+	if err != nil {
+		return unclear(err)
+	}
+	holds, err := e.Matches(ctx, asked.When, known)
+	if err != nil {
+		return unclear(err)
+	}
+	if !holds {
+		return false, "", nil
+	}
+	return true, metadata.Because("skip_if_holds", "facts", facts.About(asked.When, known)), nil
+}
+
+// commandHolds runs the command of a condition on what the branch has.
+func (e *Engine) commandHolds(ctx context.Context, asked skipping.If) (bool, metadata.Reason, error) {
+	ctx, done := e.attend(ctx)
+	defer done()
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return false, "", err
+	}
+	back, err := e.Tree.SetAside(ctx, nil)
+	if err != nil {
+		return false, "", err
+	}
+	r, err := e.Checker.Check(ctx, e.Tree.Dir(), pipelines.Check{
+		Name: leaving.Step, Run: asked.Run, Env: asked.Env, Timeout: cmp.Or(asked.Timeout, pipelines.Duration(10*time.Minute)), Network: pipelines.Network{Closed: true},
+	})
+	// What it has written is nobody's work.
+	err = errors.Join(err, back(), e.Tree.Restore(context.WithoutCancel(ctx)))
+	switch {
+	case ctx.Err() != nil:
+		return false, "", context.Cause(ctx)
+	case err != nil:
+		return false, "", err
+	case r.Pass:
+		return true, metadata.Because("skip_if_passed", "run", metadata.Said(texts.Cut(asked.Run, 200))), nil
+	case r.ExitCode == 1:
+		return false, "", nil
+	}
+	return false, metadata.Because("skip_if_broken", "run", metadata.Said(texts.Cut(asked.Run, 200)), "code", r.ExitCode, "end", metadata.Said(e.mask(texts.Cut(reply.LastWords(r.Output), 500)))), nil
 }

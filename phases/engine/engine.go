@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -63,6 +64,10 @@ type Engine struct {
 	// nil: then agents are told of none.
 	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
 
+	// Spent gives what each other run of the same repository has spent today. May be nil:
+	// then no limit holds for them together.
+	Spent func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
+
 	// Committed is told of each record that is on the branch from now on. May be nil.
 	Committed func(ctx context.Context, run metadata.Run)
 
@@ -86,6 +91,8 @@ type Engine struct {
 	setUpAs    string           // digest of the setup that the tree has now
 	before     *checking.Beside // the baseline under way; nil: none is
 	beside     string           // the phase that it is beside
+	today      float64          // US dollars that may still be spent on this day; 0: there is no limit
+	asked      string           // of which phase, and in which generation, skip_if was asked last
 	brokenBy   string           // digest of a setup that the work has broken: until it changes, only checks try it again
 
 	// Elsewhere is the number of the newest attempt that another machine has
@@ -128,6 +135,18 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 		if e.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below
 			if next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run)); err == nil {
 				run = next
+			}
+		}
+		if ctx.Err() == nil {
+			next, err := e.beforehand(ctx, run, phases.Decide(e.Plan, run))
+			if err != nil {
+				return next, err
+			}
+			if next.Revision != run.Revision {
+				if run, err = e.Steer(ctx, next); err != nil {
+					return run, err
+				}
+				continue
 			}
 		}
 		if e.before == nil && e.Beside != nil && ctx.Err() == nil {

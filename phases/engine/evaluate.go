@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/feedback"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -133,7 +134,7 @@ func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, e
 	}
 	v, wrong := verdict.Read(said, w.p, w.rec)
 	if len(wrong) == 0 {
-		wrong = unanswered(w.run, w.rec, v)
+		wrong = feedback.Unanswered(w.run, w.rec, v)
 	}
 	if len(wrong) > 0 {
 		return blocked(metadata.OutputInvalid, metadata.All(wrong...)), nil

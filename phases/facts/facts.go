@@ -1,5 +1,5 @@
-// Package facts is what the rules after a phase know about it, as the JSON that their
-// conditions refer to.
+// Package facts is what the rules after a phase know about it, and what is known before
+// one begins, as the JSON that conditions refer to.
 package facts
 
 import (
@@ -21,11 +21,46 @@ type Issue struct {
 
 // After gives what the rules after a phase know about it.
 func After(run metadata.Run, phase string, is Issue) ([]byte, error) {
-	rec := run.Phase(phase)
+	f := of(run.Phase(phase))
+	maps.Copy(f, whole(run, is))
+	return json.Marshal(f)
+}
+
+// Before gives what is known before a phase begins: of the issue, of the phases before it
+// that are done or left out, and the files that the run has changed.
+func Before(run metadata.Run, phase string, is Issue, files []string) ([]byte, error) {
+	done := map[string]any{}
+	for i := range run.Phases {
+		rec := &run.Phases[i]
+		if rec.Name == phase {
+			break
+		}
+		switch rec.Status {
+		case metadata.PhaseCompleted:
+			f := of(rec)
+			f["status"] = rec.Status
+			done[rec.Name] = f
+		case metadata.PhaseSkipped:
+			done[rec.Name] = map[string]any{"status": rec.Status}
+		}
+	}
+	f := whole(run, is)
+	f["phases"], f["files"] = done, append([]string{}, files...)
+	return json.Marshal(f)
+}
+
+// whole gives what is known of a run and its issue.
+func whole(run metadata.Run, is Issue) map[string]any {
+	return map[string]any{
+		"cost":  map[string]any{"usd": metadata.Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
+		"issue": map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},
+	}
+}
+
+// of gives what is known of a phase.
+func of(rec *metadata.Phase) map[string]any {
 	f := map[string]any{
 		"attempt": rec.RetryCount + 1,
-		"cost":    map[string]any{"usd": metadata.Rounded(run.Cost.USD), "tokens": run.Cost.InputTokens + run.Cost.OutputTokens},
-		"issue":   map[string]any{"labels": append([]string{}, is.Labels...), "title": is.Title, "author": is.Author},
 		"diff":    map[string]int{"files": 0, "lines": 0, "added": 0, "deleted": 0},
 	}
 	if rec.Report != nil {
@@ -48,7 +83,7 @@ func After(run metadata.Run, phase string, is Issue) ([]byte, error) {
 		}
 		f["checks"] = checks
 	}
-	return json.Marshal(f)
+	return f
 }
 
 // About says which of the facts a rule's condition is about, for people:

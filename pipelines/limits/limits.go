@@ -14,6 +14,9 @@ type Budget struct {
 	Time     size.Duration `json:"time,omitempty"`
 	Attempts int           `json:"attempts,omitempty"`
 	IssueUSD float64       `json:"issue_usd,omitempty"` // over all runs of the issue
+	DayUSD   float64       `json:"day_usd,omitempty"`   // of this run, in one day in UTC
+	// RepoDayUSD is over all runs of the repository, in one day in UTC.
+	RepoDayUSD float64 `json:"repo_day_usd,omitempty"`
 }
 
 // Limits is how much one step may change. The zero value stands for the

@@ -30,6 +30,15 @@ func BadArtifact(name string) string {
 	return ""
 }
 
+// Artifact is the file name of the artifact of a phase that names none.
+func Artifact(phase string) string {
+	name := strings.ReplaceAll(phase, "_", "-")
+	if BadArtifact(name+".md") != "" { // a phase called review, for one
+		name += "-result"
+	}
+	return name + ".md"
+}
+
 // BadPattern says why a pattern cannot stand for paths, or "".
 func BadPattern(p string) string {
 	switch {

@@ -1,0 +1,65 @@
+// Package leaving is when a phase is left out because the pipeline says so for it, and
+// what that makes of the record.
+package leaving
+
+import (
+	"time"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/split"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
+)
+
+// Step is what the decisions of a run call it.
+const Step = "skip_if"
+
+// Due gives the phase of which it has to be asked whether it is left out before a decision
+// is carried out, and what is asked; nil: nothing. A phase that is done in parts is asked
+// about before its first part.
+func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) (phase string, asked *skipping.If) {
+	rec := run.Phase(d.Phase)
+	if rec == nil || d.Final() {
+		return "", nil
+	}
+	if whole := split.Whole(rec); whole != "" {
+		rec = run.Phase(whole)
+	}
+	p := plan.Phase(rec.Name)
+	if p == nil || p.SkipIf == nil || rec.Status != metadata.PhasePending || split.Begun(&run, rec.Name) {
+		return "", nil
+	}
+	return rec.Name, p.SkipIf
+}
+
+// Out gives the record of a run that leaves a phase out, with its parts, and why. When a
+// phase before it is taken back, it is asked about anew.
+func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
+	run = Told(run, phase, why, at)
+	for _, rec := range append(split.Parts(&run, phase), run.Phase(phase)) {
+		rec.Status, rec.Dropped, rec.RollbackContext = metadata.PhaseSkipped, phase, nil
+	}
+	run.CurrentPhase = phase
+	return run
+}
+
+// Told gives the record with a note of what was asked before a phase.
+func Told(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
+	run = phases.Touch(run, at)
+	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: Step, Phase: phase, Why: why})
+	return run
+}
+
+// Why says why a phase was left out; "" if it was not, or if people or a rule did it.
+func Why(run metadata.Run, phase string) (why metadata.Reason) {
+	if rec := run.Phase(phase); rec == nil || rec.Status != metadata.PhaseSkipped || rec.Dropped != phase {
+		return ""
+	}
+	for _, d := range run.Decisions {
+		if d.Phase == phase && d.Step == Step {
+			why = d.Why
+		}
+	}
+	return why
+}
