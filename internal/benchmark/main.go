@@ -33,7 +33,7 @@ type bench struct {
 }
 
 func main() {
-	only := flag.String("only", "", "comma-separated: steps, start, vet, commit, prompts, hostile, memory, restart, calls, sandbox, rollback, action, secrets, gate")
+	only := flag.String("only", "", "comma-separated: steps, lanes, start, vet, commit, prompts, hostile, memory, restart, calls, sandbox, rollback, action, secrets, gate")
 	flag.Parse()
 	if err := measure(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "benchmark:", err)
@@ -56,6 +56,7 @@ func measure(only string) error {
 		do   func() error
 	}{
 		{"steps", b.steps},
+		{"lanes", b.lanes},
 		{"start", b.start},
 		{"vet", b.vet},
 		{"commit", b.commits},

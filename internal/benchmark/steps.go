@@ -114,3 +114,71 @@ func (b *bench) twenty(n int, sleep, push string, run func(repo string) error) (
 	}
 	return whole / 20, err
 }
+
+// partsScript is a program that finds eight tasks, and does each in a second.
+const partsScript = `#!/bin/sh
+echo "$REPRISE_PHASE" >"$REPRISE_ARTIFACT"
+if [ "$REPRISE_PHASE" = plan ]; then
+	tasks=
+	for i in 1 2 3 4 5 6 7 8; do
+		tasks="$tasks${tasks:+, }{\"id\": \"t$i\", \"title\": \"T\", \"goal\": \"G\", \"files\": [\"code.t$i\"]}"
+	done
+	echo "{\"structured\": {\"tasks\": [$tasks]}}"
+else
+	sleep 1
+	echo done >"$REPRISE_PHASE"
+fi
+`
+
+// besideScript is the least: the same calls, those of tasks at the same time in one tree,
+// and a commit for each.
+const besideScript = `
+set -e
+REPRISE_PHASE=plan REPRISE_ARTIFACT=plan.md "$AGENT" >/dev/null
+git add -A
+git commit -q -m plan
+for i in 1 2 3 4 5 6 7 8; do REPRISE_PHASE=code.t$i REPRISE_ARTIFACT=code.t$i.md "$AGENT" & done
+wait
+for i in 1 2 3 4 5 6 7 8; do
+	git add "code.t$i" "code.t$i.md"
+	git commit -q -m "code.t$i"
+done
+`
+
+// lanes measures what it costs to do eight tasks at the same time.
+func (b *bench) lanes() error {
+	agent, err := b.write("parts.sh", partsScript, 0o755)
+	if err != nil {
+		return err
+	}
+	plan := fmt.Sprintf(`name: "parts"
+agents: a: {use: "command", command: [%q]}
+phases: [{
+	name: "plan", goal: "Plan.", review: false
+	report: tasks: [...{id: string, title: string, goal: string, files: [...string]}]
+}, {name: "code", goal: "Build.", must_change: true, review: false}]
+rules: [{after: "plan", when: {}, then: split: true}]
+`, agent)
+	if _, err := b.write("parts.cue", plan, 0o644); err != nil {
+		return err
+	}
+	if _, err := b.write("b.md", issueText, 0o644); err != nil {
+		return err
+	}
+	ours, err := b.twenty(3, "lanes", "", func(repo string) error {
+		return b.command(repo, b.bin, "run", "--issue-file", filepath.Join(b.dir, "b.md"), "--pipeline", filepath.Join(b.dir, "parts.cue"), "--jobs", "8").Run()
+	})
+	if err != nil {
+		return err
+	}
+	least, err := b.twenty(3, "lanes", "least", func(repo string) error {
+		cmd := b.command(repo, "sh", "-c", besideScript)
+		cmd.Env = append(cmd.Env, "AGENT="+agent)
+		return cmd.Run()
+	})
+	if err != nil {
+		return err
+	}
+	b.times("eight tasks of 1 s at the same time, the whole run", 20*ours, 20*least, "ratio <= 1.25", "a shell script: same agents at the same time, git add, commit")
+	return nil
+}
