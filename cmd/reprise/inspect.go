@@ -43,11 +43,16 @@ listed.`,
 			if err != nil {
 				return err
 			}
+			standing := base.Standing(c.Context(), r.Source, r.Run)
 			if asJSON {
-				return text.PrintJSON(env.Stdout, progress.Result(r.Plan, r.Run))
+				result := progress.Result(r.Plan, r.Run)
+				if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
+					result.Next = append(result.Next, progress.UpdateCommand(r.Run))
+				}
+				return text.PrintJSON(env.Stdout, result)
 			}
 			o := terminal.ShowOptions(env)
-			o.Standing = base.Standing(c.Context(), r.Source, r.Run)
+			o.Standing = standing
 			terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
 			return nil
 		},

@@ -26,11 +26,12 @@ func listCommand(env environ.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list [--remote OWNER/NAME]", Short: "List all runs, here and on origin",
 		Long: `List all runs that have a branch in this repository or on origin, as it was fetched
-last, the one that moved last first: where it stands, its phase, its cost, and how
-long ago it moved. To see what is new on origin, fetch first. With --remote: of a repository on GitHub.`,
+last, and those whose branch is gone and whose record is kept here; the one that moved
+last first: where it stands, its phase, its cost, and how long ago it moved. To see what
+is new on origin, fetch first. With --remote: of a repository on GitHub.`,
 		Example: "  git fetch origin && reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.List)
+			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
 			if broken != nil && len(all) == 0 {
 				return broken
 			}

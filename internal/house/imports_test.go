@@ -709,7 +709,7 @@ var rooms = map[string][]string{
 		"prompts",
 		"github.com/google/renameio",
 	},
-	"internal/tally": {"metadata", "phases/split"},
+	"internal/tally": {"metadata", "phases", "phases/split"},
 	"internal/telemetry": {
 		"internal/environ",
 		"internal/span",

@@ -131,6 +131,11 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	return []string{again}
 }
 
+// UpdateCommand merges what the base has got since into the branch of a run.
+func UpdateCommand(run metadata.Run) string {
+	return "reprise update --issue " + text.Flat(run.IssueNumber)
+}
+
 // Sign is a sign for where a phase stands, one cell wide.
 func Sign(s metadata.PhaseStatus) string {
 	switch s {

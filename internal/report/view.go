@@ -84,7 +84,7 @@ func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 		{w.Cost, progress.Spent(run), ""},
 		{w.Elapsed, text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
-		{w.Attempts, text.Tokens(int64(len(run.Attempts))), ""},
+		{w.Attempts, text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
 		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Branch, line(run.BranchName, 120), ""},
 		{w.Shown("page issue"), line(run.IssueURL, 200), link(run.IssueURL)},

@@ -37,7 +37,7 @@ type Run struct {
 	Phases    int             `json:"phases"`
 	Pipeline  string          `json:"pipeline"`
 	Branch    string          `json:"branch"`
-	Where     []string        `json:"where"` // Here, Origin or both
+	Where     []string        `json:"where"` // Here, Origin or both; none if the branch is gone
 	USD       float64         `json:"cost_usd"`
 	Rollbacks int             `json:"rollbacks"`
 	Created   time.Time       `json:"created_at"`
@@ -96,8 +96,9 @@ func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error)
 			broken = errors.Join(broken, fmt.Errorf("issue %s: %w", id, err))
 			continue
 		}
-		all = append(all, listed(run, nil))
+		all = append(all, listed(run, []string{}))
 	}
+	slices.SortStableFunc(all, func(a, b Run) int { return b.Updated.Compare(a.Updated) })
 	return all, broken
 }
 

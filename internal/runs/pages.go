@@ -24,7 +24,7 @@ import (
 // transcripts. A run that cannot be read is in the error; the others have their pages.
 // What was written has no file where there is not even a page of all.
 func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir string) (out Written, err error) {
-	all, broken := List(ctx, env, src)
+	all, broken := Every(ctx, env, src)
 	if broken != nil && len(all) == 0 {
 		return out, broken
 	}
@@ -69,7 +69,11 @@ func WritePages(ctx context.Context, env environ.Env, src *git.Source, dir strin
 func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) ([]byte, error) {
 	r := &workspace.Recorded{Source: src, Issue: issue.Issue{ID: listed.Issue}, Run: listed.Record}
 	var err error
-	r.Plan, _, err = workspace.ReadRecord(listed.Issue, listed.Branch, workspace.ReadOf(ctx, src, listed.Branch, listed.Issue))
+	at := listed.Branch
+	if len(listed.Where) == 0 {
+		at = workspace.KeptRef(listed.Issue)
+	}
+	r.Plan, _, err = workspace.ReadRecord(listed.Issue, at, workspace.ReadOf(ctx, src, at, listed.Issue))
 	if err != nil {
 		return nil, err
 	}

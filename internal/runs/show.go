@@ -34,7 +34,7 @@ func ShowList(env environ.Env, all []Run) {
 	now := env.Now()
 	for _, r := range all {
 		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(r.Phase), text.USD(r.USD), age(now.Sub(r.Updated)),
-			text.If(!narrow, strings.Join(r.Where, ", ")), text.Flat(r.Title))
+			text.If(!narrow, cmp.Or(strings.Join(r.Where, ", "), "gone")), text.Flat(r.Title))
 	}
 	out.Fitted(&t, func(i int, line string) string {
 		if i == 0 {

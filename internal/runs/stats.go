@@ -43,7 +43,7 @@ func ShowStats(env environ.Env, t tally.Tally) {
 	}
 	say("%s (%s), %s", text.Plural(t.Runs, "run"), statuses, text.USD(t.USD))
 	if c := t.Completed; c.Runs > 0 {
-		say("A completed run cost %s, took %s and made %.0f attempts (medians of %d); in %d of them no person took anything back",
+		say("A completed run cost %s, took %s and made %.0f calls (medians of %d); in %d of them no person took anything back",
 			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
 	}
 	wide := func(cell string) string { return text.If(!narrow, cell) } // a column without words is left out

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/split"
 )
 
@@ -32,7 +33,7 @@ type Sum struct {
 	Runs          int     `json:"runs"`
 	USD           float64 `json:"cost_usd"`       // of one, at the median; 0 for none
 	Seconds       float64 `json:"seconds"`        // likewise
-	Attempts      float64 `json:"attempts"`       // likewise
+	Attempts      float64 `json:"attempts"`       // likewise; calls of agents
 	WithoutPeople int     `json:"without_people"` // of them, no person has taken back anything
 }
 
@@ -299,7 +300,7 @@ func sum(runs []metadata.Run) Sum {
 	for _, run := range runs {
 		usd = append(usd, run.Cost.USD)
 		seconds = append(seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
-		attempts = append(attempts, float64(len(run.Attempts)))
+		attempts = append(attempts, float64(phases.SpentOf(run).Attempts))
 		if !slices.ContainsFunc(run.RollbackHistory, func(b metadata.Rollback) bool { return b.TriggeredBy == metadata.Manual }) {
 			s.WithoutPeople++
 		}

@@ -29,6 +29,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
+		if run.Status == metadata.Completed {
+			r.commands([]string{progress.UpdateCommand(run)})
+		}
 	}
 	r.findings(rows)
 	r.questions(run)

@@ -76,18 +76,23 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 }
 
 // reader gives how files of a run's branch are read: of the branch here, else of
-// the one on origin as it is now, which a clone need not have. Where origin does
+// the one on origin as it is now, which a clone need not have, else of the record that
+// is kept here of a run whose branch is gone. Where origin does
 // not answer, what it had when it was fetched last is all there is.
 func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
 	branch := env.Branch(id)
 	here := ReadOf(ctx, r.Source, branch, id)
 	known, err := r.Source.Branches(ctx, branch)
-	if err != nil || slices.Contains(known, branch) || r.Source.RemoteURL == "" {
+	if err != nil || slices.Contains(known, branch) {
 		return here, func() {}, err
+	}
+	kept := func(name string) ([]byte, error) { return r.Source.ReadFile(ctx, KeptRef(id), name) }
+	if r.Source.RemoteURL == "" {
+		return kept, func() {}, nil
 	}
 	there, err := r.Source.Peek(ctx, branch, RecordName(id))
 	if errors.Is(err, fs.ErrNotExist) {
-		return func(string) ([]byte, error) { return nil, fs.ErrNotExist }, func() {}, nil
+		return kept, func() {}, nil
 	}
 	if err != nil && ctx.Err() == nil {
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: %v; what is shown was fetched earlier, if anything\n", err)

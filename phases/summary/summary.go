@@ -21,7 +21,8 @@ type Summary struct {
 	Pipeline string        `json:"pipeline"`
 	Branch   string        `json:"branch"`
 	Head     string        `json:"head_sha,omitempty"`
-	Phase    string        `json:"phase"` // where the run is, see At
+	Base     string        `json:"base,omitempty"` // how it stands to its base, in words; empty: it has all of it, or nobody looked
+	Phase    string        `json:"phase"`          // where the run is, see At
 	Counts   *Counts       `json:"partial_success,omitempty"`
 	Steps    []Step        `json:"steps"`
 	Totals   Totals        `json:"totals"`
@@ -72,7 +73,7 @@ type Check struct {
 // Totals sums up a run.
 type Totals struct {
 	metadata.Cost
-	Attempts   int   `json:"attempts"`
+	Attempts   int   `json:"attempts"` // calls of agents
 	Revises    int   `json:"revises"`
 	Rollbacks  int   `json:"rollbacks"`
 	DurationMS int64 `json:"duration_ms"` // of agents and checks
@@ -83,7 +84,7 @@ func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summar
 	s := Summary{
 		Status: statusOf(run), Issue: run.IssueNumber, Title: texts.Cut(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: phases.At(plan, run), Steps: []Step{}, Start: run.CreatedAt, End: run.UpdatedAt,
-		State: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: len(run.Attempts), Rollbacks: len(run.RollbackHistory)},
+		State: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
 	}
 	if run.Status == metadata.Completed {
 		s.Code = metadata.Done
