@@ -19,11 +19,14 @@ func SpentOf(run metadata.Run) metadata.Spent {
 	return s
 }
 
+// IsCall reports whether an attempt is a call of an agent.
+func IsCall(a metadata.Attempt) bool { return a.Step.ByAgent() && a.Agent != Given }
+
 // calls counts the attempts that called an agent.
 func calls(run metadata.Run) int {
 	n := 0
 	for _, a := range run.Attempts {
-		if a.Step.ByAgent() {
+		if IsCall(a) {
 			n++
 		}
 	}

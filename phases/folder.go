@@ -26,7 +26,17 @@ const (
 	IssueFile      = "issue.md"        // the issue as it read when the run began
 	DiscussionFile = "discussion.json" // what was said below it by then, if anything
 	PipelineFile   = "pipeline.json"   // the frozen pipeline
+	GivenFolder    = "given"           // documents that people have written for phases
 )
+
+// Given is the agent that attempts have in which a document that people have written was
+// taken as the work of a phase.
+const Given = "given"
+
+// GivenFile is where the document is kept that people have written for a phase.
+func GivenFile(run metadata.Run, phase string) string {
+	return path.Join(Folder(run.IssueNumber), GivenFolder, phase+".md")
+}
 
 // The files that reprise itself writes into the folder of a phase.
 const (

@@ -65,6 +65,7 @@ type author struct {
 	Finish        string
 	Labels        string
 	Statuses      bool
+	Given         map[string]string
 	Notes         bool
 	Network       *Network
 	Models        []string // nil: nothing is said of them
@@ -211,7 +212,7 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Update:  a.Base.Update,
 		Finish:  a.Finish, Notes: a.Notes, Labels: a.Labels, Statuses: a.Statuses,
-		Jobs:   a.Jobs,
+		Jobs: a.Jobs, Documents: a.Given,
 		Source: source,
 	}
 	for model, price := range a.Prices {

@@ -36,6 +36,9 @@ func (c *mistakes) check(n *node, a *author) {
 	}
 	c.needs(n, a)
 	c.presets(n, a)
+	for _, u := range paths.UnfitDocuments(a.Given, phaseNames(a.Phases)) {
+		c.add(n, []any{"given", u.Phase}, "%s", u.Why)
+	}
 	for i := range a.Rules {
 		c.rule(n.get("rules").item(i), &a.Rules[i], a)
 	}

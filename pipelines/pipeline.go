@@ -55,7 +55,10 @@ type Pipeline struct {
 	Finish          string              `json:"finish,omitempty"`   // what becomes of the run's folder: FinishKeep, or else it is removed
 	Labels          string              `json:"labels,omitempty"`   // what labels a pull request gets: LabelsCopy, or else none
 	Statuses        bool                `json:"statuses,omitempty"` // each commit that is pushed gets a status
-	Source          string              `json:"source"`             // "builtin:full", or the path of the file
+	// Documents are the files, from the top of the repository, that people have written as
+	// the artifacts of phases, by the names of these.
+	Documents map[string]string `json:"documents,omitempty"`
+	Source    string            `json:"source"` // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
 	// pipelines, as the room origin lists them; what is not in it is as usual.
 	Origins map[string]string `json:"origins,omitempty"`

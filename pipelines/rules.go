@@ -3,7 +3,6 @@ package pipelines
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
@@ -41,7 +40,7 @@ func (c *mistakes) then(n *node, r *Rule, a *author, done, ahead []string) {
 		return
 	}
 	if len(then.names) != 1 {
-		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", listed(then.names))
+		c.add(n, []any{"then"}, "got %s, expected exactly one of approve, drop, insert, rollback, skip, split, use", mistake.Listed(then.names))
 	}
 	c.split(n, r, a, ahead)
 	if in := r.Then.Insert; in != "" && !slices.Contains(spare, in) {
@@ -183,11 +182,4 @@ func phaseNames(phases []authorPhase) []string {
 		names[i] = p.Name
 	}
 	return names
-}
-
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, " and ")
 }

@@ -53,6 +53,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringVar(&o.Part.Only, "only", "", "the one phase to run")
 	f.StringSliceVar(&o.Part.Skip, "skip", nil, "phases to leave out, separated by commas")
 	f.BoolVar(&o.Part.NoSplit, "no-split", false, "have one agent do each phase, also where the pipeline would split one into tasks")
+	f.StringArrayVar(&o.Docs, "doc", nil, "`PHASE=PATH`: a file of the repository that people have written as the artifact of a phase; the phase begins with its review")
 	f.StringVar(&o.Agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.Model, "model", "", "model of every step")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")

@@ -72,7 +72,7 @@ var rooms = map[string][]string{
 	"pipelines/limits":      {"internal/size"},
 	"pipelines/parts":       {},
 	"pipelines/protection":  {"metadata"},
-	"pipelines/paths":       {},
+	"pipelines/paths":       {"pipelines/mistake"},
 	"pipelines/retry":       {"internal/size"},
 	"pipelines/skipping":    {"internal/size"},
 	"pipelines/withheld":    {},
@@ -593,6 +593,7 @@ var rooms = map[string][]string{
 	},
 	"internal/legacy/record": {"metadata", "metadata/mistake", "github.com/go-json-experiment/json"},
 	"internal/legacy": {
+		"internal/definition",
 		"internal/environ",
 		"internal/exit",
 		"internal/folders",
@@ -654,6 +655,8 @@ var rooms = map[string][]string{
 		"pipelines",
 		"pipelines/choice",
 		"pipelines/protection",
+		"pipelines/mistake",
+		"pipelines/paths",
 		"prompts",
 	},
 	"internal/issue": {

@@ -3,8 +3,12 @@ package legacy
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -58,7 +62,7 @@ func TakeOver(ctx context.Context, w *workspace.Workspace, env environ.Env, old 
 	}
 	run.DesignDecisions, run.Cost = from.DesignDecisions, from.Cost
 	run.PRNumber, run.PRURL, run.GitHubIntegration = from.PRNumber, from.PRURL, from.GitHubIntegration
-	run.ExternalDocuments = from.ExternalDocuments
+	t.documents(ctx, from.ExternalDocuments)
 	for _, p := range w.Plan.Phases {
 		if err := t.phase(&p); err != nil {
 			return nil, fmt.Errorf("phase %s of %s: %w", p.Name, old.Name, err)
@@ -75,6 +79,26 @@ func TakeOver(ctx context.Context, w *workspace.Workspace, env environ.Env, old 
 		return nil, fmt.Errorf("%s cannot be taken over: %w", old.Name, err)
 	}
 	return t, nil
+}
+
+// documents takes over what people had written for the older run. What is named as a phase
+// that has not begun is its work, as the commit has it that the run starts from.
+func (t *Takeover) documents(ctx context.Context, named map[string]string) {
+	t.w.Run.ExternalDocuments = named
+	plan := *t.w.Plan
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if p := t.w.Plan.Phase(name); p == nil || strings.Contains(named[name], "://") {
+			continue // it is kept in the record, for people
+		}
+		plan.Documents = map[string]string{name: named[name]}
+		read := func(file string) ([]byte, error) { return t.w.Source.ReadFile(ctx, t.w.Run.BaseCommit, file) }
+		found, err := definition.Documents(&plan, nil, read, read)
+		if err != nil {
+			t.note("external_documents."+name, "it is not the work of the phase: %v", err)
+			continue
+		}
+		t.w.Frozen[phases.GivenFile(t.w.Run, name)] = found[name].Text
+	}
 }
 
 func (t *Takeover) note(what, format string, args ...any) {

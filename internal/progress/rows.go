@@ -71,7 +71,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if !ok {
 			continue
 		}
-		if a.Step.ByAgent() {
+		if phases.IsCall(a) {
 			rows[i].Attempts++
 		}
 		rows[i].USD += a.Usage.USD

@@ -39,7 +39,7 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 	}
 	lanes, at := make([]lane, 0, len(rows)), map[string]int{}
 	for _, r := range rows {
-		if r.Took > 0 || r.Attempts > 0 {
+		if r.Took > 0 || r.Attempts > 0 || r.Left != "" {
 			at[r.Rec.Name] = len(lanes)
 			lanes = append(lanes, lane{Phase: line(r.Title, 60), Badge: badge{class(string(r.Rec.Status)), w.status(string(r.Rec.Status))}, Took: text.Join(" · ", text.If(r.Took > 0 || r.Left == "", text.Duration(r.Took)), line(r.Left.In(w), 200))})
 		}

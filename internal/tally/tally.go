@@ -218,7 +218,7 @@ func (c counts) attempt(p *Phase, a *metadata.Attempt) {
 	case a.Status == metadata.Blocked || a.Status == metadata.Unsuccessful:
 		p.Unusable++
 	}
-	if a.Step.ByAgent() {
+	if phases.IsCall(*a) {
 		m := of(c.models, a.Model, Model{Model: a.Model})
 		m.Calls++
 		m.Tokens += a.Usage.InputTokens + a.Usage.CachedTokens + a.Usage.OutputTokens

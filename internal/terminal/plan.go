@@ -87,8 +87,9 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	t.Add("revise", stepText(plan, p.Revise))
 	t.Add("limits", limitsText(p))
 	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the right "), p.Approve))
+	t.Add("written", text.Prefixed("by people: ", plan.Documents[p.Name]))
 	if s := p.SkipIf; s != nil {
-		t.Add("left out", text.Join("", text.Prefixed(text.Flat(s.When), "when "), text.Prefixed(text.Flat(s.Run), "if this exits with 0: ")))
+		t.Add("left out", text.Join("", text.Prefixed("when ", s.When), text.Prefixed("if this exits with 0: ", s.Run)))
 	}
 	for i, line := range strings.Split(p.Report, "\n") {
 		// As it is written: on one line, a comment would take in what follows it.

@@ -20,11 +20,12 @@ type Options struct {
 	issue.Query
 	definition.Choice
 
-	Repo    string // any folder of the repository
-	Stubs   string // file of scripted answers, for the rehearsal agent
-	Sandbox string // required, best-effort or off; empty: best-effort
-	Token   string // for origin, in place of the user's own credentials
-	Base    string // branch that a new run starts from; empty: what is checked out
+	Repo    string   // any folder of the repository
+	Stubs   string   // file of scripted answers, for the rehearsal agent
+	Sandbox string   // required, best-effort or off; empty: best-effort
+	Token   string   // for origin, in place of the user's own credentials
+	Base    string   // branch that a new run starts from; empty: what is checked out
+	Docs    []string // documents of people for phases of a new run, as PHASE=PATH
 
 	// Jobs is how many parts of a phase, and checks, are done at the same time; 0: as
 	// many parts as the pipeline says, and as many checks as the machine allows.
@@ -60,6 +61,9 @@ func (o Options) anew() bool { return o.Scratch && (o.File != "" || o.Online) }
 // Keep refuses what a run that has begun would not go by, though the options
 // ask for it: other phases, another pipeline or another language.
 func (o Options) Keep(w *Workspace) error {
+	if len(o.Docs) > 0 {
+		return exit.Usagef("the run of issue %s has begun, and takes no more documents: put the text onto its branch, at the artifact of the phase, or say in a rollback where it is; leave --doc out", w.Issue.ID)
+	}
 	if o.Refresh {
 		return nil
 	}

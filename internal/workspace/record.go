@@ -99,7 +99,7 @@ func (w *opening) begin(ctx context.Context) error {
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
 		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest(), Discussion: w.Issue.Discussion.Digest()},
 	}
-	return w.define(w.env, w.o)
+	return w.define(ctx, w.env, w.o)
 }
 
 // base is the branch that a new run starts from; "" if it starts from a commit that is

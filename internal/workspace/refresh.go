@@ -3,7 +3,11 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
@@ -93,7 +97,7 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 }
 
 // define gives the run that is about to begin what its definition says.
-func (w *Workspace) define(env environ.Env, o Options) error {
+func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) error {
 	files, digest, err := w.Freeze(w.Issue)
 	if err != nil {
 		return err
@@ -102,6 +106,43 @@ func (w *Workspace) define(env environ.Env, o Options) error {
 	w.Run.Language = w.Plan.Language
 	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
 	w.Run = phases.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
+	return w.takeDocuments(ctx, o)
+}
+
+// takeDocuments gives the run that is about to begin what people have written for its
+// phases: what the pipeline names, as the commit has it that the run starts from, and what
+// the command line names, as it lies in the repository.
+func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
+	committed := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
+	here := func(name string) ([]byte, error) {
+		root, err := os.OpenRoot(w.Source.Dir) // no link leads outside
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = root.Close() }() // opened for reading
+		info, err := root.Stat(filepath.FromSlash(name))
+		switch {
+		case err != nil:
+			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, errors.New("it is no file")
+		case info.Size() > definition.MostDocument:
+			return nil, fmt.Errorf("it has %d bytes, expected at most %d", info.Size(), definition.MostDocument)
+		}
+		return root.ReadFile(filepath.FromSlash(name))
+	}
+	all, err := definition.Documents(w.Plan, o.Docs, committed, here)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	w.Run.ExternalDocuments = nil
+	for phase, d := range all {
+		if w.Run.ExternalDocuments == nil {
+			w.Run.ExternalDocuments = map[string]string{}
+		}
+		w.Run.ExternalDocuments[phase] = d.Path
+		w.Frozen[phases.GivenFile(w.Run, phase)] = d.Text
+	}
 	return nil
 }
 
@@ -116,7 +157,7 @@ func (w *Workspace) Choose(ctx context.Context, env environ.Env, o Options, name
 		w.saidLacking = false // it holds something else now
 	}
 	w.Definition, w.Why = now, why
-	return w.define(env, o)
+	return w.define(ctx, env, o)
 }
 
 // issueNow reads the issue of a run that has begun from where the command line

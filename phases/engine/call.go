@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -22,6 +25,13 @@ const saveEvery = 2 * time.Second
 // call has an agent do a step, and turns the result into an outcome.
 func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
 	p := e.Plan.Phase(d.Phase)
+	text, err := e.document(ctx, run, d)
+	if err != nil {
+		return run, effects{}, err
+	}
+	if text != nil {
+		return e.take(run, d, text)
+	}
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
@@ -65,6 +75,36 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(files.Review(run.Language, next.Phase(d.Phase)))
 	}
 	return next, x, nil
+}
+
+// document gives what people have written as the work of the phase that a decision begins:
+// the first that it has, unless it was taken back for a reason; nil: nothing.
+func (e *Engine) document(ctx context.Context, run metadata.Run, d phases.Decision) ([]byte, error) {
+	if rec := run.Phase(d.Phase); run.ExternalDocuments[d.Phase] == "" || d.Do != phases.DoExecute || rec.Written > 0 || rec.RollbackContext != nil {
+		return nil, nil
+	}
+	tip, err := e.Tree.Stage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := tip.Read(ctx, phases.GivenFile(run, d.Phase))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // what older runs name is not always here
+	}
+	return text, err
+}
+
+// take takes a document that people have written as the work of a phase.
+func (e *Engine) take(run metadata.Run, d phases.Decision, text []byte) (metadata.Run, effects, error) {
+	p, at := e.Plan.Phase(d.Phase), e.Now()
+	run, err := e.begin(run, d, phases.Beginning{At: at, Base: e.Tree.Tip()})
+	if err != nil {
+		return run, effects{}, err
+	}
+	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
+	o := phases.Outcome{At: at, Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}}}
+	next, err := e.apply(run, d, o)
+	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
 // callInTree calls the agent in the tree as the work has left it, and a

@@ -202,7 +202,7 @@ func phaseOf(run metadata.Run, rec metadata.Phase, words metadata.Words) Phase {
 		if a.Phase != rec.Name {
 			continue
 		}
-		if a.Step.ByAgent() {
+		if phases.IsCall(a) {
 			s.Calls++
 		}
 		s.USD += a.Usage.USD

@@ -136,3 +136,11 @@ func Join(path, name string) string {
 	}
 	return path + "." + name
 }
+
+// Listed says which names there are, for a mistake.
+func Listed(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, " and ")
+}

@@ -3,9 +3,13 @@ package paths
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // BadArtifact says why a name cannot be that of an artifact, or "".
@@ -53,4 +57,29 @@ func BadPattern(p string) string {
 		return "is no valid pattern; is a [ not closed?"
 	}
 	return ""
+}
+
+// BadDocument says why a document cannot lie at a path, or nothing.
+func BadDocument(p string) string {
+	if p == "" || !fs.ValidPath(p) || p == "." {
+		return "is no path of a file from the top of the repository"
+	}
+	return ""
+}
+
+// Unfit is a document that does not fit its phase, and why.
+type Unfit struct{ Phase, Why string }
+
+// UnfitDocuments checks the paths of documents by the names of the phases that they are
+// for, among those that there are.
+func UnfitDocuments(given map[string]string, phases []string) (all []Unfit) {
+	for _, phase := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(phases, phase) {
+			all = append(all, Unfit{phase, fmt.Sprintf("no phase %q, %s", phase, mistake.OneOf(phase, phases))})
+		}
+		if why := BadDocument(given[phase]); why != "" {
+			all = append(all, Unfit{phase, fmt.Sprintf("%q %s", given[phase], why)})
+		}
+	}
+	return all
 }
