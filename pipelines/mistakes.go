@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/paths"
 	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
@@ -112,16 +113,8 @@ func (c *mistakes) agents(n *node, a *author) {
 	for _, name := range names {
 		agent := a.Agents[name]
 		at := []any{"agents", name}
-		if agent.Use == "command" && len(agent.Command) == 0 {
-			c.add(n, append(at, "command"), "missing, expected the program that use: \"command\" runs")
-		}
-		if agent.Use != "command" && len(agent.Command) > 0 {
-			c.add(n, append(at, "command"), "only for use: \"command\"; this agent uses %q", agent.Use)
-		}
-		for i, env := range agent.Env {
-			if why := withheld.FromAll(env); why != "" && env != "" {
-				c.add(n, append(at, "env", i), "%s: %s", env, why)
-			}
+		for _, wrong := range tools.Wrong(tools.Agent{Use: agent.Use, Command: agent.Command, Env: agent.Env, Set: agent.Set}) {
+			c.add(n, append(at, wrong.Keys...), "%s", wrong.Why)
 		}
 		if f := agent.Fallback; f != "" && !slices.Contains(names, f) && !c.open {
 			c.add(n, append(at, "fallback"), "no agent %q, %s", f, mistake.OneOf(f, names))

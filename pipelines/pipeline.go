@@ -24,6 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/parts"
 	"github.com/reprise-ci/reprise/pipelines/retry"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // Pipeline is a resolved pipeline.
@@ -98,6 +99,7 @@ type Agent struct {
 	Fallback string            `json:"fallback,omitempty"` // name of the agent that takes over
 	Command  []string          `json:"command,omitempty"`  // program and arguments, for use: "command"
 	Env      []string          `json:"env,omitempty"`      // names of further variables it may see
+	tools.Set
 }
 
 // Other gives the model of another tier, for who reviews what the one of this tier

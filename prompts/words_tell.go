@@ -37,10 +37,10 @@ type SummaryWords struct {
 	Colon      string // before what explains a sentence
 	Halted     string // what the draft pull request of a run that has stopped is
 
-	Chosen, OtherPipeline, ReadFrom, SetBy, SetByNone, SetForRun, Budget, Words, Version, Role, Command, Bots, Protected, Network, Servers, Models, RefusedHosts, Held string
-	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered                                                                                          string
-	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning                                                                                           string
-	Triggers                                                                                                                                                           map[string]string // manual, automatic, asked
+	Chosen, OtherPipeline, ReadFrom, SetBy, SetByNone, SetForRun, Budget, Given, Words, Version, Role, Command, Bots, Protected, Network, Servers, Models, RefusedHosts, Held string
+	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered                                                                                                 string
+	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning                                                                                                  string
+	Triggers                                                                                                                                                                  map[string]string // manual, automatic, asked
 
 	Forms struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string

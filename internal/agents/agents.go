@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
@@ -34,11 +35,16 @@ func For(name string, a pipelines.Agent, opts Options) (engine.Agent, error) {
 			return nil, fmt.Errorf("env: %s: %s", v, why)
 		}
 	}
+	for _, wrong := range tools.Wrong(tools.Agent{Use: name, Command: a.Command, Env: a.Env, Set: a.Set}) {
+		if wrong.Keys[0] != "command" {
+			return nil, fmt.Errorf("%v: %s", wrong.Keys[0], wrong.Why)
+		}
+	}
 	return make(newCLI(name, a, opts)), nil
 }
 
 // Probe says whether the program of an agent is there, with a hint how to get
-// it if not: an *engine.AgentError of class Missing. A path that is not absolute
+// it if not, and what its servers of tools need: an *engine.AgentError of class Missing. A path that is not absolute
 // counts from dir, the top of a work tree. It starts nothing.
 func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 	if name == Rehearsal {
@@ -48,8 +54,10 @@ func Probe(name string, a pipelines.Agent, dir string, opts Options) error {
 		return err
 	}
 	c := newCLI(name, a, opts)
-	_, err := c.find(c.program, dir)
-	return err
+	if _, err := c.find(c.program, dir); err != nil {
+		return err
+	}
+	return c.outfit(dir).lacks()
 }
 
 // newCLI gives what an agent of that name has in common with all that are programs.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +47,7 @@ func claudeVars(env []string) []string {
 func (a claude) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := &claudeStream{cli: a.cli, task: t, messages: map[string]claudeUsage{}}
 	s.result.Session = t.Session
-	return a.run(ctx, t, &s.said, a.prepare, s.line)
+	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { s.servers = c.servers; return a.prepare(c) }, s.line)
 }
 
 func (a claude) prepare(c *Call) (string, error) {
@@ -55,9 +57,9 @@ func (a claude) prepare(c *Call) (string, error) {
 		// The repository's own .claude settings are a program somebody else
 		// wrote: its hooks would run before anything is asked.
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
-		"--permission-mode", "dontAsk", "--tools", strings.Join(claudeTools(t.Access), ","),
-		"--settings", claudeSettings(t),
+		"--permission-mode", "dontAsk",
 	}
+	args = append(args, a.claudeChoice(c)...)
 	option := func(name, value string, given bool) {
 		if given {
 			args = append(args, name, value)
@@ -69,6 +71,8 @@ func (a claude) prepare(c *Call) (string, error) {
 	option("--resume", t.Session, t.Session != "" && t.Resume)
 	option("--session-id", t.Session, t.Session != "" && !t.Resume)
 	option("--json-schema", string(t.Schema), t.Schema != nil)
+	option("--effort", a.agent.Effort, a.agent.Effort != "")
+	args = append(args, a.agent.Args...)
 	if err := uuid.Validate(t.Session); t.Session != "" && err != nil {
 		return "", fmt.Errorf("session %q: Claude Code takes only a UUID: %w", t.Session, err)
 	}
@@ -76,6 +80,9 @@ func (a claude) prepare(c *Call) (string, error) {
 		return "", fmt.Errorf("the JSON Schema of the answer has %d bytes, Claude Code can take %d", len(t.Schema), maxArgument)
 	}
 	c.Argv = append(c.Argv, args...)
+	if err := claudeServers(c); err != nil {
+		return "", err
+	}
 	for name, value := range map[string]string{
 		// Commits between two calls would change the prompt of a resumed
 		// session, and it would be paid for anew.
@@ -117,22 +124,50 @@ func claudeTools(a pipelines.Access) []string {
 	return nil
 }
 
-// claudeSettings says what those tools may do without being asked; all else is
-// refused. Reading within the work tree needs no rule.
-func claudeSettings(t engine.Task) string {
+// claudeChoice says which tools there are, and what they may do without being asked; all
+// else is refused. Reading within the work tree needs no rule.
+func (a claude) claudeChoice(c *Call) []string {
+	t := c.Task
+	own, some, deny := a.agent.Tools.Own(claudeTools(t.Access))
 	allow := []string{}
-	switch t.Access {
-	case pipelines.AccessTree:
-		allow = append(below(t.Dir), "Bash", "Read")
-	case pipelines.AccessRun:
-		allow = append(allow, "Bash", "Read")
-	case pipelines.AccessArtifacts:
-		if t.Artifact != "" {
-			allow = below(filepath.Dir(t.Artifact))
+	switch {
+	case t.Access.Runs():
+		if t.Access == pipelines.AccessTree {
+			allow = below(t.Dir)
 		}
+		if slices.Contains(own, "Bash") && len(some) == 0 {
+			allow = append(allow, "Bash")
+		}
+		allow = append(allow, append(some, "Read")...)
+	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
+		allow = below(filepath.Dir(t.Artifact))
 	}
-	data, _ := json.Marshal(map[string]any{"permissions": map[string]any{"allow": allow}}) // strings only
-	return string(data)
+	more, not := c.servers.claudeRules()
+	rules := map[string]any{"allow": append(allow, more...)}
+	if deny = append(deny, not...); len(deny) > 0 {
+		rules["deny"] = deny
+	}
+	settings, _ := json.Marshal(map[string]any{"permissions": rules}) // strings only
+	return []string{"--tools", strings.Join(own, ","), "--settings", string(settings)}
+}
+
+// claudeServers tells the program of the servers of tools, if there are any.
+func claudeServers(c *Call) error {
+	if len(c.servers) == 0 {
+		return nil
+	}
+	config, err := c.servers.claudeConfig()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.Temp, "mcp.json")
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		return err
+	}
+	c.Argv = append(c.Argv, "--mcp-config", file)
+	c.Env = process.SetVar(c.Env, "MCP_TIMEOUT", "60000") // some are fetched when they are first started
+	c.Env = process.SetVar(c.Env, "MCP_TOOL_TIMEOUT", strconv.FormatInt(c.patience(), 10))
+	return nil
 }
 
 // below gives the rules that let files below a folder be written. The program

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type claudeStream struct {
 	said
 	cli      cli
 	task     engine.Task
+	servers  servers
 	messages map[string]claudeUsage // the newest usage of each message, of the last ones
 	earlier  metadata.Usage         // of the messages before those
 	word     string                 // for the newest error, as the program names it
@@ -37,6 +39,9 @@ type claudeEvent struct {
 		Usage     claudeUsage
 	}
 	Word json.RawMessage `json:"error"`
+
+	// Of init.
+	Servers []struct{ Name, Status string } `json:"mcp_servers"`
 
 	// Of api_retry.
 	Status  int     `json:"error_status"`
@@ -89,6 +94,7 @@ func (s *claudeStream) line(data []byte) process.Reaction {
 	switch {
 	case e.Type == "system" && e.Subtype == "init":
 		s.result.Session, s.result.Model = sessionOf(e.Session, s.result.Session), wordFrom(e.Model)
+		s.hearServers(e)
 		s.notify("")
 	case e.Type == "system" && e.Subtype == "api_retry":
 		return s.retry(e)
@@ -103,6 +109,17 @@ func (s *claudeStream) line(data []byte) process.Reaction {
 		return s.end(e)
 	}
 	return process.GoOn
+}
+
+// hearServers hears which servers of tools are there. One that is still awaited may yet come.
+func (s *claudeStream) hearServers(e claudeEvent) {
+	for _, ours := range s.servers {
+		for _, told := range e.Servers {
+			if why := s.servers.unserved(ours.name, ""); told.Name == ours.name && told.Status != "connected" && told.Status != "pending" && !slices.Contains(s.result.Warnings, why) {
+				s.result.Warnings = append(s.result.Warnings, why)
+			}
+		}
+	}
 }
 
 // retry hears that the program tries again. It would do so for minutes with a

@@ -67,6 +67,11 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	full := false
 	defer func() { leave(full) }()
 	asks := wayOf(c, call)
+	if t.Access != pipelines.AccessNone {
+		if call.servers, asks.Tools, err = c.outfit(t.Dir).prepare(temp); err != nil {
+			return engine.Result{}, err
+		}
+	}
 	if c.opts.Requests != nil {
 		keep := c.opts.Requests(t)
 		defer func() { _ = keep.Close() }() // for people; the call does not depend on it
@@ -107,6 +112,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		says.settle(&r)
 	}
 	way.Settle(seen, &r)
+	r.Warnings = append(r.Warnings, call.servers.failed()...)
 	r.Usage = sane(r.Usage)
 	if seen.Limit != gate.NoLimit && ctx.Err() == nil {
 		err = nil // what was written until then counts
@@ -120,6 +126,14 @@ func (c cli) environ(call *Call) []string {
 	return environ(c.opts.Environ, allowed, map[string]string{
 		"HOME": call.Home, "TMPDIR": call.Temp, "TERM": "dumb", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0",
 	})
+}
+
+// outfit makes what the agent is given ready for work in a tree.
+func (c cli) outfit(dir string) outfit {
+	return outfit{
+		agent: c.name, set: c.agent.Set, lookup: func(name string) string { return process.Lookup(c.opts.Environ, name) },
+		find: func(program string) (string, error) { return c.find(program, dir) },
+	}
 }
 
 // find gives the absolute path of a program. A path that is not absolute

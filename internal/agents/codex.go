@@ -1,13 +1,10 @@
 package agents
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/strict"
@@ -58,12 +55,19 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	if url := process.Lookup(c.Env, "OPENAI_BASE_URL"); url != "" { // the program itself ignores the variable
 		settings = append(settings, "openai_base_url="+tomlString(url))
 	}
-	for _, setting := range settings {
+	if a.agent.Effort != "" {
+		settings = append(settings, "model_reasoning_effort="+tomlString(a.agent.Effort))
+	}
+	if key := c.servers.key(); key != "" {
+		c.Env = process.SetVar(c.Env, serverKey, key)
+	}
+	for _, setting := range append(settings, c.servers.codexSettings(c.patience())...) {
 		c.Argv = append(c.Argv, "-c", setting)
 	}
 	if key := process.Lookup(c.Env, "OPENAI_API_KEY"); key != "" && process.Lookup(c.Env, "CODEX_API_KEY") == "" && !exists(filepath.Join(s.home, "auth.json")) {
 		c.Env = process.SetVar(c.Env, "CODEX_API_KEY", key) // the one it reads when it runs without a person
 	}
+	c.Argv = append(c.Argv, a.agent.Args...)
 	if err := a.schema(c, s); err != nil {
 		return "", err
 	}
@@ -123,15 +127,6 @@ func codexHome(c *Call) string {
 		return home
 	}
 	return filepath.Join(c.Home, ".codex")
-}
-
-// tomlString quotes a string; what JSON escapes, TOML reads.
-func tomlString(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return strings.TrimSpace(b.String())
 }
 
 func exists(file string) bool {

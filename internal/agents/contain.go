@@ -100,6 +100,11 @@ func (c *Call) enter(way *passage.Passage) {
 	if c.Network != nil {
 		c.Network.Port = way.Port()
 	}
+	for i := range c.servers {
+		if s := &c.servers[i]; s.launch == "" {
+			s.address, s.key = way.Server(s.name)
+		}
+	}
 }
 
 // watchDisk begins to watch what a call does to the disk. Without a sandbox only

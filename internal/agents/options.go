@@ -63,6 +63,15 @@ type Options struct {
 type Call struct {
 	sandbox.Call
 	Task engine.Task
+
+	servers servers
+}
+
+// patience is how long a tool of a server may take, in milliseconds: less than the agent
+// may be silent, so that the program goes on without it.
+func (c *Call) patience() int64 {
+	idle := c.Task.Idle.Milliseconds()
+	return max(idle-30_000, idle/2)
 }
 
 // withDefaults fills in what was left empty.

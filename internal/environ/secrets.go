@@ -76,7 +76,7 @@ func (e Env) Learn(plan *pipelines.Pipeline) {
 	for _, a := range plan.Agents {
 		for _, kv := range e.Environ {
 			name, value, _ := strings.Cut(kv, "=")
-			if slices.Contains(a.Env, name) && len(value) >= 16 && !strings.ContainsAny(value, " \t\n") && !strings.HasPrefix(value, "/") {
+			if (slices.Contains(a.Env, name) || slices.Contains(a.Variables(), name)) && len(value) >= 16 && !strings.ContainsAny(value, " \t\n") && !strings.HasPrefix(value, "/") {
 				e.Finder().Learn(secrets.Secret{Name: name, Value: value})
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,6 +26,7 @@ import (
 // Config says what a gate lets through. The zero value lets nothing through.
 type Config struct {
 	Providers []Provider
+	Tools     []Server
 	World     World
 	Limits    Limits
 
@@ -58,6 +60,7 @@ type Gate struct {
 	ledger      *ledger
 	server      *http.Server
 	providers   map[string]*upstream
+	tools       map[string]*toolServer
 	world       *world
 	transcript  transcript
 	done        chan struct{} // closed when the server has ended
@@ -70,6 +73,9 @@ type Gate struct {
 	conns   int // that clients have open
 	tunnels map[net.Conn]struct{}
 }
+
+// belowTools is the path under which servers of tools are reached.
+const belowTools = "/mcp/"
 
 const (
 	maxConns  = 256      // of clients, at a time
@@ -88,7 +94,7 @@ func Open(c Config) (*Gate, error) {
 	}
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
-		providers: map[string]*upstream{}, done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
+		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
 		transcript: transcript{to: c.Transcript},
 	}
 	models := &http.Transport{
@@ -100,6 +106,11 @@ func Open(c Config) (*Gate, error) {
 			return nil, fmt.Errorf("provider %q has no address", p.Name)
 		}
 		g.providers[p.Name] = newUpstream(g, p, models)
+	}
+	for _, s := range c.Tools {
+		if g.tools[s.Name], err = newToolServer(s, models); err != nil {
+			return nil, err
+		}
 	}
 	g.world = newWorld(rules, c)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -141,7 +152,13 @@ func (g *Gate) Close() Report {
 }
 
 // Report gives what the gate has seen so far.
-func (g *Gate) Report() Report { return g.ledger.report() }
+func (g *Gate) Report() Report {
+	r := g.ledger.report()
+	for _, name := range slices.Sorted(maps.Keys(g.tools)) {
+		r.Tools = append(r.Tools, g.tools[name].soFar())
+	}
+	return r
+}
 
 // Address is the host and port at which the gate listens.
 func (g *Gate) Address() string { return g.address }
@@ -154,6 +171,10 @@ func (g *Gate) Placeholder() string { return g.placeholder }
 
 // URL is the base address of a provider, for clients.
 func (g *Gate) URL(provider string) string { return "http://" + g.address + "/" + provider }
+
+// ServerURL is the address of a server of tools, for clients. They show the placeholder
+// as a bearer token.
+func (g *Gate) ServerURL(name string) string { return "http://" + g.address + belowTools + name }
 
 // ProxyURL is the address of the gate as an HTTP proxy, with the placeholder in it.
 func (g *Gate) ProxyURL() string {
@@ -172,8 +193,23 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.tunnel(w, r)
 	case r.URL.IsAbs() && r.URL.Host != g.address:
 		g.forward(w, r)
+	case strings.HasPrefix(r.URL.Path, belowTools):
+		g.ask(w, r)
 	default:
 		g.model(w, r)
+	}
+}
+
+// ask passes on a request to a server of tools.
+func (g *Gate) ask(w http.ResponseWriter, r *http.Request) {
+	t, ok := g.tools[strings.TrimPrefix(r.URL.Path, belowTools)]
+	switch {
+	case !ok:
+		http.Error(w, "reprise: there is no server of tools here", http.StatusNotFound)
+	case !g.knowsClient(r):
+		http.Error(w, "reprise: this is not the key of this call", http.StatusUnauthorized)
+	default:
+		t.ServeHTTP(w, r)
 	}
 }
 

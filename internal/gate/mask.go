@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,4 +42,15 @@ func mask(res *http.Response, shown http.Header) {
 		io.Reader
 		io.Closer
 	}{bytes.NewReader(text), body}
+}
+
+// leads reports whether a header shows a key, or has a gateway send the request, and
+// the real key with it, elsewhere.
+func leads(name string) bool {
+	switch name {
+	case "Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
+		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Original-Host", "X-Host", "X-Goog-User-Project":
+		return true
+	}
+	return slices.ContainsFunc([]string{"Helicone-", "X-Portkey-", "Cf-", "X-Litellm-", "X-Forwarded-"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,17 +168,6 @@ func (u *upstream) rewrite(pr *httputil.ProxyRequest) {
 	for name, values := range u.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
-}
-
-// leads reports whether a header shows a key, or has a gateway send the request, and
-// the real key with it, elsewhere.
-func leads(name string) bool {
-	switch name {
-	case "Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
-		"X-Http-Method-Override", "X-Http-Method", "X-Method-Override", "X-Original-Url", "X-Rewrite-Url", "X-Original-Host", "X-Host", "X-Goog-User-Project":
-		return true
-	}
-	return slices.ContainsFunc([]string{"Helicone-", "X-Portkey-", "Cf-", "X-Litellm-", "X-Forwarded-"}, func(kind string) bool { return strings.HasPrefix(name, kind) })
 }
 
 // answered takes the head of an answer.

@@ -19,6 +19,7 @@ type Report struct {
 	Models  []string  // that were asked for and refused
 	Limit   Limit     // that a request was refused for
 	Denied  bool      // a provider took the key for wrong
+	Tools   []Asked   // servers of tools, by name
 }
 
 // Refused is an address that was not allowed.

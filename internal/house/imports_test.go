@@ -75,6 +75,7 @@ var rooms = map[string][]string{
 	"pipelines/paths":       {"pipelines/mistake"},
 	"pipelines/retry":       {"internal/size"},
 	"pipelines/skipping":    {"internal/size"},
+	"pipelines/tools":       {"pipelines/withheld"},
 	"pipelines/withheld":    {},
 	"pipelines": {
 		"internal/bounded",
@@ -94,6 +95,7 @@ var rooms = map[string][]string{
 		"pipelines/retry",
 		"pipelines/sample",
 		"pipelines/skipping",
+		"pipelines/tools",
 		"pipelines/withheld",
 		"cuelang.org/go",
 		"go.yaml.in/yaml",
@@ -205,6 +207,7 @@ var rooms = map[string][]string{
 		"phases/diagnosis",
 		"phases/engine",
 		"pipelines",
+		"pipelines/tools",
 		"pipelines/withheld",
 		"github.com/google/uuid",
 		"pipelines/protection",

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 		markdown.Named(s.Tell.ReadFrom, text.Join(" · ", markdown.Code(markdown.Truncate(plan.Source, 200)), markdown.Code(markdown.Truncate(f.From, 200)))),
 		markdown.Named(s.Tell.SetBy, s.origins(plan)),
 		markdown.Named(s.Tell.Budget, s.budget(plan.Budget)),
+		markdown.Named(s.Tell.Given, s.given(plan)),
 		markdown.Named(s.Tell.Words, markdown.Code(markdown.Truncate(plan.Language, 20))),
 		markdown.Named(s.Tell.Sandbox, markdown.Inline(f.Sandbox, 200)),
 		markdown.Named(s.Tell.Version, markdown.Code(markdown.Truncate(f.Version, 100))),
@@ -66,6 +68,17 @@ func (w settings) origins(plan *pipelines.Pipeline) string {
 			from = markdown.Code(markdown.Truncate(o.File, 200))
 		}
 		parts = append(parts, from+": "+strings.Join(codes(o.Settings), " "))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// given says what agents have besides what their access gives.
+func (w settings) given(plan *pipelines.Pipeline) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(plan.Agents)) {
+		if shown := plan.Agents[name].Shown(); len(shown) > 0 {
+			parts = append(parts, markdown.Inline(name, 60)+": "+strings.Join(codes(shown), " "))
+		}
 	}
 	return strings.Join(parts, " · ")
 }

@@ -26,6 +26,8 @@ type Call struct {
 	Network pipelines.Network // what it may reach besides its models
 	Apart   bool              // it has a network of its own, in which there is nothing but a gate
 
+	Tools []gate.Server // servers of tools that it asks over HTTP
+
 	Models []string // that may be asked, with any that are no dearer; none: all may
 	Exact  bool     // nothing but Models may be asked
 	Price  func(model string, used metadata.Usage) (usd float64, known bool)
@@ -73,11 +75,11 @@ func Open(c Call) (*Passage, error) {
 	}
 	// A gate that lets nothing through says at once what was asked for. Where it can only
 	// be told by its port from other servers, none is safer.
-	if err != nil || len(providers) == 0 && len(world.Allow) == 0 && !(c.Network.Closed && c.Apart) {
+	if err != nil || len(providers)+len(c.Tools)+len(world.Allow) == 0 && !(c.Network.Closed && c.Apart) {
 		return p, err
 	}
 	p.gate, err = gate.Open(gate.Config{
-		Providers: providers, World: world, Proxy: c.Proxy, OnEvent: p.hear,
+		Providers: providers, Tools: c.Tools, World: world, Proxy: c.Proxy, OnEvent: p.hear,
 		Limits:     gate.Limits{Turns: c.Turns, USD: c.USD, Price: c.price, Model: c.mayAsk()},
 		Transcript: c.Transcript,
 	})
@@ -106,7 +108,9 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 			set("REPRISE_MODEL_URL", address)
 		}
 	}
-	p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
+	if len(providers) > 0 || p.call.Network.Closed {
+		p.Env = slices.DeleteFunc(p.Env, func(kv string) bool { return strings.HasPrefix(kv, customHeaders+"=") })
+	}
 	if p.call.Network.Closed {
 		for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"} { // Yarn from version 2 on reads its own
 			set(name, p.gate.ProxyURL())
@@ -128,6 +132,11 @@ func (p *Passage) Port() uint16 {
 		return 0
 	}
 	return p.gate.Port()
+}
+
+// Server gives the address of a server of tools, and the key to show there.
+func (p *Passage) Server(name string) (address, key string) {
+	return p.gate.ServerURL(name), p.gate.Placeholder()
 }
 
 // Tell says what to do with the program, while it works.

@@ -26,6 +26,11 @@ func (p *Passage) Settle(seen gate.Report, r *engine.Result) {
 	if text := Refusals(seen); text != "" {
 		r.Warnings = append(r.Warnings, p.call.Agent+" "+text)
 	}
+	for _, s := range seen.Tools {
+		if s.Failed > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("the MCP server %s gave no good answer to %d of %d requests: %s", s.Server, s.Failed, s.Count, s.Why))
+		}
+	}
 	if seen.Limit != gate.NoLimit {
 		r.Limit = string(seen.Limit)
 	}

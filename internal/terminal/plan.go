@@ -70,6 +70,13 @@ func (r planReport) agents(plan *pipelines.Pipeline) {
 			text.Prefixed("at most ", string(a.Access)), text.Prefixed("falls back to ", a.Fallback))
 	}
 	r.Table(&t, "  ")
+	given := text.Table{}
+	for _, name := range slices.Sorted(maps.Keys(plan.Agents)) {
+		for _, what := range plan.Agents[name].Shown() {
+			given.Add(text.Flat(name), text.Flat(what))
+		}
+	}
+	r.Table(&given, "  ")
 }
 
 // planPhase prints one phase.

@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 func TestShowStatus(t *testing.T) {
@@ -75,6 +77,22 @@ func TestShowPlan(t *testing.T) {
 	var b bytes.Buffer
 	ShowPlan(&b, progresstest.SamplePlan("en"), Options{})
 	progresstest.Golden(t, "plan.txt", b.String())
+}
+
+// Agents are shown with what they are given, where they are given something.
+func TestShowPlanWithTools(t *testing.T) {
+	plan := progresstest.SamplePlan("en")
+	plan.Agents = maps.Clone(plan.Agents)
+	writer := plan.Agents["writer"]
+	writer.Effort, writer.MCP = "high", map[string]tools.Server{"own": {Command: "book", Env: map[string]string{"KEY": "env:WORDS_KEY"}}}
+	plan.Agents["writer"] = writer
+	var b bytes.Buffer
+	ShowPlan(&b, plan, Options{})
+	for _, want := range []string{"  writer  mcp.own: book\n", "  writer  env: WORDS_KEY\n", "  writer  effort: high\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("want %q in:\n%s", want, b.String())
+		}
+	}
 }
 
 func TestShowRewound(t *testing.T) {

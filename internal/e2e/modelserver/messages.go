@@ -166,6 +166,8 @@ func (c Call) claude(r Request) (string, json.RawMessage) {
 		return "Write", compact(map[string]string{"file_path": c.write.path, "content": c.write.content})
 	case c.edit != nil:
 		return "Edit", compact(map[string]string{"file_path": c.edit.path, "old_string": c.edit.old, "new_string": c.edit.new})
+	case c.served != nil:
+		return c.served.name(), compact(c.served.input)
 	case c.run != "":
 		return "Bash", compact(map[string]string{"command": c.run, "description": "as the script says"})
 	case r.Offers(structuredOutput):

@@ -41,10 +41,20 @@ type Call struct {
 	write  *file
 	edit   *edit
 	run    string
+	served *served
 	answer any
 }
 
 type file struct{ path, content string }
+
+// served is a tool of a server.
+type served struct {
+	server, tool string
+	input        any
+}
+
+// name is what programs call the tool.
+func (s served) name() string { return "mcp__" + s.server + "__" + s.tool }
 
 type edit struct{ path, old, new string }
 
@@ -68,6 +78,11 @@ func Edit(path, old, new string) Reply {
 
 // Run runs a shell command.
 func Run(command string) Reply { return Reply{Calls: []Call{{run: command}}} }
+
+// Served uses a tool that the program has from a server by MCP.
+func Served(server, tool string, input any) Reply {
+	return Reply{Calls: []Call{{served: &served{server, tool, input}}}}
+}
 
 // Answer gives the structured answer: through the tool that claude offers for
 // it, and as the only words elsewhere. v has a JSON form.

@@ -160,6 +160,10 @@ func (c Call) codex(r Request, id string) event {
 		return nil
 	case c.edit != nil && r.Offers("apply_patch"):
 		return custom("apply_patch", c.patch())
+	case c.served != nil && r.Offers("exec"):
+		return custom("exec", "text(await tools."+strings.ReplaceAll(c.served.name(), "-", "_")+"("+string(compact(c.served.input))+"))")
+	case c.served != nil:
+		return function(c.served.name(), c.served.input)
 	case c.edit != nil && r.Offers("exec"):
 		return custom("exec", "text(await tools.apply_patch("+mustJSON(c.patch())+"))")
 	case r.Offers("exec"): // JavaScript that calls the tools

@@ -1,0 +1,170 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/process"
+)
+
+// server is a server of tools as the program of an agent is told of it.
+type server struct {
+	name        string
+	launch      string // a script that becomes the server; "": it is asked over HTTP
+	said        string // the file that has what it has printed as errors
+	ended       string // the file that has its exit status, once it has ended; "": it is not known
+	address     string // at the gate
+	key         string // to show there
+	allow, deny []string
+}
+
+// servers are those of a call.
+type servers []server
+
+// serverKey is the variable with the key for servers that are asked over HTTP.
+const serverKey = "REPRISE_MCP_KEY"
+
+// unserved says that a server of tools was not there, and why if that is known, with the
+// last that it has printed as an error.
+func (all servers) unserved(name, why string) string {
+	text := fmt.Sprintf("the MCP server %s did not start, so its tools were not there", name)
+	if why != "" {
+		text = fmt.Sprintf("the MCP server %s %s", name, why)
+	}
+	for _, s := range all {
+		if s.name == name && s.said != "" {
+			text += process.LastWords(endOf(s.said))
+		}
+	}
+	return text
+}
+
+// failed says which servers have ended by themselves, and badly.
+func (all servers) failed() (out []string) {
+	for _, s := range all {
+		if s.ended == "" {
+			continue
+		}
+		code, err := strconv.Atoi(strings.TrimSpace(endOf(s.ended))) // from 128 on, somebody has ended it
+		if err == nil && code > 0 && code < 128 {
+			out = append(out, all.unserved(s.name, fmt.Sprintf("ended with exit status %d", code)))
+		}
+	}
+	return out
+}
+
+// endOf gives the end of a file in the folder mcp of a call's temporary folder, or
+// nothing. The agent could have put something else in its place.
+func endOf(file string) string {
+	const most = 4000
+	root, err := os.OpenRoot(filepath.Dir(filepath.Dir(file)))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	f, info, err := folders.Open(root, filepath.Join("mcp", filepath.Base(file)))
+	if err != nil {
+		return "" // there is none if the server was never started, or works
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	data, _ := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-most), most))
+	return string(data)
+}
+
+// claudeConfig is what tells Claude Code of them. It goes into a file, since a key is in it.
+func (all servers) claudeConfig() ([]byte, error) {
+	config := map[string]any{}
+	for _, s := range all {
+		if s.launch != "" {
+			config[s.name] = map[string]any{"type": "stdio", "command": "/bin/sh", "args": []string{s.launch}}
+			continue
+		}
+		config[s.name] = map[string]any{"type": "http", "url": s.address, "headers": map[string]string{"Authorization": "Bearer " + s.key}}
+	}
+	return json.Marshal(map[string]any{"mcpServers": config})
+}
+
+// claudeRules says which tools of servers may be used without being asked, and which not.
+func (all servers) claudeRules() (allow, deny []string) {
+	for _, s := range all {
+		of := "mcp__" + s.name
+		if len(s.allow) == 0 {
+			allow = append(allow, of)
+		}
+		for _, tool := range s.allow {
+			allow = append(allow, of+"__"+tool)
+		}
+		for _, tool := range s.deny {
+			deny = append(deny, of+"__"+tool)
+		}
+	}
+	return allow, deny
+}
+
+// codexSettings are what tells Codex of them, if a tool may take so many milliseconds.
+func (all servers) codexSettings(patience int64) (settings []string) {
+	for _, s := range all {
+		set := func(name string, value any) {
+			settings = append(settings, fmt.Sprintf("mcp_servers.%s.%s=%s", s.name, name, tomlValue(value)))
+		}
+		if s.launch != "" {
+			set("command", "/bin/sh")
+			set("args", []string{s.launch})
+		} else {
+			set("url", s.address)
+			set("bearer_token_env_var", serverKey)
+		}
+		set("startup_timeout_sec", 60) // some are fetched when they are first started
+		set("tool_timeout_sec", max(1, patience/1000))
+		set("default_tools_approval_mode", "approve") // nobody is there to be asked
+		if len(s.allow) > 0 {
+			set("enabled_tools", s.allow)
+		}
+		if len(s.deny) > 0 {
+			set("disabled_tools", s.deny)
+		}
+	}
+	return settings
+}
+
+// key is what those that are asked over HTTP want to be shown; "" if there are none.
+func (all servers) key() string {
+	for _, s := range all {
+		if s.key != "" {
+			return s.key
+		}
+	}
+	return ""
+}
+
+// tomlValue writes a text, a number or a list of texts as TOML, which reads them as JSON
+// has them.
+func tomlValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return tomlString(v)
+	case []string:
+		var all []string
+		for _, one := range v {
+			all = append(all, tomlString(one))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	return fmt.Sprint(v)
+}
+
+// tomlString quotes a string; what JSON escapes, TOML reads.
+func tomlString(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return strings.TrimSpace(b.String())
+}

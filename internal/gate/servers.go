@@ -1,0 +1,113 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Server is a server of tools that a client asks over HTTP, as MCP (the Model Context
+// Protocol) has it. Nothing but its one address can be asked for.
+type Server struct {
+	Name   string // no other server of the gate has it
+	URL    *url.URL
+	Header http.Header // what it knows the user by; clients never see it
+}
+
+// Asked is what a server of tools was asked.
+type Asked struct {
+	Server string
+	Count  int
+	Failed int    // of Count, those without a good answer
+	Why    string // the newest of those failed
+}
+
+// toolServer is one with the way there.
+type toolServer struct {
+	Server
+	proxy *httputil.ReverseProxy
+
+	mu    sync.Mutex
+	asked Asked
+}
+
+func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
+	if s.URL == nil || s.URL.Host == "" || s.Name == "" || strings.Contains(s.Name, "/") {
+		return nil, fmt.Errorf("the server of tools %q has no address", s.Name)
+	}
+	t := &toolServer{Server: s, asked: Asked{Server: s.Name}}
+	t.proxy = &httputil.ReverseProxy{
+		Transport: way, Rewrite: t.rewrite, FlushInterval: -1, BufferPool: buffers, ErrorLog: log.New(io.Discard, "", 0),
+		ModifyResponse: t.answered, ErrorHandler: t.unanswered,
+	}
+	return t, nil
+}
+
+// ServeHTTP passes on a request of a client that may ask.
+func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, r.Method) || r.Header.Get("Upgrade") != "" {
+		http.Error(w, "reprise: a server of tools is asked by POST, GET and DELETE", http.StatusMethodNotAllowed)
+		return
+	}
+	_ = http.NewResponseController(w).EnableFullDuplex() // every connection of the server can
+	t.proxy.ServeHTTP(w, r)
+}
+
+// soFar gives what it was asked.
+func (t *toolServer) soFar() Asked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked
+}
+
+// rewrite addresses a request to the server, with what it knows the user by.
+func (t *toolServer) rewrite(pr *httputil.ProxyRequest) {
+	at, out := *t.URL, pr.Out
+	out.URL, out.Host = &at, at.Host
+	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
+	for name, values := range t.Header {
+		out.Header[http.CanonicalHeaderKey(name)] = values
+	}
+}
+
+// answered takes the head of an answer. A client may ask whether there is a stream of
+// events; that there is none, by 405, is no failure.
+func (t *toolServer) answered(res *http.Response) error {
+	why := ""
+	if none := res.Request.Method != http.MethodPost && res.StatusCode == http.StatusMethodNotAllowed; !none && res.StatusCode >= 300 {
+		why = fmt.Sprintf("HTTP %d", res.StatusCode)
+		mask(res, t.Header)
+	}
+	t.note(why)
+	return nil
+}
+
+// unanswered tells the client that there is no answer.
+func (t *toolServer) unanswered(w http.ResponseWriter, _ *http.Request, err error) {
+	if errors.Is(err, context.Canceled) {
+		t.note("")
+		return // nobody is left to read it
+	}
+	t.note(err.Error())
+	http.Error(w, fmt.Sprintf("reprise: %s gave no answer: %v", t.URL.Host, err), http.StatusBadGateway)
+}
+
+// note counts a request, and why it failed; "" if it did not.
+func (t *toolServer) note(why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asked.Count++
+	if why != "" {
+		t.asked.Failed++
+		t.asked.Why = why[:min(len(why), 300)]
+	}
+}

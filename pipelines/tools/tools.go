@@ -1,0 +1,158 @@
+// Package tools says what a pipeline gives an agent besides what its access gives:
+// servers of tools by MCP (the Model Context Protocol), a choice among tools, an
+// effort, and arguments of its program.
+package tools
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Set is what an agent is given. The zero value is nothing besides the usual.
+type Set struct {
+	MCP    map[string]Server `json:"mcp,omitempty"`    // by the name under which the agent knows it
+	Tools  Choice            `json:"tools,omitzero"`   // among those that access and servers give
+	Effort string            `json:"effort,omitempty"` // low, medium, high, xhigh, max; empty: the program's own
+	Args   []string          `json:"args,omitempty"`   // further arguments of the program
+}
+
+// Server is a server of tools: a command, or an address.
+type Server struct {
+	Command string            `json:"command,omitempty"` // a program that is asked over its standard input
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`     // values as Value takes them
+	URL     string            `json:"url,omitempty"`     // of a server that is asked over HTTP
+	Headers map[string]string `json:"headers,omitempty"` // values as Value takes them
+}
+
+// Choice is a choice among tools: those of the program by its own names, all of a
+// server by its name, and one of them as SERVER.TOOL.
+type Choice struct {
+	Allow []string `json:"allow,omitempty"` // only these; empty: all
+	Deny  []string `json:"deny,omitempty"`  // not these
+}
+
+// variable is the end of a text that stands for the value of a variable.
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`) })
+
+// Variable names the variable of the environment whose value a text ends with, as in
+// "env:NAME" and "Bearer env:NAME"; "" if there is none.
+func Variable(text string) string {
+	if m := variable().FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// Value gives what a text stands for, with the variables of lookup.
+func Value(text string, lookup func(string) string) string {
+	name := Variable(text)
+	if name == "" {
+		return text
+	}
+	return strings.TrimSuffix(text, "env:"+name) + lookup(name)
+}
+
+// Variables names those that the servers are given, each once, in order.
+func (s Set) Variables() (names []string) {
+	for _, server := range s.MCP {
+		for _, texts := range []map[string]string{server.Env, server.Headers} {
+			for _, text := range texts {
+				if name := Variable(text); name != "" {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Serves lists the servers that an agent has after the choice, in order.
+func (s Set) Serves() (names []string) {
+	for name := range s.MCP {
+		if s.Tools.has(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// has reports whether any tool of a server is left.
+func (c Choice) has(server string) bool {
+	some := len(c.Allow) == 0 || slices.ContainsFunc(c.Allow, func(e string) bool { return e == server || strings.HasPrefix(e, server+".") })
+	return some && !slices.Contains(c.Deny, server)
+}
+
+// OfServer gives the tools of a server that are chosen: only those of allow, or all if
+// it is empty, but for those of deny.
+func (c Choice) OfServer(server string) (allow, deny []string) {
+	allow, deny = below(c.Allow, server), below(c.Deny, server)
+	if slices.Contains(c.Allow, server) {
+		allow = nil
+	}
+	return allow, deny
+}
+
+// below lists the tools that entries name of a server.
+func below(entries []string, server string) (out []string) {
+	for _, e := range entries {
+		if tool, is := strings.CutPrefix(e, server+"."); is {
+			out = append(out, tool)
+		}
+	}
+	return out
+}
+
+// Own chooses among a program's own tools, by their names: an entry such as
+// Bash(go test:*) allows or denies some uses of one. rules are the entries for those
+// that are left.
+func (c Choice) Own(names []string) (left, allow, deny []string) {
+	for _, name := range names {
+		allowed, denied := ofTool(c.Allow, name), ofTool(c.Deny, name)
+		if len(c.Allow) > 0 && len(allowed) == 0 || slices.Contains(denied, name) {
+			continue
+		}
+		left = append(left, name)
+		if len(allowed) > 0 && !slices.Contains(allowed, name) {
+			allow = append(allow, allowed...)
+		}
+		deny = append(deny, denied...)
+	}
+	return left, allow, deny
+}
+
+// ofTool lists the entries that are about one tool.
+func ofTool(entries []string, name string) (out []string) {
+	for _, e := range entries {
+		if e == name || strings.HasPrefix(e, name+"(") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Shown says what an agent is given in the words of a pipeline, each as "field: value",
+// and names variables, never what they hold.
+func (s Set) Shown() (out []string) {
+	add := func(field string, values ...string) {
+		if text := strings.Join(values, " "); text != "" {
+			out = append(out, field+": "+text)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.MCP)) {
+		server := s.MCP[name]
+		at, _, _ := strings.Cut(server.URL, "?")
+		add("mcp."+name, append([]string{server.Command + at}, server.Args...)...)
+	}
+	add("env", s.Variables()...)
+	add("tools.allow", s.Tools.Allow...)
+	add("tools.deny", s.Tools.Deny...)
+	add("effort", s.Effort)
+	add("args", s.Args...)
+	return out
+}
