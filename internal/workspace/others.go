@@ -145,6 +145,10 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	if err != nil {
 		return nil, err
 	}
+	if s.of.Source.Shallow && !s.told[""] {
+		s.told[""] = true
+		_, _ = fmt.Fprintln(s.env.Stderr, "reprise: this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
+	}
 	spent := map[[2]string]daily.Spent{} // of each run, by its issue and id: history only grows, so that the most counts
 	count := func(r metadata.Run, id string) {
 		key := [2]string{id, r.Execution.ID}
