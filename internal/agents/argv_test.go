@@ -121,7 +121,7 @@ func TestClaudeTakesOnlySessionsItKnows(t *testing.T) {
 
 func TestCodexArguments(t *testing.T) {
 	head := []string{"exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", "TREE"}
-	tail := []string{"-c", `web_search="disabled"`, "-c", `projects."TREE".trust_level="untrusted"`, "-c", `shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`}
+	tail := []string{"-c", `web_search="disabled"`, "-c", `projects={"TREE"={trust_level="untrusted"}}`, "-c", "allow_login_shell=false", "-c", `shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`}
 	artifacts := []string{"-c", `default_permissions="reprise"`, "-c", `permissions.reprise.filesystem={":root"="read",":tmpdir"="write","TREE/.reprise/issue-7/00_planning"="write"}`}
 	for _, tt := range []struct {
 		name      string

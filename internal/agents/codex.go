@@ -48,7 +48,10 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	settings := []string{
 		`web_search="disabled"`,
 		// A repository's own .codex folder is a program somebody else wrote.
-		fmt.Sprintf(`projects.%s.trust_level="untrusted"`, tomlString(t.Dir)),
+		fmt.Sprintf(`projects={%s={trust_level="untrusted"}}`, tomlString(t.Dir)),
+		// A login shell would have the PATH of the system in place of ours, and so none of the
+		// programs that a job has installed.
+		"allow_login_shell=false",
 		// What the model runs needs no key of the model.
 		`shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`,
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -70,6 +71,31 @@ func TestTheShellSeesNoToken(t *testing.T) {
 			if strings.Contains(string(r.Body), canary) {
 				t.Fatalf("the model saw the token: %+v", r.Results())
 			}
+		}
+	})
+}
+
+// Commands of a model find the programs that reprise finds, such as those that a job has
+// installed, also where the system has a PATH of its own for logins.
+func TestCommandsFindPrograms(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.write("bin/its-own-tool", "#!/bin/sh\necho found it\n")
+		if err := os.Chmod(filepath.Join(p.root, "bin", "its-own-tool"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p.more = []string{"PATH=" + programs + ":" + filepath.Join(p.root, "bin") + ":" + os.Getenv("PATH")}
+		p.says(m.Turns(m.Run("its-own-tool"), m.Say("Done.")))
+		a, err := agents.For(use, pipelines.Agent{Use: use}, agents.Options{Environ: lastOf(p.environ())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Run(t.Context(), p.task(pipelines.AccessTree)); err != nil {
+			t.Fatal(err)
+		}
+		requests := p.model.Requests()
+		if results := requests[len(requests)-1].Results(); len(results) == 0 || !strings.Contains(results[0].Text, "found it") {
+			t.Errorf("the command came to %+v", results)
 		}
 	})
 }
