@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -21,6 +22,9 @@ type worker struct {
 	// change, if not empty, is a shell command for phases that may change the
 	// tree; it runs in the tree.
 	change string
+	// tries is the command that reviews run, and passes what it prints when all is well; says is
+	// what the worker says at its end. They are empty for the usual.
+	tries, passes, says string
 
 	reviews int
 }
@@ -29,14 +33,22 @@ type worker struct {
 func (w *worker) script() modelserver.Script {
 	return func(r modelserver.Request) modelserver.Reply {
 		if isReview(r) {
-			if mayRun(r) && len(r.Results()) == 0 {
-				return modelserver.Run("git log --oneline -1")
+			if mayRun(r) && !w.tried(r.Results()) {
+				return modelserver.Run(cmp.Or(w.tries, "git log --oneline -1"))
 			}
 			w.reviews++
 			return modelserver.Answer(judgement(r, gatesOf(r), w.reviews > w.fail))
 		}
 		return w.next(r)
 	}
+}
+
+// tried tells whether a review has seen its command to the end. Codex answers after ten
+// seconds, whether a command has ended or not.
+func (w *worker) tried(results []modelserver.Message) bool {
+	const most = 30
+	seen := slices.ContainsFunc(results, func(m modelserver.Message) bool { return strings.Contains(m.Text, w.passes) })
+	return len(results) > 0 && seen || len(results) == most
 }
 
 // artifact finds the path of the file that a prompt asks for.
@@ -62,7 +74,7 @@ func (w *worker) next(r modelserver.Request) modelserver.Reply {
 	if r.Schema != nil {
 		return modelserver.Answer(sample(r.Schema))
 	}
-	return modelserver.Say("Done.")
+	return modelserver.Say(cmp.Or(w.says, "Done."))
 }
 
 // isReview tells a review by the verdict it has to give.

@@ -63,12 +63,14 @@ func TestFailedBefore(t *testing.T) {
 	for _, known := range []bool{false, true} {
 		run := p.Run.Clone()
 		run.Phases[0].Checks = &metadata.Checks{Written: run.Phases[0].Written, Results: []metadata.CheckResult{
-			{Name: "fine", Pass: true}, {Name: "old", ExitCode: 1, FailsBefore: known},
+			{Name: "fine", Pass: true},
+			{Name: "old", ExitCode: 1, FailsBefore: known},
+			{Name: "tests", ExitCode: 1, FailsBefore: known, FailedTests: []string{"TestOld", "TestOlder"}},
 		}}
 		for page, text := range map[string]string{
 			"comment": Comment(p.Plan, run, Links{}), "draft": DraftBody(p.Plan, run, PullFacts{}), "pull request": DoneBody(p.Plan, run, nil, PullFacts{}),
 		} {
-			if got := strings.Contains(text, said+", and do not hold the work up: `old`."); got != known {
+			if got := strings.Contains(text, said+", and do not hold the work up: `old`, `tests` (`TestOld`, `TestOlder`)."); got != known {
 				t.Errorf("%s: names it is %v, want %v:\n%s", page, got, known, text)
 			}
 		}
