@@ -26,12 +26,12 @@ const canary = "canary-8c1f"
 
 func TestEnvironment(t *testing.T) {
 	base := []string{
-		"PATH=/bin", "LANG=C.UTF-8", "LC_ALL=C", "HTTPS_PROXY=http://p", "HOME=/home/me", "TMPDIR=/tmp", "TERM=xterm", "EDITOR=vi",
+		"PATH=/bin", "LANG=C.UTF-8", "LC_ALL=C", "HTTPS_PROXY=http://p", "HOME=/home/me", "TMPDIR=/tmp", "TERM=xterm", "EDITOR=vi", "RUSTUP_HOME=/opt/rustup",
 		"GITHUB_TOKEN=" + canary, "GH_TOKEN=" + canary, "ACTIONS_RUNTIME_TOKEN=" + canary, "RUNNER_TEMP=" + canary, "INPUT_TOKEN=" + canary,
 		"CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "CLAUDE_CODE_OAUTH_TOKEN=", "LD_PRELOAD=/x.so", "NPM_TOKEN=n", "DEPLOY_KEY=d",
 		"ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=o", "GEMINI_API_KEY=g", "AWS_SECRET_ACCESS_KEY=w", "CLOUD_ML_REGION=r",
 	}
-	common := []string{"GIT_TERMINAL_PROMPT=0", "HOME=/home/me", "HTTPS_PROXY=http://p", "LANG=C.UTF-8", "LC_ALL=C", "NO_COLOR=1", "NPM_TOKEN=n", "PATH=/bin", "TERM=dumb", "TMPDIR=/own"}
+	common := []string{"GIT_TERMINAL_PROMPT=0", "HOME=/home/me", "HTTPS_PROXY=http://p", "LANG=C.UTF-8", "LC_ALL=C", "NO_COLOR=1", "NPM_TOKEN=n", "PATH=/bin", "RUSTUP_HOME=/opt/rustup", "TERM=dumb", "TMPDIR=/own"}
 	for _, tt := range []struct {
 		name  string
 		more  []string

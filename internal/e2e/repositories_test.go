@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,21 +35,23 @@ var repositoryKinds = map[string]repositoryKind{
 	"maven": {program: "mvn", setup: "mvn --batch-mode --no-transfer-progress test-compile", checks: []string{"mvn --batch-mode --no-transfer-progress test"}},
 }
 
-// usable reports whether a program works for a user who has nothing at home, as in the
-// sandbox.
-func usable(t *testing.T, program string) bool {
-	version := map[string]string{"go": "version"}[program]
-	if version == "" {
-		version = "--version"
+// usable reports whether a program works at the place.
+func (p *place) usable(program string) bool {
+	p.t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return false
 	}
-	c := exec.Command(program, version)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	return c.Run() == nil
+	version := map[string]string{"go": "version"}[program]
+	return p.exec(p.repo, path, cmp.Or(version, "--version")).code == 0
 }
 
 // initialized is a place with a repository of a kind, in which init was run and committed.
 func initialized(t *testing.T, name string) *place {
 	p := newPlace(t)
+	if home, err := os.UserHomeDir(); err == nil { // where rustup has what cargo is
+		p.more = append(p.more, "RUSTUP_HOME="+cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
+	}
 	p.git(p.repo, "rm", "--quiet", "main.go")
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "repositories", name+".txtar"))
 	if err != nil {
@@ -80,7 +83,7 @@ func TestSixKindsOfRepositories(t *testing.T) {
 					t.Errorf("init has not written %q, or a run would not do it:\n%s\n%s", command, written, explained)
 				}
 			}
-			if !k.alone || !usable(t, k.program) {
+			if !k.alone || !p.usable(k.program) {
 				t.Logf("%s is not to be had here without a network: only what init has written was tested", k.program)
 				return
 			}

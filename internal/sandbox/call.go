@@ -59,7 +59,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 	for _, dir := range resolved(slices.Concat(system(), installed(c.Argv[0], c.User, c.Env))) {
 		p.Read = append(p.Read, around(dir, apart)...)
 	}
-	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), []string{c.Dir})
+	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), elsewhere(c.Env, c.User), []string{c.Dir})
 	switch c.Access {
 	case pipelines.AccessTree, pipelines.AccessRun:
 		p.Write = append(p.Write, c.Dir)

@@ -42,6 +42,18 @@ func named(env []string) []string {
 	return files
 }
 
+// elsewhere lists the folders of what installs programs where a machine does not have
+// them at home, as variables of a program say.
+func elsewhere(env []string, user string) (out []string) {
+	for name := range tools() {
+		dir := process.Lookup(env, name)
+		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) && !mixed(real, user) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
 // shared lists what programs may use of the user's home.
 func shared(user string) []string {
 	if user == "" {

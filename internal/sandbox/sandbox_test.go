@@ -196,3 +196,23 @@ func TestInstallation(t *testing.T) {
 		}
 	}
 }
+
+// What installs programs may be elsewhere than at home, but nowhere where other things are.
+func TestElsewhere(t *testing.T) {
+	top := t.TempDir()
+	home := filepath.Join(top, "me")
+	for _, dir := range []string{home, filepath.Join(home, ".config"), filepath.Join(top, "rustup"), filepath.Join(top, "checkout", ".git")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]bool{
+		filepath.Join(top, "rustup"): true,
+		home:                         false, top: false, "/": false, filepath.Join(home, ".config"): false, filepath.Join(top, "checkout"): false,
+		filepath.Join(top, "gone"): false, "rustup": false, "": false,
+	} {
+		if got := elsewhere([]string{"RUSTUP_HOME=" + dir}, home); (len(got) == 1 && got[0] == dir) != want {
+			t.Errorf("%q: %q is read", dir, got)
+		}
+	}
+}
