@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/passage"
@@ -23,7 +24,7 @@ func (p programs) online(ctx context.Context, plan *pipelines.Pipeline) (out []C
 		use := plan.Agents[name].Use
 		if _, known := allCredentials()[use]; known && !seen[use] {
 			seen[use] = true
-			out = append(out, p.tried(ctx, use))
+			out = append(out, p.beside(use, p.tried(ctx, use)))
 		}
 	}
 	return out
@@ -56,6 +57,27 @@ func (p programs) tried(ctx context.Context, use string) Check {
 		return lacking(name, fmt.Sprintf("%s refuses it (%d)", r.URL.Host, answer.StatusCode), "make a new one there, and store it where this one is")
 	}
 	return hinted(name, fmt.Sprintf("%s has answered with %d, which says nothing about the key", r.URL.Host, answer.StatusCode), "")
+}
+
+// beside says, of a program whose key was tried, that it has a login in a file as well, and
+// which of the two it goes by.
+func (p programs) beside(use string, c Check) Check {
+	file := allCredentials()[use].login
+	held := passage.HeldBy(map[string]pipelines.Agent{use: {Use: use}}, p.env.Environ)
+	r, err := passage.KeyRequest(use, p.env.Environ)
+	if err != nil || r == nil || len(held) == 0 || !slices.Contains(held[0].By, file) {
+		return c
+	}
+	switch {
+	case use == "codex" && p.env.Getenv("CODEX_API_KEY") == "":
+		c.Found += "; but codex goes by its login in " + file + ", which was not tried"
+		c.Status, c.Do = Hint, "to have it go by the key, name the variable CODEX_API_KEY, or log out: codex logout"
+	case use == "gemini":
+		c.Found += "; there is a login in " + file + ", too, which was not tried: gemini's settings say which of the two it goes by"
+	default:
+		c.Found += "; there is a login in " + file + ", too, which was not tried: " + use + " goes by the key"
+	}
+	return c
 }
 
 // Hosts gives the hosts that Options.Online would ask, for people to agree to that.

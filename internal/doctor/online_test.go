@@ -3,6 +3,8 @@ package doctor
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,6 +52,43 @@ func TestOnline(t *testing.T) {
 		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: tt.use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
 		if diff := cmp.Diff([]Check{tt.want}, p.online(t.Context(), plan)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A login in a file beside the key is told, and which of the two the program goes by.
+func TestOnlineBesideALogin(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Authorization"), "wrong") {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer service.Close()
+	host := strings.TrimPrefix(service.URL, "http://")
+	home := t.TempDir()
+	for _, name := range []string{".claude/.credentials.json", ".codex/auth.json", ".gemini/oauth_creds.json"} {
+		err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(home, name), []byte("{}"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	takes := host + " takes it: it has listed its models, which costs nothing"
+	do := "to have it go by the key, name the variable CODEX_API_KEY, or log out: codex logout"
+	for key, want := range map[string]Check{
+		"ANTHROPIC_API_KEY=right": well("claude key", takes+"; there is a login in .credentials.json, too, which was not tried: claude goes by the key"),
+		"OPENAI_API_KEY=right":    hinted("codex key", takes+"; but codex goes by its login in auth.json, which was not tried", do),
+		"OPENAI_API_KEY=wrong":    hinted("codex key", host+" refuses it (401); but codex goes by its login in auth.json, which was not tried", do),
+		"CODEX_API_KEY=right":     well("codex key", takes+"; there is a login in auth.json, too, which was not tried: codex goes by the key"),
+		"GEMINI_API_KEY=right":    well("gemini key", takes+"; there is a login in oauth_creds.json, too, which was not tried: gemini's settings say which of the two it goes by"),
+	} {
+		use, _, _ := strings.Cut(want.Name, " ")
+		p := programs{env: environ.Env{Environ: []string{"HOME=" + home, key, "ANTHROPIC_BASE_URL=" + service.URL, "OPENAI_BASE_URL=" + service.URL, "GOOGLE_GEMINI_BASE_URL=" + service.URL}}}
+		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
+		if diff := cmp.Diff([]Check{want}, p.online(t.Context(), plan)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}
 	}
 }
