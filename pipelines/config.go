@@ -16,8 +16,14 @@ const GivenForRun = "given"
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
 func usual(config file) (*Error, error) {
-	c := &checker{}
+	c := &checker{mistakes: mistakes{open: true}} // what it names may be in a pipeline
 	n, err := c.settings(cuecontext.New(), config)
+	if n != nil {
+		a, bad := newAuthor(n)
+		c.patterns(n, &a)
+		c.agents(n, &a)
+		err = cmp.Or(err, bad)
+	}
 	named := n.get("pipeline")
 	if err = cmp.Or(err, c.found.OrNil()); err != nil || named == nil {
 		return nil, err

@@ -80,9 +80,10 @@ func TestConfigMistakes(t *testing.T) {
 		"budget: {usd: -1}\n": ".github/reprise/config.yaml:1:15: budget.usd: got -1, expected a number from 0 to 1000000",
 		"phases: []\n":        ".github/reprise/config.yaml:1:1: phases: unknown field, expected one of agents, budget, hooks, language, network, notes, pipeline, reflect",
 		"notify: []\n":        `.github/reprise/config.yaml:1:1: notify: unknown field, did you mean "hooks"?`,
-		"agents: {writer: {use: codex, env: [PATH=1]}}\n": ".github/reprise/config.yaml:1:37: agents.writer.env[0]: ",
-		"agents: {writer: {use: command}}\n":              ".github/reprise/config.yaml:1:18: agents.writer.command: missing, expected the program",
-		"a: [\n":                                          ".github/reprise/config.yaml:",
+		"agents: {writer: {use: codex, env: [PATH=1]}}\n":             ".github/reprise/config.yaml:1:37: agents.writer.env[0]: ",
+		"agents: {writer: {use: command}}\n":                          ".github/reprise/config.yaml:1:18: agents.writer.command: missing, expected the program",
+		"agents: {writer: {use: gemini, mcp: {own: {command: a}}}}\n": ".github/reprise/config.yaml:1:37: agents.writer.mcp: agent gemini does not take mcp; only claude and codex do",
+		"a: [\n": ".github/reprise/config.yaml:",
 	} {
 		s := configured(t, text, map[string]string{"own.cue": `extends: "fix"`})
 		for _, name := range []string{"fix", "own"} {
@@ -91,6 +92,12 @@ func TestConfigMistakes(t *testing.T) {
 				t.Errorf("%q with %s: %v, want %s", text, name, err, want)
 			}
 		}
+		if _, err := s.UsualPipeline(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q by itself: %v, want %s", text, err, want)
+		}
+	}
+	if name, err := configured(t, "agents: {writer: {use: codex, fallback: third}}\npipeline: fix\n", nil).UsualPipeline(t.Context()); err != nil || name != "fix" {
+		t.Errorf("what a pipeline may have: %q, %v", name, err)
 	}
 	s := configured(t, "pipeline: fixx/quick\n", nil)
 	s.Repo.(fstest.MapFS)["config.json"] = &fstest.MapFile{Data: []byte("{}")}

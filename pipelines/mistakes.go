@@ -111,8 +111,7 @@ func (c *mistakes) twice(n *node, list []string, keys ...any) {
 func (c *mistakes) agents(n *node, a *author) {
 	names := sortedKeys(a.Agents)
 	for _, name := range names {
-		agent := a.Agents[name]
-		at := []any{"agents", name}
+		agent, at := a.Agents[name], []any{"agents", name}
 		for _, wrong := range tools.Wrong(tools.Agent{Use: agent.Use, Command: agent.Command, Env: agent.Env, Set: agent.Set}) {
 			c.add(n, append(at, wrong.Keys...), "%s", wrong.Why)
 		}

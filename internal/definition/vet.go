@@ -23,7 +23,7 @@ import (
 // Vetted checks the pipelines that args name, with their prompts; without args all
 // pipelines of the repository and the built-in ones, and only the latter if src is
 // nil. It gives all mistakes, and each pipeline that was checked: nil for one with
-// mistakes.
+// mistakes, and for settings.
 func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, []*pipelines.Pipeline, error) {
 	s, _, err := sources(ctx, src, "")
 	if err != nil {

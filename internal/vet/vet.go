@@ -40,7 +40,8 @@ func Run(ctx context.Context, env environ.Env, repo string, args []string, asJSO
 			text.Flat(strings.Join(files, ", ")), definition.InForce(src))
 	}
 	if !asJSON && len(all) == 0 {
-		for _, note := range slices.Concat(changeable(src, plans), unpriced(plans), holding(plans, env.Environ)) {
+		whole := slices.DeleteFunc(slices.Clone(plans), func(p *pipelines.Pipeline) bool { return p == nil }) // settings are no pipeline
+		for _, note := range slices.Concat(changeable(src, whole), unpriced(whole), holding(whole, env.Environ)) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise:", note)
 		}
 	}
