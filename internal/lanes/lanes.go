@@ -65,6 +65,7 @@ type writer struct {
 	run    metadata.Run
 	seen   atomic.Pointer[metadata.Run] // run, for who looks at it meanwhile
 	atWork []*worker
+	broken []*worker    // whose steps have come to nothing, for no reason in the work
 	asks   chan func()  // what workers have it do to the record
 	ended  chan *worker // that are done
 }
@@ -79,10 +80,15 @@ type worker struct {
 	err  error
 }
 
-// work begins what may begin and lands what is done, until there is neither.
+// work begins what may begin and lands what is done, until there is neither. Once a
+// step cannot be carried out, such as in a tree that somebody has removed, nothing more
+// begins; what others have done by their end is not lost.
 func (w *writer) work(ctx context.Context) error {
 	for {
 		if err := w.begin(ctx); err != nil {
+			return errors.Join(err, w.fold(ctx, err))
+		}
+		if err := w.failure(); len(w.atWork) == 0 && err != nil {
 			return errors.Join(err, w.fold(ctx, err))
 		}
 		if len(w.atWork) == 0 {
@@ -94,20 +100,29 @@ func (w *writer) work(ctx context.Context) error {
 		case errors.Is(cause, engine.ErrSteered) && !errors.Is(cause, engine.ErrCancelled):
 			err = w.steer(ctx)
 		case cause != nil:
-			return w.fold(ctx, cause, one)
+			return errors.Join(w.failure(), w.fold(ctx, cause, one))
 		default:
 			err = w.land(ctx, one)
 		}
 		if err != nil {
-			return errors.Join(err, w.fold(ctx, err))
+			return errors.Join(w.failure(), err, w.fold(ctx, err))
 		}
 	}
+}
+
+// failure says which steps could not be carried out, and why.
+func (w *writer) failure() error {
+	var all []error
+	for _, one := range w.broken {
+		all = append(all, fmt.Errorf("%s: %s: %w", one.of.Phase, one.of.Do, one.err))
+	}
+	return errors.Join(all...)
 }
 
 // begin begins all steps that may begin now.
 func (w *writer) begin(ctx context.Context) error {
 	e := w.Engine
-	for w.run.Status == metadata.Running && ctx.Err() == nil {
+	for len(w.broken) == 0 && w.run.Status == metadata.Running && ctx.Err() == nil {
 		var at []phases.Decision
 		var held []lanes.Share
 		for _, one := range w.atWork {
@@ -247,7 +262,8 @@ func (w *writer) land(ctx context.Context, one *worker) error {
 	w.drop(one)
 	switch ended := errors.Is(one.err, engine.ErrSteered); {
 	case one.err != nil && !ended:
-		return fmt.Errorf("%s: %s: %w", one.of.Phase, one.of.Do, one.err)
+		w.broken = append(w.broken, one)
+		return nil
 	case ended && one.n == 0:
 		return nil
 	case ended:
@@ -315,7 +331,7 @@ func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
 			works = append(works, w.Engine.Cut(one.of, cause))
 		}
 	}
-	for _, one := range done {
+	for _, one := range append(done, w.broken...) {
 		if one != nil {
 			take(one)
 		}
