@@ -85,13 +85,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 		}
 	case o.Name == "approve":
 		if err = b.mayApprove(ctx, run, o); err == nil {
-			var left []metadata.Opened
-			if left, err = placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, x.Run)); err == nil {
-				err = b.preflight.MayPush(ctx, opened.Paths(left))
-			}
-		}
-		if moved := (&phases.Refusal{}); errors.As(err, &moved) {
-			err = &command.Refusal{Code: metadata.StaleEvent, Err: moved}
+			err = b.mayPlace(ctx, x.Run)
 		}
 	case o.Name == "finish":
 		var title string
@@ -126,6 +120,16 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}
 	return nil
+}
+
+// mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
+// can, or if there is nothing.
+func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
+	left, err := placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
+	if err != nil {
+		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
+	}
+	return b.preflight.MayPush(ctx, opened.Paths(left))
 }
 
 // commit records a command.
