@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/checktest"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -39,8 +40,10 @@ const answerWithin = "HURRIED_ANSWER_WITHIN"
 const soon = 5 * time.Minute
 
 // small is a pipeline that leaves everything a forge is asked to keep: code, a
-// report, and work for another issue.
+// report, work for another issue, labels and statuses.
 const small = `
+labels: "copy"
+statuses: true
 agents: own: {use: "command", command: ["worker"]}
 phases: [{name: "build", goal: "Build.", access: "tree", review: false, report: remaining: [...{title: string, body: string}]}]
 `
@@ -57,6 +60,8 @@ func newFaulty(t *testing.T) *hub {
 	t.Helper()
 	h := newHubOf(t, map[string]string{".github/reprise/pipelines/small.cue": small})
 	h.as, h.inputs = "hurried", map[string]string{"pipeline": "small", "sandbox": "off"}
+	checktest.New(h.forge, hubRepo, t.Cleanup)
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("bin/worker", worker)
 	if err := os.Chmod(h.path("bin/worker"), 0o755); err != nil {
 		t.Fatal(err)
