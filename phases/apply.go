@@ -2,11 +2,11 @@ package phases
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -165,7 +165,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 	rec.Digest, rec.OutputFiles, rec.Diff = o.Written.Digest, o.Written.Files, &o.Written.Diff
 	if o.Written.Report != nil {
 		rec.Report = o.Written.Report
-		decisions(&run.DesignDecisions, o.Written.Report)
+		reply.Decisions(&run.DesignDecisions, o.Written.Report)
 		split.Take(run, p, o.Written.Report)
 		children(run, p, o.Written.Report)
 	}
@@ -251,21 +251,4 @@ func firstViolations(all []metadata.Violation) []metadata.Violation {
 	}
 	more := metadata.Violation{Path: "…", Rule: metadata.Because("not_listed", "n", len(all)-most)}
 	return append(slices.Clone(all[:most]), more)
-}
-
-// decisions takes the three decisions of planning from a report that has them.
-func decisions(to *metadata.DesignDecisions, report json.RawMessage) {
-	var d metadata.DesignDecisions
-	if json.Unmarshal(report, &d) != nil {
-		return // the report is checked against its own schema; it need not have these fields
-	}
-	for _, f := range []struct{ to, from *string }{
-		{&to.ImplementationStrategy, &d.ImplementationStrategy},
-		{&to.TestStrategy, &d.TestStrategy},
-		{&to.TestCodeStrategy, &d.TestCodeStrategy},
-	} {
-		if *f.from != "" {
-			*f.to = *f.from
-		}
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/protection"
 )
 
 // approver gives the role of the person who has to approve a phase before the
@@ -92,7 +93,12 @@ func ToPlace(plan *pipelines.Pipeline, run metadata.Run) []metadata.Opened {
 	if role, _ := approver(plan.Phase(rec.Name), run, rec); role != "" {
 		return nil
 	}
-	return rec.Opened
+	return Opens(plan, rec)
+}
+
+// Opens gives what a phase asks for at protected paths that its pipeline opens still.
+func Opens(plan *pipelines.Pipeline, rec *metadata.Phase) []metadata.Opened {
+	return slices.DeleteFunc(slices.Clone(rec.Opened), func(o metadata.Opened) bool { return !protection.Opened(o.Path, plan.Open) })
 }
 
 // advised is why a phase advises to give up; "" if it does not.

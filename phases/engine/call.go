@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -35,8 +36,12 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
-	if d.Do != phases.DoReview {
-		if err := placing.LayOut(e.Tree.Dir(), run.Phase(d.Phase).Opened); err != nil {
+	if asked := phases.Opens(e.Plan, run.Phase(d.Phase)); len(asked) > 0 && d.Do != phases.DoReview && boundary.AccessOf(e.Plan, d) == pipelines.AccessTree {
+		err := e.Tree.Restore(ctx, opened.Paths(asked)...) // instructions may be there as the base has them
+		if err == nil {
+			err = placing.LayOut(e.Tree.Dir(), asked)
+		}
+		if err != nil {
 			return run, effects{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/texts"
 )
 
@@ -62,4 +63,21 @@ func LastWords(stderr string) string {
 		return rest
 	}
 	return "…" + end
+}
+
+// Decisions takes the three decisions of planning from a report that has them.
+func Decisions(to *metadata.DesignDecisions, report json.RawMessage) {
+	var d metadata.DesignDecisions
+	if json.Unmarshal(report, &d) != nil {
+		return // the report is checked against its own schema; it need not have these fields
+	}
+	for _, f := range []struct{ to, from *string }{
+		{&to.ImplementationStrategy, &d.ImplementationStrategy},
+		{&to.TestStrategy, &d.TestStrategy},
+		{&to.TestCodeStrategy, &d.TestCodeStrategy},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
 }
