@@ -41,28 +41,30 @@ func TestSlashHelpWithOtherRights(t *testing.T) {
 	}
 }
 
-// TestSlashPage holds the page for users against the table of commands.
+// TestSlashPage holds the pages for users against the table of commands.
 func TestSlashPage(t *testing.T) {
-	file, page := filepath.Join("..", "..", "docs", "commands.md"), slashPage()
-	if *progresstest.UpdateViews {
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
+	for name, page := range map[string]string{"commands.md": slashPage("en", slashPageHead), "commands.ja.md": slashPage("ja", slashPageHeadInJapanese)} {
+		file := filepath.Join("..", "..", "docs", name)
+		if *progresstest.UpdateViews {
+			if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	have, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v (go test -run %s -update writes it)", err, t.Name())
-	}
-	if diff := cmp.Diff(string(have), page); diff != "" {
-		t.Errorf("the page is not as the program is; go test ./cmd/reprise -run %s -update writes it (-page +program):\n%s", t.Name(), diff)
+		have, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatalf("%v (go test -run %s -update writes it)", err, t.Name())
+		}
+		if diff := cmp.Diff(string(have), page); diff != "" {
+			t.Errorf("%s is not as the program is; go test ./internal/command -run %s -update writes it (-page +program):\n%s", name, t.Name(), diff)
+		}
 	}
 }
 
 // slashPage is the page about commands for users.
-func slashPage() string {
-	w := wordsOf("en")
+func slashPage(language, head string) string {
+	w := wordsOf(language)
 	var b strings.Builder
-	b.WriteString(slashPageHead)
+	b.WriteString(head)
 	b.WriteString(w.HelpHead + "\n|---|---|---|\n")
 	for _, s := range Table() {
 		fmt.Fprintf(&b, "| [`/%s`](#%s) | %s | %s |\n", s.Name, s.Name, w.Summaries[s.Name], s.Role)
@@ -76,6 +78,7 @@ func slashPage() string {
 
 const slashPageHead = "" +
 	"# Commands in comments\n\n" +
+	"[日本語](commands.ja.md)\n\n" +
 	"A comment on an issue, or on the pull request of its run, is a command if its first\n" +
 	"line begins with one of these names, such as `/run`. `/reprise run` is the same, for where another program\n" +
 	"listens to the short name. Small and capital letters are one.\n\n" +
@@ -97,3 +100,23 @@ const slashPageHead = "" +
 	"  run: other programs listen to these names, too.\n\n" +
 	"The input `command` of the action takes the same, with or without the slash.\n\n" +
 	"The least right is a role in the repository. Greater ones include it.\n\n"
+
+const slashPageHeadInJapanese = "" +
+	"# コメントのコマンド\n\n" +
+	"[English](commands.md)\n\n" +
+	"Issue またはその実行のプルリクエストへのコメントは、最初の行が `/run` のような次の名前のどれかで始まるとき、コマンドに\n" +
+	"なります。`/reprise run` も同じ意味です。短い名前を別のプログラムが使っているときのためのものです。大文字と小文字は区別しません。\n\n" +
+	"```text\n" +
+	"/rollback design --dry-run the API has no paging\n" +
+	"It has to work for lists of any length.\n" +
+	"```\n\n" +
+	"- 行全体を一組のバッククォートで囲んでもかまいません。引用、コードブロック、HTML コメントの中の文字はコマンドではなく、\n" +
+	"  二行目より後ろもコマンドではありません。\n" +
+	"- 二行目からは、本文を取るコマンドの本文になります。ほかのコマンドでは無視されます。\n" +
+	"- フラグの値は、空白か `=` の後に書きます。フラグは本文より前に書きます。\n" +
+	"- コマンドの行に目に見えない文字があると、コマンドは拒否されます。\n" +
+	"- 編集されたコメントは数えられません。新しく書いてください。\n" +
+	"- 間違いは、そのコマンドの権限を持つ人に返信で説明されます。どの名前にも近くないものには何も返信しません。実行のない\n" +
+	"  Issue での `/pause`、`/approve`、`/reject`、`/answer`、`/skip` も同じです。ほかのプログラムもこれらの名前を使うからです。\n\n" +
+	"アクションの入力 `command` にも、スラッシュの有無にかかわらず同じものを書けます。\n\n" +
+	"必要な権限はリポジトリでの役割です。より強い役割はそれを含みます。\n\n"

@@ -9,13 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The README in Japanese has what the English one has: as many headings of each rank,
+// A document in Japanese has what the English one has: as many headings of each rank,
 // in the same order, the same commands, names in code, and links.
-func TestReadmeInJapanese(t *testing.T) {
-	english, japanese := partsOf(read(t, "README.md")), partsOf(read(t, "README.ja.md"))
-	for i, what := range []string{"headings", "commands", "code", "links", "rows of tables"} {
-		if diff := cmp.Diff(english[i], japanese[i]); diff != "" {
-			t.Errorf("the %s of README.md (-) and of README.ja.md (+) differ:\n%s", what, diff)
+func TestDocumentsInJapanese(t *testing.T) {
+	for _, name := range []string{"README", "docs/commands"} {
+		english, japanese := partsOf(read(t, name+".md")), partsOf(read(t, name+".ja.md"))
+		for i, what := range []string{"headings", "commands", "code", "links", "rows of tables"} {
+			if diff := cmp.Diff(english[i], japanese[i]); diff != "" {
+				t.Errorf("the %s of %s.md (-) and of %s.ja.md (+) differ:\n%s", what, name, name, diff)
+			}
 		}
 	}
 }
@@ -30,7 +32,7 @@ func partsOf(text string) [5][]string {
 	once := func(all []located) []string {
 		var out []string
 		for _, l := range all {
-			if !strings.HasPrefix(l.text, "README") { // each links to the other
+			if own := strings.Replace(l.text, ".ja.md", ".md", 1); own != "README.md" && own != "commands.md" && own != "docs/commands.md" { // each links to the other
 				out = append(out, l.text)
 			}
 		}
