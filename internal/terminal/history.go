@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -48,7 +50,15 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	for _, h := range all {
 		t.Add(append([]string{text.Clock(h.at)}, h.cells...)...)
 	}
-	r.Table(&t, "")
+	for i, l := range t.Lines() {
+		said := t.Rows[i][len(t.Rows[i])-1]
+		if said == "" || r.width == 0 || ansi.StringWidth(l) <= r.width {
+			r.Line("%s", l)
+			continue
+		}
+		r.Line("%s", strings.TrimRight(strings.TrimSuffix(l, said), " ")) // there is no room behind it
+		r.Hung("    ", said)
+	}
 }
 
 // historyReport says what has happened to a run.

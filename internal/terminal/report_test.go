@@ -52,6 +52,28 @@ func TestShowHistory(t *testing.T) {
 	}
 }
 
+// On a narrow terminal, what is said of an entry stands below it, and breaks between words.
+func TestShowHistoryOnANarrowTerminal(t *testing.T) {
+	run := progresstest.Plays(t, "en")["rolledback"].Run
+	run.RollbackHistory[0].Reason = strings.Repeat("because the API must stay as it is ", 5)
+	var b bytes.Buffer
+	ShowHistory(&b, run, Options{Width: 60})
+	below := 0
+	for line := range strings.Lines(b.String()) {
+		if strings.HasPrefix(line, "    ") {
+			below++
+			if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 60 {
+				t.Errorf("%d cells: %s", w, line)
+			}
+		} else if strings.Contains(line, "the API") {
+			t.Errorf("what is said is behind the entry: %s", line)
+		}
+	}
+	if all := strings.Join(strings.Fields(b.String()), " "); below < 4 || !strings.Contains(all, strings.TrimSpace(run.RollbackHistory[0].Reason)) {
+		t.Errorf("%d lines are below their entry:\n%s", below, b.String())
+	}
+}
+
 func TestShowLongHistory(t *testing.T) {
 	run := progresstest.Plays(t, "en")["rolledback"].Run
 	entry := run.RollbackHistory[0]
