@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -71,7 +72,7 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			wrote(&run, rec, p, a, o)
 		case DoCheck:
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
-			a.Verdict = RulingOf(o.Checks)
+			a.Verdict = checking.RulingOf(o.Checks)
 			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
 				completeOrRevise(rec, p, o.At)
 			}

@@ -11,6 +11,12 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
+// JSONSchema is what schema.cue says as JSON Schema, for editors: it completes names,
+// explains fields and marks mistakes. What it cannot say, reprise vet finds.
+//
+//go:embed schema.json
+var JSONSchema string
+
 // schemaText is what a pipeline file may say.
 //
 //go:embed schema.cue

@@ -15,6 +15,12 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/withheld"
 )
 
+// Error is one mistake in a pipeline, or in a value that a pipeline describes.
+type Error = mistake.Error
+
+// Errors are all the mistakes that were found, in the order of the files.
+type Errors = mistake.Errors
+
 // maxGoal is the most bytes a goal may have: longer ones crowd out the issue.
 const maxGoal = 10_000
 

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -183,7 +183,7 @@ func evidence(plan *pipelines.Pipeline) []Check {
 	if n := len(plan.Setup); n > 0 {
 		checks = append(checks, well("setup", text.Plural(n, "command")+" before the first call of an agent"))
 	}
-	if phases.RunsNothing(plan) {
+	if checking.RunsNothing(plan) {
 		checks = append(checks, hinted("checks", "reprise runs nothing by itself: no phase of "+plan.Name+" that changes code has a check", "reprise init finds the checks of a repository"))
 	}
 	if names := plan.OfOneMind(); len(names) > 0 {

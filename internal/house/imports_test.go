@@ -105,6 +105,7 @@ var rooms = map[string][]string{
 	"internal/placing": {"internal/folders", "metadata", "phases", "phases/opened", "phases/texts"},
 	"phases/opened":    {"metadata", "phases/texts"},
 	"phases": {
+		"phases/checking",
 		"metadata",
 		"phases/facts",
 		"phases/opened",
@@ -138,7 +139,7 @@ var rooms = map[string][]string{
 		"pipelines/protection",
 	},
 	"phases/dependency": {"metadata", "phases"},
-	"phases/message":    {"metadata", "phases/texts"},
+	"phases/message":    {"metadata", "phases", "phases/texts", "prompts"},
 	"phases/others":     {},
 	"phases/scope":      {"metadata", "pipelines"},
 	"phases/split":      {"metadata", "phases/texts", "pipelines"},
@@ -148,6 +149,7 @@ var rooms = map[string][]string{
 	"phases/daily":      {"metadata", "pipelines"},
 	"phases/leaving":    {"metadata", "phases", "phases/split", "pipelines", "pipelines/skipping"},
 	"phases/summary": {
+		"phases/checking",
 		"metadata",
 		"phases",
 		"phases/lanes",
@@ -156,7 +158,7 @@ var rooms = map[string][]string{
 	},
 	"phases/checking": {"metadata", "pipelines"},
 	"phases/facts":    {"metadata", "phases/texts"},
-	"phases/files":    {"metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
+	"phases/files":    {"phases/checking", "metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
 	"phases/lanes":    {"metadata", "phases", "phases/split", "pipelines"},
 	"internal/lanes":  {"metadata", "phases", "phases/engine", "phases/lanes"},
 	"phases/engine": {
@@ -572,6 +574,7 @@ var rooms = map[string][]string{
 		"metadata",
 	},
 	"internal/doctor": {
+		"phases/checking",
 		"internal/agents",
 		"internal/command",
 		"internal/definition",
@@ -676,6 +679,7 @@ var rooms = map[string][]string{
 		"go.yaml.in/yaml",
 	},
 	"internal/page": {
+		"phases/checking",
 		"internal/command",
 		"internal/markdown",
 		"internal/progress",

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 )
 
 // The alerts of GitHub that are used: what a person is asked, what went wrong,
@@ -34,7 +34,7 @@ func (w writer) doubts() string {
 		return ""
 	}
 	var all []string
-	if phases.RunsNothing(w.plan) {
+	if checking.RunsNothing(w.plan) {
 		all = append(all, "⚠️ "+w.Tell.RanNothing)
 	}
 	if names := w.plan.OfOneMind(); len(names) > 0 {

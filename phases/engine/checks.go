@@ -27,7 +27,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	if err != nil {
 		return run, effects{}, err
 	}
-	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: phases.WhyFailed(broken)}
+	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: checking.WhyFailed(broken)}
 	if broken == nil {
 		o, err = e.runChecks(ctx, e.Plan.Phase(d.Phase))
 	}
@@ -35,7 +35,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 		return run, effects{}, err
 	}
 	checking.KnownBefore(o.Checks, run.Baseline)
-	o.Why = phases.WhyFailed(o.Checks)
+	o.Why = checking.WhyFailed(o.Checks)
 	o.At = e.Now()
 	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
 	x := effects{outcome: o}
@@ -105,9 +105,9 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	x := effects{files: map[string][]byte{}}
 	switch {
 	case o.Status != metadata.Succeeded: // told to stop
-	case n > 0 || phases.RulingOf(o.Checks) == metadata.Fail:
+	case n > 0 || checking.RulingOf(o.Checks) == metadata.Fail:
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
-		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), phases.WhyFailed(o.Checks))
+		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), checking.WhyFailed(o.Checks))
 		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if lane.Conflict == nil {
 			o.Head, o.Base = merged.Commit, e.Upon
@@ -144,7 +144,7 @@ func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Ou
 	case err != nil:
 		return phases.Outcome{}, err
 	}
-	o.Status, o.Why = metadata.Succeeded, phases.WhyFailed(o.Checks)
+	o.Status, o.Why = metadata.Succeeded, checking.WhyFailed(o.Checks)
 	return o, nil
 }
 
@@ -249,7 +249,7 @@ func (e *Engine) baseline(ctx context.Context, run metadata.Run, d phases.Decisi
 	next := run.Clone()
 	next.Baseline, next.UpdatedAt = results, e.Now()
 	next.Revision++
-	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: phases.WhyFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
+	o := phases.Outcome{At: next.UpdatedAt, Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results), Duration: max(0, next.UpdatedAt.Sub(start))}
 	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
 	err = errors.Join(e.before.End(), e.Store.Save(next))
 	e.before = nil

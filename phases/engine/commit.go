@@ -143,7 +143,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 			next, err = e.stopAfter(ctx, next, d)
 		}
 		if err != nil {
-			return run, fmt.Errorf("%s: %w", heading(d), err)
+			return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 		}
 		maps.Copy(all.files, x.files)
 		all.outcome, all.moves, all.back, all.take = x.outcome, x.moves, x.back, x.take
@@ -181,7 +181,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 		return err
 	}
 	m := message.Commit{
-		Subject: heading(d) + ": " + result(run, d, x.outcome), Why: say(run.Language, x.outcome.Why), Phase: d.Phase, Step: string(d.Do),
+		Subject: message.Heading(d) + ": " + message.Result(run, d, x.outcome), Why: say(run.Language, x.outcome.Why), Phase: d.Phase, Step: string(d.Do),
 	}
 	if d.Final() {
 		m.Why = say(run.Language, d.Why)

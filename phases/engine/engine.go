@@ -202,28 +202,28 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	}
 	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
 	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
-		return run, fmt.Errorf("%s: %w", heading(d), err)
+		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	next, effects, err := e.do(ctx, run, d, broken)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return e.interrupted(ctx, run)
 	case err != nil:
-		return run, fmt.Errorf("%s: %w", heading(d), err)
+		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	if next, err = e.consequences(ctx, run, next, d, &effects); err == nil {
 		next, err = e.stopAfter(ctx, next, d)
 	}
 	if err != nil {
-		return run, fmt.Errorf("%s: %w", heading(d), err)
+		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	err = e.record(ctx, next, d, effects)
 	var kept *NotPushed
 	if errors.As(err, &kept) {
-		return next, fmt.Errorf("%s: %w", heading(d), err)
+		return next, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	if err != nil {
-		return run, fmt.Errorf("%s: %w", heading(d), err)
+		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	e.Report.Report(Event{At: e.Now(), Run: next, Of: d, Done: &effects.outcome})
 	return next, nil
@@ -351,7 +351,7 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 	if err != nil || x.staged == nil {
 		return Work{d, x}, err
 	}
-	m := message.Commit{Subject: heading(d)}
+	m := message.Commit{Subject: message.Heading(d)}
 	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, parent, e.mask(m.Text(run)), x.outcome.At)
 	x.beside, x.staged = []Staged{x.staged}, nil
 	return Work{d, x}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/prompts"
@@ -19,7 +20,7 @@ import (
 func Checks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(phases.RulingOf(all)))))
+	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(checking.RulingOf(all)))))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(texts.Brief(c.Name), c.ExitCode), block(c.Run))
 		if c.Flaky {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -190,9 +191,9 @@ func (s *Step) checked(rec metadata.Phase, words metadata.Words) {
 		s.Checks = append(s.Checks, Check{c.Name, c.Pass, c.ExitCode})
 	}
 	if len(rec.Checks.Results) > 0 {
-		s.Verdict = phases.RulingOf(rec.Checks.Results)
+		s.Verdict = checking.RulingOf(rec.Checks.Results)
 	}
-	if wrong := phases.WhyFailed(rec.Checks.Results); wrong != "" && s.Status != "running" {
+	if wrong := checking.WhyFailed(rec.Checks.Results); wrong != "" && s.Status != "running" {
 		s.Status, s.Error = "failed", wrong.In(words)
 	}
 }
