@@ -180,6 +180,36 @@ sandbox: {disk: 6GB}
 }
 
 // A name to build on that leads nowhere hides no other mistake of the file.
+// What a pipeline says of protected paths is added to what the one has that it builds on, in
+// either form, and what contradicts that is a mistake with its place.
+func TestExtendsProtected(t *testing.T) {
+	s := repo(t, map[string]string{
+		"base.yaml": "phases: [{name: a, goal: x}]\nprotect: {paths: [LICENSE], open: [AGENTS.md]}\n",
+		"list.yaml": "extends: base\nprotect: [deploy/**]\n",
+		"both.cue":  `extends: "list", protect: {open: [".github/workflows/ci.yml"], policy: "approve"}`,
+		"bad.cue":   "extends: \"base\"\nprotect: paths: [\"AGENTS.md\"]\n",
+		"wide.json": `{"extends": "base", "protect": {"open": [".github/**"]}}`,
+	})
+	for name, want := range map[string]string{
+		"base": "LICENSE; AGENTS.md",
+		"list": "LICENSE deploy/**; AGENTS.md",
+		"both": "LICENSE deploy/**; AGENTS.md .github/workflows/ci.yml",
+		"bad":  `.github/reprise/pipelines/bad.cue:1:10: extends: "AGENTS.md" is protected by the pipeline itself; drop one of the two (.github/reprise/pipelines/base.yaml:2:36: protect.open[0])`,
+		"wide": `.github/reprise/pipelines/wide.json:1:42: protect.open[0]: ".github/**" is too wide: name the file, or the files of one folder by more than *, such as ".github/workflows/*.yml"`,
+	} {
+		p, err := Load(t.Context(), s, name)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = strings.Join(p.Protect, " ") + "; " + strings.Join(p.Open, " ")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestExtendsHidesNothing(t *testing.T) {
 	s := repo(t, map[string]string{
 		"far.yaml": "extends: nowhere\nlangauge: en\nselect: {title: \"(\"}\n",

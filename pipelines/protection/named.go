@@ -26,7 +26,7 @@ func Named(text string, there, patterns []string) (found []string) {
 		switch {
 		case i >= 0:
 			word = there[i]
-		case strings.Contains(word, ":") || strings.HasPrefix(word, "/") || strings.HasSuffix(word, "/") || path.Clean(word) != word || !strings.Contains(word, ".") || !Protected(word, patterns):
+		case strings.Contains(word, ":") || strings.HasPrefix(word, "/") || strings.HasSuffix(word, "/") || path.Clean(word) != word || !strings.Contains(word, ".") && path.Base(word) != "CODEOWNERS" || !Protected(word, patterns):
 			continue
 		}
 		if len(found) < mostNamed && !slices.Contains(found, word) {
