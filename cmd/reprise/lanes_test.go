@@ -98,6 +98,9 @@ func TestLanesToldToStop(t *testing.T) {
 	if code := l.code(); code != exit.Cancelled {
 		t.Errorf("exit code %d, want %d\n%s", code, exit.Cancelled, l.said.String())
 	}
+	if n := strings.Count(l.said.String(), "! interrupted at"); n != 1 {
+		t.Errorf("that it stops is said %d times:\n%s", n, l.said.String())
+	}
 	run := s.holds("7")
 	cut := 0
 	for _, a := range run.Attempts {

@@ -161,8 +161,12 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 	if err != nil && !errors.As(err, &kept) {
 		return run, err
 	}
-	for _, w := range works {
-		e.Report.Report(Event{At: e.Now(), Run: next, Of: w.Of, Done: &w.x.outcome})
+	for i, w := range works {
+		shown := next
+		if i < len(works)-1 { // that the run stops is said once
+			shown.Status, shown.Stop = run.Status, run.Stop
+		}
+		e.Report.Report(Event{At: e.Now(), Run: shown, Of: w.Of, Done: &w.x.outcome})
 	}
 	return next, err
 }
