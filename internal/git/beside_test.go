@@ -131,3 +131,26 @@ func keys(of map[string]string) (all []string) {
 	slices.Sort(all)
 	return all
 }
+
+// A submodule that the base has moved meanwhile stays where that has it.
+func TestPartsBesideASubmodule(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
+	at := func(commit string) string {
+		sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(commit, 40)+",sub")
+		sh(t, user, "commit", "-q", "-m", "the submodule moves")
+		return sh(t, user, "rev-parse", "HEAD")
+	}
+	base, ours := at("1"), at("2")
+	sh(t, user, "checkout", "-q", "--detach", base)
+	write(t, filepath.Join(user, "b.txt"), "lane\n")
+	sh(t, user, "commit", "-q", "-a", "-m", "lane")
+	r := openRun(t, user)
+	merged, conflicts, err := r.Combine(t.Context(), base, ours, sh(t, user, "rev-parse", "HEAD"), noon, func(string) bool { return false })
+	if err != nil || len(conflicts) > 0 {
+		t.Fatalf("the conflicts are %+v, %v", conflicts, err)
+	}
+	if got := sh(t, user, "ls-tree", merged, "sub"); !strings.Contains(got, strings.Repeat("2", 40)) || sh(t, user, "show", merged+":b.txt") != "lane" {
+		t.Errorf("it has %s", got)
+	}
+}
