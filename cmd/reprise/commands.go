@@ -58,6 +58,7 @@ started again and goes on, and any phase can be taken back with a reason.`,
 	}
 	strictHelp(root)
 	help.Arrange(root)
+	fitHelp(root, env.Stdout)
 	help.Manual(root)
 	return root
 }

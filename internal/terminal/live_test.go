@@ -101,6 +101,12 @@ func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
 	}
 }
 
+func TestParagraphs(t *testing.T) {
+	if got, want := Paragraphs("one two\nthree four\n\n  kept as\n  it is\n\nlast", 9), "one two\nthree\nfour\n\n  kept as\n  it is\n\nlast"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestRenderFits draws every moment of every play on terminals of many sizes.
 func TestRenderFits(t *testing.T) {
 	for name, p := range progresstest.Plays(t, "ja") {

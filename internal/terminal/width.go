@@ -21,6 +21,24 @@ func sizeOf(w io.Writer) (width, height int, ok bool) {
 	return width, height, true
 }
 
+// Width is that of the terminal that w is, in cells; 0 if it is none.
+func Width(w io.Writer) int {
+	width, _, _ := sizeOf(w)
+	return width
+}
+
+// Paragraphs breaks a text anew, between words. Paragraphs are parted by empty lines;
+// one with lines that are indented stays as it is.
+func Paragraphs(body string, width int) string {
+	all := strings.Split(body, "\n\n")
+	for i, p := range all {
+		if !strings.HasPrefix(p, " ") && !strings.Contains(p, "\n ") {
+			all[i] = folded(strings.ReplaceAll(p, "\n", " "), width)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
 // folded breaks lines at spaces alone: a path, an option or an address that is cut
 // could not be copied. Neither could a command at the end of a line: it begins a line of
 // its own where it does not fit. What is wider than a line is left to the terminal, from
