@@ -166,14 +166,15 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, nil
 	}
 	holds, why, err := e.holds(ctx, run, phase, *asked)
-	if ctx.Err() != nil || errors.Is(err, ErrSteered) {
+	if ctx.Err() != nil {
 		return run, nil // it is asked again when the run goes on
 	}
 	if err != nil {
 		return run, fmt.Errorf("%s: skip_if: %w", phase, err)
 	}
 	e.asked = now
-	next, what := run, "kept"
+	var next metadata.Run
+	what := "kept"
 	switch {
 	case why.Code() == "skip_if_unclear":
 		stop := phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why}

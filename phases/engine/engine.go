@@ -139,10 +139,11 @@ func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, 
 		}
 		if ctx.Err() == nil {
 			next, err := e.beforehand(ctx, run, phases.Decide(e.Plan, run))
-			if err != nil {
+			steered := errors.Is(err, ErrSteered) // while a command was asked, which is asked again then
+			if err != nil && !steered {
 				return next, err
 			}
-			if next.Revision != run.Revision {
+			if steered || next.Revision != run.Revision {
 				if run, err = e.Steer(ctx, next); err != nil {
 					return run, err
 				}
