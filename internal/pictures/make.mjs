@@ -26,19 +26,23 @@ for (const font of ['Liberation Sans', 'Liberation Mono', 'Noto Color Emoji']) {
 }
 try {
   run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-inputs', work], { cwd: top });
-  const browser = await open();
-  for (const dark of [false, true]) {
-    await shoot(browser, 'comment', 720, 535, dark);
-    await shoot(browser, 'comment', 375, 620, dark, 'comment-narrow');
-    for (const [page, height] of [['asking', 755], ['failed', 755], ['completed', 755], ['summary', 900]]) await shoot(browser, page, 375, height, dark); // a phone
-    await shoot(browser, 'report', 900, 740, dark);
-    await shoot(browser, 'report', 375, 800, dark, 'report-narrow');
-  }
-  await browser.close();
   if (process.argv[2] !== '--still') {
     record('rehearsal', 80);
-    record('rehearsal-narrow', 44); // as much as a phone shows in letters that can be read
+    record('rehearsal-narrow', 46); // as much as a phone shows in letters that can be read
   }
+  const browser = await open();
+  for (const dark of [false, true]) {
+    for (const [page, wide, narrow] of [['comment', 535, 620], ['asking', 560, 755], ['failed', 560, 755], ['completed', 560, 755], ['pull', 560, 600], ['summary', 740, 900], ['report', 740, 800]]) {
+      await shoot(browser, page, page === 'comment' ? 720 : 900, wide, dark); // the README shows the comment as wide as that
+      await shoot(browser, page, 375, narrow, dark, page + '-narrow'); // a phone
+    }
+  }
+  fs.cpSync(images, path.join(work, 'docs/images'), { recursive: true }); // the README shows some of them
+  for (const dark of [false, true]) {
+    await shoot(browser, 'readme', 900, 900, dark);
+    await shoot(browser, 'readme', 375, 900, dark, 'readme-narrow');
+  }
+  await browser.close();
 } finally {
   fs.rmSync(work, { recursive: true, force: true, maxRetries: 20 }); // the browser's helpers may still write
 }
@@ -84,7 +88,7 @@ async function shoot(browser, page, width, height, dark, as = page) {
   const name = `${as}-${dark ? 'dark' : 'light'}`;
   const png = path.join(work, name + '.png');
   await browser.ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: width < 400 ? 2 : 1, mobile: false });
-  await browser.ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }] });
+  await browser.ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }] });
   const loaded = browser.once('Page.loadEventFired');
   await browser.ask('Page.navigate', { url: 'file://' + path.join(work, page + '.html') });
   await loaded;

@@ -20,6 +20,7 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/reprise-ci/reprise/internal/page"
@@ -70,8 +71,8 @@ func TestPicturesAreSmall(t *testing.T) {
 		}
 	}
 	names := []string{"rehearsal.svg", "rehearsal-narrow.svg"}
-	for _, of := range []string{"comment", "comment-narrow", "asking", "failed", "completed", "summary", "report", "report-narrow"} {
-		names = append(names, of+"-light.png", of+"-dark.png")
+	for _, of := range []string{"comment", "asking", "failed", "completed", "pull", "summary", "report", "readme"} {
+		names = append(names, of+"-light.png", of+"-dark.png", of+"-narrow-light.png", of+"-narrow-dark.png")
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name }) {
@@ -98,6 +99,8 @@ func inputsOf(t *testing.T) map[string][]byte {
 		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
 		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Plan, plays["approval"].Run, page.Notices{Links: links})),
 		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Plan, plays["failed"].Run, page.Notices{Links: links})),
+		"pull.html":      commentPage(t, page.DoneBody(plays["completed"].Plan, plays["completed"].Run, []byte(pullReport), page.PullFacts{Notices: page.Notices{Links: links}, Issue: 7, Progress: "https://github.com/octo/hello/issues/7#issuecomment-1"})),
+		"readme.html":    readmePage(t),
 		"summary.html":   commentPage(t, page.RunSummary(over.Plan, over.Run, page.SummaryFacts{Notices: page.Notices{Links: links}, Sandbox: "required"})),
 		"report.html":    sheet.Bytes(),
 	}
@@ -111,10 +114,41 @@ func inputsOf(t *testing.T) map[string][]byte {
 	return inputs
 }
 
-// commentPage is a comment about as GitHub shows it.
+// pullReport is what an agent says in the pull request, in about the words of a real one.
+const pullReport = `## Summary
+
+` + "`status --json`" + ` prints the state of the shelf as one JSON object.
+
+## What changed
+
+- ` + "`cmd/shelf/status.go`" + `: the new flag, and the object that it prints.
+- ` + "`cmd/shelf/status_test.go`" + `: what it prints for an empty shelf and for one with loans.
+
+## How to try it
+
+` + "```sh\ngo run ./cmd/shelf status --json\n```" + `
+`
+
+// readmePage is how the README begins, about as GitHub shows it: its later parts may change
+// without a new picture.
+func readmePage(t *testing.T) []byte {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begins, _, _ := strings.Cut(string(data), "\n## ")
+	return markdownPage(t, begins)
+}
+
+// commentPage is a comment about as GitHub shows it, where an end of a line is one.
 func commentPage(t *testing.T, markdown string) []byte {
+	return markdownPage(t, markdown, html.WithHardWraps())
+}
+
+// markdownPage is a Markdown text about as GitHub shows it.
+func markdownPage(t *testing.T, markdown string, options ...renderer.Option) []byte {
 	var body bytes.Buffer
-	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe(), html.WithHardWraps()))
+	gfm := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(append(options, html.WithUnsafe())...))
 	if err := gfm.Convert([]byte(markdown), &body); err != nil {
 		t.Fatal(err)
 	}
