@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -131,6 +132,44 @@ func TestRevisesWhatAReviewFinds(t *testing.T) {
 		}
 		if !told {
 			t.Error("no session of a writer was told what the review found")
+		}
+	})
+}
+
+// Who follows a run in another terminal reads what agents say and do, call after call, and
+// is let go when the run has ended.
+func TestLogsAreFollowed(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		reviewing, followed := make(chan struct{}), make(chan struct{})
+		var first sync.Once
+		script := (&worker{fail: 1, change: changes}).script()
+		p.says(func(r m.Request) m.Reply {
+			if isReview(r) {
+				first.Do(func() { close(reviewing); <-followed })
+			}
+			return script(r)
+		})
+		p.write("issue.md", issueText)
+		ended := make(chan output)
+		run := p.begin("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--agent", use)
+		go func() { ended <- run.wait() }()
+		<-reviewing
+		logs := p.begin("logs", "7", "--follow")
+		for !strings.Contains(p.read(logs.stdout), "review") { // it has found the call
+			time.Sleep(20 * time.Millisecond)
+		}
+		close(followed)
+		p.want(0, <-ended)
+		seen := logs.wait()
+		p.want(0, seen)
+		at := 0
+		for _, want := range []string{"review", "F1 The cause is missing", "✓ done", "revise", ".reprise/issue-7/00_analyze/analyze.md", "review", "pass", "→ ", "main.go"} {
+			i := strings.Index(seen.stdout[at:], want)
+			if i < 0 {
+				t.Fatalf("%q does not follow:\n%s", want, seen.stdout)
+			}
+			at += i + len(want)
 		}
 	})
 }

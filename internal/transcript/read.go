@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -47,6 +48,8 @@ type Reader struct {
 	call Call
 	said strings.Builder // what comes in pieces
 	last string          // what was said last
+	// answered is the call of a tool by which Claude gave an answer that has fields.
+	answered string
 }
 
 // Open opens the transcript of an attempt. The error wraps fs.ErrNotExist if there is
@@ -164,15 +167,18 @@ func (r *Reader) ending(e End) Entry {
 	switch {
 	case e.Error != "":
 		return Entry{Kind: Ends, Text: e.Error, Bad: true}
-	case len(e.Structured) > 0 && string(e.Structured) != "null":
+	case len(e.Structured) > 0 && string(e.Structured) != "null" && answer(e.Structured) != r.last:
 		return Entry{Kind: Ends, Text: answer(e.Structured)}
+	case len(e.Structured) > 0 && string(e.Structured) != "null":
+		return Entry{Kind: Ends}
 	case strings.TrimSpace(e.Text) == strings.TrimSpace(r.last):
 		return Entry{Kind: Ends}
 	}
 	return Entry{Kind: Ends, Text: e.Text}
 }
 
-// answer gives a structured answer as text; of a verdict, what it comes to.
+// answer gives an answer as text: of a verdict, what it comes to, and of other fields their
+// JSON without spaces. What is no JSON stays as it is.
 func answer(data json.RawMessage) string {
 	var v struct {
 		Verdict  metadata.Ruling
@@ -180,7 +186,11 @@ func answer(data json.RawMessage) string {
 		Findings []metadata.Finding
 	}
 	if json.Unmarshal(data, &v) != nil || v.Verdict == "" {
-		return string(data)
+		var tight bytes.Buffer
+		if json.Compact(&tight, data) != nil {
+			return string(data)
+		}
+		return tight.String()
 	}
 	parts := []string{string(v.Verdict)}
 	for _, g := range v.Gates {
@@ -224,4 +234,12 @@ func (r *Reader) within(file string) string {
 		return rel
 	}
 	return file
+}
+
+// shorter gives a text that names files of the work tree as from its top.
+func (r *Reader) shorter(text string) string {
+	if r.call.Dir == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, strings.TrimSuffix(r.call.Dir, "/")+"/", "")
 }

@@ -53,10 +53,11 @@ func (r *Reader) claude(line string) ([]Entry, bool) {
 	}
 	for _, raw := range e.Message.Content {
 		var b struct {
-			Type, Text, Thinking, Name string
-			Input                      map[string]any
-			Content                    json.RawMessage
-			IsError                    bool `json:"is_error"`
+			Type, Text, Thinking, Name, ID string
+			Input                          json.RawMessage
+			Content                        json.RawMessage
+			Of                             string `json:"tool_use_id"`
+			IsError                        bool   `json:"is_error"`
 		}
 		_ = event(string(raw), &b) // what does not fit is left out
 		switch {
@@ -66,10 +67,16 @@ func (r *Reader) claude(line string) ([]Entry, bool) {
 			all = append(all, Entry{Kind: Note, Text: b.Text})
 		case b.Type == "thinking" && b.Thinking != "":
 			all = append(all, Entry{Kind: Thought, Text: b.Thinking})
+		case b.Type == "tool_use" && b.Name == "StructuredOutput": // its way to give an answer that has fields
+			r.answered = b.ID
+			all = append(all, Entry{Kind: Said, Text: answer(b.Input)})
 		case b.Type == "tool_use":
-			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(b.Input)})
+			var input map[string]any
+			_ = event(string(b.Input), &input) // what does not fit is left out
+			all = append(all, Entry{Kind: Used, Tool: b.Name, Text: r.target(input)})
+		case b.Type == "tool_result" && b.Of != "" && b.Of == r.answered && !b.IsError: // says no more than that it came
 		case b.Type == "tool_result":
-			all = append(all, Entry{Kind: Back, Text: textOf(b.Content), Bad: b.IsError})
+			all = append(all, Entry{Kind: Back, Text: r.shorter(textOf(b.Content)), Bad: b.IsError})
 		}
 	}
 	return all, true
@@ -121,7 +128,7 @@ type codexItem struct {
 func (r *Reader) codexUses(i codexItem) []Entry {
 	switch i.Type {
 	case "command_execution":
-		return []Entry{{Kind: Used, Tool: "shell", Text: strings.Trim(strings.TrimPrefix(i.Command, "/bin/bash -lc "), "'")}}
+		return []Entry{{Kind: Used, Tool: "shell", Text: r.shorter(unwrapped(i.Command))}}
 	case "mcp_tool_call":
 		return []Entry{{Kind: Used, Tool: i.Server, Text: i.Tool}}
 	}
@@ -132,13 +139,13 @@ func (r *Reader) codexDid(i codexItem) []Entry {
 	bad := i.Status == "failed" || i.Status == "declined"
 	switch i.Type {
 	case "agent_message":
-		return []Entry{{Kind: Said, Text: i.Text}}
+		return []Entry{{Kind: Said, Text: answer([]byte(i.Text))}}
 	case "reasoning":
 		return []Entry{{Kind: Thought, Text: i.Text}}
 	case "error":
 		return []Entry{{Kind: Note, Text: i.Message}}
 	case "command_execution":
-		text := i.Output
+		text := r.shorter(i.Output)
 		if i.ExitCode != nil && *i.ExitCode != 0 {
 			text, bad = fmt.Sprintf("exit code %d: %s", *i.ExitCode, text), true
 		}
@@ -155,6 +162,22 @@ func (r *Reader) codexDid(i codexItem) []Entry {
 		return all
 	}
 	return nil
+}
+
+// unwrapped gives a command without the shell that Codex starts it with.
+func unwrapped(command string) string {
+	for _, shell := range []string{"/bin/bash -lc ", "/bin/bash -c "} {
+		rest, is := strings.CutPrefix(command, shell)
+		for _, quote := range []string{"'", `"`} {
+			if is && strings.HasPrefix(rest, quote) {
+				return strings.TrimSuffix(rest[1:], quote)
+			}
+		}
+		if is {
+			return rest
+		}
+	}
+	return command
 }
 
 func (r *Reader) gemini(line string) ([]Entry, bool) {
@@ -188,7 +211,7 @@ func (r *Reader) gemini(line string) ([]Entry, bool) {
 func (r *Reader) target(input map[string]any) string {
 	for _, key := range []string{"file_path", "notebook_path", "absolute_path", "path", "dir_path", "command", "pattern", "url", "query", "description", "prompt"} {
 		if s, is := input[key].(string); is && s != "" {
-			return r.within(s)
+			return r.shorter(r.within(s))
 		}
 	}
 	if len(input) == 0 {

@@ -79,27 +79,26 @@ func TestStreamsRead(t *testing.T) {
 		"claude-write": `#3 planning execute, writer (claude)
   prompt: 43 characters (--prompts shows it)
   → Write .reprise/issue-7/00_planning/planning.md
-    ← File created successfully at: /home/runner/demo/.reprise/issue-7/00_plann…
+    ← File created successfully at: .reprise/issue-7/00_planning/planning.md (f…
   Done.
   ✓ done
 `,
 		"claude-permission-denied": `#3 planning execute, writer (claude)
   prompt: 43 characters (--prompts shows it)
   → Write .reprise/issue-7/00_planning/x.md
-    ✗ Claude requested permissions to write to /home/runner/demo/.reprise/issue…
+    ✗ Claude requested permissions to write to .reprise/issue-7/00_planning/x.m…
   Done.
   ✓ done
 `,
 		"claude-structured": `#3 planning execute, writer (claude)
   prompt: 43 characters (--prompts shows it)
-  → StructuredOutput {"findings":[{"id":"scripted id","severity":"blocker","tit…
-    ← Structured output provided successfully
+  fail; scripted id scripted title
   ✓ Done.
 `,
 		"codex-write": `#3 planning execute, writer (codex)
   prompt: 43 characters (--prompts shows it)
   · Model metadata for ` + "`gpt-5-codex`" + ` not found. Defaulting to fallback metadata…
-  → shell mkdir -p $(dirname /home/runner/demo/.reprise/issue-7/00_planning/pla…
+  → shell mkdir -p $(dirname .reprise/issue-7/00_planning/planning9.md) && cat …
     ← nothing
   Done.
   ✓ done

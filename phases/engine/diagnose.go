@@ -272,3 +272,7 @@ func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Deci
 
 // Proposal says in a few words and in a language what a diagnosis proposes.
 func Proposal(d diagnosis.Diagnosis, language string) string { return say(language, d.Proposes()) }
+
+// say puts a reason into words: for people in the language of their run, for
+// programs in English.
+func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }
