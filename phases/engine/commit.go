@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // flushTime is how long an interrupted run has to save and push its state.
@@ -175,7 +176,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 // and files that say how they contradict each other.
 func (e *Engine) Merge(ctx context.Context, run metadata.Run, base string, staged Staged, files map[string][]byte) error {
 	last := run.Decisions[len(run.Decisions)-1]
-	m := message.Commit{Subject: "base: " + say(run.Language, last.Why), Phase: last.Phase}
+	m := message.Commit{Subject: "base: " + last.Why.In(prompts.Words(run.Language)), Phase: last.Phase}
 	return e.commit(ctx, run, Commit{Message: m.Text(run), Files: files, Staged: staged, Merges: base})
 }
 
@@ -185,10 +186,10 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 		return err
 	}
 	m := message.Commit{
-		Subject: message.Heading(d) + ": " + message.Result(run, d, x.outcome), Why: say(run.Language, x.outcome.Why), Phase: d.Phase, Step: string(d.Do),
+		Subject: message.Heading(d) + ": " + message.Result(run, d, x.outcome), Why: x.outcome.Why.In(prompts.Words(run.Language)), Phase: d.Phase, Step: string(d.Do),
 	}
 	if d.Final() {
-		m.Why = say(run.Language, d.Why)
+		m.Why = d.Why.In(prompts.Words(run.Language))
 	} else {
 		m.Attempt, m.USD = phases.AttemptOf(&run, d.Phase).N, x.outcome.Usage.USD
 	}

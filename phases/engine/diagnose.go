@@ -27,7 +27,7 @@ type OverBudget struct {
 }
 
 // Error says which limit is reached.
-func (e *OverBudget) Error() string { return say("en", e.Reason) }
+func (e *OverBudget) Error() string { return e.Reason.In(prompts.Words("en")) }
 
 // Why says which limit is reached.
 func (e *OverBudget) Why() metadata.Reason { return e.Reason }
@@ -38,7 +38,7 @@ type Unusable struct{ Wrong []metadata.Reason }
 
 // Error names the first mistake.
 func (e *Unusable) Error() string {
-	return say("en", e.Why())
+	return e.Why().In(prompts.Words("en"))
 }
 
 // Why names the first mistake.
@@ -211,7 +211,7 @@ func (e *Engine) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry
 	if len(q.wrong) > 0 {
 		data.Feedback = &prompts.Feedback{}
 		for _, w := range q.wrong {
-			data.Feedback.Invalid = append(data.Feedback.Invalid, say(run.Language, w))
+			data.Feedback.Invalid = append(data.Feedback.Invalid, w.In(prompts.Words(run.Language)))
 		}
 	}
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
@@ -271,8 +271,4 @@ func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Deci
 }
 
 // Proposal says in a few words and in a language what a diagnosis proposes.
-func Proposal(d diagnosis.Diagnosis, language string) string { return say(language, d.Proposes()) }
-
-// say puts a reason into words: for people in the language of their run, for
-// programs in English.
-func say(language string, r metadata.Reason) string { return r.In(prompts.Words(language)) }
+func Proposal(d diagnosis.Diagnosis, language string) string { return d.Proposes().In(prompts.Words(language)) }

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines/protection"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Secrets knows what must not be seen: values that the user has, in any form in
@@ -80,7 +81,7 @@ func (e *Engine) checkStaged(ctx context.Context, b boundary.Boundary, staged St
 }
 
 func (e *Engine) changedSince(what string, why metadata.Reason) error {
-	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(boundary.Printable(what)), say("en", why))
+	return fmt.Errorf("%s was changed after it had been looked at, so nothing was committed: %s", e.mask(boundary.Printable(what)), why.In(prompts.Words("en")))
 }
 
 // leaks says where secrets stand in a staged file or its new name.
