@@ -271,4 +271,6 @@ func (e *Engine) unchanged(ctx context.Context, run metadata.Run, at phases.Deci
 }
 
 // Proposal says in a few words and in a language what a diagnosis proposes.
-func Proposal(d diagnosis.Diagnosis, language string) string { return d.Proposes().In(prompts.Words(language)) }
+func Proposal(d diagnosis.Diagnosis, language string) string {
+	return d.Proposes().In(prompts.Words(language))
+}
