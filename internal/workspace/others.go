@@ -106,7 +106,8 @@ func (n neighbours) changed(ctx context.Context, from, to string) []string {
 	if err != nil {
 		return nil
 	}
-	return scope.Changed(change.Text)
+	names, _ := scope.Changed(change.Text)
+	return names
 }
 
 // otherOf says of another run what agents are told.

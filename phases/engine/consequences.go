@@ -208,10 +208,10 @@ func (e *Engine) holds(ctx context.Context, run metadata.Run, phase string, aske
 	if err != nil {
 		return false, "", err
 	}
-	changed := scope.Changed(patch)
+	changed, named := scope.Changed(patch)
 	slices.Sort(changed)
-	if len(changed) != stat.Files {
-		return unclear(fmt.Errorf("%d files are changed, and only %d of them can be named", stat.Files, len(changed)))
+	if named != stat.Files {
+		return unclear(fmt.Errorf("%d files are changed, and only %d of them can be named", stat.Files, named))
 	}
 	known, err := facts.Before(run, phase, facts.Issue{Labels: e.Issue.Labels, Title: e.Issue.Title, Author: e.Issue.Author}, changed)
 	if err != nil {
