@@ -55,7 +55,7 @@ func LayOut(tree string, all []metadata.Opened) error {
 }
 
 // Left gives what of that is not there yet. An error that is a *phases.Refusal says that
-// something else is there by now.
+// something else is there by now, or that people were shown another change.
 func Left(tree string, approved []metadata.Opened) (all []metadata.Opened, err error) {
 	for _, o := range approved {
 		before, ok := textAt(tree, o.Path)
@@ -63,11 +63,22 @@ func Left(tree string, approved []metadata.Opened) (all []metadata.Opened, err e
 		case ok && before != nil && string(before) == o.Text: // somebody has done it
 		case !ok || digest(before) != o.Before:
 			return nil, &phases.Refusal{Reason: metadata.Because("opened_moved", "path", o.Path)}
+		case opened.Change(o.Path, before, o.Text).Diff != o.Diff: // somebody else has written that into the record
+			return nil, &phases.Refusal{Reason: metadata.Because("opened_otherwise", "path", o.Path)}
 		default:
 			all = append(all, o)
 		}
 	}
 	return all, nil
+}
+
+// Place writes what is Left of what was approved, and gives that.
+func Place(tree string, approved []metadata.Opened) ([]metadata.Opened, error) {
+	all, err := Left(tree, approved)
+	for _, o := range all {
+		err = errors.Join(err, Put(tree, o))
+	}
+	return all, err
 }
 
 // Put writes what a file is to have.

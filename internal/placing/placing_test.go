@@ -64,6 +64,8 @@ func TestTake(t *testing.T) {
 func TestLeft(t *testing.T) {
 	ask := opened.Change("sub/a.yml", []byte("old\n"), "new\n")
 	made := opened.Change("b.md", nil, "")
+	shown := ask
+	shown.Text = "worse\n" // while the difference is that of another text
 	for name, tt := range map[string]struct {
 		files map[string]string
 		all   []metadata.Opened
@@ -75,6 +77,7 @@ func TestLeft(t *testing.T) {
 		"something else":        {map[string]string{"sub/a.yml": "other\n"}, []metadata.Opened{ask}, 0, true},
 		"nothing any more":      {nil, []metadata.Opened{ask}, 0, true},
 		"something where none":  {map[string]string{"b.md": "x"}, []metadata.Opened{made}, 0, true},
+		"another one was shown": {map[string]string{"sub/a.yml": "old\n"}, []metadata.Opened{shown}, 0, true},
 		"a folder in its place": {map[string]string{"b.md/x": "x"}, []metadata.Opened{made}, 0, true},
 	} {
 		dir := tree(t, tt.files)
@@ -87,6 +90,10 @@ func TestLeft(t *testing.T) {
 		}
 		if err := LayOut(dir, tt.all); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		placed, err := Place(tree(t, tt.files), tt.all)
+		if no := (&phases.Refusal{}); len(tt.files) > 0 && (len(placed) != tt.left || errors.As(err, &no) != tt.moved) {
+			t.Errorf("%s: placed is %+v (%v)", name, placed, err)
 		}
 		if got, _ := os.ReadFile(filepath.Join(dir, "sub/a.yml")); tt.left == 2 && string(got) != "new\n" || tt.moved && string(got) == "new\n" {
 			t.Errorf("%s: an agent finds %q", name, got)

@@ -98,18 +98,12 @@ func (e *Engine) Amend(ctx context.Context, run metadata.Run, subject string) er
 // Approve commits a record in which a phase was approved, together with what that places at
 // protected paths: the very texts that the record has, whatever is done to the tree meanwhile.
 func (e *Engine) Approve(ctx context.Context, run metadata.Run, subject string) error {
-	all, err := placing.Left(e.Tree.Dir(), phases.ToPlace(e.Plan, run))
+	all, err := placing.Place(e.Tree.Dir(), phases.ToPlace(e.Plan, run))
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
 		return e.Amend(ctx, run, subject)
-	}
-	for _, o := range all {
-		err = errors.Join(err, placing.Put(e.Tree.Dir(), o))
-	}
-	if err != nil {
-		return err
 	}
 	staged, err := e.Tree.Stage(ctx, opened.Paths(all)...)
 	if err != nil {
