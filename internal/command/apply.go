@@ -137,6 +137,9 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		why = o.noted(metadata.Because("left_out", "phase", o.Phase))
 	case "approve":
 		phase, role, _, _ := phases.ApprovalOf(plan, run, o.Phase)
+		if o.unseen(run, run.Phase(phase)) {
+			return Effect{}, Refuse(metadata.StaleEvent, metadata.Because("approve_unseen", "phase", phase))
+		}
 		next, err = phases.Approve(plan, run, c)
 		o.Phase, why = phase, metadata.Because("approved", "phase", phase, "role", role)
 		if next.Status == metadata.Cancelled {
@@ -162,6 +165,16 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 		phase = next.CurrentPhase
 	}
 	return Effect{Run: next, Phase: phase, Why: why}, nil
+}
+
+// clockSkew is how far the clock of a forge may be behind ours.
+const clockSkew = time.Minute
+
+// unseen reports whether what is to be approved was not there yet when the comment that
+// approves it was written, but the run was. A comment that is older than the run comes
+// from a forge whose clock says nothing.
+func (o Request) unseen(run metadata.Run, rec *metadata.Phase) bool {
+	return rec != nil && rec.CompletedAt != nil && o.Written.After(run.CreatedAt) && o.Written.Before(rec.CompletedAt.Add(-clockSkew))
 }
 
 // hold has what somebody said about lines stand against the work of a phase, until

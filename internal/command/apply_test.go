@@ -46,3 +46,26 @@ func TestCommandOnOneLine(t *testing.T) {
 		}
 	}
 }
+
+// An approval that was written before the work was done is for other work, or for none.
+func TestApprovalOfWhatNobodyHasSeen(t *testing.T) {
+	plan, all := standings(t)
+	for _, s := range all {
+		if s.name != "waiting for approval" {
+			continue
+		}
+		done := s.run.CreatedAt.Add(time.Hour)
+		run := s.run.Clone()
+		run.Phase("design").CompletedAt = &done
+		for written, want := range map[time.Time]bool{done.Add(time.Second): true, {}: true, run.CreatedAt.Add(-time.Hour): true, done.Add(-10 * time.Minute): false} {
+			o := Request{Command: Command{Name: "approve"}, By: "max", Comment: 5, Written: written, At: done.Add(time.Hour)}
+			_, err := o.Apply(plan, run, false)
+			var no *Refusal
+			if want != (err == nil) || !want && (!errors.As(err, &no) || no.Code != metadata.StaleEvent) {
+				t.Errorf("written at %v, when it was done at %v: %v", written, done, err)
+			}
+		}
+		return
+	}
+	t.Error("no run waits for an approval")
+}
