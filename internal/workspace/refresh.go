@@ -4,15 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -114,23 +113,7 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 // the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 	committed := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
-	here := func(name string) ([]byte, error) {
-		root, err := os.OpenRoot(w.Source.Dir) // no link leads outside
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = root.Close() }() // opened for reading
-		info, err := root.Stat(filepath.FromSlash(name))
-		switch {
-		case err != nil:
-			return nil, err
-		case !info.Mode().IsRegular():
-			return nil, errors.New("it is no file")
-		case info.Size() > definition.MostDocument:
-			return nil, fmt.Errorf("it has %d bytes, expected at most %d", info.Size(), definition.MostDocument)
-		}
-		return root.ReadFile(filepath.FromSlash(name))
-	}
+	here := func(name string) ([]byte, error) { return documentIn(w.Source.Dir, name) }
 	all, err := definition.Documents(w.Plan, o.Docs, committed, here)
 	if err != nil {
 		return exit.AsUsage(err)
@@ -144,6 +127,27 @@ func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 		w.Frozen[phases.GivenFile(w.Run, phase)] = d.Text
 	}
 	return nil
+}
+
+// documentIn reads a document of people as it lies in a repository: an ordinary file, in
+// folders. A link could lead to what nobody means to hand on, such as the settings of git.
+func documentIn(repository, name string) ([]byte, error) {
+	root, err := os.OpenRoot(repository)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // opened for reading
+	if _, err := root.Lstat(name); err != nil {
+		return nil, err
+	}
+	if folders.Beyond(root, name) {
+		return nil, errors.New("it lies behind a symbolic link; name the file itself")
+	}
+	data, err := folders.ReadFile(root, name, definition.MostDocument)
+	if errors.Is(err, folders.ErrNoFile) {
+		return nil, errors.New("it is no file, or a symbolic link to one; name the file itself")
+	}
+	return data, err
 }
 
 // Choose gives a run that is about to begin the pipeline of that name, and says why.
