@@ -39,12 +39,14 @@ const (
 	mostPeople    = 40 // whose right is asked for
 	mostStrangers = 10 // of these, such whom GitHub calls nobody in particular
 	mostBytes     = 50_000
+	mostOfAuthor  = 25_000 // of the bytes besides those, from an author of the issue without the right
 )
 
 // Read reads what counts of a discussion: comments of the author of the issue and of
 // people with the right to write, but for commands and what reprise itself has
-// written. The newest are kept if all together are too long. Errors are a
-// *github.Error, or why ctx was cancelled.
+// written. The newest are kept if all together are too long; those of an author without
+// the right take no room of the others. Errors are a *github.Error, or why ctx was
+// cancelled.
 func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, error) {
 	list, whole, err := p.GitHub.Thread(p.Owner, p.Name, p.Number).Newest(ctx, mostRequests)
 	if err != nil {
@@ -54,7 +56,8 @@ func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, erro
 		p.Warn(fmt.Errorf("issue %d has very many comments: only the newest and the first hundred were looked at", p.Number))
 	}
 	var d issue.Discussion
-	people, left := rights{place: p, roles: map[string]github.Role{}}, mostBytes
+	people := rights{place: p, roles: map[string]github.Role{}}
+	ofPeople, ofAuthor := room{most: mostBytes}, room{most: mostOfAuthor}
 	for _, c := range slices.Backward(list) {
 		if !p.counts(c) {
 			continue
@@ -67,11 +70,12 @@ func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, erro
 		if role == "" && !author {
 			continue
 		}
-		body := issue.TrimLines(c.Body)
-		if len(d.Comments) == 0 && len(body) > mostBytes {
-			body = strings.ToValidUTF8(body[:mostBytes], "")
+		in := &ofPeople
+		if role == "" {
+			in = &ofAuthor
 		}
-		if left -= len(body); left < 0 || d.Older > 0 { // what is older than one that was left out is, too
+		body, fits := in.take(issue.TrimLines(c.Body))
+		if !fits {
 			d.Older++
 			continue
 		}
@@ -79,6 +83,24 @@ func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, erro
 	}
 	slices.Reverse(d.Comments)
 	return d, nil
+}
+
+// room is how much is kept of what some have said.
+type room struct {
+	most, taken int  // bytes
+	full        bool // what is older than one that was left out is, too
+}
+
+// take gives what is kept of a comment, and whether it has room. Of the first one, the
+// beginning has.
+func (r *room) take(body string) (string, bool) {
+	if r.taken == 0 && len(body) > r.most {
+		body = strings.ToValidUTF8(body[:r.most], "")
+	}
+	if r.full = r.full || r.taken+len(body) > r.most; !r.full {
+		r.taken += len(body)
+	}
+	return body, !r.full
 }
 
 // counts reports whether a comment can be one of the discussion, whoever wrote it.

@@ -109,7 +109,8 @@ func TestWhatCountsIsOlder(t *testing.T) {
 	}
 }
 
-// The newest are kept, at most 50 kB of them.
+// The newest are kept, at most 50 kB of them, and an author of the issue without the right
+// crowds nobody out.
 func TestNewestAreKept(t *testing.T) {
 	s := newStand(t)
 	s.say("ada", "the oldest")
@@ -121,8 +122,12 @@ func TestNewestAreKept(t *testing.T) {
 	}
 	s.say("bob", strings.Repeat("語", 20_000))
 	d, err := s.Read(t.Context(), issue.Issue{Author: "bob"})
-	if err != nil || len(d.Comments) != 1 || d.Older != 3 || len(d.Comments[0].Text) != 49_998 {
+	if err != nil || len(d.Comments) != 2 || d.Older != 2 || d.Comments[0].By != "max" || len(d.Comments[1].Text) != 24_999 {
 		t.Errorf("%d comments and %d older, %v", len(d.Comments), d.Older, err)
+	}
+	s.say("max", strings.Repeat("語", 20_000))
+	if d, err = s.Read(t.Context(), issue.Issue{Author: "bob"}); err != nil || len(d.Comments) != 2 || len(d.Comments[1].Text) != 49_998 {
+		t.Errorf("%d comments, %v", len(d.Comments), err)
 	}
 }
 
