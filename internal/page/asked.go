@@ -1,7 +1,11 @@
 package page
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -26,9 +30,41 @@ func askedAbout(w writer) string {
 		return ""
 	}
 	diff, _ = clean.Mark(diff)
+	diff = blanksShown(diff)
 	shown, rest := markdown.Truncate(diff, mostOpened), ""
 	if len(shown) < len(strings.TrimSpace(diff)) {
 		rest = w.Tell.OpenedCut
 	}
 	return text.Join("\n\n", "**"+w.Tell.Opened+"**", markdown.Fenced(shown), rest)
+}
+
+// Of blanks in a line, how many are more than anybody needs: before its words, and
+// between two.
+const (
+	deepest = 80
+	widest  = 24
+)
+
+var blanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\t\p{Zs}]+`) })
+
+// blanksShown shows how many blanks there are where a line of a difference has very many:
+// forges do not wrap blocks of code, so that nobody would see what stands behind them.
+func blanksShown(diff string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		b.WriteString(line[:1]) // the sign
+		at := 1
+		for _, run := range blanks().FindAllStringIndex(line, -1) {
+			from, to, most := max(run[0], 1), run[1], widest
+			if from == 1 {
+				most = deepest
+			}
+			if n := utf8.RuneCountInString(line[from:to]); n > most && strings.TrimSpace(line[to:]) != "" {
+				fmt.Fprintf(&b, "%s<%d blanks>", line[at:from], n)
+				at = to
+			}
+		}
+		b.WriteString(line[at:])
+	}
+	return b.String()
 }
