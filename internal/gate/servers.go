@@ -74,6 +74,7 @@ func (t *toolServer) rewrite(pr *httputil.ProxyRequest) {
 	at, out := *t.URL, pr.Out
 	out.URL, out.Host = &at, at.Host
 	maps.DeleteFunc(out.Header, func(name string, _ []string) bool { return leads(name) })
+	out.Header.Set("Accept-Encoding", "identity") // else a key could come back in a form in which mask does not find it
 	for name, values := range t.Header {
 		out.Header[http.CanonicalHeaderKey(name)] = values
 	}

@@ -33,6 +33,9 @@ func TestServersOfTools(t *testing.T) {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
 		}
+		if how := r.Header.Get("Accept-Encoding"); how != "identity" {
+			t.Errorf("an answer may come in %q, in which no key would be found", how)
+		}
 		if strings.Contains(string(body), "wrong") {
 			http.Error(w, "who is "+r.Header.Get("Authorization")+"?", http.StatusForbidden)
 			return
@@ -47,6 +50,7 @@ func TestServersOfTools(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+key)
 		r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 		r.Header.Set("Cookie", "a=b")
+		r.Header.Set("Accept-Encoding", "br, deflate")
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
