@@ -23,7 +23,7 @@ type news struct {
 	rules    []metadata.Reason
 
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // begin, end, activity, merge of the base, or stop when the run goes no further; left is another, see left
+	Event  string    `json:"event"` // begin, end, activity, merge of the base, skip_if before a phase, or stop when the run goes no further; left is another, see left
 	Issue  string    `json:"issue"`
 	Phase  string    `json:"phase,omitempty"`
 	Number int       `json:"number,omitzero"` // of the phase, counts from 1
@@ -101,9 +101,13 @@ func newsOf(plan *pipelines.Pipeline, e engine.Event) []news {
 			all = append(all, newsOfStop(plan, e))
 		}
 		return all
-	case e.Decision == nil && len(e.Run.Merges) > 0:
+	case e.Decision == nil && len(e.Run.Decisions) > 0:
 		d := e.Run.Decisions[len(e.Run.Decisions)-1] // which says so
-		n := newsAbout(plan, e, phases.Decision{})
+		about := phases.Decision{}
+		if d.Step == leaving.Step {
+			about.Phase = d.Phase
+		}
+		n := newsAbout(plan, e, about)
 		n.Event, n.Round = d.Step, 0
 		n.because(d.Why)
 		return []news{n}
@@ -187,7 +191,7 @@ func rulesSince(run metadata.Run) []metadata.Reason {
 		if d.Attempt == len(run.Attempts) {
 			break
 		}
-		if d.Step == "rule" || d.Step == leaving.Step {
+		if d.Step == "rule" {
 			rules = append([]metadata.Reason{d.Why}, rules...)
 		}
 	}

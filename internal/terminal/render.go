@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 // screen is all that the live picture shows.
@@ -84,6 +85,8 @@ func (s *screen) take(e engine.Event) []string {
 				s.Recent.add(n)
 			}
 			w.used = e.Activity.Usage
+		case leaving.Step:
+			lines = append(lines, s.past(n)...)
 		case "end":
 			s.end(n.Phase)
 			lines = append(lines, s.past(n)...)

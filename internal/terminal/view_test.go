@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/leaving"
 )
 
 func TestPlainView(t *testing.T) {
@@ -88,6 +90,29 @@ func TestViewsTellThatTheBaseWasMerged(t *testing.T) {
 		if got := strings.Join(live, "\n"); !strings.Contains(got, "= "+want) {
 			t.Errorf("the live view does not leave %q above:\n%s", want, got)
 		}
+	}
+}
+
+// That a phase was left out before it began is a line of every view, with its name and why.
+func TestViewsTellThatAPhaseWasLeftOut(t *testing.T) {
+	p := progresstest.NewPlay(t, "en")
+	p.Next(p.Work(0))
+	at, phase := p.Run.UpdatedAt, p.Run.Phases[1].Name
+	p.Run = leaving.Out(p.Run, phase, metadata.Because("skip_if_passed", "run", "! test -d migrations"), at)
+	p.Events = append(p.Events, engine.Event{At: at, Run: p.Run.Clone()})
+	const want = "left out, as the command of skip_if exited with 0: ! test -d migrations"
+	if got := shown(p, Options{Plan: p.Plan}); strings.Count(got, want) != 1 || !regexp.MustCompile(phase+" +[a-z]* += "+want).MatchString(got) {
+		t.Errorf("the plain view does not say %q of %s once:\n%s", want, phase, got)
+	}
+	if got := shown(p, Options{Plan: p.Plan, Format: "json"}); !strings.Contains(got, `"event":"skip_if","issue":"7","phase":"`+phase+`"`) || !strings.Contains(got, `"why":"`+want+`"`) {
+		t.Errorf("the JSON view does not say it:\n%s", got)
+	}
+	var live []string
+	for s := (&screen{Options: Options{Plan: p.Plan, Width: 80}, Height: 24}); len(p.Events) > 0; p.Events = p.Events[1:] {
+		live = append(live, s.take(p.Events[0])...)
+	}
+	if got := strings.Join(live, "\n"); !strings.Contains(got, phase+" = "+want) {
+		t.Errorf("the live view does not leave %q above:\n%s", want, got)
 	}
 }
 

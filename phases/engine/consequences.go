@@ -173,26 +173,21 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, fmt.Errorf("%s: skip_if: %w", phase, err)
 	}
 	e.asked = now
-	var next metadata.Run
-	what := "kept"
-	switch {
-	case why.Code() == "skip_if_unclear":
-		stop := phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why}
+	if why.Code() == "skip_if_unclear" {
 		e.asked = ""
-		return e.carryOut(ctx, run, stop)
-	case holds:
-		next, what = leaving.Out(run, phase, why, e.Now()), "left out"
-	case why != "":
-		next = leaving.Told(run, phase, why, e.Now())
-	default:
+		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why})
+	}
+	next, what := leaving.Answered(run, phase, holds, why, e.Now())
+	if what == "" {
 		return run, nil
 	}
-	if err := follows(run, next); err != nil {
+	if err = follows(run, next); err == nil {
+		err = e.Amend(ctx, next, phase+": "+what)
+	}
+	if err != nil {
 		return run, err
 	}
-	if err := e.Amend(ctx, next, phase+": "+what); err != nil {
-		return run, err
-	}
+	e.Report.Report(Event{At: e.Now(), Run: next})
 	return next, nil
 }
 

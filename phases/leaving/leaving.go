@@ -33,6 +33,18 @@ func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) (phase s
 	return rec.Name, p.SkipIf
 }
 
+// Answered gives the record once it is known whether a phase is left out, and in a word
+// what became of the phase; "" if there is nothing to note.
+func Answered(run metadata.Run, phase string, holds bool, why metadata.Reason, at time.Time) (next metadata.Run, what string) {
+	switch {
+	case holds:
+		return Out(run, phase, why, at), "left out"
+	case why != "":
+		return Told(run, phase, why, at), "kept"
+	}
+	return run, ""
+}
+
 // Out gives the record of a run that leaves a phase out, with its parts, and why. When a
 // phase before it is taken back, it is asked about anew.
 func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
