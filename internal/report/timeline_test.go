@@ -1,12 +1,14 @@
 package report
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -39,5 +41,23 @@ func TestTimelineOfParts(t *testing.T) {
 	}
 	if ends[1] == "" || ends[0] == ends[1] {
 		t.Errorf("it is from %s to %s", ends[0], ends[1])
+	}
+}
+
+// Why a phase was left out is a paragraph of its lane: beside the time, which does not
+// break, it would be wider than a phone.
+func TestTimelineOfAPhaseThatIsLeftOut(t *testing.T) {
+	play := progresstest.Plays(t, "en")["middle"]
+	run, last := play.Run, len(play.Run.Phases)-1
+	why := metadata.Because("skip_if_passed", "run", "test -f "+strings.Repeat("folder/", 20))
+	run = leaving.Out(run, run.Phases[last].Name, why, run.UpdatedAt)
+	said := why.In(prompts.Words("en"))
+	all, _ := lanesOf(words{prompts.Words("en"), play.Plan}, run, progress.RowsOf(play.Plan, run))
+	if got := all[len(all)-1]; got.Left != said || strings.Contains(got.Took, "left out") {
+		t.Errorf("the lane of %s says %q beside it and %q below; want %q below", got.Phase, got.Took, got.Left, said)
+	}
+	page := pageOf(t, Facts{Plan: play.Plan, Run: run})
+	if !strings.Contains(page, `<p class="left faint">left out, as the command`) {
+		t.Error("the page does not say it below the lane")
 	}
 }
