@@ -57,17 +57,17 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 
 // farewell says in a few lines how the run ended and what can be done now.
 func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.Run) {
-	_, _ = fmt.Fprintf(out, "\n%s\n", w.Shown("issue ends", "issue", run.IssueNumber, "how", ending(run)))
+	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", run.IssueNumber, "how", ending(run)))
 	if o.dry {
-		_, _ = fmt.Fprintln(out, w.Shown("nothing left"))
+		terminal.Tell(out, w.Shown("nothing left"))
 		return
 	}
-	_, _ = fmt.Fprintln(out, w.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
+	terminal.Tell(out, w.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
 	if run.Status == metadata.Completed {
-		_, _ = fmt.Fprintln(out, w.Shown("merge", "command", "reprise rollback --issue "+run.IssueNumber+" --to-phase PHASE --reason TEXT"))
+		terminal.Tell(out, w.Shown("merge", "command", "reprise rollback --issue "+run.IssueNumber+" --to-phase PHASE --reason TEXT"))
 		return
 	}
-	_, _ = fmt.Fprintln(out, steer.GoOn(w, run))
+	terminal.Tell(out, steer.GoOn(w, run))
 }
 
 // ending says how a run ended.

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/steer"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -98,5 +99,5 @@ func tellUpdate(w *workspace.Workspace, env environ.Env, run metadata.Run, due b
 	if run.Stop != nil && run.Stop.Code == metadata.Conflicts {
 		said = run.Stop.Why
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", text.Capitalize(said.In(c)), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", steer.GoOn(w, run)))
+	terminal.Tell(env.Stderr, text.Capitalize(said.In(c))+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", steer.GoOn(w, run)))
 }

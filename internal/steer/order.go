@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
@@ -115,7 +116,7 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	}
 	w.Run = next
 	Warn(w, env)
-	_, _ = fmt.Fprintf(env.Stderr, "%s\n%s\n", x.Sentence(w.Catalogue()), w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", GoOn(w, next)))
+	terminal.Tell(env.Stderr, x.Sentence(w.Catalogue())+"\n"+w.Shown("committed", "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "next", GoOn(w, next)))
 	return nil
 }
 

@@ -93,6 +93,8 @@ func TestFoldedBreaksAtSpacesAlone(t *testing.T) {
 		{"/a/path/that/is/wider/than/the/line stays", "/a/path/that/is/wider/than/the/line\nstays"},
 		{"go on with: reprise run --issue 7", "go on with:\nreprise run --issue 7"}, // it is copied
 		{"do: reprise a", "do: reprise a"},
+		{"one of:\n  reprise run --issue 7", "one of:\n  reprise run --issue 7"},
+		{"reprise takes an issue", "reprise takes\nan issue"},
 		{"日本語の 長い文字", "日本語の\n長い文字"},
 	} {
 		if got := folded(tt.text, 14); got != tt.want {

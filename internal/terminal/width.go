@@ -41,13 +41,17 @@ func Paragraphs(body string, width int) string {
 
 // folded breaks lines at spaces alone: a path, an option or an address that is cut
 // could not be copied. Neither could a command at the end of a line: it begins a line of
-// its own where it does not fit. What is wider than a line is left to the terminal, from
+// its own where it does not fit, and one that has an indented line stays as it is. What is wider than a line is left to the terminal, from
 // which it is copied in one piece.
 func folded(message string, width int) string {
 	var out strings.Builder
 	for i, line := range strings.Split(message, "\n") {
 		if i > 0 {
 			out.WriteByte('\n')
+		}
+		if strings.HasPrefix(line, "  reprise ") {
+			out.WriteString(line) // a command alone
+			continue
 		}
 		used, command, space := 0, "", ""
 		if at := strings.LastIndex(line, ": reprise "); at >= 0 {
