@@ -177,7 +177,7 @@ func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata
 func listed(run metadata.Run, where []string) Run {
 	r := Run{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Status: run.Status, Phase: run.CurrentPhase, Phases: len(run.Phases),
-		Pipeline: run.Pipeline.Name, Branch: run.BranchName, Where: where, USD: run.Cost.USD, Rollbacks: len(run.RollbackHistory),
+		Pipeline: run.Pipeline.Name, Branch: run.BranchName, Where: where, USD: metadata.Rounded(run.Cost.USD), Rollbacks: len(run.RollbackHistory),
 		Created: run.CreatedAt, Updated: run.UpdatedAt, Record: run,
 	}
 	if run.Stop != nil {

@@ -46,6 +46,18 @@ Binary files a/x and b/x differ
 	}
 }
 
+// What a run has cost is a sum, and reads as one in JSON too.
+func TestCostOfAListedRun(t *testing.T) {
+	var run metadata.Run
+	run.Cost.USD = 0.5
+	for range 3 {
+		run.Cost.USD += 0.1
+	}
+	if got := listed(run, nil).USD; got != 0.8 {
+		t.Errorf("it has cost %v", got)
+	}
+}
+
 func TestLater(t *testing.T) {
 	at := time.Unix(100, 0)
 	run := func(id string, revision int, at time.Time) metadata.Run {
