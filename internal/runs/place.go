@@ -3,7 +3,9 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -35,7 +37,7 @@ func placeOf(ctx context.Context, env environ.Env, r *workspace.Recorded, what, 
 	case "artifact":
 		return artifact(ctx, env, r, phase)
 	case "branch":
-		if site := website(r); site != "" && r.Run.Execution.Push {
+		if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
 			return site + "/tree/" + (&url.URL{Path: r.Run.BranchName}).EscapedPath(), nil
 		}
 		return r.Run.BranchName, nil
@@ -78,14 +80,19 @@ func artifact(ctx context.Context, env environ.Env, r *workspace.Recorded, phase
 			return filepath.Join(top, filepath.FromSlash(file)), nil
 		}
 	}
-	if site := website(r); site != "" && r.Run.Execution.Push {
-		return site + "/blob/" + (&url.URL{Path: r.Run.BranchName + "/" + file}).EscapedPath(), nil
+	at := r.Ref()
+	if _, err := r.Source.ReadFile(ctx, at, file); errors.Is(err, fs.ErrNotExist) { // the folder was taken off the branch
+		if commit, err := r.Source.Shelf(ctx, at, phases.Folder(r.Run.IssueNumber)); err == nil {
+			at = commit
+		}
 	}
-	branch := r.Run.BranchName
-	if known, err := r.Source.Branches(ctx, branch); err == nil && !slices.Contains(known, branch) {
-		branch = "origin/" + branch
+	if site := website(r); site != "" && r.Run.Execution.Push && !r.Gone {
+		return site + "/blob/" + (&url.URL{Path: at + "/" + file}).EscapedPath(), nil
 	}
-	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), branch, text.Flat(file))
+	if known, err := r.Source.Branches(ctx, at); at == r.Run.BranchName && err == nil && !slices.Contains(known, at) {
+		at = "origin/" + at
+	}
+	return "", exit.Usagef("%s is not checked out on this machine; read it with: git show %s:%s", text.Flat(file), at, text.Flat(file))
 }
 
 // isFile reports whether there is an ordinary file, to which no link leads: an agent

@@ -26,6 +26,7 @@ type Recorded struct {
 	Source *git.Source
 	Issue  issue.Issue
 	Run    metadata.Run
+	Gone   bool // its branch is: this is the record that is kept of it
 }
 
 // Catalogue has the words of the language of the run.
@@ -86,7 +87,10 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 	if err != nil || slices.Contains(known, branch) {
 		return here, func() {}, err
 	}
-	kept := func(name string) ([]byte, error) { return r.Source.ReadFile(ctx, KeptRef(id), name) }
+	kept := func(name string) ([]byte, error) {
+		r.Gone = true
+		return r.Source.ReadFile(ctx, KeptRef(id), name)
+	}
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
 	}
@@ -144,8 +148,11 @@ type NoRunError struct{ exit.UsageError }
 // Unwrap returns the mistake that it is.
 func (e *NoRunError) Unwrap() error { return e.UsageError }
 
-// noRun says that an issue has no run, and what there is.
+// noRun says that an issue has no run that could go on, and what there is.
 func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
+	if _, err := src.ReadFile(ctx, KeptRef(id), RecordFile(id)); err == nil {
+		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
+	}
 	ids, err := RunIDs(ctx, src, env.Prefix())
 	if err != nil || len(ids) == 0 {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("there is no run for issue %s in this repository; start one with: reprise run --issue-file FILE", id)}}

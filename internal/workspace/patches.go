@@ -23,11 +23,20 @@ func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPat
 	for _, name := range []string{metadata.File, phases.PipelineFile, phases.IssueFile, phases.DiscussionFile, "prompts.json"} {
 		own = append(own, path.Join(phases.Folder(r.Run.IssueNumber), name))
 	}
-	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Run.BranchName, trailer, own...)
+	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, own...)
 }
 
 // Change gives what the whole run has changed besides its own folder. The error
 // wraps fs.ErrNotExist as with Patches.
 func (r *Recorded) Change(ctx context.Context) (git.CommitPatch, error) {
-	return r.Source.Difference(ctx, r.Run.BaseCommit, r.Run.BranchName, path.Dir(phases.Folder(r.Run.IssueNumber)))
+	return r.Source.Difference(ctx, r.Run.BaseCommit, r.Ref(), path.Dir(phases.Folder(r.Run.IssueNumber)))
+}
+
+// Ref names what has the commits of the run: its branch or, where that is gone, the
+// record that is kept.
+func (r *Recorded) Ref() string {
+	if r.Gone {
+		return KeptRef(r.Run.IssueNumber)
+	}
+	return r.Run.BranchName
 }
