@@ -56,7 +56,7 @@ func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
 // place points git at the run's own directory.
 func (g *gitDir) place(env []string) []string {
 	return append(env, "GIT_DIR="+g.dir, "GIT_WORK_TREE="+g.treePath,
-		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+pathname.Quote(g.staged.dir))
+		"GIT_OBJECT_DIRECTORY="+g.objects(), "GIT_ALTERNATE_OBJECT_DIRECTORIES="+pathname.Quote(g.staged.Dir))
 }
 
 // openStores sets up where the objects of the run are looked up. Those of the
@@ -87,7 +87,7 @@ func (g *gitDir) lookUp(ctx context.Context, names ...string) ([]object, error) 
 	found, rest := make([]object, len(names)), []string(nil)
 	for i, name := range names {
 		var err error
-		if found[i], err = g.staged.get(name, objects.Unlimited); err != nil {
+		if found[i], err = g.staged.Get(name, objects.Unlimited); err != nil {
 			return nil, err
 		}
 		if found[i].Kind == "" {

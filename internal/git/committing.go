@@ -45,7 +45,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	if err := r.staged.release(blobsOf(rev.ops)); err != nil {
+	if err := r.staged.Release(blobsOf(rev.ops)); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	id, err := r.commitRevision(ctx, rev)
@@ -225,7 +225,7 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 	if len(ops) == 0 {
 		return "", nil
 	}
-	if err := errors.Join(r.large.keep(s.large()), r.staged.release(blobsOf(ops))); err != nil {
+	if err := errors.Join(r.large.keep(s.large()), r.staged.Release(blobsOf(ops))); err != nil {
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}

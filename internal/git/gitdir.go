@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/git/quarantine"
 )
 
 // gitDir is the run's own git directory, through which alone git works on the
@@ -29,7 +30,7 @@ type gitDir struct {
 	store *store // of objects: what is missing in a partial clone is fetched
 	here  *store // the same, without asking any remote
 
-	staged quarantine
+	staged quarantine.Quarantine
 
 	remote *remote           // nil: nothing is fetched or pushed
 	lfs    []program.Setting // of git-lfs, once they are known
@@ -51,7 +52,7 @@ func (w *warnings) warnOf(text string) {
 
 // prepare makes the run's own git directory, or repairs the one that is there.
 func (g *gitDir) prepare() error {
-	if err := g.staged.empty(); err != nil {
+	if err := g.staged.Empty(); err != nil {
 		return err
 	}
 	for _, dir := range []string{g.home("objects", "info"), g.home("refs", "heads"), g.home("info"), g.treePath} {

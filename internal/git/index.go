@@ -148,10 +148,10 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 			return nil, err
 		}
 	}
-	if err := x.staged.empty(); err != nil {
+	if err := x.staged.Empty(); err != nil {
 		return nil, err
 	}
-	if err := x.updateIndex(ctx, x.staged.environ(), nil, c); err != nil {
+	if err := x.updateIndex(ctx, x.staged.Environ(), nil, c); err != nil {
 		return nil, err
 	}
 	out, err := x.git(ctx, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev",
@@ -198,7 +198,7 @@ func (x *index) dataOf(ctx context.Context, o op) ([]byte, error) {
 
 // blob reads the object of a file that can be judged.
 func (x *index) blob(ctx context.Context, path, id string) ([]byte, error) {
-	found, err := x.staged.get(id, maxJudged)
+	found, err := x.staged.Get(id, maxJudged)
 	if err == nil && found.Kind == "" {
 		found, err = x.store.One(ctx, id, maxJudged)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/git/quarantine"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -128,7 +129,7 @@ func (r *Repo) check(ctx context.Context) error {
 		return fmt.Errorf("%s lies in the repository %s: choose a folder outside", root, o.Source.Dir)
 	}
 	o.Root, r.dir, r.treePath = root, filepath.Join(root, "git"), filepath.Join(root, "tree")
-	r.staged = quarantine{dir: r.home("staged"), into: r.objects()}
+	r.staged = quarantine.Quarantine{Dir: r.home("staged"), Into: r.objects()}
 	if err := pathname.Check(o.State); err != nil || strings.ContainsAny(o.State, `*?[]"\!`) {
 		return fmt.Errorf("%q cannot be the state folder: %w", o.State, errors.Join(err, errors.New("name a folder without special characters")))
 	}
