@@ -97,7 +97,12 @@ func (s *Source) apart() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp("", "reprise-git-"); err != nil {
 		return "", nil, err
 	}
-	remove = func() { _ = os.RemoveAll(dir) } // a temporary folder; the system removes what is left
+	remove, err = s.apartIn(dir) // a temporary folder; the system removes what is left
+	return dir, remove, err
+}
+
+func (s *Source) apartIn(dir string) (remove func(), err error) {
+	remove = func() { _ = os.RemoveAll(dir) }
 	files := map[string]string{
 		"HEAD": "ref: refs/heads/none\n", "config": s.basics(), "refs/reprise/head": s.Head + "\n",
 		"objects/info/alternates": s.objects() + "\n", "info/attributes": "* " + merge.Attributes + "\n",
@@ -114,9 +119,8 @@ func (s *Source) apart() (dir string, remove func(), err error) {
 	}
 	if err != nil {
 		remove()
-		return "", nil, err
 	}
-	return dir, remove, nil
+	return remove, err
 }
 
 // Behind says how a branch stands to another one, which it began at the commit from; both

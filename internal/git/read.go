@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/patch"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // ReadFile returns the file at path, from the top of the repository, as it is
@@ -69,7 +70,7 @@ func (s *Source) Versions(ctx context.Context, path string) (texts [][]byte, err
 type CommitPatch = patch.Patch
 
 // Branch is a branch and the commit that it is at, a full hash.
-type Branch struct{ Name, Commit string }
+type Branch = refs.Ref
 
 // Branches lists the user's branches that are named prefix or lie under it, in
 // the order of their names: "reprise" lists reprise/issue-1, "reprise/issue-1"
@@ -89,13 +90,12 @@ func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []B
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
 	}
-	out, err := s.inspect(ctx, "for-each-ref", "--format=%(objectname) %(refname)", strings.TrimSuffix(folder+prefix, "/"))
+	out, err := s.inspect(ctx, "for-each-ref", refs.Format, strings.TrimSuffix(folder+prefix, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
-	for line := range strings.Lines(string(out)) {
-		commit, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		all = append(all, Branch{strings.TrimPrefix(name, folder), commit})
+	for _, b := range refs.Parse(out) {
+		all = append(all, Branch{Name: strings.TrimPrefix(b.Name, folder), Commit: b.Commit})
 	}
 	return all, nil
 }

@@ -1,11 +1,8 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
@@ -50,12 +47,4 @@ func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.R
 		}
 	}
 	return all
-}
-
-// NewestFirst gives the keys of a map by ids of issues, the highest number first, which is
-// the issue that was opened last.
-func NewestFirst[V any](of map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
-	})
 }

@@ -30,11 +30,12 @@ const (
 	mostOtherText  = 120
 )
 
-// neighbours are the other open runs of the repository: by their branches here and, as
-// it was fetched last, on origin.
+// neighbours are the other open runs of the repository: by their branches here and on
+// origin.
 type neighbours struct {
-	of  *Workspace
-	env environ.Env
+	of   *Workspace
+	env  environ.Env
+	afar *afar
 }
 
 // tell gives what agents are told of them. One that cannot be read is left out, as it
@@ -43,14 +44,32 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, e
 	if n.of.Source == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
 		return nil, nil
 	}
-	all, err := n.open(ctx)
+	n.afar.mu.Lock()
+	defer n.afar.mu.Unlock()
+	survey, err := n.afar.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own := append(scope.Touches(run), n.changed(ctx, run.BaseCommit, n.of.Repo.Tip())...)
+	all, err := n.open(ctx, survey)
+	if err != nil {
+		return nil, err
+	}
+	all = all[:min(len(all), mostOthers)]
+	src := n.of.Source
+	if survey != nil { // a job has no commit but that which it checked out
+		src = survey.Source
+		begun := []string{run.BaseCommit}
+		for _, o := range all {
+			begun = append(begun, o.run.BaseCommit)
+		}
+		if err := survey.Need(ctx, begun...); err != nil {
+			return nil, err
+		}
+	}
+	own := append(scope.Touches(run), n.changed(ctx, src, run.BaseCommit, n.of.Repo.Tip())...)
 	var out []others.Run
-	for _, o := range all[:min(len(all), mostOthers)] {
-		files := append(n.changed(ctx, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
+	for _, o := range all {
+		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, otherOf(o.run, files, own))
 	}
 	return out, nil
@@ -64,27 +83,25 @@ type openRun struct {
 
 // open lists the runs of other issues that are not over, the one that moved last
 // first.
-func (n neighbours) open(ctx context.Context) ([]openRun, error) {
+func (n neighbours) open(ctx context.Context, survey *git.Survey) ([]openRun, error) {
 	newest := map[string]openRun{}
-	folder, _ := path.Split(n.env.Prefix()) // a prefix may end within a name, which git lists no branches by
-	for _, refs := range []string{"refs/heads/", "refs/remotes/origin/"} {
-		branches, err := n.of.Source.BranchesIn(ctx, refs, folder)
+	branches, _ := n.afar.places(survey)
+	for _, p := range branches {
+		err := p.each(ctx, func(id, commit string) {
+			if id == n.of.Issue.ID {
+				return
+			}
+			data, err := p.src.ReadFile(ctx, commit, RecordFile(id))
+			if err != nil {
+				return // a branch of another kind, or one that cannot be read
+			}
+			run, err := metadata.Parse(data, n.env.Branch(id))
+			if known, there := newest[id]; err == nil && (!there || run.UpdatedAt.After(known.run.UpdatedAt)) {
+				newest[id] = openRun{run, commit}
+			}
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, b := range branches {
-			id, ok := strings.CutPrefix(b.Name, n.env.Prefix())
-			if !ok || id == n.of.Issue.ID || metadata.CheckID(id) != nil {
-				continue
-			}
-			data, err := n.of.Source.ReadFile(ctx, b.Commit, RecordFile(id))
-			if err != nil {
-				continue // a branch of another kind, or one that cannot be read
-			}
-			run, err := metadata.Parse(data, b.Name)
-			if known, there := newest[id]; err == nil && (!there || run.UpdatedAt.After(known.run.UpdatedAt)) {
-				newest[id] = openRun{run, b.Commit}
-			}
 		}
 	}
 	var all []openRun
@@ -101,8 +118,8 @@ func (n neighbours) open(ctx context.Context) ([]openRun, error) {
 
 // changed lists the files that differ between two commits, besides those of reprise;
 // none where that cannot be said, such as in a clone that lacks the commits.
-func (n neighbours) changed(ctx context.Context, from, to string) []string {
-	change, err := n.of.Source.Difference(ctx, from, to, path.Dir(phases.Folder(n.of.Issue.ID)))
+func (n neighbours) changed(ctx context.Context, src *git.Source, from, to string) []string {
+	change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.of.Issue.ID)))
 	if err != nil {
 		return nil
 	}
@@ -130,8 +147,8 @@ func otherOf(run metadata.Run, files, own []string) others.Run {
 }
 
 // spender knows what the other runs of the repository have spent today: by their branches
-// here and, as it was fetched last, on origin, by the records that are kept, and by what
-// they have saved on this machine since.
+// here and on origin, by the records that are kept, and by what they have saved on this
+// machine since.
 type spender struct {
 	neighbours
 	told map[string]bool // records that cannot be read, which a person was told of
@@ -142,13 +159,22 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	if s.of.Plan.Budget.RepoDayUSD == 0 || s.of.Source == nil || s.of.backend.Agent != nil { // branches that a test keeps in memory
 		return nil, nil
 	}
-	commits, err := s.commits(ctx)
+	s.afar.mu.Lock()
+	defer s.afar.mu.Unlock()
+	survey, err := s.afar.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.of.Source.Shallow && !s.told[""] {
-		s.told[""] = true
-		_, _ = fmt.Fprintln(s.env.Stderr, "reprise: this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
+	commits, err := s.commits(ctx, survey)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.told[""]:
+	case survey == nil && s.of.Source.Shallow:
+		s.warn("this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
+	case survey != nil && s.afar.left > 0:
+		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.left))
 	}
 	spent := map[[2]string]daily.Spent{} // of each run, by its issue and id: history only grows, so that the most counts
 	count := func(r metadata.Run, id string) {
@@ -158,9 +184,9 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 		}
 	}
 	for id, all := range commits {
-		for commit := range all {
+		for commit, src := range all {
 			file := RecordFile(id)
-			data, err := ReadOf(ctx, s.of.Source, commit, id)(file)
+			data, err := ReadOf(ctx, src, commit, id)(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // a branch of another kind
 			}
@@ -188,26 +214,26 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	return slices.SortedFunc(maps.Values(spent), func(a, b daily.Spent) int { return strings.Compare(a.Issue, b.Issue) }), nil
 }
 
-// commits gives, by the ids of issues, the commits that may have the record of a run.
-func (s spender) commits(ctx context.Context) (map[string]map[string]bool, error) {
-	all := map[string]map[string]bool{}
-	folder, _ := path.Split(s.env.Prefix()) // a prefix may end within a name, which git lists no branches by
-	for refs, within := range map[string][2]string{
-		"refs/heads/": {folder, s.env.Prefix()}, "refs/remotes/origin/": {folder, s.env.Prefix()}, git.KeptRefs: {"", RecordName("")},
-	} {
-		branches, err := s.of.Source.BranchesIn(ctx, refs, within[0])
+// warn says once how far what is counted may be trusted.
+func (s spender) warn(what string) {
+	s.told[""] = true
+	_, _ = fmt.Fprintln(s.env.Stderr, "reprise: "+what)
+}
+
+// commits gives, by the ids of issues, the commits that may have the record of a run, and
+// where each is.
+func (s spender) commits(ctx context.Context, survey *git.Survey) (map[string]map[string]*git.Source, error) {
+	all := map[string]map[string]*git.Source{}
+	branches, records := s.afar.places(survey)
+	for _, p := range slices.Concat(branches, records) {
+		err := p.each(ctx, func(id, commit string) {
+			if all[id] == nil {
+				all[id] = map[string]*git.Source{}
+			}
+			all[id][commit] = p.src
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, b := range branches {
-			id, ok := strings.CutPrefix(b.Name, within[1])
-			if !ok || metadata.CheckID(id) != nil {
-				continue
-			}
-			if all[id] == nil {
-				all[id] = map[string]bool{}
-			}
-			all[id][b.Commit] = true
 		}
 	}
 	return all, nil

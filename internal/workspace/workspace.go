@@ -4,14 +4,12 @@
 package workspace
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 
@@ -61,6 +59,7 @@ type Workspace struct {
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	elsewhere   int                 // attempts that other machines have made
 	tree        git.Options         // with which Repo was opened
+	afar        *afar               // other runs that are on origin; nil: nobody has asked
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -75,6 +74,7 @@ func (w *Workspace) Close() error {
 	if w.Repo.New() {
 		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
 	}
+	w.afar.Close()
 	err := errors.Join(w.besides.Close(), w.Repo.Close())
 	w.clean()
 	return err
@@ -95,6 +95,9 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	if err != nil {
 		return nil, err
 	}
+	w.afar.Close() // of an engine before
+	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
+	near := neighbours{w, env, w.afar}
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
@@ -105,7 +108,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
-		Others: neighbours{w, env}.tell, Spent: spender{neighbours{w, env}, map[string]bool{}}.today, Committed: told(w, env, o, opts),
+		Others: near.tell, Spent: spender{near, map[string]bool{}}.today, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
@@ -173,22 +176,6 @@ const StopTime = 20 * time.Second
 func (w *Workspace) Paused(run metadata.Run) bool {
 	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Tree()), PauseFile))
 	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*StopTime
-}
-
-// RecordFile is the path of a run's record on its branch.
-func RecordFile(id string) string { return path.Join(phases.Folder(id), metadata.File) }
-
-// RecordName is the name by which the record of a run is kept when its folder is
-// taken off its branch.
-func RecordName(id string) string { return path.Base(phases.Folder(id)) }
-
-// KeptRef is the full name by which the record of a run is kept.
-func KeptRef(id string) string { return git.KeptRefs + RecordName(id) }
-
-// ReadOf gives how files of a run's folder are read from a branch or a commit, also
-// where the folder was taken off it.
-func ReadOf(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
-	return func(name string) ([]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), name) }
 }
 
 // store keeps the record beside the work, between two commits.

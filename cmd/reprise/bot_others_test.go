@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+)
+
+const spendsTogether = `
+name: "own"
+agents: own: {use: "command", command: ["worker"]}
+budget: repo_day_usd: 0.5
+phases: [
+	{name: "plan", goal: "Plan.", review: false, report: {tasks?: [...{id: string, title: string, goal: string, files?: [...string]}]}},
+	{name: "build", goal: "Build.", access: "tree", review: false},
+	{name: "ask", goal: "Ask.", review: false, report: questions?: [...string]},
+]
+`
+
+// A job checks out the default branch alone. It knows of the runs that other jobs have
+// pushed all the same: what they change, and what they have spent today.
+func TestOtherRunsOfOtherJobs(t *testing.T) {
+	h := newStage(t, spendsTogether)
+	h.forge.AddIssue(hubRepo, githubtest.Issue{Number: 3, Title: "Say goodbye", Author: "bob"})
+	h.write("home/plan-execute", `cp "$REPRISE_TASK_FILE" "$HOME/plan-task"
+echo planned >>"$REPRISE_ARTIFACT"
+echo '{"structured": {"tasks": [{"id": "t1", "title": "Greet in Welsh", "goal": "G", "files": ["welsh.txt"]}]}, "usage": {"cost_usd": 0.3}}'
+exit 0
+`)
+	h.write("home/build-execute", changesCode)
+	h.write("home/ask-execute", `echo asked >>"$REPRISE_ARTIFACT"
+echo '{"structured": {"questions": ["REST?"]}}'
+exit 0
+`)
+	h.comment("ada", "/run").end(anyCode).wants("reason-code", "waiting")
+	if told := h.read("home/plan-task"); strings.Contains(told, "Open runs of this repository") {
+		t.Errorf("no other run is open, and the agent is told of one:\n%s", told)
+	}
+	h.publish(map[string]string{"more.txt": "main goes on, so that no job has the commit that the first run began with\n"})
+
+	job := h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(3, "ada", "/run"), "created", "")).end(anyCode)
+	job.wants("issue", "3", "status", "waiting", "reason-code", "day_budget", "phase", "build")
+	has(t, "the task of the second plan", h.read("home/plan-task"), "Open runs of this repository", "7: ", "- Greet in Welsh", "files: code.txt, welsh.txt")
+	has(t, "what the job says", job.said.String(), "issue 3: $0.30, issue 7: $0.30")
+	if said := job.said.String(); strings.Contains(said, "was not fetched as a whole") {
+		t.Errorf("the job believes that it knows of no other run:\n%s", said)
+	}
+	if got := h.calls(); got != "plan execute, build execute, ask execute, plan execute" {
+		t.Errorf("the agent was called for %s", got)
+	}
+}

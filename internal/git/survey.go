@@ -1,0 +1,95 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/objects"
+	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/git/refs"
+)
+
+// Survey is what origin has of many branches now, fetched to be looked at. Its Source has
+// them as branches of origin, and all that the user's repository holds as objects; the
+// branches of the user are not in it, and nothing of it is in the user's repository.
+type Survey struct {
+	*Source
+	line   line
+	tried  map[string]bool // commits that origin was asked for
+	remove func()
+}
+
+// What is taken of what others have pushed.
+const (
+	mostNames    = 4 << 20                   // bytes of the list of refs
+	mostFile     = "--filter=blob:limit=64m" // where origin can do that; no record is larger
+	surveyWithin = time.Minute               // for each answer of origin
+)
+
+// NewSurvey fetches the newest commits of refs of origin whose full names begin as within
+// says; of all that there are, choose says which. The token, if not nil, is used in place
+// of the user's own credentials. It lies in a folder that no agent can write to; what a
+// process that was killed has left there is removed. The result has to be closed.
+func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Context) (string, error), within []string, choose func([]Branch) []Branch) (*Survey, error) {
+	if s.origin == nil {
+		return nil, errors.New("there is no origin")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	remove, err := s.apartIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}, remove}
+	*v.Source = *s
+	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
+	v.store = &store{Place: func(context.Context) (program.Call, error) { return v.inspection(), nil }}
+	out, err := v.talk(ctx, append([]string{"ls-remote", "--refs", "--end-of-options", v.origin.fetch}, refs.Beginning(within)...)...)
+	if chosen := choose(refs.Parse(out)); err == nil && len(chosen) > 0 {
+		err = v.fetch(ctx, refs.Fetched(chosen)...)
+	}
+	if err != nil {
+		v.Close()
+		return nil, fmt.Errorf("fetch branches of origin: %w", err)
+	}
+	return v, nil
+}
+
+// Need fetches those of some commits that are not here, each alone. One that origin does
+// not give stays missing, and is not asked for again.
+func (v *Survey) Need(ctx context.Context, commits ...string) error {
+	within, stop := context.WithTimeout(ctx, surveyWithin)
+	defer stop()
+	for _, commit := range commits {
+		if !objects.IsHash(commit) || v.tried[commit] {
+			continue
+		}
+		v.tried[commit] = true
+		if found, err := v.store.Ask(within, commit); err != nil || found[0].Kind == "" {
+			_ = v.fetch(within, "+"+commit+":refs/reprise/needed/"+commit) // a record of others may name any
+		}
+	}
+	return ctx.Err()
+}
+
+// fetch leaves nothing in the configuration by which git would ask origin for the files
+// that were left out: they are not here.
+func (v *Survey) fetch(ctx context.Context, what ...string) error {
+	_, err := v.talk(ctx, append(append(fetchArgs(), "--depth=1", mostFile, "--end-of-options", v.origin.fetch), what...)...)
+	return errors.Join(err, os.WriteFile(filepath.Join(v.CommonDir, "config"), []byte(v.basics()), 0o644))
+}
+
+func (v *Survey) talk(ctx context.Context, args ...string) ([]byte, error) {
+	return v.line.do(ctx, program.Call{Dir: v.CommonDir, Env: []string{"GIT_DIR=" + v.CommonDir}, Args: args, Limit: mostNames})
+}
+
+// Close removes what was fetched.
+func (v *Survey) Close() {
+	v.store.Close()
+	v.remove()
+}

@@ -1,0 +1,136 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// What is asked of origin about other runs: how many branches and kept records at most,
+// those of the newest issues, and how long an answer is good for.
+const (
+	mostAfar = 200 // of each of the two
+	afarFor  = 5 * time.Minute
+)
+
+// afar is what other machines have pushed of runs: the checkout of a job brings only the
+// default branch, and other clones what they have fetched last.
+type afar struct {
+	env     environ.Env
+	src     *git.Source
+	dir     string                                // of the survey, in the folder of the run
+	token   func(context.Context) (string, error) // for origin; nil: the user's own credentials
+	pushes  bool                                  // the run goes to origin
+	records bool                                  // those that are kept are of use, too
+
+	mu     sync.Mutex  // held while a survey is in use
+	survey *git.Survey // nil: none was made yet, or could not be made
+	asked  time.Time   // when origin was asked last; zero: never
+	told   bool        // that origin did not answer
+	left   int         // branches and records that were left out, as there are too many
+}
+
+// look gives the newest survey, which its caller uses with mu held. It is nil for a run that
+// does not go to origin, and where origin does not answer, which a person is told once.
+func (a *afar) look(ctx context.Context) (*git.Survey, error) {
+	now := a.env.Now()
+	if !a.pushes || !a.asked.IsZero() && now.Sub(a.asked) < afarFor {
+		return a.survey, nil
+	}
+	a.close()
+	a.asked = now
+	within := []string{"refs/heads/" + a.env.Prefix()}
+	if a.records {
+		within = append(within, git.KeptRefs+RecordName(""))
+	}
+	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Branch) (some []git.Branch) {
+		a.left = 0
+		for _, prefix := range within {
+			chosen, left := newestOf(all, prefix, mostAfar)
+			some, a.left = append(some, chosen...), a.left+left
+		}
+		return some
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil && !a.told {
+		a.told = true
+		_, _ = fmt.Fprintf(a.env.Stderr, "reprise: %v; of other runs only what is here is known\n", err)
+	}
+	a.survey = survey
+	return survey, nil
+}
+
+// newestOf gives those refs of runs that begin with a prefix whose issues were opened last,
+// and how many there are besides.
+func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, left int) {
+	of := map[string]git.Branch{}
+	for _, b := range all {
+		if id, is := strings.CutPrefix(b.Name, prefix); is && metadata.CheckID(id) == nil {
+			of[id] = b
+		}
+	}
+	ids := NewestFirst(of)
+	for _, id := range ids[:min(len(ids), most)] {
+		some = append(some, of[id])
+	}
+	return some, len(ids) - len(some)
+}
+
+// place is where refs are looked for.
+type place struct {
+	src    *git.Source
+	folder string // of refs
+	within string // the prefix of branches there that git lists
+	prefix string // of the names of runs
+}
+
+// places gives where other runs may be: the user's branches, those of origin as the survey
+// has them or, without one, as they were fetched last, and records that are kept.
+func (a *afar) places(survey *git.Survey) (branches, records []place) {
+	folder, _ := path.Split(a.env.Prefix()) // a prefix may end within a name, which git lists no branches by
+	here, there := a.src, a.src
+	records = []place{{here, git.KeptRefs, "", RecordName("")}}
+	if survey != nil {
+		there = survey.Source
+		records = append(records, place{there, git.KeptRefs, "", RecordName("")})
+	}
+	return []place{{here, "refs/heads/", folder, a.env.Prefix()}, {there, "refs/remotes/origin/", folder, a.env.Prefix()}}, records
+}
+
+// each calls f for the runs whose names are at a place, by the ids of their issues.
+func (p place) each(ctx context.Context, f func(id, commit string)) error {
+	all, err := p.src.BranchesIn(ctx, p.folder, p.within)
+	for _, b := range all {
+		if id, ok := strings.CutPrefix(b.Name, p.prefix); ok && metadata.CheckID(id) == nil {
+			f(id, b.Commit)
+		}
+	}
+	return err
+}
+
+// Close removes what was fetched, also by a process before this one that was killed.
+func (a *afar) Close() {
+	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.close()
+		_ = folders.RemoveAll(a.dir) // what is left is removed by the next run
+	}
+}
+
+func (a *afar) close() {
+	if a.survey != nil {
+		a.survey.Close()
+		a.survey = nil
+	}
+}
