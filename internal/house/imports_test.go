@@ -657,6 +657,7 @@ var rooms = map[string][]string{
 		"pipelines/protection",
 	},
 	"internal/definition": {
+		"internal/folders",
 		"internal/agents",
 		"internal/exit",
 		"internal/git",

@@ -3,15 +3,12 @@ package workspace
 import (
 	"cmp"
 	"context"
-	"errors"
-	"os"
 	"path"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -113,7 +110,7 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 // the command line names, as it lies in the repository.
 func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 	committed := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
-	here := func(name string) ([]byte, error) { return documentIn(w.Source.Dir, name) }
+	here := func(name string) ([]byte, error) { return definition.DocumentIn(w.Source.Dir, name) }
 	all, err := definition.Documents(w.Plan, o.Docs, committed, here)
 	if err != nil {
 		return exit.AsUsage(err)
@@ -127,27 +124,6 @@ func (w *Workspace) takeDocuments(ctx context.Context, o Options) error {
 		w.Frozen[phases.GivenFile(w.Run, phase)] = d.Text
 	}
 	return nil
-}
-
-// documentIn reads a document of people as it lies in a repository: an ordinary file, in
-// folders. A link could lead to what nobody means to hand on, such as the settings of git.
-func documentIn(repository, name string) ([]byte, error) {
-	root, err := os.OpenRoot(repository)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }() // opened for reading
-	if _, err := root.Lstat(name); err != nil {
-		return nil, err
-	}
-	if folders.Beyond(root, name) {
-		return nil, errors.New("it lies behind a symbolic link; name the file itself")
-	}
-	data, err := folders.ReadFile(root, name, definition.MostDocument)
-	if errors.Is(err, folders.ErrNoFile) {
-		return nil, errors.New("it is no file, or a symbolic link to one; name the file itself")
-	}
-	return data, err
 }
 
 // Choose gives a run that is about to begin the pipeline of that name, and says why.
