@@ -120,11 +120,14 @@ func (g *gitDir) config() string { return g.src.basics() + g.converting() }
 // guard restores the files that decide how git reads this directory. Nobody
 // else should write there; if an agent without a sandbox did, that has no
 // effect.
-func (g *gitDir) guard() error {
-	if err := os.Remove(g.home("commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (g *gitDir) guard() error { return errors.Join(g.guardLFS(), guardDir(g.dir, g.config())) }
+
+// guardDir sees to it that git reads the given configuration in a directory and no other.
+func guardDir(dir, config string) error {
+	if err := os.Remove(filepath.Join(dir, "commondir")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return errors.Join(g.guardLFS(), folders.PutFile(g.home("config"), []byte(g.config())))
+	return folders.PutFile(filepath.Join(dir, "config"), []byte(config))
 }
 
 // unlockRun opens the run's own folders. A program can close them though it can

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/git/objects"
@@ -18,22 +17,17 @@ import (
 // branches of the user are not in it, and nothing of it is in the user's repository.
 type Survey struct {
 	*Source
-	line   line
-	tried  map[string]bool // commits that origin was asked for
-	remove func()
+	line  line
+	tried map[string]bool // commits that origin was asked for
 }
 
-// What is taken of what others have pushed.
-const (
-	mostNames    = 4 << 20                   // bytes of the list of refs
-	mostFile     = "--filter=blob:limit=64m" // where origin can do that; no record is larger
-	surveyWithin = time.Minute               // for each answer of origin
-)
+// surveyWithin is how long origin has for an answer.
+const surveyWithin = time.Minute
 
 // NewSurvey fetches the newest commits of refs of origin whose full names begin as within
 // says; of all that there are, choose says which. The token, if not nil, is used in place
-// of the user's own credentials. It lies in a folder that no agent can write to; what a
-// process that was killed has left there is removed. The result has to be closed.
+// of the user's own credentials. It lies in dir, which no agent in a sandbox may write to;
+// what a process that was killed has left there is removed. The result has to be closed.
 func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Context) (string, error), within []string, choose func([]Branch) []Branch) (*Survey, error) {
 	if s.origin == nil {
 		return nil, errors.New("there is no origin")
@@ -41,11 +35,10 @@ func NewSurvey(ctx context.Context, s *Source, dir string, token func(context.Co
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	remove, err := s.apartIn(dir)
-	if err != nil {
+	if _, err := s.apartIn(dir); err != nil {
 		return nil, err
 	}
-	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}, remove}
+	v := &Survey{&Source{}, line{src: s, remote: s.origin, token: token, patience: surveyWithin}, map[string]bool{}}
 	*v.Source = *s
 	v.CommonDir, v.promisors = dir, nil // what is missing is not fetched one by one
 	v.store = &store{Place: func(context.Context) (program.Call, error) { return v.inspection(), nil }}
@@ -77,19 +70,24 @@ func (v *Survey) Need(ctx context.Context, commits ...string) error {
 	return ctx.Err()
 }
 
-// fetch leaves nothing in the configuration by which git would ask origin for the files
-// that were left out: they are not here.
+// fetch asks origin to leave files out that are larger than any record.
 func (v *Survey) fetch(ctx context.Context, what ...string) error {
-	_, err := v.talk(ctx, append(append(fetchArgs(), "--depth=1", mostFile, "--end-of-options", v.origin.fetch), what...)...)
-	return errors.Join(err, os.WriteFile(filepath.Join(v.CommonDir, "config"), []byte(v.basics()), 0o644))
+	_, err := v.talk(ctx, append(append(fetchArgs(), "--depth=1", "--filter=blob:limit=64m", "--end-of-options", v.origin.fetch), what...)...)
+	return err
 }
 
-func (v *Survey) talk(ctx context.Context, args ...string) ([]byte, error) {
-	return v.line.do(ctx, program.Call{Dir: v.CommonDir, Env: []string{"GIT_DIR=" + v.CommonDir}, Args: args, Limit: mostNames})
+// talk reads no configuration that something else has written, and leaves none by which
+// git would ask origin for the files that were left out: they are not here.
+func (v *Survey) talk(ctx context.Context, args ...string) (out []byte, err error) {
+	if err = guardDir(v.CommonDir, v.basics()); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, guardDir(v.CommonDir, v.basics())) }()
+	return v.line.do(ctx, program.Call{Dir: v.CommonDir, Env: []string{"GIT_DIR=" + v.CommonDir}, Args: args, Limit: 4 << 20})
 }
 
 // Close removes what was fetched.
 func (v *Survey) Close() {
 	v.store.Close()
-	v.remove()
+	_ = os.RemoveAll(v.CommonDir) // what is left, the next survey removes
 }

@@ -150,6 +150,41 @@ func TestTokenGoesToTheRemoteOnly(t *testing.T) {
 	}
 }
 
+// A survey is made while agents work: what one without a sandbox writes into its folder
+// leads the token nowhere else.
+func TestTokenOfASurvey(t *testing.T) {
+	var evilRequests atomic.Int32
+	evil := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { evilRequests.Add(1) }))
+	defer evil.Close()
+	good := newGitServer(t, "Basic "+program.Basic("x-access-token", token))
+	user, bare := good.served(t)
+	sh(t, bare, "branch", "reprise/issue-8")
+	src, err := Find(t.Context(), user)
+	must(t, err)
+	give := func(context.Context) (string, error) { return token, nil }
+	v, err := NewSurvey(t.Context(), src, filepath.Join(realTemp(t), "origin"), give, []string{"refs/heads/reprise/"}, func(all []Branch) []Branch { return all })
+	must(t, err)
+	defer v.Close()
+	if all, err := v.BranchesIn(t.Context(), "refs/remotes/origin/", "reprise"); err != nil || len(all) != 1 {
+		t.Errorf("fetched %v, %v", all, err)
+	}
+	tree := sh(t, bare, "rev-parse", "HEAD^{tree}")
+	later := sh(t, bare, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit-tree", "-m", "m", tree)
+	sh(t, bare, "update-ref", "refs/heads/other", later)
+	write(t, filepath.Join(v.CommonDir, "config"), fmt.Sprintf("[url %q]\n\tinsteadOf = %s/\n[http]\n\tproxy = %[1]s\n", evil.URL+"/", good.URL))
+	elsewhere := realTemp(t)
+	sh(t, elsewhere, "init", "-q", "--bare")
+	write(t, filepath.Join(v.CommonDir, "commondir"), elsewhere)
+	must(t, v.Need(t.Context(), later))
+	v.store.Close() // which began in the other repository
+	if found, err := v.store.Ask(t.Context(), later); err != nil || found[0].Kind != "commit" {
+		t.Errorf("a commit that is needed: %+v, %v", found, err)
+	}
+	if n := evilRequests.Load(); n != 0 || len(good.seen) == 0 || len(good.leaks) > 0 {
+		t.Errorf("%d requests went to the evil host, %d with the token; arguments and environments that hold it: %q", n, len(good.seen), good.leaks)
+	}
+}
+
 func TestRefusedTokenIsInNoMessage(t *testing.T) {
 	t.Parallel()
 	server := newGitServer(t, "Basic another")

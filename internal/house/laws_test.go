@@ -48,7 +48,7 @@ const (
 // place here.
 var (
 	largeRooms = map[string]int{
-		"internal/git":               6288,
+		"internal/git":               6289,
 		"internal/github/githubtest": 3600,
 		"pipelines":                  3899,
 	}
