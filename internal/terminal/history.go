@@ -50,14 +50,39 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	for _, h := range all {
 		t.Add(append([]string{text.Clock(h.at)}, h.cells...)...)
 	}
+	r.narrow(&t)
 	for i, l := range t.Lines() {
 		said := t.Rows[i][len(t.Rows[i])-1]
-		if said == "" || r.width == 0 || ansi.StringWidth(l) <= r.width {
+		if r.width == 0 || ansi.StringWidth(l) <= r.width {
 			r.Line("%s", l)
 			continue
 		}
-		r.Line("%s", strings.TrimRight(strings.TrimSuffix(l, said), " ")) // there is no room behind it
-		r.Hung("    ", said)
+		r.Line("%s", text.Cut(strings.TrimRight(strings.TrimSuffix(l, said), " "), r.width)) // there is no room behind it
+		if said != "" {
+			r.Hung("    ", said)
+		}
+	}
+}
+
+// narrow leaves out what a terminal has no room for: tokens, of the time the year and the
+// seconds, then agents, how long they took, and cost. What is said of an entry goes below it.
+func (r historyReport) narrow(t *text.Table) {
+	for _, column := range []int{6, 0, 4, 8, 7} {
+		widest := 0
+		for i, l := range t.Lines() {
+			widest = max(widest, ansi.StringWidth(strings.TrimRight(strings.TrimSuffix(l, t.Rows[i][len(t.Rows[i])-1]), " ")))
+		}
+		if r.width == 0 || widest <= r.width {
+			return
+		}
+		for i, row := range t.Rows {
+			switch {
+			case column > 0:
+				row[column] = ""
+			case i > 0 && len(row[0]) == len("2006-01-02 15:04:05"):
+				row[0] = row[0][len("2006-"):len("2006-01-02 15:04")]
+			}
+		}
 	}
 }
 

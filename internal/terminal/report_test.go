@@ -74,6 +74,24 @@ func TestShowHistoryOnANarrowTerminal(t *testing.T) {
 	}
 }
 
+// An entry of the history is one line on a narrow terminal, and says when, where and what
+// came of it also on the narrowest.
+func TestEntriesOfTheHistoryFit(t *testing.T) {
+	run := progresstest.Plays(t, "en")["rolledback"].Run
+	for width, has := range map[int]string{80: "1  planning             execute  succeeded  $0.11", 64: "03-01 09:00        1  planning             execute  succeeded"} {
+		var b bytes.Buffer
+		ShowHistory(&b, run, Options{Width: width})
+		for line := range strings.Lines(b.String()) {
+			if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > width {
+				t.Errorf("%d cells of %d: %s", w, width, line)
+			}
+		}
+		if !strings.Contains(b.String(), has) {
+			t.Errorf("at %d cells it has no %q:\n%s", width, has, b.String())
+		}
+	}
+}
+
 func TestShowLongHistory(t *testing.T) {
 	run := progresstest.Plays(t, "en")["rolledback"].Run
 	entry := run.RollbackHistory[0]

@@ -116,7 +116,7 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	}
 	for _, x := range rows {
 		if x.Left != "" {
-			r.Line("%s", text.Cut(text.Join(": ", progress.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))), r.width))
+			r.prose(text.Join(": ", progress.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
 		}
 	}
 }
