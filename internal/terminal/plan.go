@@ -31,6 +31,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
 	facts.Add("CI", ciText(plan.CI))
 	facts.Add("pull request", text.Join(", ", text.If(plan.Labels == pipelines.LabelsCopy, "with the labels of the issue"), text.If(plan.Statuses, "with a commit status for each commit")))
+	facts.Add("jobs", text.If(plan.Jobs > 1, fmt.Sprintf("up to %d parts of a phase at the same time", plan.Jobs)))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
 	for _, o := range origin.Of(plan) {
 		facts.Add("from", originText(o))
@@ -96,7 +97,7 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the right "), p.Approve))
 	t.Add("written", text.Prefixed("by people: ", plan.Documents[p.Name]))
 	if s := p.SkipIf; s != nil {
-		t.Add("left out", text.Join("", text.Prefixed("when ", s.When), text.Prefixed("if this exits with 0: ", s.Run)))
+		t.Add("left out", text.Join("", text.Prefixed("when ", whenText(s.When)), text.Prefixed("if this exits with 0: ", s.Run)))
 	}
 	for i, line := range strings.Split(p.Report, "\n") {
 		// As it is written: on one line, a comment would take in what follows it.
@@ -273,7 +274,27 @@ func limitsText(p *pipelines.Phase) string {
 
 // ruleText says when a rule holds, and what it does then.
 func ruleText(i int, x pipelines.Rule) string {
-	return fmt.Sprintf("%d, when %s: %s", i+1, text.Flat(x.When), thenText(x.Then))
+	return fmt.Sprintf("%d, when %s: %s", i+1, whenText(x.When), thenText(x.Then))
+}
+
+// whenText gives a condition on one line, without what it imports.
+func whenText(when string) string {
+	if _, body, has := strings.Cut(when, "\n\n"); has && strings.HasPrefix(when, "import ") {
+		when = "{\n" + body + "\n}"
+	}
+	var all strings.Builder
+	for line := range strings.FieldsFuncSeq(when, func(r rune) bool { return r == '\n' }) {
+		line = strings.TrimSpace(line)
+		switch before := all.String(); {
+		case before == "" || line == "":
+		case strings.ContainsRune("{[(,", rune(before[len(before)-1])) || strings.ContainsRune("}])", rune(line[0])):
+			all.WriteByte(' ')
+		default:
+			all.WriteString(", ")
+		}
+		all.WriteString(line)
+	}
+	return text.Flat(all.String())
 }
 
 // thenText says what a rule does.

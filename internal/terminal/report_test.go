@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines/skipping"
 	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
@@ -117,6 +119,24 @@ func TestShowPlan(t *testing.T) {
 	var b bytes.Buffer
 	ShowPlan(&b, progresstest.SamplePlan("en"), Options{})
 	progresstest.Golden(t, "plan.txt", b.String())
+}
+
+// A condition is one line that reads as CUE, without what it imports; how many parts work
+// at the same time is said as well.
+func TestShowPlanWithConditions(t *testing.T) {
+	plan := progresstest.SamplePlan("en")
+	plan.Jobs, plan.Phases = 4, slices.Clone(plan.Phases)
+	plan.Phases[1].SkipIf = &skipping.If{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
+	var b bytes.Buffer
+	ShowPlan(&b, plan, Options{})
+	for _, want := range []string{
+		`when { issue: { labels: list.MatchN(>0, "internal"), title: "x" }, cost: usd: >1 }`,
+		"up to 4 parts of a phase at the same time\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %s:\n%s", want, b.String())
+		}
+	}
 }
 
 // Agents are shown with what they are given, where they are given something.
