@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
 	"github.com/reprise-ci/reprise/pipelines/tools"
 )
@@ -119,6 +120,19 @@ func TestShowPlan(t *testing.T) {
 	var b bytes.Buffer
 	ShowPlan(&b, progresstest.SamplePlan("en"), Options{})
 	progresstest.Golden(t, "plan.txt", b.String())
+}
+
+// Why a phase was left out is said in full on a narrow terminal, too.
+func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
+	p := progresstest.NewPlay(t, "en")
+	p.Next(p.Work(0))
+	why := metadata.Because("skip_if_passed", "run", "! test -d migrations && ! test -d schemas")
+	run := leaving.Out(p.Run, p.Run.Phases[1].Name, why, p.Run.UpdatedAt)
+	var b bytes.Buffer
+	ShowStatus(&b, p.Plan, run, Options{Width: 40})
+	if want := "with 0: ! test -d migrations && ! test -d schemas"; !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+		t.Errorf("it does not say %q:\n%s", want, b.String())
+	}
 }
 
 // A condition is one line that reads as CUE, without what it imports; how many parts work
