@@ -34,7 +34,7 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 			return Stop{}, false
 		}
 	}
-	return Stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.Unix()), run.Stop.At}, true
+	return Stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.UnixMilli()), run.Stop.At}, true
 }
 
 // NoticeMarker is the first line of the comment that tells people of a stop.
@@ -62,7 +62,7 @@ func GivenUp(run metadata.Run) (marker, body string) {
 	if n := len(run.Approvals); n > 0 {
 		who = run.Approvals[n-1].By
 	}
-	marker = MarkerOf("given-up", fmt.Sprintf("%s/%d", run.IssueNumber, run.Stop.At.Unix()))
+	marker = MarkerOf("given-up", fmt.Sprintf("%s/%d", run.IssueNumber, run.Stop.At.UnixMilli()))
 	return marker, w.reply(marker, []string{
 		markdown.Quote("**"+w.Shown("closed given up", "who", markdown.Code(markdown.Truncate(who, 60)))+"**", markdown.Truncate(phases.GivenUp(run).In(w.Catalogue), 4_000)),
 		w.Shown("after given up"), markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL),
