@@ -215,7 +215,7 @@ func (a automatic) show(env environ.Env, w *workspace.Workspace) {
 		return
 	}
 	r.Line("")
-	terminal.ShowRollback(env.Stdout, w.Plan, a.back)
+	terminal.ShowRollback(env.Stdout, w.Plan, a.back, terminal.ShowOptions(env))
 	if a.Acted {
 		return
 	}

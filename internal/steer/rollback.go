@@ -65,7 +65,7 @@ func Back(ctx context.Context, env environ.Env, o Rollback, reasoned bool) (err 
 			}
 		}()
 	} else {
-		terminal.ShowRollback(env.Stdout, r.Plan, back)
+		terminal.ShowRollback(env.Stdout, r.Plan, back, terminal.ShowOptions(env))
 	}
 	if o.Dry {
 		_, _ = fmt.Fprintln(env.Stderr, r.Catalogue().Shown("dry"))

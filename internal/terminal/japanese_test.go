@@ -31,7 +31,7 @@ func TestShownInJapanese(t *testing.T) {
 		ShowHistory(&b, p.Run, Options{})
 		if err == nil {
 			written = string(files.Reason(back))
-			ShowRollback(&b, p.Plan, back)
+			ShowRollback(&b, p.Plan, back, Options{})
 		}
 		for line := range strings.Lines(b.String()) {
 			if strings.HasPrefix(line, "          ") || strings.Contains(written, strings.TrimSpace(line)) {

@@ -70,14 +70,14 @@ func (r planReport) agents(plan *pipelines.Pipeline) {
 		t.Add(text.Flat(name), text.Flat(text.Join(" ", append([]string{a.Use}, a.Command...)...)), strings.Join(models, ", "),
 			text.Prefixed("at most ", string(a.Access)), text.Prefixed("falls back to ", a.Fallback))
 	}
-	r.Table(&t, "  ")
+	r.joined(&t, "  ")
 	given := text.Table{}
 	for _, name := range slices.Sorted(maps.Keys(plan.Agents)) {
 		for _, what := range plan.Agents[name].Shown() {
 			given.Add(text.Flat(name), text.Flat(what))
 		}
 	}
-	r.Table(&given, "  ")
+	r.facts(&given, "  ")
 }
 
 // planPhase prints one phase.
@@ -132,7 +132,7 @@ func (r planReport) spare(spare []pipelines.Phase) {
 	for _, p := range spare {
 		t.Add(text.Flat(p.Name), text.Join("/", text.Flat(p.Folder), text.Flat(p.Writes)), text.Cut(text.Flat(p.Goal), 100))
 	}
-	r.Table(&t, "  ")
+	r.joined(&t, "  ")
 }
 
 // rules prints those after phases that a rule inserts; each other phase has

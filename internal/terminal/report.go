@@ -131,11 +131,43 @@ func (r Report) facts(t *text.Table, indent string) {
 	for i, l := range t.Lines() {
 		value := strings.TrimRight(t.Rows[i][1], " ")
 		if strings.HasPrefix(value, " ") { // code, in which a line end may count
-			r.Line("%s%s", indent, l)
+			r.source(indent+strings.TrimSuffix(l, value), value)
 			continue
 		}
 		r.Hung(indent+strings.TrimSuffix(l, value), value)
 	}
+}
+
+// joined prints a table; where a terminal has no room for it, what stands behind the first
+// column is one value, which is broken between words.
+func (r Report) joined(t *text.Table, indent string) {
+	if !r.tooWide(t, indent) {
+		r.Table(t, indent)
+		return
+	}
+	for i, row := range t.Rows {
+		t.Rows[i] = []string{row[0], text.Join(", ", row[1:]...)}
+	}
+	r.facts(t, indent)
+}
+
+// source prints a line of code behind what leads to it. Only a comment that takes the rest
+// of the line is broken between words on a terminal, into several.
+func (r Report) source(lead, line string) {
+	comment, is := strings.CutPrefix(strings.TrimLeft(line, " "), "// ")
+	begins := lead + strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))) + "// "
+	if room := r.width - ansi.StringWidth(begins); is && room > 20 {
+		next := strings.Repeat(" ", ansi.StringWidth(begins)-len("// ")) + "// "
+		line = begins + strings.ReplaceAll(folded(comment, room), "\n", "\n"+next)
+	} else {
+		line = lead + line
+	}
+	r.Line("%s", line)
+}
+
+// tooWide says whether a terminal has no room for the lines of a table.
+func (r Report) tooWide(t *text.Table, indent string) bool {
+	return r.width > 0 && slices.ContainsFunc(t.Lines(), func(l string) bool { return ansi.StringWidth(indent+l) > r.width })
 }
 
 // Hung prints a value behind what leads to it. A terminal has it broken between words,

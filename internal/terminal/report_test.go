@@ -177,8 +177,42 @@ func TestShowRewound(t *testing.T) {
 			r := p.Back("design", step, "The API must stay REST.\nSay why in the design.")
 			r.Paths = []string{"api/list.go"}
 			var b bytes.Buffer
-			ShowRollback(&b, p.Plan, r)
+			ShowRollback(&b, p.Plan, r, Options{})
 			progresstest.Golden(t, "rollback-"+string(step)+".txt", b.String())
 		})
+	}
+}
+
+// On a narrow terminal a rollback and a pipeline break between words.
+func TestNarrowReports(t *testing.T) {
+	const width = 50
+	p := progresstest.NewPlay(t, "en")
+	p.Passing("report")
+	var b bytes.Buffer
+	ShowRollback(&b, p.Plan, p.Back("design", metadata.Revise, "The API must stay REST, as other programs of ours that ask it say."), Options{Width: width})
+	plan := *p.Plan
+	plan.Phases = slices.Clone(plan.Phases)
+	plan.Phases[0].Report = "{\n\t// Whether callers outside of the repository have to change.\n\tbreaking: bool\n}"
+	ShowPlan(&b, &plan, Options{Width: width})
+	for line := range strings.Lines(b.String()) {
+		words := strings.Fields(line)
+		if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width && !strings.Contains(words[len(words)-1], "/") { // a path stays whole
+			t.Errorf("%d cells wide: %s", n, line)
+		}
+	}
+	for _, want := range []string{"*  design               completed, review: pass ->\n", "             // Whether callers outside of the\n", "             // repository have to change.\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, b.String())
+		}
+	}
+}
+
+// A narrow terminal has the cost of each phase, whatever else it has no room for.
+func TestNarrowStatus(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	var b bytes.Buffer
+	ShowStatus(&b, p.Plan, p.Run, Options{Width: 50})
+	if !strings.Contains(b.String(), "  cost") || !strings.Contains(b.String(), "$0.") {
+		t.Errorf("no cost in:\n%s", b.String())
 	}
 }

@@ -15,10 +15,10 @@ import (
 
 // ShowRollback prints what a rollback changes: the phases before and after,
 // what the next agent is told, the entry of the history, and every file.
-func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan) {
-	r, plan := rollbackReport{NewReport(w, Options{}).In(back.Run.Language)}, progress.Whole(plan)
+func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
+	r, plan := rollbackReport{NewReport(w, o).In(back.Run.Language)}, progress.Whole(plan)
 	e := back.Entry
-	r.Line("%s", r.Bold(r.Shown("rollback", "way", r.asked(r.wayBack(e), e))))
+	r.prose(r.Bold(r.Shown("rollback", "way", r.asked(r.wayBack(e), e))))
 	r.Line("")
 	r.beforeAndAfter(progress.RowsOf(plan, back.Before), progress.RowsOf(plan, back.Run))
 	r.context(back.Run.Phase(e.ToPhase))
@@ -34,7 +34,7 @@ type rollbackReport struct{ Report }
 
 // beforeAndAfter prints the phases; the ones that change are marked.
 func (r rollbackReport) beforeAndAfter(before, after []progress.Row) {
-	t := text.Table{}
+	t, narrow := text.Table{}, text.Table{}
 	t.Add("", r.Shown("phase column"), r.Shown("before"), r.Shown("after"))
 	changed := []bool{true}
 	for _, b := range before {
@@ -45,10 +45,15 @@ func (r rollbackReport) beforeAndAfter(before, after []progress.Row) {
 			sign = "*"
 		}
 		t.Add(sign, text.Flat(b.Rec.Name), was, is)
+		narrow.Add(sign+"  "+text.Flat(b.Rec.Name), text.Join(" -> ", was, text.If(was != is, is)))
 		changed = append(changed, was != is)
 	}
+	if r.tooWide(&t, "") {
+		r.facts(&narrow, "")
+		return
+	}
 	for i, l := range t.Lines() {
-		if l = text.Cut(l, r.width); !changed[i] {
+		if !changed[i] {
 			l = r.Faint(l)
 		}
 		r.Line("%s", l)
@@ -101,7 +106,14 @@ func (r rollbackReport) moves(moves map[string]string) {
 	for _, from := range slices.Sorted(maps.Keys(moves)) {
 		t.Add(text.Flat(from), "-> "+text.Flat(moves[from]))
 	}
-	r.Table(&t, "  ")
+	if !r.tooWide(&t, "  ") {
+		r.Table(&t, "  ")
+		return
+	}
+	for _, row := range t.Rows {
+		r.Line("  %s", row[0])
+		r.Line("    %s", row[1])
+	}
 }
 
 func (r rollbackReport) restored(paths []string) {

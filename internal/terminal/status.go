@@ -107,6 +107,13 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 		}
 		t.Add(cells...)
 	}
+	for _, column := range []int{6, 5, 8, 4} { // a narrow terminal rather has the cost than calls, rounds, times and steps
+		if r.tooWide(&t, "") {
+			for _, row := range t.Rows {
+				row[column] = ""
+			}
+		}
+	}
 	for i, l := range t.Lines() {
 		l = text.Cut(l, r.width)
 		if i > 0 {
