@@ -172,10 +172,11 @@ func explainCommand(env environ.Env) *cobra.Command {
 			if asJSON {
 				return text.PrintJSON(env.Stdout, map[string]any{"why": d.Why.In(prompts.Words("en")), "open": d.Open, "pipeline": d.Plan})
 			}
+			said := fmt.Sprintf("%s: %s\n", d.Plan.Name, d.Why.In(prompts.Words("en")))
 			if d.Open {
-				terminal.Tell(env.Stdout, fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules))
+				said = fmt.Sprintf("%s: %s. %s\nTo see one of them: reprise explain --pipeline NAME\n", pipelines.Auto, d.Why.In(prompts.Words("en")), choice.Rules)
 			}
-			_, _ = fmt.Fprintf(env.Stdout, "%s: %s\n\n", d.Plan.Name, text.If(d.Open, d.Plan.Description)+text.If(!d.Open, d.Why.In(prompts.Words("en"))))
+			terminal.Tell(env.Stdout, said)
 			for _, names := range d.Closed {
 				_, _ = fmt.Fprintf(env.Stdout, "Note: %s\n\n", names.In(prompts.Words("en")))
 			}

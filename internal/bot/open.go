@@ -79,8 +79,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	first := b.firstRun(ctx)
 	w, err := workspace.Open(ctx, b.env, b.opening(first))
 	if err == nil && w.Fresh && b.wasDeleted(ctx) {
-		// What was asked of that run is not asked of a new one. Or another job has just begun
-		// it: so the branch is looked for once more.
+		// What was asked of that run is not asked of a new one, if another job has not just begun it.
 		first = b.firstRun(ctx)
 		if err = w.Close(); err == nil {
 			w, err = workspace.Open(ctx, b.env, b.opening(first))
