@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 )
 
 const (
@@ -32,7 +33,7 @@ func (v value) text() (string, bool) {
 	if !v.quoted || v.size > len(v.raw) {
 		return "", false
 	}
-	if bytes.IndexByte(v.raw, '\\') < 0 {
+	if bytes.IndexByte(v.raw, '\\') < 0 && utf8.Valid(v.raw) {
 		return string(v.raw), true // most are like this, and it is much faster
 	}
 	var s string

@@ -69,6 +69,7 @@ func TestScan(t *testing.T) {
 func FuzzScan(f *testing.F) {
 	f.Add(`{"model":"m","a":{"b":[1,{"c":"\u00e9\\"}]}}`, 3)
 	f.Add(`{"a":{"b":1,"b":"2"},"model":null}`, 1)
+	f.Add("{\"model\":\"m\xfd\"}", 2)
 	f.Fuzz(func(t *testing.T, text string, size int) {
 		got := scanned(text, max(1, size))
 		if !json.Valid([]byte(text)) {
