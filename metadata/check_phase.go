@@ -68,15 +68,13 @@ func (c *checker) allowed(at place, from int) {
 	}
 }
 
-// lane checks where the work of a part is that is done beside others.
+// lane checks where the work of a phase or part is that is done beside others.
 func (c *checker) lane(at place, p *Phase) {
 	switch {
 	case p.Lane == nil:
 		return
-	case p.Task == "":
-		at.bad("lane", "is set, but the phase does no task of another")
 	case p.Status != PhaseInProgress && p.Status != PhaseFailed:
-		at.bad("lane", "is set, but the part is %s", p.Status)
+		at.bad("lane", "is set, but the phase is %s", p.Status)
 	}
 	at.filled("lane.base", p.Lane.Base)
 	at.commit("lane.base", p.Lane.Base)

@@ -220,7 +220,7 @@ func TestCheckTakes(t *testing.T) {
 		"nothing done yet": func(r *Run) {
 			r.Merges = nil
 			r.Status, r.Stop, r.CurrentPhase, r.Attempts, r.Decisions, r.RollbackHistory = Running, nil, "", nil, nil, nil
-			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews = nil, nil, nil, nil, nil
+			r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews, r.NotesChange = nil, nil, nil, nil, nil, nil
 			r.Phases, r.AllowanceFrom, r.IssueURL, r.Repository, r.BaseCommit = nil, 0, "", "", ""
 		},
 		"a phase that was skipped in spite of its review": func(r *Run) {

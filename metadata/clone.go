@@ -12,7 +12,7 @@ func (r Run) Clone() Run {
 	r.RollbackHistory = slices.Clone(r.RollbackHistory)
 	r.ExternalDocuments = maps.Clone(r.ExternalDocuments)
 	r.Execution.Lease = clonePointer(r.Execution.Lease)
-	r.Issue.Labels = slices.Clone(r.Issue.Labels)
+	r.Issue.Labels, r.Issue.Images = slices.Clone(r.Issue.Labels), slices.Clone(r.Issue.Images)
 	r.Decisions = slices.Clone(r.Decisions)
 	r.Tasks = slices.Clone(r.Tasks)
 	for i := range r.Tasks {
@@ -25,6 +25,9 @@ func (r Run) Clone() Run {
 	}
 	r.Approvals = slices.Clone(r.Approvals)
 	r.Children = slices.Clone(r.Children)
+	if r.NotesChange = clonePointer(r.NotesChange); r.NotesChange != nil {
+		r.NotesChange.Remove = slices.Clone(r.NotesChange.Remove)
+	}
 	r.Merges = slices.Clone(r.Merges)
 	for i := range r.Merges {
 		r.Merges[i].Conflicts = slices.Clone(r.Merges[i].Conflicts)

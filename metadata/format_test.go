@@ -48,8 +48,8 @@ func TestEveryVersionParses(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := sample()
-		if version < 3 { // it had no parts that are done at the same time, and took no note of the discussion
-			want.Issue.Discussion = ""
+		if version < 3 { // it had no parts that are done at the same time, and took no note of the discussion, images, labels and notes on the repository
+			want.Issue.Discussion, want.Issue.Images, want.GitHubIntegration.LabelsOn, want.NotesChange = "", nil, 0, nil
 			want.Phases = slices.DeleteFunc(want.Phases, func(p Phase) bool { return p.Lane != nil })
 		}
 		if version == 1 { // it had no parts of phases
@@ -106,7 +106,7 @@ func TestPhasesKeepTheirOrder(t *testing.T) {
 	r := sample()
 	r.CurrentPhase, r.Stop.Phase = "", ""
 	r.RollbackHistory, r.Attempts, r.Decisions, r.AllowanceFrom = nil, nil, nil, 0
-	r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews, r.Merges = nil, nil, nil, nil, nil, nil
+	r.Tasks, r.Questions, r.Approvals, r.Children, r.Reviews, r.Merges, r.NotesChange = nil, nil, nil, nil, nil, nil, nil
 	r.Phases = nil
 	for _, n := range names {
 		r.Phases = append(r.Phases, Phase{Name: n, Status: PhasePending})

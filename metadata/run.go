@@ -46,23 +46,25 @@ type Run struct {
 	GitHubIntegration GitHubIntegration `json:"github_integration"`
 	ExternalDocuments map[string]string `json:"external_documents,omitempty"`
 
-	Pipeline   Pipeline      `json:"pipeline"`
-	Execution  Execution     `json:"run"`
-	Cursor     string        `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
-	PullCursor string        `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
-	Issue      Issue         `json:"issue_snapshot"`
-	Attempts   []Attempt     `json:"attempts"`
-	Decisions  []Decision    `json:"decisions"`
-	Tasks      []Task        `json:"tasks"`
-	Questions  []Question    `json:"questions"`
-	Approvals  []Approval    `json:"approvals"`
-	Children   []Child       `json:"children,omitempty"`
-	Reviews    []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
-	CI         *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
-	Merges     []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
-	Budget     Budget        `json:"budget"`
-	Setup      []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
-	Baseline   []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
+	Pipeline   Pipeline   `json:"pipeline"`
+	Execution  Execution  `json:"run"`
+	Cursor     string     `json:"cursor"`                // id of the comment with the last command that was taken; empty if there is none
+	PullCursor string     `json:"pull_cursor,omitempty"` // the same for the comments on the pull request
+	Issue      Issue      `json:"issue_snapshot"`
+	Attempts   []Attempt  `json:"attempts"`
+	Decisions  []Decision `json:"decisions"`
+	Tasks      []Task     `json:"tasks"`
+	Questions  []Question `json:"questions"`
+	Approvals  []Approval `json:"approvals"`
+	Children   []Child    `json:"children,omitempty"`
+	// NotesChange is what a phase wants to have changed in the notes on the repository; nil: nothing.
+	NotesChange *NotesChange  `json:"notes_change,omitempty"`
+	Reviews     []PullReview  `json:"reviews,omitempty"` // in the order in which they were taken
+	CI          *CI           `json:"ci,omitempty"`      // nil: nobody asks what it says
+	Merges      []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
+	Budget      Budget        `json:"budget"`
+	Setup       []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
+	Baseline    []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
 	// against retry limits: a person's /retry, /rollback or a new start of a
@@ -117,6 +119,7 @@ type GitHubIntegration struct {
 	ProgressCommentURL string `json:"progress_comment_url,omitempty"`
 	NoticeCommentID    int64  `json:"notice_comment_id,omitzero"` // the newest one that told people of a stop
 	NoticeFor          string `json:"notice_for,omitempty"`       // of which
+	LabelsOn           int    `json:"labels_on,omitzero"`         // pull request that was given the labels of the issue
 }
 
 // Pipeline names the frozen pipeline of the run; its text lies beside this
@@ -169,6 +172,18 @@ type Issue struct {
 	// Discussion is the digest of what was said below it, which lies there as
 	// discussion.json; empty: the run took note of nothing.
 	Discussion string `json:"discussion,omitempty"`
+	// Images are those of the issue and of its discussion, in the order of their numbers.
+	Images []Image `json:"images,omitempty"`
+}
+
+// Image is an image that people see in an issue. Its bytes are on no branch: they lie
+// beside the run, on a machine that works on it.
+type Image struct {
+	URL    string `json:"url"`              // as the text has it
+	Digest string `json:"digest,omitempty"` // of the bytes; empty: they were not fetched
+	Type   string `json:"type,omitempty"`   // png, jpeg, gif or webp
+	Size   int    `json:"size,omitzero"`    // bytes
+	Why    Reason `json:"why,omitempty"`    // they were not fetched
 }
 
 // Budget is what may be spent. A zero limit means no limit. The first four

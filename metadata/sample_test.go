@@ -78,7 +78,7 @@ func sample() Run {
 		Baseline: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 800, FailsBefore: true, FailedTests: []string{"TestA"}, Flaky: true}},
 		Setup:    []CheckResult{{Name: "install", Run: "npm ci", Pass: true, DurationMS: 900}},
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
-		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, NoticeCommentID: 12, NoticeFor: "waiting-1", ProgressCommentURL: link + "#issuecomment-5"},
+		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, NoticeCommentID: 12, NoticeFor: "waiting-1", LabelsOn: 8, ProgressCommentURL: link + "#issuecomment-5"},
 		ExternalDocuments: map[string]string{"spec": "docs/spec.md", "api": "https://example.com/api"},
 		Pipeline:          Pipeline{Name: "full", Digest: "sha256:" + strings.Repeat("0a", 32), Definition: "sha256:" + strings.Repeat("0b", 32), Source: "builtin:full"},
 		Execution:         Execution{ID: "run-1", Attempt: 2, Push: true, Lease: &Lease{Owner: "job-3", Fence: 4, Expires: at(20)}},
@@ -93,7 +93,10 @@ func sample() Run {
 				},
 			}},
 		}},
-		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3", Discussion: "sha256:4"},
+		Issue: Issue{Title: "Say hello", Labels: []string{"reprise"}, Author: "alice", Digest: "sha256:3", Discussion: "sha256:4", Images: []Image{
+			{URL: "https://github.com/user-attachments/assets/5", Digest: "sha256:5", Type: "png", Size: 67},
+			{URL: "https://example.com/x.png", Why: Because("image_host", "host", "example.com")},
+		}},
 		Attempts: []Attempt{
 			{
 				N: 1, Phase: "planning", Step: Execute, Agent: "writer", Model: "opus", Session: "s-1", Confirmed: true, Status: Succeeded, FailedGates: []string{"Sound"}, Broke: "protected,size", Refused: "example.com:443 (2)",
@@ -120,6 +123,10 @@ func sample() Run {
 			{ID: "q2", Phase: "design", Generation: 1, Attempt: 4, Text: "How long?", AskedAt: at(8)},
 		},
 		Approvals: []Approval{{Phase: "planning", Generation: 1, Attempt: 1, Touched: 1, Digest: "0a", Role: "write", By: "alice", Comment: 4712, At: at(3)}},
+		NotesChange: &NotesChange{
+			Phase: "planning", Add: "- Run make gen first.", Remove: []string{"- Run make."}, Why: "Attempt 2 failed for it.",
+			Number: 12, URL: "https://github.com/octo/hello/pull/12", Done: "0123456789abcdef",
+		},
 		Children: []Child{
 			{ID: "c1", Phase: "planning", Title: "Speak French", Body: "It only speaks English.", Number: 9, URL: "https://github.com/octo/hello/issues/9"},
 			{ID: "c2", Phase: "design", Title: "Print in colour"},

@@ -128,16 +128,27 @@ func Approval(plan *pipelines.Pipeline, run metadata.Run) (phase, role string, w
 
 // ApprovalOf is Approval for the part of that name, if it waits for one.
 func ApprovalOf(plan *pipelines.Pipeline, run metadata.Run, part string) (phase, role string, why metadata.Reason, ok bool) {
-	for _, d := range Due(plan, run) {
-		rec, p := run.Phase(d.Phase), plan.Phase(d.Phase)
-		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || Unreviewed(p, rec) || ok && d.Phase != part {
-			continue
-		}
-		if r, because := approver(p, run, rec); r != "" {
-			phase, role, why, ok = d.Phase, r, because, true
+	for _, name := range Approvals(plan, run) {
+		if !ok || name == part {
+			role, why = approver(plan.Phase(name), run, run.Phase(name))
+			phase, ok = name, true
 		}
 	}
 	return phase, role, why, ok
+}
+
+// Approvals names what waits for an approval: a phase, or those of its parts that do.
+func Approvals(plan *pipelines.Pipeline, run metadata.Run) (names []string) {
+	for _, d := range Due(plan, run) {
+		rec, p := run.Phase(d.Phase), plan.Phase(d.Phase)
+		if rec == nil || p == nil || rec.Status != metadata.PhaseCompleted || Unreviewed(p, rec) {
+			continue
+		}
+		if role, _ := approver(p, run, rec); role != "" {
+			names = append(names, d.Phase)
+		}
+	}
+	return names
 }
 
 // Unreviewed reports whether a completed phase has to be reviewed again before

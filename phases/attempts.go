@@ -20,7 +20,7 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, st
 	if step == metadata.Revise {
 		d.Resume = sessionOf(run, rec.Written, d.Agent)
 	}
-	tries := Tries(run, rec, step)
+	tries := Tries(plan, run, rec, step)
 	if len(tries) == 0 {
 		return d
 	}
@@ -170,14 +170,14 @@ func CodeOf(c metadata.Class) metadata.Code {
 
 // Tries returns the attempts already made for the work at hand: the same
 // phase, step, generation and round, since a person last gave an allowance. Other
-// parts may have been worked on in between.
-func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
+// parts or phases beside it may have been worked on in between.
+func Tries(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata.Attempt {
 	var tries []metadata.Attempt
 	for _, a := range slices.Backward(run.Attempts) {
 		if a.N <= allowanceFrom(run, rec) {
 			break
 		}
-		if a.Phase != rec.Name && split.Beside(rec, run.Phase(a.Phase)) {
+		if a.Phase != rec.Name && (plan.Parallel || split.Beside(rec, run.Phase(a.Phase))) {
 			continue
 		}
 		if a.Phase != rec.Name || a.Generation != rec.Generation {
@@ -191,15 +191,15 @@ func Tries(run metadata.Run, rec *metadata.Phase, step metadata.Step) []metadata
 	return tries
 }
 
-// IntegratedSince names the parts whose work went in since a part beside them began, each
-// once.
+// IntegratedSince names the parts and phases whose work went in since one beside them began,
+// each once.
 func IntegratedSince(run metadata.Run, part string) (names []string) {
 	rec, began := run.Phase(part), 0
 	for _, a := range run.Attempts {
 		switch {
 		case a.Phase == part && a.Generation == rec.Generation && began == 0:
 			began = a.N
-		case began > 0 && a.Step == metadata.Integrate && a.Status == metadata.Succeeded && split.Beside(rec, run.Phase(a.Phase)) && !slices.Contains(names, a.Phase):
+		case began > 0 && a.Step == metadata.Integrate && a.Status == metadata.Succeeded && len(split.Parts(&run, a.Phase)) == 0 && !slices.Contains(names, a.Phase):
 			names = append(names, a.Phase)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/request"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -65,13 +66,13 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		return Rollback{}, false
 	}
 	rec := run.Phase(phase)
-	var all []rollbackReport
-	if r := requestIn(plan.Phase(phase), rec.Report).Rollback; r != nil {
+	var all []request.Rollback
+	if r := request.In(plan.Phase(phase), rec.Report).Rollback; r != nil {
 		all = append(all, *r)
 	}
 	for _, r := range plan.Rules {
 		if back := r.Then.Rollback; back != nil && r.After == phase {
-			all = append(all, rollbackReport{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
+			all = append(all, request.Rollback{Phase: back.To, Step: metadata.Step(back.Step), Reason: back.Reason})
 		}
 	}
 	for _, r := range all {
@@ -83,9 +84,9 @@ func Proposed(plan *pipelines.Pipeline, run metadata.Run) (Rollback, bool) {
 		if !proposes(rec.Ask, asIs) && !proposes(rec.Ask, rollbackText(r.Phase, r.Step, r.Reason)) {
 			continue // that is not why a person is asked
 		}
-		request := Rollback{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
-		if _, err := PlanRollback(plan, run, request); err == nil {
-			return request, true
+		back := Rollback{To: r.Phase, Step: r.Step, Reason: r.Reason, Trigger: metadata.Manual, At: run.UpdatedAt}
+		if _, err := PlanRollback(plan, run, back); err == nil {
+			return back, true
 		}
 	}
 	return Rollback{}, false
@@ -116,7 +117,7 @@ func automaticSince(run metadata.Run) int {
 // for: to go back, to give up, or to wait for other issues. A person decides
 // where the agent is not sure, or where its decision is anything but a pass.
 func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, at time.Time) (metadata.Run, *RollbackPlan) {
-	r := requestIn(p, run.Phase(p.Name).Report)
+	r := request.In(p, run.Phase(p.Name).Report)
 	switch {
 	case r.Decision == "rollback" && r.Rollback == nil:
 		return proposed(run, p.Name, metadata.Because("rollback_unnamed", "reason", metadata.Said(texts.Line(r.Reason))))
@@ -127,9 +128,9 @@ func ApplyReport(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase,
 		return rollBackAlone(plan, run, Rollback{From: p.Name, To: r.Rollback.Phase, Step: r.Rollback.Step, Reason: r.Rollback.Reason, At: at})
 	case r.Decision == "abort", r.Decision == "" && r.Abort != "":
 		return proposed(run, p.Name, metadata.Because("gives_up", "reason", metadata.Said(texts.Line(cmp.Or(r.Abort, r.Reason)))))
-	case !r.passes() && texts.Line(r.Reason) == "":
+	case !r.Passes() && texts.Line(r.Reason) == "":
 		return proposed(run, p.Name, metadata.Because("decided", "decision", texts.Line(r.Decision)))
-	case !r.passes():
+	case !r.Passes():
 		return proposed(run, p.Name, metadata.Because("decided_because", "decision", texts.Line(r.Decision), "reason", metadata.Said(texts.Line(r.Reason))))
 	case len(r.DependsOn) > 0:
 		var numbers []string

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/notes"
+	"github.com/reprise-ci/reprise/phases/request"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -21,12 +23,16 @@ const (
 	mostChildBody = 4000 // Unicode code points
 )
 
-// children records the issues that a report asks for. They replace those that
+// children records the issues that a report asks for, and the change of the notes. They replace those that
 // the phase asked for before. Issues that were opened stay, and an issue that
 // another phase has asked for under the same title is not added again.
 func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 	forgetChildren(run, func(phase string) bool { return phase == p.Name })
-	found := requestIn(p, report).Children
+	asked := request.In(p, report)
+	found := asked.Children
+	if asked.Notes != nil {
+		run.NotesChange = asked.Notes.Ask(run.NotesChange, p.Name)
+	}
 	for _, c := range found[:min(len(found), mostChildren)] {
 		title := texts.Cut(strings.Join(strings.Fields(texts.Valid(c.Title)), " "), 200)
 		id := childID(title)
@@ -42,10 +48,31 @@ func children(run *metadata.Run, p *pipelines.Phase, report json.RawMessage) {
 // every try and after every rollback, whatever else is asked for.
 func childID(title string) string { return texts.Digest([]byte(strings.ToLower(title)))[:12] }
 
-// forgetChildren drops the issues that phases with void work have asked for,
-// except those that were opened.
+// forgetChildren drops the issues that phases with void work have asked for, except those
+// that were opened, and what they want to have changed in the notes.
 func forgetChildren(run *metadata.Run, void func(phase string) bool) {
 	run.Children = slices.DeleteFunc(run.Children, func(c metadata.Child) bool { return !c.Opened() && void(c.Phase) })
+	if c := run.NotesChange; c != nil && void(c.Phase) {
+		run.NotesChange = (*notes.Change)(nil).Ask(c, c.Phase)
+	}
+}
+
+// ToPropose gives the change of the notes that is to be proposed now: of a run that is
+// completed, by a phase with valid work, and not proposed yet. Else it is nil.
+func ToPropose(plan *pipelines.Pipeline, run metadata.Run) *metadata.NotesChange {
+	c := Noted(plan, run)
+	if c == nil || run.Status != metadata.Completed || c.Done == notes.Digest(*c) || !stands(plan, run, c.Phase) {
+		return nil
+	}
+	return c
+}
+
+// Noted gives the change of the notes that a run asks for, if its pipeline has notes.
+func Noted(plan *pipelines.Pipeline, run metadata.Run) *metadata.NotesChange {
+	if c := run.NotesChange; plan != nil && plan.Notes && c != nil && !c.Empty() {
+		return c
+	}
+	return nil
 }
 
 // ToOpen gives the issues that are to be opened now: those that phases with

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -40,7 +41,7 @@ func next(plan *pipelines.Pipeline, run metadata.Run) Decision {
 // Due gives what each phase needs that is not done and does not need another one
 // that is not: at least one decision, in the order of the record, which has the
 // phases that rules have inserted. It has more than one only among the parts of a
-// phase.
+// phase, and in a pipeline with parallel: true.
 func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 	for _, p := range plan.Phases {
 		if run.Phase(p.Name) == nil {
@@ -54,10 +55,10 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 		if p == nil || rec.Status == metadata.PhaseSkipped {
 			continue // the pipeline had it once, and the history names it
 		}
-		if split.Whole(rec) == "" && len(all) > 0 {
+		if !order.Beside(plan, rec) && len(all) > 0 {
 			return all // its parts are not all done
 		}
-		if split.NeedsAny(&run, rec, undone) {
+		if order.Waits(plan, &run, rec, undone) {
 			undone[rec.Name] = true
 			continue
 		}
@@ -66,7 +67,7 @@ func Due(plan *pipelines.Pipeline, run metadata.Run) (all []Decision) {
 			continue
 		}
 		all, undone[rec.Name] = append(all, d), true
-		if split.Whole(rec) == "" || d.Final() && !haltsAlone(rec, d) {
+		if !order.Beside(plan, rec) || d.Final() && !haltsAlone(rec, d) {
 			return all
 		}
 	}

@@ -4,16 +4,18 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// Halts gives the parts of a phase that do not go on until somebody does something
-// about them, in the order of the record, each with the reason. Other parts go on
-// meanwhile, so there can be several, also while the run is at work.
+// Halts gives the parts of a phase, and in a pipeline with parallel: true the phases, that
+// do not go on until somebody does something about them, in the order of the record, each
+// with the reason. Others go on meanwhile, so there can be several, also while the run is
+// at work.
 func Halts(plan *pipelines.Pipeline, run metadata.Run) []Decision {
 	return slices.DeleteFunc(Due(plan, run), func(d Decision) bool {
 		rec := run.Phase(d.Phase)
-		return !d.Final() || rec == nil || rec.Task == ""
+		return !d.Final() || rec == nil || !order.Beside(plan, rec)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/request"
 )
 
 // Outcome is what came out of a decision. Time, ids and cost enter the record
@@ -24,8 +25,8 @@ type Outcome struct {
 	RetryAfter     time.Duration
 	Duration       time.Duration
 
-	Written    *Written         // for execute and revise that succeeded
-	Questions  []questionReport // that the agent asks people before it goes on
+	Written    *Written           // for execute and revise that succeeded
+	Questions  []request.Question // that the agent asks people before it goes on
 	Violations []metadata.Violation
 	Broke      []metadata.Rule        // by the violations
 	Opened     []metadata.Opened      // that a person is asked about
@@ -36,6 +37,16 @@ type Outcome struct {
 	Head     string             // newest commit with the work of a part that is done beside others; "": as before
 	Conflict *metadata.Conflict // why such work could not be integrated; then Base is the commit of the branch that Head leads on from
 	Base     string
+}
+
+// Unsuccessfully is the outcome of a call that has to be made again.
+func Unsuccessfully(code metadata.Code, why metadata.Reason) Outcome {
+	return Outcome{Status: metadata.Unsuccessful, Code: code, Why: why}
+}
+
+// BlockedBy is the outcome of a call whose answer cannot be used as it is.
+func BlockedBy(code metadata.Code, why metadata.Reason) Outcome {
+	return Outcome{Status: metadata.Blocked, Code: code, Why: why}
 }
 
 // Written is what execute or revise left behind.

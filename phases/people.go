@@ -40,6 +40,8 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
 	case !ok:
 		return run, refuse(metadata.Because("nothing_to_approve", "status", run.Status, "phase", At(plan, run)))
+	case c.Phase == "" && len(Approvals(plan, run)) > 1:
+		return run, refuse(metadata.Because("which_approval", "phases", Approvals(plan, run), "first", waits))
 	case c.Phase != "" && c.Phase != waits:
 		return run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
 	case slices.Contains(approvedBy(run, run.Phase(waits), role), c.By):

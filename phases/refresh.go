@@ -44,7 +44,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 		for _, part := range run.Phases {
 			if split.Owns(p.Name, &part) {
 				if part.Status == metadata.PhaseSkipped && part.Task != "" && old.Phase(p.Name) == nil && !skippedByHand(run, part.Name) && !skippedByHand(run, p.Name) {
-					comeBack(&part)
+					comeBack(&run, &part)
 				}
 				list = append(list, part)
 			}
@@ -54,7 +54,7 @@ func phasesUnder(old, plan *pipelines.Pipeline, run metadata.Run) metadata.Phase
 			continue
 		}
 		if rec.Status == metadata.PhaseSkipped && old.Phase(p.Name) == nil && !skippedByHand(run, p.Name) {
-			comeBack(rec) // it was left out because the pipeline did not have it
+			comeBack(&run, rec) // it was left out because the pipeline did not have it
 		}
 		keepFolder(old, p, rec, split.Begun(&run, p.Name))
 		list = append(list, *rec)

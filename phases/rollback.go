@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -121,7 +122,7 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 		r.putAside(plan, *run, run.Phase(request.To))
 		void[request.To] = true
 	}
-	for _, rec := range affected(run, request) {
+	for _, rec := range affected(plan, run, request) {
 		// A phase that the pipeline does not have any more is history, and one
 		// that was left out stays so, unless the rule that did it is void, too.
 		if plan.Phase(rec.Name) == nil || rec.Status == metadata.PhaseSkipped && !droppedBy(*run, rec, request.To) {
@@ -137,14 +138,10 @@ func (r *RollbackPlan) void(plan *pipelines.Pipeline, run *metadata.Run, request
 }
 
 // affected gives the phases whose work is void when a run goes back to another
-// one: those after it. Of the other parts of a phase, only those that need a
-// part are, and where the code goes back, too, those with newer work.
-func affected(run *metadata.Run, request Rollback) []*metadata.Phase {
-	target := run.Phase(request.To)
-	if whole := split.Whole(target); whole != "" {
-		return slices.Concat(split.Needing(run, target, request.Restore), []*metadata.Phase{run.Phase(whole)}, following(run.Phases, whole))
-	}
-	after := following(run.Phases, request.To)
+// one: those that build on it, and where the code goes back, too, those beside it
+// with newer work. Its own parts are if it is done anew.
+func affected(plan *pipelines.Pipeline, run *metadata.Run, request Rollback) []*metadata.Phase {
+	after := order.Needing(plan, run, run.Phase(request.To), request.Restore)
 	if request.Step == metadata.Execute {
 		after = append(split.Parts(run, request.To), after...)
 	}
@@ -245,7 +242,7 @@ func resetToPending(rec *metadata.Phase, restored bool) {
 		base, upstream = "", ""
 	}
 	*rec = metadata.Phase{
-		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Upstream: upstream, Use: rec.Use,
+		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation + 1, Base: base, Upstream: upstream, Use: rec.Use, AllowanceFrom: rec.AllowanceFrom,
 		RollbackContext: rec.RollbackContext, // a reason stays until a review has found it resolved
 	}
 }

@@ -63,7 +63,9 @@ func Fire(plan *pipelines.Pipeline, run metadata.Run, rule int, known []byte, at
 	case then.Use != nil:
 		use(following(run.Phases, r.After), then.Use)
 	case then.Split != "":
-		split.Into(&run, r.After, string(then.Split))
+		if split.Into(&run, r.After, string(then.Split)) == 0 {
+			run.Decisions[len(run.Decisions)-1].Why = metadata.Because("split_none", "rule", why, "phase", string(then.Split))
+		}
 	case then.Rollback != nil:
 		return rollBackAlone(plan, run, Rollback{From: r.After, To: then.Rollback.To, Step: metadata.Step(then.Rollback.Step), Reason: then.Rollback.Reason, At: at})
 	}
@@ -85,7 +87,7 @@ func withParts(run *metadata.Run, name string) []*metadata.Phase {
 func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 	if rec := run.Phase(name); rec != nil {
 		if rec.Status == metadata.PhaseSkipped {
-			comeBack(rec)
+			comeBack(run, rec)
 		}
 		return
 	}
@@ -102,11 +104,15 @@ func insert(plan *pipelines.Pipeline, run *metadata.Run, after, name string) {
 }
 
 // comeBack resets a phase that was left out to one that has not begun. Its
-// attempts stay in the history.
-func comeBack(rec *metadata.Phase) {
+// attempts stay in the history, and none of them counts against it any more.
+func comeBack(run *metadata.Run, rec *metadata.Phase) {
+	tried := slices.ContainsFunc(run.Attempts, func(a metadata.Attempt) bool { return a.Phase == rec.Name })
 	*rec = metadata.Phase{
 		Name: rec.Name, Task: rec.Task, Status: metadata.PhasePending, Generation: rec.Generation, Base: rec.Base, Upstream: rec.Upstream, Use: rec.Use,
-		RollbackContext: rec.RollbackContext,
+		RollbackContext: rec.RollbackContext, AllowanceFrom: rec.AllowanceFrom,
+	}
+	if tried {
+		rec.AllowanceFrom = len(run.Attempts)
 	}
 }
 

@@ -69,6 +69,10 @@ func TestAPhaseIsDoneInParts(t *testing.T) {
 	if got, want := standing(run), "plan ok, code.t1 ., code.t2 ., code.t3 ., code ., tell ."; got != want {
 		t.Fatalf("split, the phases are %s, want %s", got, want)
 	}
+	alone := advance(t, plan, freshRun(plan), `{"tasks":[{"id":"t1","title":"A","goal":"G"}]}`, "code")
+	if why := alone.Decisions[len(alone.Decisions)-1].Why.Code(); why != "split_none" {
+		t.Errorf("of one task the rule says %q", why)
+	}
 	base := strings.Repeat("b", 40)
 	var done []string
 	for range 20 {
@@ -222,6 +226,17 @@ func TestPeopleAndParts(t *testing.T) {
 	demand(run.Phase("code.t1"), "maintain", "look")
 	if phase, _, _, ok := Approval(plan, run); !ok || phase != "code.t1" {
 		t.Fatalf("the approval that the run waits for is one of %q", phase)
+	}
+	both := run.Clone()
+	third := both.Phase("code.t3")
+	name, task := third.Name, third.Task
+	*third = *both.Phase("code.t1")
+	third.Name, third.Task = name, task
+	if got := Approvals(plan, both); !slices.Equal(got, []string{"code.t1", "code.t3"}) {
+		t.Errorf("%q wait for approval", got)
+	}
+	if _, err := Approve(plan, both, Command{At: run.UpdatedAt}); err == nil || err.Error() != "which_approval" {
+		t.Errorf("an approval that does not say of which part: %v", err)
 	}
 	if run, err = Approve(plan, run, Command{Phase: "code.t1", At: run.UpdatedAt}); err != nil {
 		t.Fatal(err)

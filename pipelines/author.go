@@ -49,26 +49,26 @@ type author struct {
 		Input, Output float64
 		Cached        *float64
 	}
-	Phases, Spare []authorPhase
-	Rules         []Rule
-	Setup         []authorSetup
-	Hooks         []hook.Hook
-	Checks        string
-	Jobs          int
-	Presets       map[string][]string
-	Protect       protection.Asked
-	Secrets       Secrets
-	Transcripts   struct{ Keep size.Days }
-	Sandbox       Sandbox
-	CI            CI
-	Base          struct{ Update string }
-	Finish        string
-	Labels        string
-	Statuses      bool
-	Given         map[string]string
-	Notes         bool
-	Network       *Network
-	Models        []string // nil: nothing is said of them
+	Phases, Spare      []authorPhase
+	Rules              []Rule
+	Setup              []authorSetup
+	Hooks              []hook.Hook
+	Checks             string
+	Jobs               int
+	Presets            map[string][]string
+	Protect            protection.Asked
+	Secrets            Secrets
+	Transcripts        struct{ Keep size.Days }
+	Sandbox            Sandbox
+	CI                 CI
+	Base               struct{ Update string }
+	Finish             string
+	Labels             string
+	Statuses, Parallel bool
+	Given              map[string]string
+	Notes              bool
+	Network            *Network
+	Models             []string // nil: nothing is said of them
 }
 
 type authorSetup struct {
@@ -212,7 +212,7 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Update:  a.Base.Update,
 		Finish:  a.Finish, Notes: a.Notes, Labels: a.Labels, Statuses: a.Statuses,
-		Jobs: a.Jobs, Documents: a.Given,
+		Jobs: parts.Jobs(a.Jobs, a.Parallel), Parallel: a.Parallel, Documents: a.Given,
 		Source: source,
 	}
 	for model, price := range a.Prices {

@@ -7,7 +7,6 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
@@ -91,7 +90,7 @@ func (c *checker) list(v cue.Value, s *shape, n *node) *node {
 	}
 	elem := s.elem
 	if elem == nil {
-		elem = s.child(cuecontext.New().CompileString("_"))
+		elem = s.child(reading.Context().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
 		item := &node{place: n.place, path: fmt.Sprintf("%s[%d]", n.path, i)}

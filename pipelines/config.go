@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // GivenForRun is the origin of what was said for one run alone: on the command line, or in the
@@ -17,7 +18,7 @@ const GivenForRun = "given"
 // with its place, or nil.
 func usual(config file) (*Error, error) {
 	c := &checker{mistakes: mistakes{open: true}} // what it names may be in a pipeline
-	n, err := c.settings(cuecontext.New(), config)
+	n, err := c.settings(reading.Context(), config)
 	if n != nil {
 		a, bad := newAuthor(n)
 		c.patterns(n, &a)

@@ -9,7 +9,6 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/parser"
 	cuejson "cuelang.org/go/encoding/json"
@@ -23,7 +22,7 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	s, err := v.String()
 	asText := err == nil
 	if asText {
-		v = cuecontext.New().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
+		v = reading.Context().CompileString(s, cue.Filename(use+" of "+path.Base(n.file)))
 		if err := v.Validate(); err != nil {
 			for _, e := range reading.Translate(err, "") {
 				c.add(n, nil, "the text is not valid CUE: %s", e.Message)
@@ -52,9 +51,9 @@ func (c *checker) constraint(v cue.Value, use string, n *node) *node {
 	switch {
 	case err != nil:
 	case use == "report":
-		n.schema, err = reportSchema(cuecontext.New(), text)
+		n.schema, err = reportSchema(reading.Context(), text)
 	default:
-		err = cuecontext.New().CompileString(text).Validate()
+		err = reading.Context().CompileString(text).Validate()
 	}
 	if err != nil {
 		c.add(n, nil, "cannot stand without the rest of the file: %v; write it out here", err)
@@ -120,7 +119,7 @@ func closedReport(ctx *cue.Context, text string) (cue.Value, error) {
 
 // checkReport holds a JSON value against the text of a report.
 func checkReport(report string, value []byte) error {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	schema, err := closedReport(ctx, report)
 	if err != nil {
 		return fmt.Errorf("the report's own definition: %w", err)
@@ -142,7 +141,7 @@ func checkReport(report string, value []byte) error {
 
 // matches tells whether the facts are among the values that the text describes.
 func matches(when string, facts []byte) (bool, error) {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	w := ctx.CompileString(when, cue.Filename("when"))
 	if err := w.Validate(); err != nil {
 		return false, fmt.Errorf("when: %w", err)

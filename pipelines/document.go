@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
@@ -23,7 +22,7 @@ type Document struct {
 // schema. The file is evaluated in this process and without limits, so it has to come from
 // the person at the terminal.
 func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	whole := ctx.CompileString(schema)
 	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
 	if err := s.Err(); err != nil {

@@ -10,11 +10,12 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 	cuejson "cuelang.org/go/encoding/json"
 	"cuelang.org/go/encoding/jsonschema"
 	"cuelang.org/go/encoding/yaml"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // The schema for editors is made of the one that pipelines are held to.
@@ -23,12 +24,12 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pipeline := cuecontext.New().CompileBytes(source).LookupPath(cue.ParsePath("#Pipeline"))
+	pipeline := reading.Context().CompileBytes(source).LookupPath(cue.ParsePath("#Pipeline"))
 	expr, err := jsonschema.Generate(pipeline, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := cuecontext.New().BuildExpr(expr).MarshalJSON()
+	text, err := reading.Context().BuildExpr(expr).MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestJSONSchemaMeansTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	file, err := jsonschema.Extract(ctx.BuildExpr(expr), &jsonschema.Config{})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
@@ -35,7 +34,7 @@ const maxChain = 5
 // so on, with what config says if it is not nil. Where one more is needed it says which, and where
 // that is written; the error then has what is wrong whatever that one says.
 func evaluate(files []file, config *file) (p *Pipeline, missing *Error, err error) {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	schema, all, err := schemas(ctx, "#Pipeline")
 	if err != nil {
 		return nil, nil, err

@@ -47,7 +47,8 @@ type Pipeline struct {
 	Protect         []string            `json:"protect,omitempty"` // path patterns, besides the built-in ones
 	Open            []string            `json:"open,omitempty"`    // of built-in ones, that a person approves changes to
 	Secrets         Secrets             `json:"secrets,omitzero"`
-	Jobs            int                 `json:"jobs,omitempty"`             // most parts of a phase that are done at the same time; 0: one
+	Jobs            int                 `json:"jobs,omitempty"`             // most phases or parts of one that are done at the same time; 0: one
+	Parallel        bool                `json:"parallel,omitempty"`         // phases that do not need each other are done at the same time
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`

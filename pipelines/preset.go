@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/parts"
 )
 
 // Preset returns the pipeline cut down to the phases of one of its presets, in
@@ -66,18 +67,18 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 
 // cut returns the pipeline with some of its phases.
 func (p *Pipeline) cut(keep []string) *Pipeline {
-	out := *p
+	out, needs := *p, func(phase string) []string { return p.Phase(phase).Needs }
 	out.Phases, out.Rules = nil, nil
 	for _, ph := range p.Phases {
 		if slices.Contains(keep, ph.Name) {
-			ph.Needs = only(ph.Needs, keep)
+			ph.Needs = parts.Needs(ph.Name, keep, needs)
 			out.Phases = append(out.Phases, ph)
 		}
 	}
 	out.Spare = slices.Clone(p.Spare)
 	for i, ph := range out.Spare {
 		keep = append(slices.Clip(keep), ph.Name)
-		out.Spare[i].Needs = only(ph.Needs, keep)
+		out.Spare[i].Needs = parts.Needs(ph.Name, keep, needs)
 	}
 	for _, r := range p.Rules {
 		if kept, ok := r.only(keep); ok {
@@ -98,18 +99,12 @@ func (r Rule) only(keep []string) (Rule, bool) {
 	}
 	if r.Then.Drop != nil {
 		r.Then.Drop = only(r.Then.Drop, keep)
-		return r, r.Then.Drop != nil
+		return r, len(r.Then.Drop) > 0
 	}
 	return r, true
 }
 
-// only returns those names that are also in keep; nil if there is none.
+// only returns those names that are also in keep.
 func only(names, keep []string) []string {
-	var out []string
-	for _, n := range names {
-		if slices.Contains(keep, n) {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(keep, name) })
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 	"github.com/reprise-ci/reprise/pipelines/sample"
 )
 
@@ -51,7 +51,7 @@ const maxTried = 1000
 
 // quiet answers what Evaluator.Quiet asks.
 func quiet(ask quieting) (json.RawMessage, error) {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	s := search{ctx: ctx, best: ask.Value, left: maxTried}
 	var err error
 	if s.report, err = closedReport(ctx, ask.Report); err != nil {

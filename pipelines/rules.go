@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/parts"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // rule checks that a rule speaks of phases and facts that there are.
@@ -133,7 +133,7 @@ type contradiction struct {
 // disjoint lists the fields for which no value is both what a rule asks for and
 // what the report allows.
 func disjoint(when, report string) []contradiction {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	allowed, err := closedReport(ctx, report)
 	if err != nil {
 		return nil // noted where the report stands

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // shape is what a schema says about one value. It is looked up once and then
@@ -112,12 +112,12 @@ func (s *shape) field(name string) *shape {
 		return f
 	}
 	for _, p := range s.patterns {
-		if p.name.Unify(cuecontext.New().Encode(name)).Err() == nil {
+		if p.name.Unify(reading.Context().Encode(name)).Err() == nil {
 			return p.value
 		}
 	}
 	if s.open {
-		return s.child(cuecontext.New().CompileString("_"))
+		return s.child(reading.Context().CompileString("_"))
 	}
 	return nil
 }

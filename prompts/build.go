@@ -102,7 +102,7 @@ func samples() []Data {
 	much := little
 	much.Step, much.Goal, much.Gates, much.Access = "review", "g", []string{"g"}, "tree"
 	much.Protected, much.Schema, much.Round, much.Last = []string{"p"}, "{}", 3, true
-	much.Issue = Issue{ID: "1", URL: "u", Title: "t", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1}
+	much.Issue = Issue{ID: "1", URL: "u", Title: "t", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
 	much.Rollback = &Rollback{FromPhase: "r", FromStep: "review", By: "b", Reason: "r", ReviewResult: "v", Blockers: 1, AffectedTests: []string{"t"}}
 	much.Feedback = &Feedback{
 		Gates:      []Gate{{"g", "w"}},

@@ -57,6 +57,8 @@ func variants() map[string]Data {
 	discussed := first
 	discussed.Issue.Said = []Said{{"ada", "maintain", "2026-03-01 09:00 UTC", "A comma, {{.Goal}}.\nNo more."}, {"hana", "", "2026-03-02 10:30 UTC", "Right."}}
 	discussed.Issue.Older = 3
+	pictured := first
+	pictured.Issue.Body, pictured.Issue.Images = "It looks so: ![page](https://github.com/user-attachments/assets/1) (image 1: /home/ada/runs/images/1-0123456789ab.png)", "/home/ada/runs/images"
 	again := undecided
 	again.Resumed = true
 	part, judged := execute, review
@@ -64,7 +66,7 @@ func variants() map[string]Data {
 	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
-		"execute-answered": answered, "execute-others": among, "execute-notes": noted, "execute-discussed": discussed,
+		"execute-answered": answered, "execute-others": among, "execute-notes": noted, "execute-discussed": discussed, "execute-pictured": pictured,
 		"choose": choose, "diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),
 		"review": review, "review-late": late, "review-rollback": full("review"),

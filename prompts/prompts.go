@@ -48,6 +48,7 @@ type Issue struct {
 	Notes                  string // what people tell all agents that work in its repository; empty: nothing
 	Said                   []Said // below it, the oldest first
 	Older                  int    // comments before these that are left out
+	Images                 string // folder with the files of the images that the texts name; "": there are none
 }
 
 // Said is a comment on the issue, as untrusted text.

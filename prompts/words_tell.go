@@ -10,43 +10,44 @@ import (
 type SummaryWords struct {
 	Sandbox, Versions, Timeline, Flow, Bars, Decision, Refused, NotStarted string
 
-	HandedOn   string // heading: another job does what was asked for
-	HandedTo   string // which one
-	Opened     string // heading: what a person is asked about at protected paths
-	OpenedCut  string // it has no room here
-	Answered   string // heading: an answer was all
-	NoChecks   string // why GitHub started no workflow for a push
-	SummaryCut string // at the end of a summary that is too long
-	BodyCut    string // at the end of a pull request or issue that is too long
-	ReplyCut   string // at the end of a reply that is too long
-	Draft      string // what a draft pull request is
-	NoReport   string // in place of a report that is empty
-	RanNothing string // that no check was run
-	Settings   string // heading of the answer about settings
-	Preview    string // heading of a rollback that is only shown
-	Unchanged  string // that it is only shown
-	AnswerWith string // how to answer a question
-	Tasks      string // heading of the tasks that a phase has found
-	Children   string // heading of the issues that phases ask for
-	ChildWaits string // that one is not open yet, as its phase does not stand
-	ChildNext  string // that one is not open yet, and nothing is in its way
-	SeenDo     string // what to do where no agent is asked
-	NameDo     string // what to do where an agent gave no diagnosis
-	CarryOut   string // how to carry it out
-	RefusedDo  string // what to do about a command that the run does not allow
-	Colon      string // before what explains a sentence
-	Halted     string // what the draft pull request of a run that has stopped is
+	HandedOn    string // heading: another job does what was asked for
+	HandedTo    string // which one
+	Opened      string // heading: what a person is asked about at protected paths
+	OpenedCut   string // it has no room here
+	Answered    string // heading: an answer was all
+	NoChecks    string // why GitHub started no workflow for a push
+	SummaryCut  string // at the end of a summary that is too long
+	BodyCut     string // at the end of a pull request or issue that is too long
+	ReplyCut    string // at the end of a reply that is too long
+	Draft       string // what a draft pull request is
+	NoReport    string // in place of a report that is empty
+	RanNothing  string // that no check was run
+	Settings    string // heading of the answer about settings
+	Preview     string // heading of a rollback that is only shown
+	Unchanged   string // that it is only shown
+	AnswerWith  string // how to answer a question
+	Tasks       string // heading of the tasks that a phase has found
+	Children    string // heading of the issues that phases ask for
+	NotesChange string // heading of what a run wants to have changed in the notes on the repository
+	ChildWaits  string // that one is not open yet, as its phase does not stand
+	ChildNext   string // that one is not open yet, and nothing is in its way
+	SeenDo      string // what to do where no agent is asked
+	NameDo      string // what to do where an agent gave no diagnosis
+	CarryOut    string // how to carry it out
+	RefusedDo   string // what to do about a command that the run does not allow
+	Colon       string // before what explains a sentence
+	Halted      string // what the draft pull request of a run that has stopped is
 
-	Chosen, OtherPipeline, ReadFrom, SetBy, SetByNone, SetForRun, Budget, Given, Words, Version, Role, Command, Bots, Protected, Network, Servers, Models, RefusedHosts, Held string
-	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered                                                                                                 string
-	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning                                                                                                  string
-	Triggers                                                                                                                                                                  map[string]string // manual, automatic, asked
+	Chosen, OtherPipeline, ReadFrom, SetBy, SetByNone, SetForRun, Budget, Given, Words, Version, Role, Command, Bots, Protected, OpenPaths, Network, Servers, Models, RefusedHosts, Held string
+	Before, After, NextAgent, Trigger, Comment, SetAside, Restored, Triggered                                                                                                            string
+	Time, Revises, Review, From, To, Tests, Nobody, Unlimited, Code, Meaning                                                                                                             string
+	Triggers                                                                                                                                                                             map[string]string // manual, automatic, asked
 
 	Forms struct {
-		Dispatched, Entry, Writes, FollowUp, FollowUpBody, ChildBody, ChildLeft string
-		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                    string
-		DayLimit, RepoDayLimit                                                  string
-		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind, Flaky          string
+		Dispatched, Entry, Writes, FollowUp, FollowUpBody, NotesTitle, NotesBody, ChildBody, ChildLeft string
+		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                                           string
+		DayLimit, RepoDayLimit                                                                         string
+		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind, Flaky                                 string
 	}
 }
 
@@ -104,6 +105,16 @@ func (t SummaryWords) FollowUpBody(issue, phase string) string {
 // ChildBody begins the text of an issue that a phase asks for.
 func (t SummaryWords) ChildBody(issue, phase string) string {
 	return fill(t.Forms.ChildBody, "issue", issue, "phase", phase)
+}
+
+// NotesTitle is the title of a pull request that changes the notes on the repository.
+func (t SummaryWords) NotesTitle(issue string) string {
+	return fill(t.Forms.NotesTitle, "issue", issue)
+}
+
+// NotesBody begins the text of such a pull request.
+func (t SummaryWords) NotesBody(phase, issue, file string) string {
+	return fill(t.Forms.NotesBody, "phase", phase, "issue", issue, "file", file)
 }
 
 // ChildLeft says that an issue is not opened, as there are n already.

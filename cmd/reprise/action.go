@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-ci/reprise/internal/bot"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -16,8 +19,18 @@ func actionCommand(env environ.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "action", Hidden: true, Short: "Do what the event asks that started a workflow (for action.yml)",
 		RunE: func(c *cobra.Command, _ []string) error {
+			env, err := env.Unpack()
+			if err == nil {
+				err = os.Unsetenv(environ.HandedOver) // no program that is started has them all
+			}
+			if err != nil {
+				return exit.AsUsage(err)
+			}
 			ctx, env, end := telemetry.Begin(c.Context(), env)
 			defer end()
+			if fanout.Asked(env) {
+				return fanout.Task(ctx, env)
+			}
 			return bot.Act(ctx, env, rehearse)
 		},
 	}

@@ -4,13 +4,13 @@ import (
 	"errors"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	cueerrors "cuelang.org/go/cue/errors"
 	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // fitsSchema holds the newest record of a run's branch against the schema that is
@@ -20,7 +20,7 @@ func fitsSchema(repo, branch, id string) error {
 	if err != nil {
 		return err
 	}
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	schema := ctx.CompileString(metadata.SchemaCUE)
 	expr, err := cuejson.Extract(branch, []byte(text))
 	if err = errors.Join(err, schema.Err()); err != nil {

@@ -13,6 +13,7 @@ import (
 // ready, and later by a comment. Where the two contradict each other, people are told.
 func TestBaseMoves(t *testing.T) {
 	h := newStage(t, twoSteps)
+	h.inputs["notify"] = "commander"
 	h.write("home/build-execute", changesCode+fmt.Sprintf(`
 git clone --quiet --branch=main "file://%s" "$HOME/moving"
 cd "$HOME/moving" && echo theirs >theirs.txt && git add --all
@@ -40,6 +41,9 @@ git -c user.name=P -c user.email=p@example.com commit --quiet --message='the bas
 	h.heard(asked, "ada").end(exit.Done).wants("decision", "run", "status", "completed")
 	h.signs(asked, "eyes rocket")
 	has("after /update", "later.txt")
+	if h.forge.Pulls(hubRepo)[0].Draft || len(h.ours("stop")) != 2 {
+		t.Errorf("after /update the pull request is a draft, or people were not told: %+v", h.ours("stop"))
+	}
 	if _, err := testenv.Git(origin, "cat-file", "-e", "reprise/issue-7:code.txt"); err != nil {
 		t.Errorf("the work is lost: %v", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -64,5 +65,45 @@ exit 0
 	closing(3, "eve").end(exit.Done).wants("status", "completed", "issue", "7")
 	if got := h.calls(); got != "plan execute, plan execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
+	}
+}
+
+// Every run that waits for an issue goes on when that is closed: the first one in the job
+// of that event, each other one in a job that is begun for it. Where a record cannot be
+// read, the job says so, and nothing is forgotten.
+func TestSeveralRunsWaitForOneIssue(t *testing.T) {
+	h := newStage(t, dependsOn)
+	for n, title := range map[int]string{3: "Parse it", 5: "Print it"} {
+		h.forge.AddIssue(hubRepo, githubtest.Issue{Number: n, Title: title, Author: "bob"})
+	}
+	h.write("home/plan-execute", `echo planned >>"$REPRISE_ARTIFACT"; echo '{"structured": {"depends_on": [3]}}'; exit 0`+"\n")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
+	h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.sayOn(5, "ada", "/run"), "created", "")).end(exit.Done).wants("status", "waiting")
+	h.forge.ChangeIssue(hubRepo, 3, func(is *githubtest.Issue) { is.State = "closed" })
+	closed := func() *hubJob {
+		return h.start("issues", "bob", h.forge.IssuePayload(hubRepo, 3, "closed", "bob"))
+	}
+	h.inputs["command"] = "gate"
+	closed().end(exit.Done).wants("decision", "run", "issue", "5")
+	h.inputs["command"] = ""
+	h.forge.Fault("GET /repos/acme/widget/contents/.reprise/issue-7/metadata.json", githubtest.Status(http.StatusForbidden, "Resource not accessible by integration"))
+	closed().end(exit.Failed).wants("decision", "denied")
+	closed().end(exit.Done).wants("issue", "5", "status", "completed")
+	all := h.forge.Dispatches(hubRepo)
+	if len(all) != 1 || all[0].Type != "reprise" {
+		t.Fatalf("begun were %+v", all)
+	}
+	woken := func(who string) *hubJob {
+		return h.start("repository_dispatch", who, h.forge.DispatchPayload(hubRepo, all[0].Type, who, all[0].Inputs))
+	}
+	h.inputs["command"] = "gate"
+	woken("github-actions[bot]").end(exit.Done).wants("decision", "run", "issue", "7")
+	h.inputs["command"] = ""
+	woken("github-actions[bot]").end(exit.Done).wants("issue", "7", "status", "completed")
+	// Whoever sends it once more has nothing done.
+	before := h.record().Revision
+	woken("eve").end(exit.Done)
+	if h.record().Revision != before {
+		t.Error("somebody without the right has changed the record")
 	}
 }

@@ -11,6 +11,9 @@ import (
 // Every call, in every way.
 func TestForgeGoesWrongInEveryWay(t *testing.T) { goWrong(t, faults(), 1) }
 
+// Every route that something besides a run calls, in every way.
+func TestErrandsGoWrongInEveryWay(t *testing.T) { errandsGoWrong(t, troubles(), 1) }
+
 // Down from every call on.
 func TestForgeGoesDownAtEveryCall(t *testing.T) { goDown(t, 1) }
 

@@ -8,10 +8,13 @@ import (
 )
 
 // ended is a stage whose run is completed, with a pull request.
-func ended(t *testing.T) (h *hub, pull int) {
+func ended(t *testing.T) (h *hub, pull int) { return endedTelling(t, "commander") }
+
+// endedTelling is ended where those people are told.
+func endedTelling(t *testing.T, who string) (h *hub, pull int) {
 	t.Helper()
 	h = newStage(t, twoSteps)
-	h.inputs["notify"] = "commander"
+	h.inputs["notify"] = who
 	h.write("home/build-execute", changesCode)
 	h.write("home/build-revise", changesCode)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
@@ -39,9 +42,15 @@ func TestPullWasMerged(t *testing.T) {
 }
 
 // A pull request that somebody has made a draft after the run was completed stays one,
-// until the run is completed again.
+// until the run is completed again; also where nobody is told of the end.
 func TestDraftByAPerson(t *testing.T) {
-	h, pull := ended(t)
+	for _, who := range []string{"commander", "none"} {
+		t.Run(who, func(t *testing.T) { draftByAPerson(t, who) })
+	}
+}
+
+func draftByAPerson(t *testing.T, who string) {
+	h, pull := endedTelling(t, who)
 	h.forge.With(hubRepo, func(d *githubtest.Desk) { d.Pull(pull).Draft = true })
 	h.comment("ada", "/run").end(exit.Done)
 	if !h.forge.Pulls(hubRepo)[0].Draft {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/definition"
@@ -13,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/triage"
+	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -20,6 +23,9 @@ import (
 
 // finish carries the run on and tells how it ended.
 func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runOptions) error {
+	if err := markKnown(w, o, w.Run); err != nil {
+		return err
+	}
 	if w.Run.Status == metadata.Running {
 		opts, err := workspace.AgentOptions(env, w, o.Options)
 		if err != nil {
@@ -39,10 +45,18 @@ func finish(ctx context.Context, w *workspace.Workspace, env environ.Env, o runO
 			run = w.Run
 		}
 	}
-	if err != nil {
+	if err = errors.Join(err, markKnown(w, o, run)); err != nil { // an agent may have chosen the pipeline meanwhile
 		return broke(w, run, err)
 	}
 	return tellEnd(ctx, w, env, o, run)
+}
+
+// markKnown notes that this machine works on the run with the pipeline that it has.
+func markKnown(w *workspace.Workspace, o runOptions, run metadata.Run) error {
+	if o.Scratch || run.Pipeline.Digest == "" {
+		return nil
+	}
+	return trust.Mark(filepath.Dir(w.Repo.Tree()), run.Pipeline.Digest)
 }
 
 // mayAsk reports whether a person at the terminal may be asked what the run waits for.

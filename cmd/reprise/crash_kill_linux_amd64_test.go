@@ -10,7 +10,7 @@ import (
 func TestKilledAtSomeSteps(t *testing.T) {
 	t.Parallel()
 	sc := newScene(t)
-	run, rollback, again, squash := sc.turns[0], sc.turns[1], sc.turns[2], sc.turns[3]
+	run, rollback, again, update, conflict, mend, squash := sc.turns[0], sc.turns[1], sc.turns[2], sc.turns[3], sc.turns[5], sc.turns[6], sc.turns[7]
 	for i, b := range []struct {
 		turn *turn
 		what string
@@ -23,6 +23,9 @@ func TestKilledAtSomeSteps(t *testing.T) {
 		{rollback, "term", 90},
 		{again, "kill-all", 300},
 		{again, "EIO", 200},
+		{update, "kill-all", 70},
+		{conflict, "kill", 80},
+		{mend, "kill-all", 120},
 		{squash, "kill-all", 60},
 		{squash, "kill", 110},
 	} {

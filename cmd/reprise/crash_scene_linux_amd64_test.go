@@ -44,6 +44,8 @@ if [ "$REPRISE_PHASE" = build ]; then cat "$REPRISE_ARTIFACT" >"$REPRISE_DIR/cod
 type turn struct {
 	name string
 	args []string
+	// moves are files that the base has got by then, from others.
+	moves map[string]string
 	// finish does what a person does after it was broken off.
 	finish func(sc *scene)
 
@@ -59,7 +61,8 @@ type scene struct {
 	turns  []*turn
 }
 
-// newScene prepares a run, a rollback of it, and the run after that.
+// newScene prepares a run, a rollback of it, and the run after that; merges of a base that
+// agrees with the work and of one that does not, each with the run after it; and the end.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	sc := &scene{stand: newStand(t, nil), copies: t.TempDir()}
@@ -70,6 +73,11 @@ func newScene(t *testing.T) *scene {
 	}
 	run := []string{"run", "--issue-file", "../7.md", "--pipeline", "../steps.cue", "--sandbox", "off", "--push"}
 	back := []string{"rollback", "--issue", "7", "--to-phase", "build", "--restore", "--reason", "It is not polite.\n\nReally not."}
+	update, goOn := []string{"update", "--issue", "7"}, []string{"run", "--issue", "7", "--sandbox", "off"}
+	updated := func(sc *scene) {
+		sc.run(0, update...)
+		sc.run(0, goOn...)
+	}
 	sc.turns = []*turn{
 		{name: "run", args: run, finish: func(sc *scene) { sc.run(0, run...) }},
 		{name: "rollback", args: back, finish: func(sc *scene) {
@@ -83,18 +91,39 @@ func newScene(t *testing.T) *scene {
 		{name: "run again", args: []string{"run", "--issue", "7", "--sandbox", "off"}, finish: func(sc *scene) {
 			sc.run(0, "run", "--issue", "7", "--sandbox", "off")
 		}},
+		{name: "update", args: update, moves: map[string]string{"theirs.txt": "theirs\n"}, finish: updated},
+		{name: "run after that", args: goOn, finish: updated},
+		{name: "update with a conflict", args: update, moves: map[string]string{"code.txt": "theirs\n"}, finish: updated},
+		{name: "mend", args: goOn, finish: updated},
 		{name: "squash", args: []string{"finish", "--issue", "7", "--squash"}, finish: func(sc *scene) {
 			sc.run(0, "finish", "--issue", "7", "--squash")
 		}},
 	}
 	for i, d := range sc.turns {
+		if len(d.moves) > 0 {
+			sc.moveBase(d.moves)
+		}
 		d.before = filepath.Join(sc.copies, strconv.Itoa(i))
 		sc.copy(sc.dir, d.before)
 		sc.run(0, d.args...)
 		d.want, d.calls = sc.picture(), sc.calls()
 	}
-	sc.turns[1].want, sc.turns[1].calls = sc.turns[2].want, sc.turns[2].calls // a rollback that was broken off is gone on with
+	for _, i := range []int{1, 3, 5} { // what was broken off there is gone on with
+		sc.turns[i].want, sc.turns[i].calls = sc.turns[i+1].want, sc.turns[i+1].calls
+	}
 	return sc
+}
+
+// moveBase has somebody commit to the base.
+func (sc *scene) moveBase(files map[string]string) {
+	sc.t.Helper()
+	for name, text := range files {
+		sc.write(filepath.Join("project", name), text)
+	}
+	in := []string{"-C", sc.path("project")}
+	if err := gitAll(sc.env, append(in, "add", "--all"), append(in, "commit", "--quiet", "--message=more"), append(in, "push", "--quiet", "origin", "HEAD:main")); err != nil {
+		sc.t.Fatal(err)
+	}
 }
 
 // changing are the parts of a stand that a turn may change.

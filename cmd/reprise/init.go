@@ -25,6 +25,7 @@ type initOptions struct {
 	repo, agent, reviewer, uses   string
 	form                          string
 	force, upgrade, dry, workflow bool
+	fanOut                        bool
 	json                          bool
 }
 
@@ -73,6 +74,7 @@ repository, and sends nothing anywhere.`,
 	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
+	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")
 	c.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be written, and write nothing")
 	c.Flags().BoolVar(&o.upgrade, "upgrade", false, "write files anew that are there, and keep what you have changed in them")
 	c.Flags().BoolVar(&o.force, "force", false, "write over files that are there, whatever was changed in them")
@@ -95,9 +97,14 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	defer func() { err = errors.Join(err, root.Close()) }()
 	if o.form == "" {
 		existing, _ := root.ReadFile(workflow.File) // one that cannot be read is told of below
-		o.form = string(workflow.FormOf(string(existing), o.uses))
+		there := workflow.FormOf(string(existing), o.uses)
+		o.form, o.fanOut = string(there.Plain()), o.fanOut || there.FansOut()
 	}
-	files, err := workflow.GeneratedFiles(workflow.Form(o.form), o.uses, o.agent, o.reviewer)
+	form := workflow.Form(o.form)
+	if o.fanOut {
+		form = form.FanOut()
+	}
+	files, err := workflow.GeneratedFiles(form, o.uses, o.agent, o.reviewer)
 	if err != nil {
 		return err
 	}

@@ -165,3 +165,32 @@ func TestLanesKilled(t *testing.T) {
 	}
 	lanesDone(s)
 }
+
+// A part that comes in after another one has changed a lock file is checked with what the
+// setup makes of that.
+func TestLanesAreSetUpTogether(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, map[string]string{".gitignore": "deps/\n"})
+	s.write("agent.sh", `
+if [ $REPRISE_STEP = review ]; then echo '{"structured": {"verdict": "pass", "gates": [], "findings": []}}'; exit; fi
+echo "$REPRISE_PHASE" >"$REPRISE_ARTIFACT"
+case $REPRISE_PHASE in
+plan) echo '{"structured": {"tasks": [{"id": "t1", "title": "A", "goal": "A.", "files": ["go.sum"]}, {"id": "t2", "title": "B", "goal": "B.", "files": ["b"]}]}}' ;;
+*t1) echo one >go.sum ;;
+*t2) echo b >b; until git --git-dir='`+s.path("origin.git")+`' cat-file -e reprise/issue-7:go.sum 2>/dev/null; do sleep 0.05; done ;;
+esac
+`)
+	s.write("own.cue", strings.NewReplacer("AGENT", s.path("agent.sh"), "test -s list", "[ ! -e go.sum ] || cmp go.sum deps/of").Replace(twoLanes)+`
+setup: [{name: "deps", run: "mkdir -p deps && cat go.sum /dev/null >deps/of 2>/dev/null || true"}]
+`)
+	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
+	run := s.holds("7")
+	if run.Status != metadata.Completed {
+		t.Fatalf("the run is %s: %+v", run.Status, run.Stop)
+	}
+	for _, a := range run.Attempts {
+		if a.Status != metadata.Succeeded {
+			t.Errorf("attempt %d, %s %s, is %s: %s", a.N, a.Phase, a.Step, a.Status, a.Why)
+		}
+	}
+}

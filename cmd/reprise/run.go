@@ -65,6 +65,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.BoolVar(&o.Refresh, "refresh", false, "go on with the pipeline and prompts as they are defined now")
 	f.BoolVar(&o.RefreshIssue, "refresh-issue", false, "go on with the issue as it reads now: in the file that is named, or on GitHub")
 	f.BoolVar(&o.TakeTheirs, "take-theirs", false, "if the branch went on elsewhere and cannot be joined, go on from there")
+	f.BoolVar(&o.TrustBranch, "trust-branch", false, "go on with the pipeline that is on the branch, also where others could have written it")
 	f.BoolVar(&o.TakeOver, "take-over", false, "take the run also while another machine holds it, such as a job that is gone")
 	f.BoolVar(&o.dry, "dry-run", false, "rehearse on a scratch copy: no model, no push, nothing left behind")
 	f.StringVar(&o.Stubs, "stubs", "", "file of scripted answers for the rehearsal agent")

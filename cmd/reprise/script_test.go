@@ -37,6 +37,7 @@ type sameEverywhere struct{ *testing.M }
 // Run is called in the process that runs tests, and in no other.
 func (s sameEverywhere) Run() int {
 	defer testenv.Neutral()()
+	models.in = os.TempDir()
 	defer models.remove()
 	return s.M.Run()
 }

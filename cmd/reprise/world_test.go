@@ -55,6 +55,7 @@ func world(dir string) ([]string, error) {
 var models = &modelStore{made: map[string]func() (string, error){}}
 
 type modelStore struct {
+	in   string // the temporary folder of the process: a test may have one of its own, which ends with it
 	mu   sync.Mutex
 	dir  string // where they are; "" before the first
 	made map[string]func() (string, error)
@@ -68,7 +69,7 @@ func (m *modelStore) remove() { _ = os.RemoveAll(m.dir) } // a temporary folder
 func (m *modelStore) model(key string, fill func(dir string) error) (string, error) {
 	m.mu.Lock()
 	if m.dir == "" {
-		dir, err := os.MkdirTemp("", "reprise-models-")
+		dir, err := os.MkdirTemp(m.in, "reprise-models-")
 		if err != nil {
 			m.mu.Unlock()
 			return "", err

@@ -142,6 +142,9 @@ func (a claude) claudeChoice(c *Call) []string {
 	case t.Access == pipelines.AccessArtifacts && t.Artifact != "":
 		allow = below(filepath.Dir(t.Artifact))
 	}
+	for _, file := range t.Images {
+		allow = append(allow, "Read(/"+filepath.ToSlash(file)+")")
+	}
 	more, not := c.servers.claudeRules()
 	rules := map[string]any{"allow": append(allow, more...)}
 	if deny = append(deny, not...); len(deny) > 0 {

@@ -53,7 +53,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 		return engine.Result{}, c.fail(classOf(err), fmt.Errorf("making a temporary folder: %w", err))
 	}
 	defer func() { _ = folders.RemoveAll(temp) }()
-	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Network: closed(t.Network)}}
+	call := &Call{Task: t, Call: sandbox.Call{Argv: []string{path}, Dir: t.Dir, Temp: temp, Access: t.Access, Artifact: t.Artifact, Shown: t.Images, Network: closed(t.Network)}}
 	call.Home = process.Lookup(c.opts.Environ, "HOME")
 	if c.opts.Home != "" {
 		call.Home = c.opts.Home

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/strict"
@@ -73,6 +74,12 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	c.Argv = append(c.Argv, a.agent.Args...)
 	if err := a.schema(c, s); err != nil {
 		return "", err
+	}
+	for _, file := range t.Images {
+		// One that goes on has seen them; at a comma the option would be divided.
+		if !t.Resume && !strings.Contains(file, ",") {
+			c.Argv = append(c.Argv, "--image="+file)
+		}
 	}
 	if t.Resume && t.Session != "" {
 		if !sessionForm().MatchString(t.Session) {

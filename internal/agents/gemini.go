@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -62,6 +63,9 @@ func (a gemini) prepare(c *Call) (string, error) {
 	// its own --ignore-env is refused by its parser of arguments (0.61.0).
 	mode := map[pipelines.Access]string{pipelines.AccessTree: "yolo", pipelines.AccessRun: "yolo", pipelines.AccessArtifacts: "auto_edit"}[t.Access]
 	c.Argv = append(c.Argv, "--output-format", "stream-json", "--skip-trust", "--approval-mode", cmp.Or(mode, "plan"))
+	if len(t.Images) > 0 { // all lie in one folder, which is outside of its own
+		c.Argv = append(c.Argv, "--include-directories", filepath.Dir(t.Images[0]))
+	}
 	if t.Model != "" {
 		c.Argv = append(c.Argv, "--model", t.Model)
 	}

@@ -19,16 +19,34 @@ import (
 //go:embed prices.json
 var pricesFile []byte
 
+// rate is what a model costs. Of a rare one nobody would think who names no model.
+type rate struct {
+	pipelines.Price
+	Long struct { // for requests with more input
+		pipelines.Price
+		Over int64
+	}
+	Rare bool
+}
+
+// of gives the price of requests with so much input; 0: any.
+func (r rate) of(prompt int64) pipelines.Price {
+	if r.Long.Over > 0 && prompt > r.Long.Over {
+		return r.Long.Price
+	}
+	return r.Price
+}
+
 // priceTables gives the list prices by agent and model, in US dollars for a
 // million tokens.
-var priceTables = sync.OnceValue(func() map[string]map[string]pipelines.Price {
+var priceTables = sync.OnceValue(func() map[string]map[string]rate {
 	var file struct {
-		Agents map[string]struct{ Models map[string]pipelines.Price }
+		Agents map[string]struct{ Models map[string]rate }
 	}
 	if err := json.Unmarshal(pricesFile, &file); err != nil {
 		panic(err) // unreachable: it is embedded, and a test reads it
 	}
-	tables := map[string]map[string]pipelines.Price{}
+	tables := map[string]map[string]rate{}
 	for name, agent := range file.Agents {
 		tables[name] = agent.Models
 	}
@@ -43,7 +61,7 @@ var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warning []string) {
 	var known bool
 	u = sane(u)
-	u.USD, known = c.price(model, u)
+	u.USD, known = c.price(model, u, 0)
 	u = sane(u)
 	u.Estimated = u.USD > 0
 	if !known && u.Estimated {
@@ -52,39 +70,44 @@ func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warn
 	return u, warning
 }
 
-// price finds the price of a usage. An alias costs as much as the dearest model that it
-// stands for. A model that is in no table costs as much as the dearest of its agent (of
-// all, for an agent without a table), and known is false.
-func (c cli) price(model string, u metadata.Usage) (usd float64, known bool) {
+// price finds the price of a usage: of one request with so much input, or of any where
+// prompt is 0. An alias costs as much as the dearest model that it stands for. A model
+// that is in no table costs as much as the dearest of its agent (of all, for an agent
+// without a table), and known is false.
+func (c cli) price(model string, u metadata.Usage, prompt int64) (usd float64, known bool) {
 	tables := priceTables()
 	table, ok := tables[c.name]
 	if !ok {
-		table = map[string]pipelines.Price{}
+		table = map[string]rate{}
 		for _, t := range tables {
 			maps.Copy(table, t)
 		}
 	}
 	base := variant().ReplaceAllString(model, "")
 	var p pipelines.Price
-	for _, try := range []struct {
-		in   map[string]pipelines.Price
-		name string
-	}{{c.opts.Prices, model}, {c.opts.Prices, base}, {table, base}} {
-		if p, known = try.in[try.name]; known {
-			break
-		}
+	if p, known = c.opts.Prices[model]; !known {
+		p, known = c.opts.Prices[base]
 	}
 	if !known {
-		p, known = dearest(table, base)
+		var r rate
+		r, known = table[base]
+		p = r.of(prompt)
+	}
+	if !known {
+		p, known = dearest(table, base, prompt)
 	}
 	return (float64(u.InputTokens)*p.Input + float64(u.CachedTokens)*p.Cached + float64(u.OutputTokens)*p.Output) / 1e6, known
 }
 
 // dearest gives the highest rate of each kind: of the models that an alias such as
 // opus stands for, or else of all.
-func dearest(table map[string]pipelines.Price, name string) (d pipelines.Price, isAlias bool) {
+func dearest(table map[string]rate, name string, prompt int64) (d pipelines.Price, isAlias bool) {
 	alias := name != "" && !strings.ContainsAny(name, "0123456789")
-	for model, p := range table {
+	for model, r := range table {
+		if r.Rare && !strings.HasSuffix(name, "-pro") {
+			continue
+		}
+		p := r.of(prompt)
 		if is := alias && strings.Contains(model, name); is && !isAlias {
 			d, isAlias = p, true
 		} else if is || !isAlias {
@@ -97,6 +120,6 @@ func dearest(table map[string]pipelines.Price, name string) (d pipelines.Price, 
 // PriceKnown reports whether the pipeline or the list prices have one for a model, or
 // for those that an alias stands for.
 func PriceKnown(plan *pipelines.Pipeline, model string) bool {
-	_, known := cli{opts: Options{Prices: plan.Prices}}.price(model, metadata.Usage{})
+	_, known := cli{opts: Options{Prices: plan.Prices}}.price(model, metadata.Usage{}, 0)
 	return known
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,7 +242,7 @@ func TestCodexUsageOfASession(t *testing.T) {
 		{
 			"resumed without a record", true, "", `{"type":"turn.completed","usage":{"input_tokens":5000,"cached_input_tokens":500,"output_tokens":50}}`,
 			[]string{"play", "0"},
-			metadata.Usage{InputTokens: 4500, CachedTokens: 500, OutputTokens: 50, Turns: 1, Estimated: true, USD: (4500*5 + 500*0.5 + 50*30) / 1e6},
+			metadata.Usage{InputTokens: 4500, CachedTokens: 500, OutputTokens: 50, Turns: 1, Estimated: true, USD: (4500*10 + 500*1 + 50*50) / 1e6},
 			"", true,
 		},
 		{
@@ -296,7 +297,7 @@ func TestCodexRecordThatIsNone(t *testing.T) {
 
 func TestGeminiRecordings(t *testing.T) {
 	const model = "gemini-2.5-pro"
-	two := metadata.Usage{InputTokens: 1200, CachedTokens: 800, OutputTokens: 100, Estimated: true, USD: (1200*2.5 + 800*0.625 + 100*15) / 1e6}
+	two := metadata.Usage{InputTokens: 1200, CachedTokens: 800, OutputTokens: 100, Estimated: true, USD: (1200*1.25 + 800*0.125 + 100*10) / 1e6}
 	for _, tt := range []struct {
 		name, exit string
 		want       outcome
@@ -357,20 +358,47 @@ func TestPrices(t *testing.T) {
 		{"codex", "gpt-5-codex-2025-11-01", 11.375, true},
 		{"codex", "gpt-5", 100, true},
 		{"codex", "mine", 6, true},
-		{"codex", "gpt-99", 5 + 0.5 + 30, false},
-		{"codex", "", 5 + 0.5 + 30, false},
+		{"codex", "gpt-99", 10 + 1 + 50, false},
+		{"codex", "gpt-99-pro", 30 + 30 + 180, false},
+		{"codex", "", 10 + 1 + 50, false},
 		{"claude", "claude-opus-4-8[1m]", 30.5, true},
 		{"claude", "claude-sonnet-5", 12.2, true},
 		{"claude", "claude-haiku-4-5-20251001", 6.1, true},
 		{"claude", "haiku", 6.1, true},
 		{"claude", "opus[1m]", 15 + 1.5 + 75, true},
+		{"claude", "claude-fable-5-2", 48.2, true},
 		{"codex", "mini", 1.1 + 0.275 + 4.5, true},
+		{"gemini", "gemini-3.8-flash", 9.15, true},
 		{"claude", "claude-unheard-of", 15 + 1.5 + 75, false},
 		{"command", "", 15 + 1.5 + 75, false},
 	} {
-		usd, known := newCLI(tt.agent, pipelines.Agent{Command: []string{"x"}}, Options{Prices: own}).price(tt.model, million)
+		usd, known := newCLI(tt.agent, pipelines.Agent{Command: []string{"x"}}, Options{Prices: own}).price(tt.model, million, 0)
 		if usd != tt.usd || known != tt.known {
 			t.Errorf("%s %s: %v (known %v), want %v (%v)", tt.agent, tt.model, usd, known, tt.usd, tt.known)
+		}
+	}
+}
+
+// Some models cost more for a request that is long, and so does one that nobody knows.
+func TestPricesOfLongPrompts(t *testing.T) {
+	million := metadata.Usage{InputTokens: 1e6, CachedTokens: 1e6, OutputTokens: 1e6}
+	own := map[string]pipelines.Price{"gpt-5.5": {Input: 1}}
+	for _, tt := range []struct {
+		agent, model string
+		prompt       int64
+		usd          float64
+	}{
+		{"claude", "claude-haiku-5-5", 100_000, 0.61},
+		{"claude", "claude-haiku-5-5", 100_001, 3.05},
+		{"codex", "gpt-5.4", 272_000, 17.75},
+		{"codex", "gpt-5.4-2026-03-05", 272_001, 28},
+		{"codex", "gpt-5.5", 1e6, 1}, // as the pipeline says
+		{"codex", "gpt-99", 1e6, 97},
+		{"gemini", "gemini-2.5-pro", 200_001, 17.75},
+		{"claude", "claude-opus-5-5", 900_000, 24.2},
+	} {
+		if usd, _ := newCLI(tt.agent, pipelines.Agent{}, Options{Prices: own}).price(tt.model, million, tt.prompt); math.Abs(usd-tt.usd) > 1e-9 {
+			t.Errorf("%s, a prompt of %d: %v, want %v", tt.model, tt.prompt, usd, tt.usd)
 		}
 	}
 }

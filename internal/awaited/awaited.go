@@ -4,6 +4,8 @@ package awaited
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/dependency"
@@ -42,36 +45,42 @@ func (p Place) Look(ctx context.Context, issue int, at []int) (found []dependenc
 			open = append(open, n)
 		}
 	}
+	var unread error
 	circle = dependency.Circle(issue, open, func(n int) []int {
-		_, waits := dependency.Of(p.runOf(ctx, n))
+		run, err := p.runOf(ctx, n)
+		unread = errors.Join(unread, err)
+		_, waits := dependency.Of(run)
 		return waits
 	})
-	return found, circle, nil
+	return found, circle, unread
 }
 
 // runOf is the run of an issue, as its branch on the forge has it; without a record if
 // there is none that can be read.
-func (p Place) runOf(ctx context.Context, issue int) metadata.Run {
+func (p Place) runOf(ctx context.Context, issue int) (metadata.Run, error) {
 	id := strconv.Itoa(issue)
 	data, err := p.GitHub.File(ctx, p.Owner, p.Name, p.Env.Branch(id), workspace.RecordFile(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return metadata.Run{}, nil
+	}
 	if err != nil {
-		return metadata.Run{} // nothing is known to wait
+		return metadata.Run{}, err
 	}
 	run, err := metadata.Parse(data, workspace.RecordFile(id))
 	if err != nil {
-		return metadata.Run{}
+		return metadata.Run{}, nil // nothing is known to wait
 	}
-	return run
+	return run, nil
 }
 
 // mostWaiting is how many runs are looked at for one that waits for an issue.
 const mostWaiting = 30
 
-// By gives the issue of the run that waits for another issue: the lowest number, among
-// the newest open issues with the label of runs that wait; 0 if none does. Where nothing
-// waits, that is one call, since anybody can close an issue of their own. Errors are a
-// *github.Error, or why ctx was cancelled.
-func (p Place) By(ctx context.Context, issue int, label string) (first int, err error) {
+// By gives the issues of the runs that wait for another issue, by their numbers, among
+// the newest open issues with the label of runs that wait. Where nothing waits, that is
+// one call, since anybody can close an issue of their own. Errors are a *github.Error, or
+// why ctx was cancelled: then nobody knows which of them wait.
+func (p Place) By(ctx context.Context, issue int, label string) (all []int, err error) {
 	var list []struct {
 		Number int `json:"number"`
 	}
@@ -79,15 +88,34 @@ func (p Place) By(ctx context.Context, issue int, label string) (first int, err 
 	if _, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
 		What: "list the issues whose runs wait", Needs: "issues: read", Method: http.MethodGet, Path: "/issues?" + query.Encode(),
 	}, &list); err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, is := range list[:min(len(list), mostWaiting)] {
-		if is.Number == issue || first > 0 && is.Number > first {
+		if is.Number == issue {
 			continue
 		}
-		if _, waits := dependency.Of(p.runOf(ctx, is.Number)); slices.Contains(waits, issue) {
-			first = is.Number
+		run, err := p.runOf(ctx, is.Number)
+		if err != nil {
+			return nil, err
+		}
+		if _, waits := dependency.Of(run); slices.Contains(waits, issue) {
+			all = append(all, is.Number)
 		}
 	}
-	return first, nil
+	slices.Sort(all)
+	return all, nil
+}
+
+// Wake has a job begin for each of some issues whose runs wait: one job works on one run.
+// It asks for nothing but to look again, so it does no harm twice.
+func (p Place) Wake(ctx context.Context, issues []int) error {
+	var lost error
+	for _, n := range issues {
+		_, err := p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
+			What: fmt.Sprintf("have the run of issue %d go on, for which somebody can say /resume there", n), Needs: "contents: write", Method: http.MethodPost, Repeatable: true,
+			Path: "/dispatches", Body: map[string]any{"event_type": trigger.Dispatched, "client_payload": map[string]string{"issue": strconv.Itoa(n), trigger.Awaited: "closed"}},
+		}, nil)
+		lost = errors.Join(lost, err)
+	}
+	return lost
 }

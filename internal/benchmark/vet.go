@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // vet measures checking a pipeline, as a whole process.
@@ -32,7 +33,7 @@ func (b *bench) vet() error {
 			return err
 		}
 		least, err := repeat(5, func() error {
-			return cuecontext.New().CompileString(s.String()).Validate(cue.Concrete(true))
+			return reading.Context().CompileString(s.String()).Validate(cue.Concrete(true))
 		})
 		if err != nil {
 			return err

@@ -75,8 +75,8 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 	for name, value := range ev.Inputs {
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
-	if in.Command == workflow.EndOnly {
-		t := trigger.OfEnd(in, r)
+	if slices.Contains(workflow.OfIssue(), in.Command) {
+		t := trigger.OfIssue(in, r)
 		b, err := newBot(j, in, t, dry)
 		return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}
@@ -146,7 +146,7 @@ func (e ending) exitCode() int {
 	if e.decision != toRun || !e.bot.hasRun() {
 		return exit.Done
 	}
-	if e.Code == metadata.AwaitingPerson || e.Code == metadata.AwaitingCI {
+	if e.Code == metadata.AwaitingPerson || e.Code == metadata.AwaitingCI || e.matrix != "" {
 		return exit.Done
 	}
 	return progress.ExitCode(e.bot.w.Run)
@@ -176,6 +176,7 @@ func (e ending) setOutputs() error {
 		set("status", run.Status)
 		set("branch", run.BranchName)
 		set("head-sha", so.Head)
+		set("matrix", e.matrix)
 		set("cost-usd", fmt.Sprintf("%.4f", run.Cost.USD))
 		if run.PRNumber > 0 {
 			set("pr-number", run.PRNumber)

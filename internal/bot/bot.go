@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/doctor"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/inbox"
@@ -52,6 +53,7 @@ type bot struct {
 	before metadata.Run // the run that the issue had, if its branch is gone; else the zero value
 	acted  bool         // this process did more with the run than refuse commands
 	obeyed int          // commands that this process took
+	due    *fanout.Due  // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI bool
 	// strangers is how many reviews by people without the right it has seen.
@@ -66,6 +68,7 @@ type jobEnd struct {
 	decision    decision
 	page.Denial        // why nothing was done, or why a run stopped; zero if all went well
 	text        string // an answer that has no comment to stand in
+	matrix      string // of the jobs that go on with the run; empty: there are none
 	err         error
 }
 
@@ -179,12 +182,12 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	if err != nil {
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), By: b.t.By, What: text.FirstLine(b.t.Text), Why: exit.Why(err)}}
 	}
-	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("command_on_pull", "number", b.t.Pull)}
+	d := page.Denial{Code: metadata.NoTrigger, By: b.t.By, What: text.FirstLine(b.t.Text), Why: of.WhyNot(b.t.Pull)}
 	asked := b.t.Requested
 	switch {
-	case of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
+	case of != nil && of.Notes && b.t.Review != nil, of == nil && (b.t.Review != nil || asked.Outcome != command.Understood || asked.Command.Spec().Shared):
 		return &jobEnd{decision: ignored, Denial: d}
-	case of == nil:
+	case of == nil || of.Notes:
 		end := b.refuseAll(ctx, d)
 		return &end
 	case b.t.Review != nil && inbox.Waiting{Asked: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
@@ -209,19 +212,21 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	return nil
 }
 
-// turnToWaiting turns from an issue that was closed to that of the run which waits for it.
-// What it returns is how the job ends if none does.
+// turnToWaiting turns from an issue that was closed to that of the first run which waits
+// for it, and has jobs begin for the others. What it returns is how the job ends if none does.
 func (b *bot) turnToWaiting(ctx context.Context) *jobEnd {
-	switch n, err := b.awaited().By(ctx, b.t.Closed, delivery.WaitingLabel); {
+	all, err := b.awaited().By(ctx, b.t.Closed, delivery.WaitingLabel)
+	switch {
 	case err != nil:
 		return &jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
-	case n == 0:
+	case len(all) == 0:
 		return &jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nobody_waits", "number", b.t.Closed)}}
-	default:
-		b.t.Number, b.thread = n, b.gh.Thread(b.owner, b.name, n)
-		b.inbox.TurnTo(b.thread)
-		return nil
+	case b.in.Command != workflow.GateOnly: // which has no right to
+		b.voice.warnOf(b.awaited().Wake(ctx, all[1:]))
 	}
+	b.t.Number, b.thread = all[0], b.gh.Thread(b.owner, b.name, all[0])
+	b.inbox.TurnTo(b.thread)
+	return nil
 }
 
 // elsewhere denies a workflow that runs on another branch than the default one.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/holder"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -21,7 +21,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	}
-	if err != nil || run.Status != metadata.Running || !sameJob(b.me, run.Execution.Lease) {
+	if err != nil || run.Status != metadata.Running || !holder.SameRun(b.me, run.Execution.Lease) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nothing_ended")}}
 	}
 	run = phases.Interrupt(run, b.env.Now())
@@ -32,15 +32,4 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	d.FindPull(ctx, &run)
 	d.KeepDraft(ctx, plan, run)
 	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}
-}
-
-// sameJob reports whether a lease is that of a job of the same run of a workflow, and of
-// the same attempt, as this one.
-func sameJob(me string, lease *metadata.Lease) bool {
-	if lease == nil {
-		return false
-	}
-	mine, ok := job.ParseOwner(me)
-	other, known := job.ParseOwner(lease.Owner)
-	return ok && known && mine.Run == other.Run && mine.Attempt == other.Attempt
 }

@@ -3,13 +3,11 @@ package bot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/github/checks"
-	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/holder"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -52,42 +50,21 @@ func (l *lease) release(ctx context.Context, run metadata.Run) (metadata.Run, er
 	return l.engine.GiveBack(ctx, run)
 }
 
-// held says that another process works on the run, or nothing. It may be told
-// from the lease that it wrote; a job that is over holds nothing any more.
+// held says that another process works on the run, or nothing.
 func (l *lease) held(ctx context.Context, run metadata.Run) *page.Denial {
-	is := run.Execution.Lease
-	if is == nil || is.Owner == l.me || !l.env.Now().Before(is.Expires) {
+	why := holder.Place{GitHub: l.gh, Owner: l.owner, Name: l.name, Me: l.me, Now: l.env.Now}.Other(ctx, run.Execution.Lease)
+	if why == "" {
 		return nil
 	}
-	no := &page.Denial{Code: metadata.AlreadyRunning, By: l.t.By, What: text.FirstLine(l.t.Text)}
-	no.Why = metadata.Because("held", "owner", is.Owner)
-	free := is.Expires.UTC().Format("2006-01-02 15:04 UTC")
-	other, ok := job.ParseOwner(is.Owner)
-	if !ok {
-		no.Why = metadata.All(no.Why, metadata.Because("held_until", "when", free))
-		return no
-	}
-	if mine, ok := job.ParseOwner(l.me); ok && mine.Run == other.Run && mine.Attempt > other.Attempt {
-		return nil // this is the same job, started again
-	}
-	over, err := (&checks.Repository{GitHub: l.gh, Owner: l.owner, Name: l.name}).JobOver(ctx, checks.Attempt{Run: other.Run, N: int64(other.Attempt)}, func(runner string) bool {
-		return other.Runner != "" && job.RunnerName(runner) == other.Runner
-	})
-	switch {
-	case err != nil:
-		no.Why = metadata.All(no.Why, metadata.Because("held_unknown", "error", err, "when", free))
-	case over:
-		return nil
-	}
-	return no
+	return &page.Denial{Code: metadata.AlreadyRunning, By: l.t.By, What: text.FirstLine(l.t.Text), Why: why}
 }
 
 // jobFor names this job as the origin of a command that stands in no comment.
 func (l *lease) jobFor(o command.Request) string {
-	if me, ok := job.ParseOwner(l.me); ok && o.Comment == 0 && o.Review == nil {
-		return fmt.Sprintf("actions/%d", me.Run)
+	if o.Comment > 0 || o.Review != nil {
+		return ""
 	}
-	return ""
+	return holder.JobOf(l.me)
 }
 
 // lostRace reports whether an error means that a push came too late, because

@@ -189,8 +189,8 @@ func (b *bot) takeIssue(ctx context.Context, o command.Request) error {
 	if o.OnPull || o.Comment > 0 && (b.t.Comment == nil || b.t.Comment.ID != o.Comment) {
 		return command.Refuse(metadata.StaleEvent, metadata.Because("issue_as_then"))
 	}
-	now, err := b.w.Given, error(nil)
-	if now.Discussion, err = b.hear(o)(ctx, issue.Reference{}, now); err != nil {
+	now, err := b.hear(o)(ctx, issue.Reference{}, b.w.Given)
+	if err != nil {
 		return err
 	}
 	now.Mask(b.env)

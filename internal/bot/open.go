@@ -16,11 +16,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/triage"
+	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -34,7 +36,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
 		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
-		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true,
+		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
 	*out.Push = !b.in.Dry
 	if b.t.Issue != nil {
@@ -68,9 +70,7 @@ func (b *bot) hear(o command.Request) issue.Hear {
 	place := discussion.Place{
 		GitHub: b.gh, Owner: b.owner, Name: b.name, Number: b.t.Number, Before: before, Users: b.in.Users, Bots: b.in.Bots, Warn: b.voice.warn,
 	}
-	return func(ctx context.Context, _ issue.Reference, is issue.Issue) (issue.Discussion, error) {
-		return place.Read(ctx, is)
-	}
+	return place.Hear
 }
 
 // open opens the run. What it returns besides an error is how the job ends at
@@ -113,6 +113,11 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	}
 	b.lease.orphan = w.Run.Execution.Lease != nil
 	b.engine.StaleLease = b.lease.orphan
+	if b.lease.orphan {
+		run, err := fanout.Fold(ctx, w, b.engine, b.voice.warn)
+		b.keep(run)
+		return nil, err
+	}
 	if !w.Fresh {
 		return nil, nil
 	}
@@ -182,6 +187,9 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	}
 	telemetry.Follow(ctx, e, b.w.Run)
 	e.Steering, e.Owner, e.Hold = steering{b.Steer, b.inbox, b.voice}, b.me, definition.Longest(b.w.Plan)
+	if b.in.FanOut && b.in.Command != workflow.JoinOnly {
+		fanout.Split(e)
+	}
 	b.engine = e
 	b.lease.use(e)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
+	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -175,6 +176,9 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 		if err := b.work(ctx); err != nil {
 			return b.broke(ctx, err)
 		}
+		if b.due != nil {
+			return b.handOn(ctx)
+		}
 		if on, err := b.lookAtIssues(ctx); err != nil {
 			return b.broke(ctx, err)
 		} else if on {
@@ -270,7 +274,23 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 	gate{b}.ask(ctx, &run)
 	run, err = b.updater(ctx).Run(ctx, b.engine, run)
 	b.job.Group("")
+	if errors.As(err, &b.due) {
+		err = nil
+	}
 	return run, err
+}
+
+// handOn leaves the run to other jobs, which do parts of it.
+func (b *bot) handOn(ctx context.Context) jobEnd {
+	b.voice.sendAll(ctx, b.hasCommand(ctx))
+	b.voice.flush(b.w.Run)
+	run, matrix, err := fanout.Leave(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
+	if err != nil {
+		return b.broke(ctx, err)
+	}
+	b.keep(run)
+	b.lease.holding = false
+	return jobEnd{decision: toRun, matrix: matrix}
 }
 
 // updater gives what brings the base into the run.
@@ -331,7 +351,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	if first || b.obeyed > 0 || b.again {
 		b.tellPeople(ctx)
 	}
-	if first {
+	if first || b.again {
 		b.statuses.Keep(ctx, b.w.Plan, b.w.Run, b.w.Repo.Tip())
 	}
 	b.voice.ended(run.Status)
@@ -369,7 +389,7 @@ func (b *bot) hasCommand(ctx context.Context) func() bool {
 // handOver hands over the work of a completed run.
 func (b *bot) handOver(ctx context.Context) {
 	run := b.w.Run
-	if b.delivery.KeepPull(ctx, b.w, &run) {
+	if opened := b.delivery.KeepPull(ctx, b.w, &run); delivery.ProposeNotes(ctx, b.delivery, b.w, &run) || opened {
 		next, err := b.note(ctx, run)
 		b.keep(next)
 		b.voice.warnOf(err)

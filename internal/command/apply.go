@@ -100,7 +100,11 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 				return Effect{}, Refuse(metadata.NotACommand, metadata.Because("no_code_to_revise"))
 			}
 		}
-		back, err := phases.PlanRollback(plan, run, o.Rollback())
+		request := o.Rollback()
+		if o.Name == "reject" && slices.Contains(phases.Approvals(plan, run), o.Phase) {
+			request.From = o.Phase // where a person stands who looks at one of several parts
+		}
+		back, err := phases.PlanRollback(plan, run, request)
 		if err != nil {
 			return Effect{}, &Refusal{metadata.NotACommand, WithNearest(err)}
 		}

@@ -193,7 +193,7 @@ func (d *Delivery) markReady(ctx context.Context, pull github.Pull, run metadata
 		return err
 	}
 	who := commander(run)
-	if !slices.Contains(d.In.Notify, trigger.Commander) || !loginForm.MatchString(who) {
+	if !slices.Contains(d.In.Notify, trigger.Commander) || !loginForm().MatchString(who) {
 		return nil
 	}
 	ask := func(what, path string, body map[string]any) {

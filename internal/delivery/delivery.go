@@ -5,6 +5,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,6 +23,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -40,9 +42,12 @@ type Delivery struct {
 	Expired     func() bool // this process cannot know any more that the run is its own
 	Own         string      // path of the workflow that this job runs in
 
+	unready   bool // the pull request of a completed run could not be made ready
 	ran       *checks.Repository
 	started   string // the commit that workflows were started for
 	triedPull bool
+	// triedLabels says that this process has tried to copy labels.
+	triedLabels bool
 	// triedChildren are the ids of the issues that this process has tried to open.
 	triedChildren []string
 }
@@ -77,11 +82,15 @@ func hasCode(run metadata.Run) bool {
 	return slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
 }
 
-// KeepPull opens the pull request of a run once there is code, and notes it in
-// the record. One that cannot be opened is a warning, and tried again at the
-// end.
+// KeepPull opens the pull request of a run once there is code, gives it labels, and notes
+// both in the record. What cannot be done is a warning, and tried again at the end.
 func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run) (changed bool) {
 	last := run.Status == metadata.Completed || ci.Waits(*run)
+	opened := d.openPull(ctx, w, run, last)
+	return d.keepLabels(ctx, w.Plan, run, last) || opened
+}
+
+func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *metadata.Run, last bool) (opened bool) {
 	if d.Expired() || !d.In.Pull || run.PRNumber != 0 || !hasCode(*run) || d.triedPull && !last {
 		return false
 	}
@@ -94,9 +103,22 @@ func (d *Delivery) KeepPull(ctx context.Context, w *workspace.Workspace, run *me
 		return false
 	}
 	run.PRNumber, run.PRURL = pull.Number, pull.URL
-	if w.Plan.Labels == pipelines.LabelsCopy {
-		d.Voice.warnOf(d.copyLabels(ctx, *run))
+	return true
+}
+
+// keepLabels gives the pull request of a run the labels of its issue once, and notes that in
+// the record: what people do with them later stays. A call that fails is tried again as
+// that which opens a pull request.
+func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
+	if d.Expired() || plan.Labels != pipelines.LabelsCopy || run.PRNumber == 0 || run.GitHubIntegration.LabelsOn == run.PRNumber || d.triedLabels && !last {
+		return false
 	}
+	d.triedLabels = true
+	if err := d.copyLabels(ctx, *run); err != nil {
+		d.Voice.Warn(err)
+		return false
+	}
+	run.GitHubIntegration.LabelsOn = run.PRNumber
 	return true
 }
 
@@ -197,11 +219,17 @@ func (d *Delivery) pullFacts(run metadata.Run) page.PullFacts {
 // draft although people were told that the run is completed was made one by somebody, and
 // stays one.
 func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run metadata.Run) {
+	d.unready = d.In.Pull && hasCode(run) && run.PRNumber == 0
 	if run.PRNumber > 0 {
-		body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
-		d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))
 		if run.CI == nil || run.CI.Commit == "" { // else it is ready on the commit that CI was good on
-			d.Voice.warnOf(d.readyPull(ctx, run))
+			err := d.readyPull(ctx, run)
+			d.unready = err != nil && !errors.As(err, new(*phases.Refusal))
+			d.Voice.warnOf(err)
+		}
+		// Its text says from then on that it was handed over: if it could be made ready only later, that is not so yet.
+		if len(d.told(run)) > 0 || !d.unready {
+			body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
+			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))
 		}
 	}
 	d.Voice.warnOf(d.followUp(ctx, run))
@@ -219,7 +247,12 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	case !pull.Draft:
 		return nil
 	}
-	if stop, ok := page.StopOf(run); ok && run.GitHubIntegration.NoticeFor == stop.Key {
+	stop, ok := page.StopOf(run)
+	known := run.GitHubIntegration.NoticeFor == stop.Key
+	if len(d.told(run)) == 0 { // the record does not say whether it was handed over, and its text does
+		known = !page.IsDraftBody(run, pull.Body)
+	}
+	if ok && known {
 		return exit.NotAllowed(metadata.Because("pull_draft", "number", pull.Number))
 	}
 	return d.markReady(ctx, pull, run)

@@ -2,12 +2,12 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github"
@@ -25,23 +25,32 @@ import (
 func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
 	stop, ok := page.StopOf(*run)
 	who := d.told(*run)
-	if !ok || len(who) == 0 || stop.Key == run.GitHubIntegration.NoticeFor || d.Expired() {
+	told := stop.Key
+	if d.unready { // so that the next job does not think that somebody has made it a draft
+		told += "-draft"
+	}
+	if !ok || len(who) == 0 || slices.Contains([]string{stop.Key, told}, run.GitHubIntegration.NoticeFor) || d.Expired() {
 		return false
 	}
 	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.NoticeMarker(run.IssueNumber, stop)
-	c, err := thread.Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), stop.At.Add(-page.ClockSkew))
+	before, err := d.before(ctx, thread, *run)
 	if err != nil {
 		d.Voice.Warn(err)
 		return false
 	}
-	if old := run.GitHubIntegration.NoticeCommentID; old != 0 && old != c.ID {
-		d.Voice.warnOf(d.fold(ctx, thread, old))
+	c, err := thread.Post(ctx, marker, page.Notice(marker, who, plan, *run, d.Voice.Facts(*run)), before.CreatedAt)
+	if err != nil {
+		d.Voice.Warn(err)
+		return false
 	}
-	run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, stop.Key
+	if before.ID == run.GitHubIntegration.NoticeCommentID && before.ID != c.ID {
+		d.Voice.warnOf(d.fold(ctx, before))
+	}
+	run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, told
 	return true
 }
 
-var loginForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
+var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
 // told are the people that are mentioned: of programs there is nobody to tell.
 func (d *Delivery) told(run metadata.Run) (who []string) {
@@ -49,7 +58,7 @@ func (d *Delivery) told(run metadata.Run) (who []string) {
 		if name == trigger.Commander {
 			name = commander(run)
 		}
-		if loginForm.MatchString(name) && !slices.Contains(who, name) {
+		if loginForm().MatchString(name) && !slices.Contains(who, name) {
 			who = append(who, name)
 		}
 	}
@@ -66,19 +75,31 @@ func commander(run metadata.Run) string {
 	return ""
 }
 
-// fold folds a comment of our own away as outdated. One that somebody has deleted
-// needs no folding, and a forge that cannot do it leaves it.
-func (d *Delivery) fold(ctx context.Context, thread *github.Thread, id int64) error {
-	c, err := thread.Comment(ctx, id)
-	if err == nil && c.NodeID != "" {
-		const mutation = "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }"
-		err = d.GitHub.Mutate(ctx, fmt.Sprintf("fold comment %d away", id), "issues: write", mutation, map[string]any{"id": c.NodeID})
+// before is a comment of our own that is older than what is said of the stop of a run, and so
+// says by the clock of the forge since when that can be there: ours may be wrong. It is what
+// was said of the stop before or, at the first one, the live comment; the zero value if neither
+// is there any more.
+func (d *Delivery) before(ctx context.Context, thread *github.Thread, run metadata.Run) (github.Comment, error) {
+	for _, id := range []int64{run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.ProgressCommentID} {
+		if id == 0 {
+			continue
+		}
+		c, err := thread.Comment(ctx, id)
+		if err == nil || unlessKind(err, github.NotFound, github.Gone) != nil {
+			return c, err
+		}
 	}
-	var e *github.Error
-	if errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone}, e.Kind) {
+	return github.Comment{}, nil
+}
+
+// fold folds a comment of our own away as outdated. A forge that cannot do it leaves it.
+func (d *Delivery) fold(ctx context.Context, c github.Comment) error {
+	if c.NodeID == "" {
 		return nil
 	}
-	return err
+	const mutation = "mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } } }"
+	err := d.GitHub.Mutate(ctx, fmt.Sprintf("fold comment %d away", c.ID), "issues: write", mutation, map[string]any{"id": c.NodeID})
+	return unlessKind(err, github.NotFound, github.Gone)
 }
 
 // WaitingLabel is on an issue while its run waits for a person.

@@ -71,8 +71,10 @@ func (r repository) anyFile(dir string, deep int, fits func(name string) bool) b
 }
 
 var (
-	plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`) // the shell reads nothing else in it
-	foreign   = sync.OnceValue(func() *regexp.Regexp {
+	plainName = sync.OnceValue(func() *regexp.Regexp { // the shell reads nothing else in it
+		return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,39}$`)
+	})
+	foreign = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(node_modules|vendor|third_party|testdata|fixtures?|tests?|spec|examples?|samples?|docs?|templates?|dist|build|target)$`)
 	})
 )
@@ -90,7 +92,7 @@ func (r repository) folders() []string {
 			continue
 		}
 		for _, e := range entries {
-			if e.IsDir() && plainName.MatchString(e.Name()) && !foreign().MatchString(e.Name()) && len(all) < mostFolders {
+			if e.IsDir() && plainName().MatchString(e.Name()) && !foreign().MatchString(e.Name()) && len(all) < mostFolders {
 				all = append(all, path.Join(all[i], e.Name()))
 			}
 		}

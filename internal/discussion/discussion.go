@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/trigger"
@@ -83,6 +84,15 @@ func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, erro
 	}
 	slices.Reverse(d.Comments)
 	return d, nil
+}
+
+// Hear gives an issue with its discussion, and the images of both.
+func (p Place) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (issue.Issue, error) {
+	var err error
+	if is.Discussion, err = p.Read(ctx, is); err == nil {
+		is.Images, err = images.Place{GitHub: p.GitHub, Owner: p.Owner, Name: p.Name, Number: p.Number}.Fetch(ctx, is)
+	}
+	return is, err
 }
 
 // room is how much is kept of what some have said.
@@ -171,16 +181,16 @@ func contains(list []string, who string) bool {
 // On gives what reads discussions for whoever works on this machine, of whatever issue
 // on GitHub.
 func On(env environ.Env) issue.Hear {
-	return func(ctx context.Context, from issue.Reference, is issue.Issue) (issue.Discussion, error) {
+	return func(ctx context.Context, from issue.Reference, is issue.Issue) (issue.Issue, error) {
 		f, err := issue.ForgeOf(env)
 		if err != nil {
-			return issue.Discussion{}, err
+			return is, err
 		}
 		gh, err := issue.Client(env, f, f.Token, env.Stderr)
 		if err != nil {
-			return issue.Discussion{}, exit.AsUsage(err)
+			return is, exit.AsUsage(err)
 		}
 		warn := func(err error) { _, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", text.Flat(err.Error())) }
-		return Place{GitHub: gh, Owner: from.Owner, Name: from.Name, Number: from.Number, Warn: warn}.Read(ctx, is)
+		return Place{GitHub: gh, Owner: from.Owner, Name: from.Name, Number: from.Number, Warn: warn}.Hear(ctx, from, is)
 	}
 }

@@ -173,7 +173,7 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 			return append(checks, lacking("pipeline", err.Error(), ""))
 		}
 	}
-	return append(checks, evidence(x.plan)...)
+	return slices.Concat(checks, evidence(x.plan), promises(ctx, x.src, x.plan))
 }
 
 // evidence says what reprise itself runs in a pipeline: without that, all that is

@@ -15,6 +15,45 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+// What a pipeline asks of the token of a job, and the workflow does not give it, is said.
+func TestPromises(t *testing.T) {
+	text := func(form workflow.Form) string {
+		text, err := workflow.Text(form, workflow.DefaultUses(), "claude")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	long, short := text(workflow.Long), text(workflow.Short)
+	all := &pipelines.Pipeline{Name: "fix", Statuses: true, Open: []string{"AGENTS.md", ".github/workflows/ci.yml"}}
+	token := strings.Replace(long, "          agent: claude", "          agent: claude\n          github-token: ${{ steps.app.outputs.token }}", 1)
+	const pushes = "fix opens .github/workflows/ci.yml, and GitHub takes no push that changes a workflow with the token of a job"
+	for _, tt := range []struct {
+		name, text string
+		plan       *pipelines.Pipeline
+		want       []string
+	}{
+		{"nothing asked", long, &pipelines.Pipeline{Name: "fix", Open: []string{"AGENTS.md"}}, nil},
+		{"long", long, all, []string{"hint: fix has statuses: true, and job run lacks statuses: write", "hint: " + pushes}},
+		{"long that may", strings.ReplaceAll(long, "statuses: read", "statuses: write"), all, []string{"hint: " + pushes}},
+		{"another token", token, all, nil},
+		{"short", short, all, []string{"hint: fix has statuses: true, and the jobs that reprise calls may only read them", "hint: " + pushes}},
+		{"short with a token", strings.Replace(short, "ANTHROPIC_API_KEY:", "TOKEN:", 1), all, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := promised([]byte(tt.text), tt.plan)
+			if len(got) != len(tt.want) {
+				t.Fatalf("found %+v, want %q", got, tt.want)
+			}
+			for i, c := range got {
+				if said := string(c.Status) + ": " + c.Found; !strings.HasPrefix(said, tt.want[i]) {
+					t.Errorf("found %q, want %q", said, tt.want[i])
+				}
+			}
+		})
+	}
+}
+
 // What init writes is well, but for what the token of a job cannot do; every
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {

@@ -26,6 +26,15 @@ func gateNeeds() []need {
 	}
 }
 
+// taskNeeds are the permissions of a job that does one part of a phase.
+func taskNeeds() []need {
+	return []need{
+		{"contents", "write", true, "its part cannot be pushed"},
+		{"issues", "read", true, "it cannot see whether somebody ends the run"},
+		{"pull-requests", "read", false, "it cannot see whether somebody ends the run in a comment on the pull request"},
+	}
+}
+
 // workNeeds are the permissions of the job that works, as its inputs ask for
 // them.
 func workNeeds(s workflow.Step) []need {

@@ -94,6 +94,8 @@ func (l *workflowLint) jobs() {
 				l.permissions(name, job, s, gateNeeds())
 			case s.Input("command") == workflow.EndOnly:
 				l.permissions(name, job, s, gateNeeds())
+			case s.Input("command") == workflow.TaskOnly:
+				l.permissions(name, job, s, taskNeeds())
 			default:
 				works++
 				l.permissions(name, job, s, workNeeds(s))

@@ -94,7 +94,7 @@ func written(text string) (agent string, ok bool) {
 	for _, name := range names {
 		for _, reviewer := range names {
 			for _, u := range uses {
-				for _, form := range []workflow.Form{workflow.Long, workflow.Short} {
+				for _, form := range []workflow.Form{workflow.Long, workflow.Short, workflow.Long.FanOut(), workflow.Short.FanOut()} {
 					if same, err := workflow.Text(form, u, name, reviewer); err == nil && generated.Alike(same, text) {
 						return name, true
 					}

@@ -50,8 +50,10 @@ func (h *hub) shorten(agents ...string) {
 func TestShortWiring(t *testing.T) {
 	h := newWiring(t)
 	h.shorten("codex", "claude")
+	h.secrets["OTHERS"] = "WORDBOOK=hush-hush-1"
+	h.workflow("    secrets: # by name: the workflow gets no other\n", "    secrets:\n      SECRETS: ${{ secrets.OTHERS }}\n")
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
-	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 || !strings.Contains(d.log, "run: has Call the workflow of reprise\n") {
+	if diff := cmp.Diff(bothJobs, d.results); diff != "" || d.code != 0 || !strings.Contains(d.log, "run: has Change the workflow of reprise\n") {
 		t.Fatalf("exit code %d, jobs (-want +got):\n%s\n%s", d.code, diff, d.log)
 	}
 	gate, work := h.environOf("gate"), h.environOf("work")
@@ -59,6 +61,8 @@ func TestShortWiring(t *testing.T) {
 		"ANTHROPIC_API_KEY":       {"", "test-key"},
 		"OPENAI_API_KEY":          {"", "test-key"},
 		"GEMINI_API_KEY":          {"", ""},
+		"REPRISE_SECRETS":         {"", "WORDBOOK=hush-hush-1"},
+		"SECRETS":                 {"", ""},
 		"CLAUDE_CODE_OAUTH_TOKEN": {"", ""},
 		"INPUT_GITHUB_TOKEN":      {botToken, botToken},
 		"INPUT_AGENT":             {"codex, claude", "codex, claude"},
@@ -91,12 +95,12 @@ func TestShortRun(t *testing.T) {
 	_, d := h.comment("eve", "/run --pipeline fix")
 	d.want(t, gateOnly, "gate/gate", "decision", "denied", "reason-code", "permission_denied")
 	id, d := h.comment("ann", "/run --pipeline fix")
-	d.want(t, bothJobs, theRun, "decision", "run", "status", "completed", "issue", "7", "pr-number", "8")
+	d.want(t, bothJobs, "run/run", "decision", "run", "status", "completed", "issue", "7", "pr-number", "8")
 	if got := h.signs(id); got != "eyes rocket" {
 		t.Errorf("the comment has the signs %q", got)
 	}
 	_, d = h.comment("ann", "/rollback implement because the greeting must stay short")
-	d.want(t, bothJobs, theRun, "reason-code", "completed", "status", "completed", "pr-number", "8")
+	d.want(t, bothJobs, "run/run", "reason-code", "completed", "status", "completed", "pr-number", "8")
 	if run := h.record(); run.Status != metadata.Completed || len(run.RollbackHistory) != 1 || run.RollbackHistory[0].By != "ann" {
 		t.Errorf("the run is %s, its rollbacks are %+v", run.Status, run.RollbackHistory)
 	}

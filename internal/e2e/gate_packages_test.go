@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -121,7 +122,14 @@ func TestPackageManagers(t *testing.T) {
 	p.write("repo/package-lock.json", fmt.Sprintf(`{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"demo":"1.0.0"}},
 		"node_modules/demo":{"version":"1.0.0","resolved":"http://registry.npmjs.org/demo/-/demo-1.0.0.tgz","integrity":"sha512-%s"}}}`, base64.StdEncoding.EncodeToString(sum[:])))
 	at := registries(t, demo)
-	opts, note, err := agents.Options{Environ: p.environ(), Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}.Contain(sandbox.Required, sandbox.Sandbox{
+	// Where python3 is a script that looks for the real one, as pyenv's is, what counts here is the real one.
+	python, err := exec.Command("python3", "-c", "import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))").Output()
+	if err != nil {
+		t.Fatalf("python3: %v", err)
+	}
+	environ := p.environ()
+	environ[0] = "PATH=" + strings.TrimSpace(string(python)) + ":" + strings.TrimPrefix(environ[0], "PATH=")
+	opts, note, err := agents.Options{Environ: environ, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}.Contain(sandbox.Required, sandbox.Sandbox{
 		Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true, Lists: true,
 	})
 	if err != nil || note != "" {
@@ -130,6 +138,7 @@ func TestPackageManagers(t *testing.T) {
 	for host, run := range map[string]string{
 		"proxy.golang.org":   "mkdir -p go && cd go && printf 'module x\\n' > go.mod && GOFLAGS=-modcacherw GOTOOLCHAIN=local GOSUMDB=off GOPROXY=http://proxy.golang.org GOMODCACHE=$PWD/cache go mod download -x example.com/demo@v1.0.0 && test -d cache/example.com/demo@v1.0.0",
 		"registry.npmjs.org": "npm ci --registry http://registry.npmjs.org --no-audit --no-fund --fetch-retries=0 --cache $PWD/cache && test -f node_modules/demo/package.json",
+		"pypi.org":           "python3 -m pip install --isolated --no-cache-dir --disable-pip-version-check --retries 0 --no-deps --target lib --index-url http://pypi.org/simple --trusted-host pypi.org demo==1.0 && test -f lib/demo.py",
 	} {
 		for _, allow := range [][]string{{"proxy.golang.org", "registry.npmjs.org", "pypi.org"}, nil} {
 			t.Run(fmt.Sprintf("%s %d", host, len(allow)), func(t *testing.T) {

@@ -52,6 +52,7 @@ type Env struct {
 	Wait           func(ctx context.Context, d time.Duration) error // before a forge is asked again; nil: sleep
 	Http           *http.Client                                     // by which a forge is asked; nil: the usual one
 	SecretFinder   *secrets.Finder                                  // finds what must not be seen; nil: Finder makes one
+	Handed         []secrets.Secret                                 // what Unpack found
 }
 
 // Getenv gives the value of a variable, or "".

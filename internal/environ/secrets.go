@@ -14,9 +14,9 @@ import (
 )
 
 // Secrets lists the values of this environment that must not be seen: those of
-// variables whose names say so, the passwords of proxies, and what opens a collector of traces.
+// variables that were handed over as secrets or whose names say so, the passwords of proxies, and what opens a collector of traces.
 func (e Env) Secrets() []secrets.Secret {
-	var out []secrets.Secret
+	out := slices.Clone(e.Handed)
 	for _, kv := range e.Environ {
 		name, value, _ := strings.Cut(kv, "=")
 		collector := strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_")

@@ -180,7 +180,7 @@ func (x *exchange) bill(model string, t Tokens, tools int64) bill {
 	if x.gate.config.Limits.Price == nil {
 		return bill{}
 	}
-	factor := max(1, x.factor)
+	factor := soonFactor(x.provider.API, x.factor, model)
 	usd := usual*factor + float64(tools+x.tools)/1e6
 	return bill{usd, usd - usual}
 }

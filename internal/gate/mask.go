@@ -28,12 +28,8 @@ func mask(res *http.Response, shown http.Header) {
 		res.Header.Del("Content-Encoding")
 	}
 	text, _ := io.ReadAll(io.LimitReader(from, maxError)) // what broke off is shown as far as it came
-	for _, values := range shown {
-		for _, value := range values {
-			if key := strings.TrimPrefix(value, "Bearer "); len(key) >= minKey {
-				text = bytes.ReplaceAll(text, []byte(key), []byte("[the key]"))
-			}
-		}
+	for _, key := range keysIn(shown) {
+		text = bytes.ReplaceAll(text, key, inPlace)
 	}
 	res.ContentLength = int64(len(text))
 	res.Header.Set("Content-Length", strconv.Itoa(len(text)))
@@ -42,6 +38,56 @@ func mask(res *http.Response, shown http.Header) {
 		io.Reader
 		io.Closer
 	}{bytes.NewReader(text), body}
+}
+
+// inPlace stands where a key was.
+var inPlace = []byte("[the key]")
+
+// keysIn gives the keys that a header shows.
+func keysIn(shown http.Header) (keys [][]byte) {
+	for _, values := range shown {
+		for _, value := range values {
+			if key := strings.TrimPrefix(value, "Bearer "); len(key) >= minKey {
+				keys = append(keys, []byte(key))
+			}
+		}
+	}
+	return keys
+}
+
+// masked reads a text without the keys in it, however it is cut into pieces. It holds
+// back only what a key may begin with.
+type masked struct {
+	io.ReadCloser
+	keys      [][]byte
+	held, out []byte
+	err       error
+}
+
+func (m *masked) Read(p []byte) (int, error) {
+	for len(m.out) == 0 && len(p) > 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		n, err := m.ReadCloser.Read(p)
+		m.held, m.err = append(m.held, p[:n]...), err
+		for _, key := range m.keys {
+			m.held = bytes.ReplaceAll(m.held, key, inPlace)
+		}
+		keep := 0
+		for _, key := range m.keys {
+			for n := min(len(key)-1, len(m.held)); err == nil && n > keep; n-- {
+				if bytes.HasPrefix(key, m.held[len(m.held)-n:]) {
+					keep = n
+				}
+			}
+		}
+		whole := len(m.held) - keep
+		m.out, m.held = m.held[:whole:whole], m.held[whole:]
+	}
+	n := copy(p, m.out)
+	m.out = m.out[n:]
+	return n, nil
 }
 
 // leads reports whether a header shows a key, or has a gateway send the request, and

@@ -87,6 +87,9 @@ func (t *toolServer) answered(res *http.Response) error {
 	if none := res.Request.Method != http.MethodPost && res.StatusCode == http.StatusMethodNotAllowed; !none && res.StatusCode >= 300 {
 		why = fmt.Sprintf("HTTP %d", res.StatusCode)
 		mask(res, t.Header)
+	} else if keys := keysIn(t.Header); len(keys) > 0 && res.Body != nil { // some servers repeat what they were asked
+		res.Body, res.ContentLength = &masked{ReadCloser: res.Body, keys: keys}, -1
+		res.Header.Del("Content-Length")
 	}
 	t.note(why)
 	return nil

@@ -58,7 +58,7 @@ func TestServersOfTools(t *testing.T) {
 		return res.StatusCode, textOf(t, res), res.Header
 	}
 	at := g.ServerURL("words")
-	if code, text, h := ask("POST", at+"?team=b", g.Placeholder(), "hello"); code != 200 || text != "POST /mcp?team=a Bearer the-real-one blue 2025-06-18 hello" || h.Get("Mcp-Session-Id") != "s1" {
+	if code, text, h := ask("POST", at+"?team=b", g.Placeholder(), "hello"); code != 200 || text != "POST /mcp?team=a Bearer [the key] blue 2025-06-18 hello" || h.Get("Mcp-Session-Id") != "s1" {
 		t.Errorf("status %d, headers %v: %s", code, h, text)
 	}
 	if code, text, _ := ask("POST", at, g.Placeholder(), "wrong"); code != 403 || strings.Contains(text, "the-real-one") || !strings.Contains(text, "[the key]") {
@@ -82,6 +82,34 @@ func TestServersOfTools(t *testing.T) {
 	}
 	if diff := cmp.Diff([]Asked{{Server: "words", Count: 3, Failed: 1, Why: "HTTP 403"}}, g.Report().Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A key is found however an answer is cut into pieces, and what is no key comes at once.
+func TestKeysInPieces(t *testing.T) {
+	const text = "a secret-one, secret-secret-one and secret-o; another-key"
+	for size := 1; size <= len(text); size++ {
+		for end := range 3 {
+			r, w := io.Pipe()
+			m := &masked{ReadCloser: r, keys: [][]byte{[]byte("secret-one"), []byte("another-key")}}
+			go func() {
+				for p := range bytesOf(text+strings.Repeat("s", end), size) {
+					w.Write(p)
+				}
+				w.Close()
+			}()
+			got, err := io.ReadAll(m)
+			if want := "a [the key], secret-[the key] and secret-o; [the key]" + strings.Repeat("s", end); err != nil || string(got) != want {
+				t.Fatalf("in pieces of %d: %q, %v", size, got, err)
+			}
+		}
+	}
+	r, w := io.Pipe()
+	m := &masked{ReadCloser: r, keys: [][]byte{[]byte("secret-one")}}
+	go io.WriteString(w, "data: {}\n\n")
+	p := make([]byte, 100)
+	if n, err := m.Read(p); err != nil || string(p[:n]) != "data: {}\n\n" {
+		t.Errorf("%q, %v", p[:n], err)
 	}
 }
 

@@ -70,6 +70,7 @@ func (m *meter) writeEvents(p []byte) {
 // have them, and what is in those that have words alone.
 var (
 	eventLine  = []byte("event:")
+	usualEvent = []byte("event: content_block_delta\n")
 	typedLine  = []byte(`data: {"type":"`)
 	blockDelta = []byte(`content_block_delta",`)
 	response   = []byte(`response.`)
@@ -87,6 +88,15 @@ func (m *meter) pass(p []byte) (n int) {
 	}
 	for {
 		line := p[n:]
+		// These two lines of three need no search for their ends.
+		if len(line) > 0 && line[0] == '\n' {
+			n++
+			continue
+		}
+		if bytes.HasPrefix(line, usualEvent) {
+			n += len(usualEvent)
+			continue
+		}
 		end := bytes.IndexByte(line, '\n')
 		if end < 0 {
 			return n

@@ -3,8 +3,10 @@ package gate
 import "strings"
 
 // Services have tools of their own, which cost something for each use besides
-// tokens, and ways to be served sooner. The prices are those of their lists, and where
-// there are several, the highest, in millionths of a US dollar.
+// tokens, and ways to be served sooner. The prices are those of their lists in November
+// 2026, and where there are several, the highest, in millionths of a US dollar:
+// https://platform.claude.com/docs/en/about-claude/pricing, https://developers.openai.com/api/docs/pricing
+// and https://ai.google.dev/gemini-api/docs/pricing.
 const (
 	chatSearch      = 50_000 // a request of Chat Completions with web_search_options
 	anthropicSearch = 10_000
@@ -44,15 +46,29 @@ func (m *meter) toolsUsed() int64 {
 	return max(m.tools[0], (m.tools[1]+1)/2) + m.most[ofSearches]*anthropicSearch
 }
 
+// fastest is what the first Claude models that answered faster cost. Those of today
+// cost twice as much as usual.
+const fastest = 6
+
+// soonFactor is a factor for a model that is known by now.
+func soonFactor(api API, factor float64, model string) float64 {
+	if api == Anthropic && factor == fastest && (strings.Contains(model, "opus-4-8") || strings.Contains(model, "opus-5")) {
+		return 2
+	}
+	return max(1, factor)
+}
+
 // tierFactor gives how many times the usual price is asked where an answer is wanted
 // sooner, or in one country; 0 where it is the usual one.
 func tierFactor(api API, said string) float64 {
 	switch {
 	case api == Anthropic && said == "fast":
-		return 6
+		return fastest
 	case api == Anthropic && said == "us":
 		return 1.1
-	case api != Anthropic && (strings.EqualFold(said, "priority") || said == "fast"):
+	case api == Gemini && strings.EqualFold(said, "priority"):
+		return 2
+	case api == OpenAI && (strings.EqualFold(said, "priority") || said == "fast"):
 		return 2.5
 	}
 	return 0

@@ -36,7 +36,8 @@ data: {"type":"response.output_text.delta","delta":"hello"}
 		"sooner, at OpenAI":       {OpenAI, `{"model":"m","service_tier":"priority"}`, responsesWhole, 40, 60},
 		"at some time, at OpenAI": {OpenAI, `{"model":"m","service_tier":"flex"}`, responsesWhole, 40, 0},
 		"sooner, at Anthropic":    {Anthropic, `{"model":"m","speed":"fast"}`, `{"usage":{"input_tokens":1,"output_tokens":2}}`, 2, 10},
-		"sooner, at Google":       {Gemini, `{"service_tier":"PRIORITY"}`, `{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 3},
+		"sooner, at Google":       {Gemini, `{"service_tier":"PRIORITY"}`, `{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}`, 2, 2},
+		"sooner, of a newer one":  {Anthropic, `{"model":"claude-opus-5","speed":"fast"}`, `{"model":"claude-opus-5","usage":{"input_tokens":1,"output_tokens":2}}`, 2, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := before(t, tt.api, Config{World: World{Open: true}, Limits: Limits{Price: price}}, func(w http.ResponseWriter, r *http.Request) {
@@ -102,5 +103,36 @@ func TestStreamsAreAskedForTheirUsage(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Where a tool of the provider may cost something, each event is read, also one that
+// comes among words. The pieces come one after the other, as the client takes them.
+func TestToolsAmongWords(t *testing.T) {
+	pieces := []string{
+		`data: {"response":{"model":"m"}}` + "\n\n",
+		`data: {"item":{"type":"web_search_call"}}` + "\n\n" + `data: {"delta":"hello"}` + "\n\n",
+		`data: {"usage":{"input_tokens":1,"output_tokens":2}}` + "\n\n",
+	}
+	next := make(chan struct{}, len(pieces))
+	g := before(t, OpenAI, Config{World: World{Open: true}, Limits: Limits{Price: func(string, Tokens) float64 { return 0 }}}, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, p := range pieces {
+			io.WriteString(w, p)
+			w.(http.Flusher).Flush()
+			<-next
+		}
+	})
+	res := ask(t, g, OpenAI, `{"model":"m","tools":[{"type":"web_search"}]}`)
+	for _, p := range pieces {
+		if _, err := io.ReadFull(res.Body, make([]byte, len(p))); err != nil {
+			t.Fatal(err)
+		}
+		next <- struct{}{}
+	}
+	textOf(t, res)
+	if r := g.Close(); math.Abs(r.USD-0.0125) > 1e-6 {
+		t.Errorf("it cost %v", r.USD)
 	}
 }

@@ -49,8 +49,10 @@ var answerFields = map[API]fields{
 		"model": ofModel, "response.model": ofModel,
 		"usage.input_tokens": ofInput, "response.usage.input_tokens": ofInput, "usage.prompt_tokens": ofInput,
 		"usage.input_tokens_details.cached_tokens": ofRead, "response.usage.input_tokens_details.cached_tokens": ofRead,
-		"usage.prompt_tokens_details.cached_tokens": ofRead,
-		"usage.output_tokens":                       ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
+		"usage.prompt_tokens_details.cached_tokens":     ofRead,
+		"usage.input_tokens_details.cache_write_tokens": ofWrite, "response.usage.input_tokens_details.cache_write_tokens": ofWrite,
+		"usage.prompt_tokens_details.cache_write_tokens": ofWrite,
+		"usage.output_tokens":                            ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
 		"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
 		"choices.message.content": ofWords,
 		"response.output.type":    ofUse, "output.type": ofUse, "item.type": ofUseTwice,
@@ -124,8 +126,8 @@ const maxModel = 128
 // tokens gives what was used as far as the answer has said so.
 func (m *meter) tokens() Tokens {
 	t := Tokens{Input: m.most[ofInput] + m.most[ofInputTool], CacheRead: m.most[ofRead], CacheWrite: m.most[ofWrite], CacheHour: m.most[ofHour], Output: m.most[ofOutput] + m.most[ofThoughts]}
-	if m.api != Anthropic { // there, what was read from the cache is not among the input
-		t.Input = max(0, t.Input-t.CacheRead)
+	if m.api != Anthropic { // there, what has to do with the cache is not among the input
+		t.Input = max(0, t.Input-t.CacheRead-t.CacheWrite)
 	}
 	return t
 }

@@ -29,6 +29,7 @@ data: {"type":"response.completed","response":{"model":"gpt-x","usage":{"input_t
 
 `
 	responsesWhole = `{"model":"gpt-x","usage":{"input_tokens":60,"input_tokens_details":{"cached_tokens":20},"output_tokens":40}}`
+	responsesWrote = `{"model":"gpt-x","usage":{"input_tokens":60,"input_tokens_details":{"cached_tokens":20,"cache_write_tokens":30},"output_tokens":40}}`
 	chatStream     = `data: {"model":"gpt-x","choices":[{"delta":{"content":"hello"}}],"usage":null}
 
 data: {"model":"gpt-x","choices":[],"usage":{"prompt_tokens":60,"completion_tokens":40,"prompt_tokens_details":{"cached_tokens":20}}}
@@ -61,6 +62,7 @@ func TestMeter(t *testing.T) {
 		"anthropic, whole":        {Anthropic, anthropicWhole, false, "claude-x", anthropic, false},
 		"responses":               {OpenAI, responsesStream, true, "gpt-x", others, false},
 		"responses, whole":        {OpenAI, responsesWhole, false, "gpt-x", others, false},
+		"what a cache was given":  {OpenAI, responsesWrote, false, "gpt-x", Tokens{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40}, false},
 		"chat":                    {OpenAI, chatStream, true, "gpt-x", others, false},
 		"chat, whole":             {OpenAI, chatWhole, false, "gpt-x", others, false},
 		"gemini":                  {Gemini, geminiStream, true, "gemini-x", others, false},

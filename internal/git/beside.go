@@ -35,7 +35,7 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 		return code, err
 	}
 	put := []op{{kind: 'M', path: c.opt.State, mode: "040000", id: found[0].ID}}
-	id, err := c.fastImport(ctx, c.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
+	id, err := c.build(ctx, c.ref, code, []revision{{message: "state", time: at, ops: put}}, true)
 	if err == nil {
 		c.localTip, c.isNew = id, false // it is moved to next
 	}
@@ -50,7 +50,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	for _, from := range []string{base, ours} {
 		bare = append(bare, revision{message: "bare", time: at, tree: from, ops: []op{{kind: 'D', path: c.opt.State}}})
 	}
-	mine, err := c.fastImport(ctx, besideRef, base, bare, true)
+	mine, err := c.build(ctx, besideRef, base, bare, true)
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,7 +77,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	for _, e := range found {
 		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.Object})
 	}
-	commit, err := c.fastImport(ctx, besideRef, ours, []revision{rev}, true)
+	commit, err := c.build(ctx, besideRef, ours, []revision{rev}, true)
 	return commit, r.Conflicts, err
 }
 

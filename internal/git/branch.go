@@ -87,11 +87,11 @@ func (br *runBranch) readLocal() (string, error) {
 
 // setLocal moves the run's ref to the tip. A new branch gets none before its first
 // commit, so that a run that does nothing leaves nothing.
-func (br *runBranch) setLocal(ctx context.Context) error {
+func (br *runBranch) setLocal() error {
 	if br.isNew || br.localTip == br.tip {
 		return nil
 	}
-	if _, err := br.git(ctx, "update-ref", br.ref, br.tip); err != nil {
+	if err := br.moveRef(br.ref, br.tip); err != nil {
 		return err
 	}
 	br.localTip = br.tip
@@ -209,7 +209,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 	}
 	var err error
 	for _, limit := range limits {
-		_, err = br.talk(ctx, slices.Concat(fetchArgs(), limit, rest)...)
+		_, err = br.talk(ctx, slices.Concat(program.FetchArgs(), limit, rest)...)
 		if err == nil {
 			var text []byte
 			text, err = os.ReadFile(br.home(into))
@@ -255,7 +255,7 @@ func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, erro
 		return br.src.resolve(ctx, "refs/heads/"+branch)
 	}
 	const into = "refs/reprise/target"
-	args := fetchArgs()
+	args := program.FetchArgs()
 	if br.src.Shallow {
 		args = append(args, "--shallow-exclude="+br.ref)
 	}

@@ -54,8 +54,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 		old = br.zero()
 	}
 	br.sweepBranchLock()
-	_, err := br.src.inspect(ctx, "update-ref", "-m", "reprise", br.ref, tip, old)
-	if err == nil {
+	if br.src.updater.Update(ctx, br.ref, tip, old) == nil {
 		br.checkoutTip = tip
 		return ""
 	}

@@ -2,11 +2,6 @@ package git
 
 import (
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"hash"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/objects"
@@ -128,11 +123,7 @@ func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 
 // contains says whether commit old is in the history of commit tip.
 func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
-	_, err := g.git(ctx, "merge-base", "--is-ancestor", old, tip)
-	if program.ExitCode(err) == 1 {
-		return false, nil
-	}
-	return err == nil, err
+	return program.Contains(ctx, g.git, tip, old)
 }
 
 // between lists the paths in which two commits differ.
@@ -142,12 +133,4 @@ func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error)
 }
 
 // blobID is the name git gives to a file with this content.
-func (g *gitDir) blobID(data []byte) string {
-	var h hash.Hash = sha1.New()
-	if g.src.sha256 {
-		h = sha256.New()
-	}
-	fmt.Fprintf(h, "blob %d\x00", len(data))
-	h.Write(data)
-	return hex.EncodeToString(h.Sum(nil))
-}
+func (g *gitDir) blobID(data []byte) string { return g.src.format.Name("blob", data) }

@@ -86,14 +86,9 @@ func blobsOf(ops []op) []string {
 
 // commitRevision makes the commit and takes it as the tip.
 func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
-	id, err := r.fastImport(ctx, r.ref, r.tip, []revision{rev}, false)
+	id, err := r.build(ctx, r.ref, r.tip, []revision{rev}, false)
 	if err != nil {
-		// A command that was cut off may have come as far as moving the ref.
-		made, e := r.readLocal()
-		if e != nil || made == r.localTip {
-			return "", errors.Join(err, e, r.sweep())
-		}
-		id = made
+		return "", errors.Join(err, r.sweep())
 	}
 	r.takeAlong(rev.ops, id)
 	r.tip, r.localTip, r.isNew = id, id, false
@@ -119,7 +114,7 @@ func (r *Repo) besides(c Commit) bool { return c.Aside && r.shelf != "" && r.opt
 
 // commitAside makes a commit on the record that is kept.
 func (r *Repo) commitAside(ctx context.Context, c Commit, rev revision) error {
-	id, err := r.fastImport(ctx, "refs/reprise/aside", r.shelf, []revision{rev}, true)
+	id, err := r.build(ctx, "refs/reprise/aside", r.shelf, []revision{rev}, true)
 	if err == nil {
 		err = r.upstream.keepAt(ctx, id)
 	}
@@ -213,7 +208,7 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 	r.tip, r.isNew = commit, false
 	err := r.reset(ctx)
 	if err == nil {
-		err = errors.Join(r.large.fill(ctx), r.setLocal(ctx))
+		err = errors.Join(r.large.fill(ctx), r.setLocal())
 	}
 	return err
 }
@@ -229,5 +224,5 @@ func (r *Repo) Keep(ctx context.Context, s *Stage, parent, message string, at ti
 		return "", err
 	}
 	rev := revision{message: message, time: at, tree: r.tip, ops: append(r.takeOff(), ops...)}
-	return r.fastImport(ctx, besideRef, parent, []revision{rev}, true)
+	return r.build(ctx, besideRef, parent, []revision{rev}, true)
 }

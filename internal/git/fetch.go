@@ -21,6 +21,12 @@ func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
 	return g.line(g.remote).do(ctx, program.Call{Dir: g.dir, Env: g.place(nil), Args: args})
 }
 
+// Exchange runs a command with the remote, of which what says which refs it is about.
+func (g *gitDir) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
+	address := map[bool]string{true: g.remote.push, false: g.remote.fetch}[command[0] == "push"]
+	return g.talk(ctx, append(append(command, "--end-of-options", address), what...)...)
+}
+
 // need makes sure that a commit is here. In a shallow clone an older commit of
 // the run may not be; it is fetched alone.
 func (g *gitDir) need(ctx context.Context, commit string) error {
@@ -34,7 +40,7 @@ func (g *gitDir) need(ctx context.Context, commit string) error {
 	if err != nil || here {
 		return err
 	}
-	args := append(fetchArgs(), "--depth=1", "--end-of-options", g.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
+	args := append(program.FetchArgs(), "--depth=1", "--end-of-options", g.remote.fetch, "+"+commit+":refs/reprise/needed/"+commit)
 	if _, err = g.talk(ctx, args...); err != nil {
 		return fmt.Errorf("fetch commit %s, which this shallow clone does not have: %w", short(commit), err)
 	}

@@ -179,7 +179,7 @@ func (g *gitDir) objects() string {
 
 // zero is the hash that git uses for "nothing".
 func (g *gitDir) zero() string {
-	if g.src.sha256 {
+	if g.src.format.SHA256 {
 		return strings.Repeat("0", 64)
 	}
 	return strings.Repeat("0", 40)

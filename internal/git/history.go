@@ -127,7 +127,7 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 	if br.isNew { // what it starts from may hold a run that was merged
 		return "", nil
 	}
-	s := shelves(br.lookUp, br.git, br.opt.State)
+	s := shelves(br.src, br.lookUp, br.git, br.opt.State)
 	s.Kept, s.Contains = br.keptRecord, br.contains
 	return s.Find(ctx, commit)
 }
@@ -146,7 +146,7 @@ func (br *runBranch) keptRecord(ctx context.Context) (string, error) {
 			err = nil
 		}
 	} else {
-		_, err = br.talk(ctx, append(fetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
+		_, err = br.talk(ctx, append(program.FetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
 		switch {
 		case err == nil:
 			var text []byte

@@ -76,7 +76,7 @@ func (u *upstream) replay(ctx context.Context) error {
 		return err
 	}
 	old := u.tip
-	id, err := u.fastImport(ctx, u.ref, u.remoteTip, u.unpushed, true)
+	id, err := u.build(ctx, u.ref, u.remoteTip, u.unpushed, true)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (u *upstream) move(ctx context.Context, commit string) error {
 		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
 	}
 	u.tip = commit
-	if err := u.setLocal(ctx); err != nil {
+	if err := u.setLocal(); err != nil {
 		return err
 	}
 	if err := u.large.fill(ctx); err != nil {

@@ -96,8 +96,3 @@ func secretsIn(settings []program.Setting) []string {
 	}
 	return out
 }
-
-// fetchArgs begin every fetch that is told exactly what to fetch.
-func fetchArgs() []string {
-	return []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
-}

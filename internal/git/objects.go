@@ -74,9 +74,20 @@ func below(ctx context.Context, ask asker, commit, of string) (map[string]entry,
 // KeptRefs begin the names under which the records of runs are kept.
 const KeptRefs = "refs/reprise/records/"
 
-// shelves finds a folder of commits. Git runs by log, in the place of the objects.
-func shelves(ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelf.Shelves {
+// shelves finds a folder of commits of s. Git runs by log, in the place of the objects.
+func shelves(s *Source, ask asker, log func(ctx context.Context, args ...string) ([]byte, error), folder string) shelf.Shelves {
+	commit := func(ctx context.Context, commit string) (string, error) {
+		found, err := ask(ctx, commit)
+		if err != nil || found[0].Kind != "commit" {
+			return "", err
+		}
+		return string(found[0].Data), nil
+	}
+	if s.Shallow || len(s.promisors) > 0 { // it is cut, or fetched one by one
+		commit = nil
+	}
 	return shelf.Shelves{
+		Object: commit,
 		Has: func(ctx context.Context, commit string) (bool, error) {
 			found, err := ask(ctx, commit+":"+folder)
 			return err == nil && found[0].Kind == "tree", err

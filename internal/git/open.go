@@ -206,7 +206,7 @@ func (r *Repo) bringUp(ctx context.Context) error {
 	if err := r.findLacks(ctx); err != nil {
 		return err
 	}
-	return r.setLocal(ctx)
+	return r.setLocal()
 }
 
 // matchesLocal brings the index to the run's own commit and says whether the

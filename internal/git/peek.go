@@ -50,7 +50,7 @@ func (s *Source) Peek(ctx context.Context, branch, kept string) (*Peek, error) {
 
 func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 	const into = "refs/reprise/remote"
-	args := append(fetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
+	args := append(program.FetchArgs(), "--depth=1", "--end-of-options", p.src.origin.fetch, "+"+ref+":"+into)
 	_, err := line{src: p.src, remote: p.src.origin}.do(ctx, program.Call{Dir: p.dir, Env: []string{"GIT_DIR=" + p.dir}, Args: args})
 	if strings.Contains(program.StderrOf(err), "couldn't find remote ref") {
 		return "", fs.ErrNotExist

@@ -164,7 +164,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 	if u.remote == nil {
 		return u.noteKept(ctx, id)
 	}
-	_, refused := u.talk(ctx, append(pushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
+	_, refused := u.talk(ctx, append(program.PushArgs(), "--quiet", "--end-of-options", u.remote.push, id+":"+u.keepRef())...)
 	if refused != nil {
 		u.kept = nil
 		switch kept, err := u.keptRecord(ctx); {
@@ -180,7 +180,7 @@ func (u *upstream) keepAt(ctx context.Context, id string) error {
 
 func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) {
 	push := func() error {
-		_, err := u.talk(ctx, append(pushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
+		_, err := u.talk(ctx, append(program.PushArgs(), "--quiet", "--end-of-options", u.remote.push, kept+":"+u.keepRef())...)
 		return err
 	}
 	refused := push()
@@ -188,7 +188,7 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 		return kept, nil
 	}
 	const into = "refs/reprise/record"
-	if _, err := u.talk(ctx, append(fetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
+	if _, err := u.talk(ctx, append(program.FetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
 		return "", errors.Join(refused, err)
 	}
 	joined, err := u.joinRecords(ctx, kept, into, "that of one before it")
@@ -207,9 +207,9 @@ func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) erro
 	if u.shelf == "" {
 		rev.ops = u.takeOff()
 	}
-	id, err := u.fastImport(ctx, "refs/reprise/squash", base, []revision{rev}, true)
+	id, err := u.build(ctx, "refs/reprise/squash", base, []revision{rev}, true)
 	if err == nil && u.remote != nil {
-		_, err = u.talk(ctx, append(pushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
+		_, err = u.talk(ctx, append(program.PushArgs(), "--quiet", "--force-with-lease="+u.ref+":"+u.tip, "--end-of-options", u.remote.push, id+":"+u.ref)...)
 	}
 	if err != nil {
 		return err
@@ -220,12 +220,7 @@ func (u *upstream) squash(ctx context.Context, c Commit, base, kept string) erro
 	u.shelf, u.tip = kept, id
 	u.markShelved()
 	u.warnOf(u.updateCheckout(ctx, id))
-	return u.setLocal(ctx)
-}
-
-// pushArgs begin every push.
-func pushArgs() []string {
-	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
+	return u.setLocal()
 }
 
 // pause waits for a random time, up to twice as long with each try: the branch
@@ -258,7 +253,7 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if err := u.large.upload(ctx); err != nil {
 		return answer{unclear: true, final: errors.Is(err, errNoAnswer)}, err
 	}
-	out, err := u.talk(ctx, append(append(pushArgs(), "--porcelain"), refs...)...)
+	out, err := u.talk(ctx, append(append(program.PushArgs(), "--porcelain"), refs...)...)
 	if err == nil {
 		return answer{}, nil
 	}
@@ -286,7 +281,10 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 // on beside the branch, and nobody would see that.
 func (u *upstream) refs(ctx context.Context) ([]string, error) {
 	to := []string{"--end-of-options", u.remote.push, u.tip + ":" + u.ref}
-	if u.remoteTip == "" || u.opt.Keep == "" || u.shelf != "" {
+	if u.opt.Own != "" {
+		to[2] = "+" + u.tip + ":" + u.opt.Own
+	}
+	if u.opt.Own != "" || u.remoteTip == "" || u.opt.Keep == "" || u.shelf != "" {
 		return to, nil
 	}
 	kept, err := u.shelfOf(ctx, u.remoteTip)

@@ -84,18 +84,23 @@ func (s *Source) Branches(ctx context.Context, prefix string) (names []string, e
 }
 
 // BranchesIn is Branches below another folder of refs, such as
-// "refs/remotes/origin/": what origin had when it was fetched last.
-func (s *Source) BranchesIn(ctx context.Context, folder, prefix string) (all []Branch, err error) {
+// "refs/remotes/origin/": what origin had when it was fetched last; and below more of them.
+func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...string) (all []Branch, err error) {
 	prefix = strings.TrimSuffix(prefix, "/")
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
 	}
-	out, err := s.inspect(ctx, "for-each-ref", refs.Format, strings.TrimSuffix(folder+prefix, "/"))
+	args, in := []string{"for-each-ref", refs.Format}, append([]string{folder}, more...)
+	for _, folder := range in {
+		args = append(args, strings.TrimSuffix(folder+prefix, "/"))
+	}
+	out, err := s.inspect(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
 	for _, b := range refs.Parse(out) {
-		all = append(all, Branch{Name: strings.TrimPrefix(b.Name, folder), Commit: b.Commit})
+		i := slices.IndexFunc(in, func(folder string) bool { return strings.HasPrefix(b.Name, folder) })
+		all = append(all, Branch{Name: strings.TrimPrefix(b.Name, in[i]), Commit: b.Commit})
 	}
 	return all, nil
 }
@@ -108,7 +113,7 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	in := shelves(s.lookUp, s.inspect, folder)
+	in := shelves(s, s.lookUp, s.inspect, folder)
 	in.Kept = func(ctx context.Context) (string, error) {
 		kept, err := s.resolve(ctx, KeptRefs+filepath.Base(folder))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -116,18 +121,17 @@ func (s *Source) Shelf(ctx context.Context, ref, folder string) (string, error) 
 		}
 		return kept, err
 	}
-	in.Contains = func(ctx context.Context, commit, older string) (bool, error) {
-		_, err := s.inspect(ctx, "merge-base", "--is-ancestor", older, commit)
-		if program.ExitCode(err) == 1 {
-			return false, nil
-		}
-		return err == nil, err
-	}
+	in.Contains = s.Contains
 	found, err := in.Find(ctx, commit)
 	if err == nil && found == "" {
 		err = fmt.Errorf("%s has no %s: %w", ref, folder, fs.ErrNotExist)
 	}
 	return found, err
+}
+
+// Contains reports whether a commit is in the history of another; both are full names.
+func (s *Source) Contains(ctx context.Context, commit, older string) (bool, error) {
+	return program.Contains(ctx, s.inspect, commit, older)
 }
 
 // resolve returns the commit that ref stands for, in the sense of ReadFile.

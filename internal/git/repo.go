@@ -115,6 +115,7 @@ func (r *Repo) Close() error {
 	for _, s := range []*store{r.store, r.here} {
 		s.Close()
 	}
+	r.src.updater.Close()
 	kept := os.RemoveAll(r.staged.Dir)
 	for _, root := range []*os.Root{r.top, r.root} {
 		if root != nil {

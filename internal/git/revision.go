@@ -1,14 +1,16 @@
 package git
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/git/objects"
-	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/git/commits"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -39,77 +41,57 @@ type op struct {
 	inline bool
 }
 
-// fastImport makes the revisions, one after the other, on parent, moves a ref of
+// build makes the revisions, one after the other, on parent, moves a ref of
 // the run to the last and returns its hash. With force the ref may leave commits
-// behind. One process writes all objects; nothing looks at the work tree, so
-// this takes the same time whatever its size.
-func (br *runBranch) fastImport(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
-	var b bytes.Buffer
-	b.WriteString("feature done\n")
-	who := br.identity()
-	for i, rev := range revs {
-		message := strings.TrimRight(rev.message, "\n") + "\n"
-		fmt.Fprintf(&b, "commit %s\nmark :%d\ncommitter %s %d +0000\ndata %d\n%s",
-			ref, i+1, who, rev.time.Unix(), len(message), message)
-		if err := br.descend(ctx, &b, rev, parent); err != nil {
+// behind.
+func (br *runBranch) build(ctx context.Context, ref, parent string, revs []revision, force bool) (string, error) {
+	for _, rev := range revs {
+		var err error
+		if parent, err = br.makeCommit(ctx, rev, parent); err != nil {
 			return "", err
 		}
-		for _, o := range rev.ops {
-			o.write(&b)
+	}
+	if !force {
+		if at, err := br.readLocal(); err != nil || at != br.localTip {
+			return "", errors.Join(err, fmt.Errorf("%s is at %q, and was at %q", ref, at, br.localTip))
 		}
-		parent = fmt.Sprintf(":%d", i+1)
 	}
-	fmt.Fprintf(&b, "get-mark %s\ndone\n", parent)
-	args := []string{"fast-import", "--quiet", "--done", "--date-format=raw"}
-	if force {
-		args = append(args, "--force")
+	if ctx.Err() != nil {
+		return "", ctx.Err()
 	}
-	out, err := br.gitStdin(ctx, b.Bytes(), args...)
+	return parent, br.moveRef(ref, parent)
+}
+
+func (br *runBranch) makeCommit(ctx context.Context, rev revision, parent string) (string, error) {
+	c := commits.Commit{Parents: append([]string{parent}, rev.parents...), From: cmp.Or(rev.tree, parent), Who: br.identity(), Time: rev.time, Message: rev.message}
+	if rev.first != "" {
+		c.Parents, c.From = append([]string{rev.first}, c.Parents...), parent
+	}
+	for _, o := range rev.ops {
+		c.Ops = append(c.Ops, commits.Op{Kind: o.kind, Path: o.path, To: o.to, Mode: o.mode, ID: o.id, Data: o.data, Inline: o.inline})
+	}
+	return commits.Maker{Folder: br.objects(), Format: br.src.format, LookUp: br.lookUpCommitted, Git: br.gitStdin}.Make(ctx, c)
+}
+
+// moveRef has a ref of the run name a commit, in the way of git: sweep removes the lock
+// of a process that was killed.
+func (br *runBranch) moveRef(ref, commit string) error {
+	name := br.home(ref)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(name+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return "", err
+		return err
 	}
-	id := strings.TrimSpace(string(out))
-	if !objects.IsHash(id) {
-		return "", fmt.Errorf("git fast-import answered %q", out)
+	_, err = lock.WriteString(commit + "\n")
+	if err = errors.Join(err, lock.Close()); err == nil {
+		err = os.Rename(lock.Name(), name)
 	}
-	return id, nil
-}
-
-// descend writes what a revision comes from.
-func (br *runBranch) descend(ctx context.Context, b *bytes.Buffer, rev revision, parent string) error {
-	tree := rev.tree
-	if rev.first == "" {
-		fmt.Fprintf(b, "from %s\n", parent)
-	} else {
-		fmt.Fprintf(b, "from %s\nmerge %s\n", rev.first, parent)
-		tree = parent
+	if err != nil {
+		return errors.Join(err, os.Remove(lock.Name()))
 	}
-	for _, p := range rev.parents {
-		fmt.Fprintf(b, "merge %s\n", p)
-	}
-	if tree == "" {
-		return nil
-	}
-	found, err := br.lookUp(ctx, tree+"^{tree}")
-	if err == nil {
-		fmt.Fprintf(b, "M 040000 %s \"\"\n", found[0].ID)
-	}
-	return err
-}
-
-func (o op) write(b *bytes.Buffer) {
-	switch {
-	case o.kind == 'D':
-		fmt.Fprintf(b, "D %s\n", pathname.Quote(o.path))
-	case o.kind == 'R':
-		fmt.Fprintf(b, "R %s %s\n", pathname.Quote(o.path), pathname.Quote(o.to))
-	case o.inline:
-		fmt.Fprintf(b, "M %s inline %s\ndata %d\n", o.mode, pathname.Quote(o.path), len(o.data))
-		b.Write(o.data)
-		b.WriteByte('\n')
-	default:
-		fmt.Fprintf(b, "M %s %s %s\n", o.mode, o.id, pathname.Quote(o.path))
-	}
+	return nil
 }
 
 // identity is who commits.

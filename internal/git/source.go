@@ -12,7 +12,9 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/address"
 	"github.com/reprise-ci/reprise/internal/git/lfs"
+	"github.com/reprise-ci/reprise/internal/git/loose"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // Source is the user's repository as it was when it was found. Its methods
@@ -31,12 +33,13 @@ type Source struct {
 
 	env         program.Environ
 	store       *store // offline
+	updater     *refs.Updater
 	config      program.Config
 	remoteHead  string // full name of the branch that origin names as its own; "" if it is not known
 	defaultHead string // commit of DefaultBranch
 	origin      *remote
-	promisors   []promisor // none: the repository has all its objects
-	sha256      bool
+	promisors   []promisor   // none: the repository has all its objects
+	format      loose.Format // of the names of objects
 	lfs         lfs.Setup
 }
 
@@ -77,6 +80,7 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 		return nil, &NotARepository{Dir: dir, Why: "is not a folder"}
 	}
 	s := &Source{Dir: dir, env: program.TakeEnviron()}
+	s.updater = refs.NewUpdater(func() program.Call { return s.inspection() })
 	s.store = &store{Place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
 	if err := s.locate(ctx); err != nil {
 		return nil, err
@@ -135,7 +139,7 @@ func (s *Source) locate(ctx context.Context) error {
 		return &NotARepository{Dir: s.Dir, Err: err, Why: fmt.Sprintf("git cannot read it: %v", err)}
 	}
 	s.CommonDir, s.Dir, s.Head = lines[1], lines[4], lines[5]
-	s.Shallow, s.sha256 = lines[2] == "true", lines[3] == "sha256"
+	s.Shallow, s.format.SHA256 = lines[2] == "true", lines[3] == "sha256"
 	s.Branch, _ = strings.CutPrefix(lines[6], "refs/heads/")
 	if lines[6] == "HEAD" {
 		s.Branch = ""
@@ -250,7 +254,7 @@ func (s *Source) inspection(args ...string) program.Call {
 func (s *Source) basics() string {
 	var b strings.Builder
 	version := "0"
-	if s.sha256 {
+	if s.format.SHA256 {
 		version = "1"
 	}
 	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
@@ -259,7 +263,7 @@ func (s *Source) basics() string {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
 		}
 	}
-	if s.sha256 {
+	if s.format.SHA256 {
 		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
 	}
 	return b.String()

@@ -72,7 +72,7 @@ func (v *Survey) Need(ctx context.Context, commits ...string) error {
 
 // fetch asks origin to leave files out that are larger than any record.
 func (v *Survey) fetch(ctx context.Context, what ...string) error {
-	_, err := v.talk(ctx, append(append(fetchArgs(), "--depth=1", "--filter=blob:limit=64m", "--end-of-options", v.origin.fetch), what...)...)
+	_, err := v.talk(ctx, append(append(program.FetchArgs(), "--depth=1", "--filter=blob:limit=64m", "--end-of-options", v.origin.fetch), what...)...)
 	return err
 }
 

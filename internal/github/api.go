@@ -54,6 +54,9 @@ func (a *api) do(ctx context.Context, k *call, r request, into any) error {
 	if a.token != "" {
 		req.Header.Set("Authorization", "Bearer "+a.token)
 	}
+	if k.accept != "" {
+		req.Header.Set("Accept", k.accept)
+	}
 	if k.known != "" {
 		req.Header.Set("If-None-Match", k.known)
 	}

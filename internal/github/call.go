@@ -13,10 +13,11 @@ type call struct {
 	gitea      string // the same where the forge is Gitea or Forgejo; empty: the same words
 	known      string // the tag of what is known already; the answer may be that it is still so
 	method     string
-	repeatable bool // doing it twice does the same as doing it once
-	graphql    bool // answers 200 with the errors in the body
-	reads      bool // creates nothing, whatever the method says
-	leads      bool // the answer says where to read on, which may be on another host
+	repeatable bool   // doing it twice does the same as doing it once
+	graphql    bool   // answers 200 with the errors in the body
+	reads      bool   // creates nothing, whatever the method says
+	accept     string // the form of the answer that is asked for; empty: the usual one
+	leads      bool   // the answer says where to read on, which may be on another host
 	began      time.Time
 	tries      int
 	problem    *Error        // of the newest try

@@ -12,6 +12,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/internal/github/wire"
 )
@@ -211,5 +213,62 @@ func tail(from io.Reader, most int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// Web is the address at which people see what the API gives.
+func (c *Client) Web() *url.URL {
+	return &url.URL{Scheme: c.retry.base.Scheme, Host: strings.TrimPrefix(strings.ToLower(c.retry.base.Host), "api.")}
+}
+
+// Attachment reads what somebody has attached to a text, at most so many bytes. It is
+// asked for without the token, and only at addresses that are allowed, also where one
+// leads to another. Errors are an *AttachmentError, or why ctx was cancelled.
+func (c *Client) Attachment(ctx context.Context, at *url.URL, most int, allowed func(*url.URL) bool) ([]byte, error) {
+	if !allowed(at) || !c.retry.allows(at) {
+		return nil, &AttachmentError{Err: errors.New("the address is not allowed")}
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, &AttachmentError{Err: err}
+	}
+	resp, err := c.reader(allowed).Do(req)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, &AttachmentError{Err: withoutAddress(err)}
+	}
+	defer func() { _ = resp.Body.Close() }() // read, or given up
+	if resp.StatusCode != http.StatusOK {
+		return nil, &AttachmentError{Status: resp.StatusCode}
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(most)+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, &AttachmentError{Err: err}
+	case len(data) > most:
+		return nil, &AttachmentError{Large: true}
+	}
+	return data, nil
+}
+
+// reader is a client that has no token, follows to addresses that are allowed alone, and
+// tries again what may pass.
+func (c *Client) reader(allowed func(*url.URL) bool) *retryablehttp.Client {
+	plain := *c.plain
+	follow := plain.CheckRedirect
+	plain.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if !allowed(req.URL) {
+			return http.ErrUseLastResponse
+		}
+		return follow(req, via)
+	}
+	return &retryablehttp.Client{
+		HTTPClient: &plain, RetryMax: attachmentTries - 1, CheckRetry: retryablehttp.DefaultRetryPolicy, Backoff: noBackoff,
+		PrepareRetry: func(req *http.Request) error { return c.retry.sleep(req.Context(), firstPause) },
+		ErrorHandler: func(resp *http.Response, err error, _ int) (*http.Response, error) { return resp, err },
 	}
 }

@@ -95,6 +95,26 @@ func (t *Thread) Comment(ctx context.Context, id int64) (wire.Comment, error) {
 	return w.Comment(), nil
 }
 
+// Shown reads how people are shown the body of an issue, or that of one of its comments
+// if its id is not 0: as HTML. In it the images of a private repository have addresses
+// under which everybody gets them, for five minutes. Errors are an *Error, or why ctx was
+// cancelled.
+func (t *Thread) Shown(ctx context.Context, comment int64) (html string, err error) {
+	path, err := t.path()
+	if comment != 0 {
+		path, err = t.commentPath(comment)
+	}
+	if err != nil {
+		return "", err
+	}
+	k := &call{what: "read how " + t.String() + " is shown", needs: "issues: read", accept: "application/vnd.github.full+json"}
+	var form struct {
+		HTML string `json:"body_html"`
+	}
+	err = t.c.do(ctx, k, request{http.MethodGet, path, nil}, &form)
+	return form.HTML, err
+}
+
 // page is one part of a list of comments.
 type page struct {
 	tag  string // by which it can be asked for again

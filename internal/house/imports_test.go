@@ -6,6 +6,7 @@ package house_test
 import (
 	"go/parser"
 	"go/token"
+	"os/exec"
 	"path"
 	"slices"
 	"strconv"
@@ -41,8 +42,10 @@ var rooms = map[string][]string{
 		"internal/address",
 		"internal/cause",
 		"internal/folders",
+		"internal/git/commits",
 		"internal/git/folder",
 		"internal/git/lfs",
+		"internal/git/loose",
 		"internal/git/merge",
 		"internal/git/objects",
 		"internal/git/patch",
@@ -55,21 +58,24 @@ var rooms = map[string][]string{
 		"github.com/google/renameio",
 		"golang.org/x/sys",
 	},
+	"internal/git/commits":    {"internal/git/folder", "internal/git/loose", "internal/git/objects"},
 	"internal/git/folder":     {},
+	"internal/git/loose":      {"internal/git/objects"},
 	"internal/git/lfs":        {"internal/git/program"},
 	"internal/git/merge":      {"internal/git/pathname", "internal/git/program"},
 	"internal/git/objects":    {"internal/git/pathname", "internal/git/program"},
 	"internal/git/patch":      {},
 	"internal/git/pathname":   {},
 	"internal/git/program":    {"internal/bounded", "internal/folders", "internal/span"},
-	"internal/git/quarantine": {"internal/folders", "internal/git/objects", "internal/git/pathname"},
-	"internal/git/refs":       {"internal/git/objects"},
+	"internal/git/quarantine": {"internal/folders", "internal/git/loose", "internal/git/objects", "internal/git/pathname"},
+	"internal/git/refs":       {"internal/git/objects", "internal/git/program"},
 	"internal/bounded":        {"golang.org/x/sys"},
 	"internal/near":           {},
 	"internal/network":        {},
 	"internal/lock":           {},
 	"internal/size":           {},
 	"internal/span":           {},
+	"internal/syntax":         {"github.com/alecthomas/chroma/v2"},
 	"pipelines/access":        {},
 	"pipelines/approval":      {},
 	"pipelines/ci":            {"internal/size"},
@@ -112,8 +118,10 @@ var rooms = map[string][]string{
 		"phases/checking",
 		"metadata",
 		"phases/facts",
+		"phases/notes",
 		"phases/opened",
 		"phases/reply",
+		"phases/request",
 		"phases/split",
 		"phases/texts",
 		"phases/verdict",
@@ -145,11 +153,13 @@ var rooms = map[string][]string{
 	"phases/dependency": {"metadata", "phases"},
 	"phases/message":    {"metadata", "phases", "phases/texts", "prompts"},
 	"phases/others":     {},
+	"phases/notes":      {"metadata", "phases/texts"},
+	"phases/request":    {"metadata", "phases/notes", "pipelines"},
 	"phases/scope":      {"metadata", "pipelines"},
 	"phases/split":      {"metadata", "phases/texts", "pipelines"},
 	"phases/texts":      {"metadata"},
 	"phases/verdict":    {"metadata", "phases/texts", "pipelines"},
-	"phases/feedback":   {"metadata", "phases", "prompts"},
+	"phases/feedback":   {"metadata", "phases", "pipelines", "prompts"},
 	"phases/daily":      {"metadata", "pipelines"},
 	"phases/leaving":    {"metadata", "phases", "phases/split", "pipelines", "pipelines/skipping"},
 	"phases/summary": {
@@ -164,7 +174,36 @@ var rooms = map[string][]string{
 	"phases/facts":    {"metadata", "phases/texts"},
 	"phases/files":    {"phases/checking", "metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
 	"phases/lanes":    {"metadata", "phases", "phases/split", "pipelines"},
-	"internal/lanes":  {"metadata", "phases", "phases/engine", "phases/lanes"},
+	"internal/lanes":  {"metadata", "phases", "phases/engine", "phases/lanes", "phases/wave"},
+	"phases/wave":     {"metadata", "phases", "phases/lanes", "pipelines"},
+	"internal/holder": {"internal/github", "internal/github/checks", "internal/job", "metadata"},
+	"internal/fanout": {
+		"internal/command",
+		"internal/definition",
+		"internal/environ",
+		"internal/exit",
+		"internal/git/program",
+		"internal/git/refs",
+		"internal/github",
+		"internal/holder",
+		"internal/inbox",
+		"internal/issue",
+		"internal/job",
+		"internal/process",
+		"internal/progress",
+		"internal/terminal",
+		"internal/text",
+		"internal/trigger",
+		"internal/workflow",
+		"internal/workspace",
+		"metadata",
+		"phases",
+		"phases/boundary",
+		"phases/daily",
+		"phases/engine",
+		"phases/wave",
+		"prompts",
+	},
 	"phases/engine": {
 		"internal/folders",
 		"metadata",
@@ -177,6 +216,7 @@ var rooms = map[string][]string{
 		"phases/feedback",
 		"phases/files",
 		"phases/leaving",
+		"phases/merging",
 		"phases/message",
 		"phases/others",
 		"phases/opened",
@@ -251,6 +291,7 @@ var rooms = map[string][]string{
 		"internal/environ",
 		"internal/eval",
 		"internal/exit",
+		"internal/fanout",
 		"internal/generated",
 		"internal/git",
 		"internal/help",
@@ -268,6 +309,7 @@ var rooms = map[string][]string{
 		"internal/text",
 		"internal/telemetry",
 		"internal/triage",
+		"internal/trust",
 		"internal/vet",
 		"internal/workflow",
 		"internal/workspace",
@@ -390,7 +432,7 @@ var rooms = map[string][]string{
 		"github.com/spf13/cobra",
 	},
 	"internal/eval/scratch": {"github.com/rogpeppe/go-internal/txtar"},
-	"internal/eval/expect":  {"cuelang.org/go"},
+	"internal/eval/expect":  {"pipelines/reading", "cuelang.org/go"},
 	"internal/eval/stats":   {},
 	"internal/hooks/hook":   {},
 	"internal/recording":    {"metadata", "phases", "phases/boundary", "phases/engine"},
@@ -449,6 +491,7 @@ var rooms = map[string][]string{
 		"pipelines",
 		"prompts",
 		"prompts/clean",
+		"phases/notes",
 	},
 	"internal/base": {
 		"internal/git",
@@ -479,6 +522,8 @@ var rooms = map[string][]string{
 		"phases",
 		"pipelines",
 		"prompts",
+		"phases/notes",
+		"prompts/clean",
 	},
 	"internal/title": {"metadata"},
 	"internal/bot": {
@@ -494,10 +539,11 @@ var rooms = map[string][]string{
 		"internal/doctor",
 		"internal/environ",
 		"internal/exit",
+		"internal/fanout",
 		"internal/finish",
+		"internal/holder",
 		"internal/git",
 		"internal/github",
-		"internal/github/checks",
 		"internal/github/wire",
 		"internal/inbox",
 		"internal/issue",
@@ -536,11 +582,22 @@ var rooms = map[string][]string{
 		"prompts/clean",
 		"github.com/charmbracelet/x/ansi",
 	},
+	"internal/images": {
+		"internal/environ",
+		"internal/folders",
+		"internal/github",
+		"internal/issue",
+		"internal/text",
+		"metadata",
+		"prompts",
+		"github.com/yuin/goldmark",
+	},
 	"internal/discussion": {
 		"internal/command",
 		"internal/environ",
 		"internal/exit",
 		"internal/github",
+		"internal/images",
 		"internal/issue",
 		"internal/text",
 		"internal/trigger",
@@ -548,6 +605,7 @@ var rooms = map[string][]string{
 	"internal/awaited": {
 		"internal/environ",
 		"internal/github",
+		"internal/trigger",
 		"internal/workspace",
 		"metadata",
 		"phases/dependency",
@@ -620,7 +678,16 @@ var rooms = map[string][]string{
 		"phases",
 		"pipelines",
 	},
+	"internal/trust": {
+		"internal/definition",
+		"internal/exit",
+		"internal/git",
+		"internal/issue",
+		"metadata",
+		"pipelines",
+	},
 	"internal/workspace": {
+		"internal/trust",
 		"internal/agents",
 		"internal/copies",
 		"internal/definition",
@@ -632,6 +699,7 @@ var rooms = map[string][]string{
 		"internal/git/pathname",
 		"internal/git/program",
 		"internal/hooks",
+		"internal/images",
 		"internal/issue",
 		"internal/lanes",
 		"internal/rehearsal",
@@ -650,11 +718,13 @@ var rooms = map[string][]string{
 		"phases/engine",
 		"phases/merging",
 		"phases/others",
+		"phases/wave",
 		"pipelines",
 		"prompts",
 		"prompts/clean",
 		"github.com/google/uuid",
 		"pipelines/protection",
+		"phases/notes",
 	},
 	"internal/definition": {
 		"internal/folders",
@@ -745,6 +815,7 @@ var rooms = map[string][]string{
 	},
 	"internal/report": {
 		"internal/progress",
+		"internal/syntax",
 		"internal/text",
 		"internal/transcript",
 		"metadata",
@@ -932,4 +1003,22 @@ func roomOf(folder string) string {
 		}
 	}
 	return folder
+}
+
+// TestLeftOut keeps out of the program what is large, and comes back by an import that looks
+// harmless.
+func TestLeftOut(t *testing.T) {
+	c := exec.Command("go", "list", "-deps", "./cmd/reprise")
+	c.Dir = root
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for imported := range strings.Lines(string(out)) {
+		for _, large := range []string{"google.golang.org/protobuf", "google.golang.org/grpc", "cuelang.org/go/cue/cuecontext", "cuelang.org/go/cue/load", "net/http/pprof"} {
+			if strings.HasPrefix(imported, large) {
+				t.Errorf("the program has %s: go mod why %s says by whom", strings.TrimSpace(imported), large)
+			}
+		}
+	}
 }

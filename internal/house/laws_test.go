@@ -48,8 +48,8 @@ const (
 // place here.
 var (
 	largeRooms = map[string]int{
-		"internal/git":               6289,
-		"internal/github/githubtest": 3600,
+		"internal/git":               6279,
+		"internal/github/githubtest": 3300,
 		"pipelines":                  3899,
 	}
 	wideTypes = map[string]int{

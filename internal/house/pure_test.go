@@ -14,7 +14,7 @@ import (
 // The packages that decide are pure: the same record gives the same decision on
 // every machine and at every hour. So it gets time, ids and cost as values, and
 // imports nothing that waits or reaches out.
-var pureRooms = []string{"phases", "phases/boundary", "phases/diagnosis", "phases/facts", "phases/lanes", "phases/merging", "phases/scope", "phases/split", "phases/texts", "phases/verdict"}
+var pureRooms = []string{"phases", "phases/boundary", "phases/diagnosis", "phases/facts", "phases/lanes", "phases/merging", "phases/notes", "phases/order", "phases/request", "phases/scope", "phases/split", "phases/texts", "phases/verdict", "phases/wave"}
 
 // What it may import: these of the standard library, and the data of the table
 // of rooms.

@@ -166,7 +166,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	}
 	var given []review.Review
 	if reviews != nil && err == nil {
-		given, err = readReviews(ctx, reviews)
+		given, err = i.readReviews(ctx, reviews)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err // nobody wants to know any more

@@ -17,11 +17,11 @@ import (
 )
 
 // readReviews reads the reviews of a pull request. A forge or token that does not
-// show them has none.
-func readReviews(ctx context.Context, p *review.Pull) ([]review.Review, error) {
+// show them has none, unless the job is for one: what that says of lines must not be lost.
+func (i *Inbox) readReviews(ctx context.Context, p *review.Pull) ([]review.Review, error) {
 	list, err := p.Reviews(ctx)
 	var e *github.Error
-	if errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone, github.Forbidden}, e.Kind) {
+	if i.from.Trigger.Review == nil && errors.As(err, &e) && slices.Contains([]github.Kind{github.NotFound, github.Gone, github.Forbidden}, e.Kind) {
 		return nil, nil
 	}
 	return list, err

@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -19,7 +20,20 @@ func (i Issue) Differs(now Issue) metadata.Reason {
 	if came, gone := i.Discussion.changed(now.Discussion), now.Discussion.changed(i.Discussion); came+gone > 0 {
 		all = append(all, metadata.Because("discussion_changed", "new", came, "gone", gone))
 	}
+	if old, new := i.Record().Images, now.Record().Images; !slices.Equal(old, new) {
+		all = append(all, metadata.Because("images_changed", "n", len(new), "fetched", fetched(new)))
+	}
 	return metadata.All(all...)
+}
+
+// fetched counts the images that were fetched.
+func fetched(all []metadata.Image) (n int) {
+	for _, image := range all {
+		if image.Digest != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // missing counts the lines of a text that another has not.

@@ -31,9 +31,9 @@ type Comment struct {
 	Text string    `json:"text"`
 }
 
-// Hear reads what was said below an issue. Where that is, whoever gives the issue knows,
-// or it is where it was read from.
-type Hear func(ctx context.Context, from Reference, is Issue) (Discussion, error)
+// Hear gives an issue with what was said below it, and with the images of both. Where
+// that is, whoever gives the issue knows, or it is where it was read from.
+type Hear func(ctx context.Context, from Reference, is Issue) (Issue, error)
 
 // JSON is the discussion as it is kept on the branch, for ParseDiscussion to read.
 func (d Discussion) JSON() ([]byte, error) {

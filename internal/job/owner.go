@@ -52,3 +52,11 @@ func ParseOwner(owner string) (Holder, bool) {
 	}
 	return h, err == nil && err2 == nil
 }
+
+// Same reports whether two processes, as OwnerOf names them, are of jobs of the same run of
+// a workflow and of the same attempt.
+func Same(a, b string) bool {
+	one, known := ParseOwner(a)
+	other, ok := ParseOwner(b)
+	return known && ok && one.Run == other.Run && one.Attempt == other.Attempt
+}

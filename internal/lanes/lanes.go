@@ -15,13 +15,15 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/lanes"
+	"github.com/reprise-ci/reprise/phases/wave"
 )
 
 // Trees are the work trees of parts.
 type Trees interface {
 	// Open gives the engine of a part, which works in a tree of its own, as it was left
 	// or made anew at a commit. Several are opened at the same time.
-	Open(ctx context.Context, part, commit string) (*engine.Engine, error)
+	// Like is a copy of the run's, which goes on meanwhile.
+	Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error)
 	// Remove removes the tree of a part whose work is on the branch.
 	Remove(part string) error
 }
@@ -30,17 +32,18 @@ type Trees interface {
 type Side struct {
 	Engine *engine.Engine // of the run
 	Trees  Trees
-	Jobs   int // most calls at the same time; at least 1
+	Jobs   int    // most calls at the same time; at least 1
+	Only   string // the part that alone is done here, as others do the rest; empty: all are
 }
 
 // Run goes on with the parts of a run until nobody is at work on them and none may begin,
 // or people or ctx end that; false says that there was nothing to do. It returns the
 // record as it was last committed.
 func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	if !lanes.In(run, s.Jobs) {
+	if s.Only == "" && !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
-	first, ok := lanes.Next(s.Engine.Plan, run, nil, s.Jobs)
+	first, ok := s.next(run, nil)
 	if !ok {
 		return run, false, nil
 	}
@@ -59,6 +62,15 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 	return w.run, true, err
 }
 
+// next gives a step that may begin beside those at work.
+func (s *Side) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
+	if s.Only == "" {
+		return lanes.Next(s.Engine.Plan, run, atWork, s.Jobs)
+	}
+	d, ok := wave.Next(s.Engine.Plan, run, s.Only)
+	return d, ok && len(atWork) == 0
+}
+
 // writer is the one goroutine that touches the record and the branch.
 type writer struct {
 	*Side
@@ -73,8 +85,9 @@ type writer struct {
 // worker carries out one step of a part.
 type worker struct {
 	of   phases.Decision
-	held lanes.Share // of the budget
-	n    int         // number of its attempt; 0: it has not begun
+	held lanes.Share    // of the budget
+	like *engine.Engine // as that of the run was when it began
+	n    int            // number of its attempt; 0: it has not begun
 	end  context.CancelCauseFunc
 	work engine.Work
 	err  error
@@ -107,6 +120,9 @@ func (w *writer) work(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(w.failure(), err, w.fold(ctx, err))
 		}
+		if w.Only != "" && len(w.broken) == 0 {
+			return nil // whoever called Run asks people between any two steps
+		}
 	}
 }
 
@@ -128,7 +144,7 @@ func (w *writer) begin(ctx context.Context) error {
 		for _, one := range w.atWork {
 			at, held = append(at, one.of), append(held, one.held)
 		}
-		d, ok := lanes.Next(e.Plan, w.run, at, w.Jobs)
+		d, ok := w.next(w.run, at)
 		if !ok {
 			return nil
 		}
@@ -157,6 +173,7 @@ func (w *writer) begin(ctx context.Context) error {
 func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
 	ctx, one.end = context.WithCancelCause(ctx)
 	tip, at := w.Engine.Tree.Tip(), w.Engine.Now()
+	one.like = w.Engine.Aside(nil)
 	budget := seen.Budget
 	w.atWork = append(w.atWork, one)
 	go func() {
@@ -167,7 +184,7 @@ func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
 
 // do carries out a decision in the tree of its part.
 func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip string, at time.Time, budget metadata.Budget) (engine.Work, error) {
-	e, err := w.Trees.Open(ctx, one.of.Phase, tip)
+	e, err := w.Trees.Open(ctx, one.like, one.of.Phase, tip)
 	if err != nil {
 		return engine.Work{}, err
 	}

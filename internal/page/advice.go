@@ -133,9 +133,9 @@ func (w advice) waitsFor() string {
 
 // approval says what has to be approved, by whom, and with which commands.
 func (w advice) approval(phase, role string) string {
-	ways := []string{
-		"- " + markdown.Code("/approve "+phase) + ": " + w.Comment.Approves,
-		"- " + markdown.Code("/reject "+phase+" REASON") + ": " + w.Comment.Rejects,
+	var ways []string
+	for _, name := range phases.Approvals(w.plan, w.run) {
+		ways = append(ways, "- "+markdown.Code("/approve "+name)+": "+w.Comment.Approves, "- "+markdown.Code("/reject "+name+" REASON")+": "+w.Comment.Rejects)
 	}
 	if back, ok := phases.Proposed(w.plan, w.run); ok {
 		command := command.Command{Name: "rollback", Phase: back.To, Step: back.Step, Text: back.Reason}

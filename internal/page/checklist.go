@@ -50,7 +50,7 @@ func (w checklist) line(r progress.Row) string {
 func (w checklist) state(r progress.Row) string {
 	switch w.standing(r) {
 	case metadata.PhaseCompleted:
-		return w.word(w.Verdicts, r.Rec.ReviewResult)
+		return text.Join(", ", w.word(w.Verdicts, r.Rec.ReviewResult), text.If(r.Approval, w.word(w.Statuses, r.Standing())))
 	case metadata.PhasePending, "":
 		return markdown.Inline(r.Waits.In(w.Catalogue), 200)
 	case metadata.PhaseInProgress:
@@ -88,6 +88,9 @@ func (w writer) standing(r progress.Row) metadata.PhaseStatus {
 func (w writer) phaseSign(r progress.Row) string {
 	switch w.standing(r) {
 	case metadata.PhaseCompleted:
+		if r.Approval {
+			return runSign(metadata.Waiting)
+		}
 		return "✅"
 	case metadata.PhaseSkipped:
 		return "⏭️"

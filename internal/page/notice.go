@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,11 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 	attempts := len(run.Attempts)
 	switch {
 	case run.Status == metadata.Completed && attempts > 0 && run.Attempts[attempts-1].EndedAt != nil:
-		return Stop{fmt.Sprintf("completed-%d-%d", attempts, len(run.RollbackHistory)), *run.Attempts[attempts-1].EndedAt}, true
+		key, at := fmt.Sprintf("completed-%d-%d", attempts, len(run.RollbackHistory)), *run.Attempts[attempts-1].EndedAt
+		if n := len(run.Merges); n > 0 { // a base that was brought in later needs no agent
+			key, at = fmt.Sprintf("%s-%d", key, n), slices.MaxFunc([]time.Time{at, run.Merges[n-1].At}, time.Time.Compare)
+		}
+		return Stop{key, at}, true
 	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI, run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
 		return Stop{}, false
 	}

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -32,6 +33,13 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 	return p.body([]string{
 		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
 	})
+}
+
+// IsDraftBody reports whether a body reads as DraftBody gives it, in the language of the
+// run: it has not been handed over.
+func IsDraftBody(run metadata.Run, body string) bool {
+	w := newWriter(nil, run, Notices{})
+	return strings.Contains(body, text.FirstLine(w.Tell.Draft)) || strings.Contains(body, text.FirstLine(w.Tell.Halted))
 }
 
 // DoneBody gives the body of a pull request at the end of a run: the report,

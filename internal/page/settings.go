@@ -45,6 +45,7 @@ func ConfigReply(marker, language string, plan *pipelines.Pipeline, f ConfigFact
 		markdown.Named(s.Tell.Sandbox, markdown.Inline(f.Sandbox, 200)),
 		markdown.Named(s.Tell.Version, markdown.Code(markdown.Truncate(f.Version, 100))),
 		markdown.Named(s.Tell.Protected, strings.Join(codes(slices.Concat(plan.Protect, f.Protects)), " ")),
+		markdown.Named(s.Tell.OpenPaths, strings.Join(codes(plan.Open), " ")),
 		markdown.Named(s.Tell.Bots, text.Join(" ", codes(f.Bots)...)),
 	}
 	var list []string

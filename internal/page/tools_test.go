@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/tools"
 )
@@ -24,5 +25,31 @@ func TestConfigShowsWhatAgentsAreGiven(t *testing.T) {
 		if reply := ConfigReply("", language, plan, ConfigFacts{}); !strings.Contains(reply, want) {
 			t.Errorf("%s: want %q in:\n%s", language, want, reply)
 		}
+	}
+}
+
+// /config names the paths that the pipeline opens.
+func TestConfigShowsWhatIsOpened(t *testing.T) {
+	plan := &pipelines.Pipeline{Name: "p", Open: []string{".github/workflows/ci.yml"}}
+	for language, want := range map[string]string{
+		"en": "- **Of these, open to changes that a person with the right maintain approves** `.github/workflows/ci.yml`\n",
+		"ja": "- **うち、maintain 権限のある人の承認により変更できるもの** `.github/workflows/ci.yml`\n",
+	} {
+		if reply := ConfigReply("", language, plan, ConfigFacts{}); !strings.Contains(reply, want) {
+			t.Errorf("%s: want %q in:\n%s", language, want, reply)
+		}
+	}
+}
+
+// The live comment says which images of the issue agents are not given, however many there
+// are, and no address of others becomes a link.
+func TestImagesThatAreNotGiven(t *testing.T) {
+	run := metadata.Run{IssueNumber: "7", Language: "en", Issue: metadata.Issue{Images: []metadata.Image{{URL: "https://github.com/user-attachments/assets/1", Digest: "sha256:1"}}}}
+	for range 9 {
+		run.Issue.Images = append(run.Issue.Images, metadata.Image{URL: "https://evil.example/x", Why: metadata.Because("image_host", "host", "<img src=x> @hana")})
+	}
+	live := LiveComment(&pipelines.Pipeline{Name: "p"}, run, Notices{})
+	if n := strings.Count(live, "is no place where GitHub keeps attachments"); n != 5 || !strings.Contains(live, "Image 2 is not given: ") || strings.Contains(live, "<img") || strings.Contains(live, " @hana") {
+		t.Errorf("it is said %d times in\n%s", n, live)
 	}
 }

@@ -40,7 +40,26 @@ func (w writer) doubts() string {
 	if names := w.plan.OfOneMind(); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Tell.OfOneMind(w.List(codes(names))))
 	}
-	return strings.Join(all, "\n\n")
+	return strings.Join(append(all, w.unseen()...), "\n\n")
+}
+
+// unseen says which images of the issue agents are not given, and why.
+func (w writer) unseen() (all []string) {
+	const most = 5
+	left := 0
+	for i, image := range w.run.Issue.Images {
+		switch {
+		case image.Digest != "":
+		case len(all) == most:
+			left++
+		default:
+			all = append(all, "⚠️ "+text.Capitalize(markdown.Inline(w.Shown("image not given", "n", i+1, "why", image.Why.In(w.Catalogue)), 300)))
+		}
+	}
+	if left > 0 {
+		all = append(all, w.Comment.More(left))
+	}
+	return all
 }
 
 // mostTests is how many tests of a check are named.

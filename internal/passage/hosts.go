@@ -3,6 +3,7 @@ package passage
 import (
 	"net/url"
 	"regexp"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/network"
@@ -15,7 +16,7 @@ func (c Call) hosts() (out []string) {
 	set := func(name string) string { return process.Lookup(c.Env, name) }
 	region := func(names ...string) string {
 		for _, name := range names {
-			if value := set(name); label.MatchString(value) {
+			if value := set(name); label().MatchString(value) {
 				return value
 			}
 		}
@@ -60,7 +61,7 @@ func (c Call) goesAlone(api gate.API) bool {
 
 var (
 	address = regexp.MustCompile(`https?://[^\s"'<>\\]+`)
-	label   = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+	label   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9-]{1,40}$`) })
 )
 
 // hostsIn lists the hosts of the addresses in a text of the user's.

@@ -48,10 +48,12 @@ var variant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // than the other, whatever it is used for.
 func (c Call) noDearer(one, other string) bool {
 	for _, u := range []metadata.Usage{{InputTokens: 1e6}, {CachedTokens: 1e6}, {OutputTokens: 1e6}} {
-		a, known1 := c.Price(one, u)
-		b, known2 := c.Price(other, u)
-		if !known1 || !known2 || a > b {
-			return false
+		for _, prompt := range []int64{0, 1e9} { // of requests of usual length, and of the longest
+			a, known1 := c.Price(one, u, prompt)
+			b, known2 := c.Price(other, u, prompt)
+			if !known1 || !known2 || a > b {
+				return false
+			}
 		}
 	}
 	return true

@@ -30,7 +30,9 @@ type Call struct {
 
 	Models []string // that may be asked, with any that are no dearer; none: all may
 	Exact  bool     // nothing but Models may be asked
-	Price  func(model string, used metadata.Usage) (usd float64, known bool)
+	// Price gives what a usage costs: of one request with so many tokens of input, as some
+	// models cost more for long ones, or of any where prompt is 0.
+	Price func(model string, used metadata.Usage, prompt int64) (usd float64, known bool)
 
 	// Proxy gives the proxy of the user for an address, or nil, as net/http takes it.
 	// If Proxy is nil, there is none.

@@ -34,11 +34,14 @@ func opened(t *testing.T, c Call) *Passage {
 	return p
 }
 
-// prices knows three models.
-func prices(model string, u metadata.Usage) (float64, bool) {
-	rate, known := map[string]float64{"large-1": 5, "small-1": 1, "claude-haiku-4-5": 1}[model]
+// prices knows four models, of which one is ten times as dear for long prompts.
+func prices(model string, u metadata.Usage, prompt int64) (float64, bool) {
+	rate, known := map[string]float64{"large-1": 5, "small-1": 1, "claude-haiku-4-5": 1, "long-1": 1}[model]
 	if !known {
 		rate = 10
+	}
+	if model == "long-1" && prompt > 1e6 {
+		rate *= 10
 	}
 	return rate * (float64(u.InputTokens) + float64(u.CachedTokens)/10 + 5*float64(u.OutputTokens)) / 1e6, known
 }
@@ -160,7 +163,7 @@ func TestALimitIsReached(t *testing.T) {
 		}
 		r := engine.Result{Text: "so far"}
 		p.Settle(p.Close(), &r)
-		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}) // to write 400 to a cache costs as 500
+		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}, 0) // to write 400 to a cache costs as 500
 		want := engine.Result{
 			Text: "so far", Model: "large-1", Limit: limit,
 			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true},
@@ -260,6 +263,12 @@ func TestPriceOfCaches(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", used, got, want)
 		}
 	}
+	// How long a prompt is does not depend on what a cache makes dearer.
+	for want, used := range map[float64]gate.Tokens{1.135: {CacheWrite: 9e5, CacheRead: 1e5}, 10.00001: {Input: 1e6 + 1}} {
+		if got := c.price("long-1", used); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%+v: %v, want %v", used, got, want)
+		}
+	}
 }
 
 func TestWhichModelsMayBeAsked(t *testing.T) {
@@ -281,6 +290,7 @@ func TestWhichModelsMayBeAsked(t *testing.T) {
 		{"large-1", "large-1-latest", true},
 		{"large-1", "small-1", true}, // cheaper
 		{"small-1", "large-1", false},
+		{"large-1", "long-1", false}, // where it is asked much at once
 		{"large-1", "new-99", false}, // whose price nobody knows
 		{"my-own", "small-1", false},
 	} {

@@ -59,12 +59,13 @@ func Refusals(seen gate.Report) string {
 }
 
 // price is what a gate counts a request with. Lists of prices do not have what is
-// written to a cache, which at Anthropic costs a quarter more than input, and twice as
-// much as input where it is kept for an hour.
+// written to a cache, which at Anthropic, and at OpenAI where it says so, costs a quarter
+// more than input, and twice as much as input where it is kept for an hour.
 func (c Call) price(model string, t gate.Tokens) float64 {
 	used := usageOf(t)
+	prompt := used.InputTokens + used.CachedTokens
 	used.InputTokens += (t.CacheWrite-t.CacheHour)/4 + t.CacheHour
-	usd, _ := c.Price(model, used)
+	usd, _ := c.Price(model, used, prompt)
 	return usd
 }
 
@@ -93,7 +94,8 @@ func settleUsage(agent string, seen gate.Report, r *engine.Result) {
 	ours, theirs := sumOf(usageOf(total)), sumOf(r.Usage)
 	if ours == 0 || theirs > 0 && math.Abs(float64(ours-theirs)) <= tolerance*float64(max(ours, theirs)) {
 		if r.Usage.Estimated { // by prices of tokens, which the program itself knows better
-			r.Usage.USD += seen.Extra
+			// Only the gate knows how long each prompt was, and what caches were written.
+			r.Usage.USD = max(r.Usage.USD+seen.Extra, seen.USD)
 		}
 		return
 	}

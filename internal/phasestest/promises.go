@@ -58,7 +58,7 @@ func CheckDecided(t Tester, plan *pipelines.Pipeline, run metadata.Run, d Decide
 func broken(run metadata.Run, phase string, rule metadata.Rule) int {
 	n, rec := 0, run.Phase(phase)
 	for _, a := range run.Attempts {
-		if rec != nil && a.Phase == phase && a.Generation == rec.Generation && a.N > run.AllowanceFrom && a.Step != metadata.Review &&
+		if rec != nil && a.Phase == phase && a.Generation == rec.Generation && a.N > max(run.AllowanceFrom, rec.AllowanceFrom) && a.Step != metadata.Review &&
 			slices.Contains(strings.Split(a.Broke, ","), string(rule)) {
 			n++
 		}

@@ -75,12 +75,16 @@ func asksPeople(plan *pipelines.Pipeline, run metadata.Run) []string {
 	for _, q := range phases.Questions(run) {
 		lines = append(lines, fmt.Sprintf("reprise answer --issue %s --question %s --text TEXT", id, text.Flat(q.ID)))
 	}
-	if phase, _, _, ok := phases.Approval(plan, run); ok {
-		lines = append(lines, "reprise approve --issue "+id)
+	if all := phases.Approvals(plan, run); len(all) > 0 {
+		for _, name := range all {
+			lines = append(lines, "reprise approve --issue "+id+text.If(len(all) > 1, " --phase "+text.Flat(name)))
+		}
 		if back, ok := phases.Proposed(plan, run); ok {
 			lines = append(lines, fmt.Sprintf("reprise rollback --issue %s --to-phase %s --to-step %s --reason=%s", id, text.Flat(back.To), back.Step, text.QuoteShell(text.Flat(back.Reason))))
 		}
-		lines = append(lines, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, text.Flat(phase)))
+		for _, name := range all {
+			lines = append(lines, fmt.Sprintf("reprise reject --issue %s --phase %s --reason TEXT", id, text.Flat(name)))
+		}
 	}
 	return lines
 }
@@ -134,6 +138,23 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 // UpdateCommand merges what the base has got since into the branch of a run.
 func UpdateCommand(run metadata.Run) string {
 	return "reprise update --issue " + text.Flat(run.IssueNumber)
+}
+
+// Sign is that of the phase; of a part that waits for a person it is one of its own.
+func (r Row) Sign() string {
+	if r.Approval {
+		return "?"
+	}
+	return Sign(r.Rec.Status)
+}
+
+// Standing is where a phase stands, in the words that a record has for it; of a part that
+// waits for a person, that it waits.
+func (r Row) Standing() string {
+	if r.Approval {
+		return string(metadata.Waiting)
+	}
+	return string(r.Rec.Status)
 }
 
 // Sign is a sign for where a phase stands, one cell wide.

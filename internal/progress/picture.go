@@ -133,7 +133,7 @@ func nodeClass(s metadata.PhaseStatus) string {
 func nodeLabel(r Row, signs bool) string {
 	sign := fmt.Sprint(r.Number)
 	if signs && r.Rec.Status != metadata.PhasePending && r.Rec.Status != "" {
-		sign = Sign(r.Rec.Status)
+		sign = r.Sign()
 	}
 	return sign + " " + text.Cut(Label(r.Title), 40)
 }

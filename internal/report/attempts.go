@@ -43,9 +43,11 @@ func attemptsOf(w words, f Facts) []attempt {
 		}
 		all = append(all, one)
 	}
-	talks := talksOf(w, f.Transcripts, room.left)
+	talks, left := talksOf(w, f.Transcripts, room.left)
+	colours := newColours(left)
 	for i := range all {
 		all[i].Talk = talks[all[i].N]
+		colours.in(&all[i].Diff)
 	}
 	return all
 }

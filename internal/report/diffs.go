@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/reprise-ci/reprise/internal/syntax"
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
@@ -34,12 +35,21 @@ type diff struct {
 	Title  string
 	Blocks []block
 	Left   string // what is left out
+	lines  []diffLine
+}
+
+// diffLine is a line of a diff, and which block it is in.
+type diffLine struct {
+	kind, text string
+	path       string // of the file, in lines of a hunk
+	block      int
 }
 
 // block are lines of a diff of one kind.
 type block struct {
-	Kind string // add, del, at, file or same
-	Text string
+	Kind  string // add, del, at, file or same
+	Text  string
+	Words []syntax.Word // the text in colours, where it has any
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
@@ -49,7 +59,7 @@ func diffOf(w words, changes []Change, room *room) diff {
 	here, cut, commit := min(mostOfOne, room.left), false, ""
 	for _, c := range changes {
 		commit, cut = c.Commit, cut || c.Cut
-		inHunk := false
+		inHunk, path := false, ""
 		for l := range strings.Lines(c.Patch) {
 			kind := kindOf(l, &inHunk)
 			switch kind {
@@ -59,6 +69,7 @@ func diffOf(w words, changes []Change, room *room) diff {
 				deleted++
 			case "file":
 				files += count(strings.HasPrefix(l, "diff --git "))
+				path = pathIn(l, path)
 			}
 			if left > 0 {
 				left++
@@ -67,7 +78,7 @@ func diffOf(w words, changes []Change, room *room) diff {
 			l = shown(l)
 			if cost := len(html.EscapeString(l)) + 4; cost <= here {
 				here, room.left = here-cost, room.left-cost
-				d.add(kind, l)
+				d.add(kind, l, path)
 			} else {
 				left++
 			}
@@ -124,10 +135,11 @@ func shown(l string) string {
 }
 
 // add adds a line to the last block, or to a new one if it is of another kind.
-func (d *diff) add(kind, l string) {
+func (d *diff) add(kind, l, path string) {
 	if n := len(d.Blocks); n > 0 && d.Blocks[n-1].Kind == kind {
 		d.Blocks[n-1].Text += l
-		return
+	} else {
+		d.Blocks = append(d.Blocks, block{Kind: kind, Text: l})
 	}
-	d.Blocks = append(d.Blocks, block{kind, l})
+	d.lines = append(d.lines, diffLine{kind, l, path, len(d.Blocks) - 1})
 }

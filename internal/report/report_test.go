@@ -308,7 +308,7 @@ func BenchmarkPage(b *testing.B) {
 // written are the elements of the page with the attributes that they may have.
 var written = map[string][]string{
 	"html": {"lang"}, "head": nil, "body": nil, "title": nil, "style": nil, "meta": {"charset", "http-equiv", "content", "name"},
-	"header": nil, "main": nil, "footer": {"class"}, "section": {"class"}, "article": {"class", "id"}, "div": {"class"}, "span": {"class"}, "strong": nil,
+	"i": {"class"}, "header": nil, "main": nil, "footer": {"class"}, "section": {"class"}, "article": {"class", "id"}, "div": {"class"}, "span": {"class"}, "strong": nil,
 	"h1": nil, "h2": nil, "h3": nil, "p": {"class"}, "pre": {"class"}, "code": nil, "blockquote": {"class"}, "details": nil, "summary": nil,
 	"ul": {"class"}, "li": nil, "dl": {"class"}, "dt": nil, "dd": nil, "table": nil, "tbody": nil, "tr": nil, "td": nil, "th": {"scope"},
 	"a": {"href", "rel"}, "svg": {"class", "viewbox", "viewBox", "preserveAspectRatio", "role", "aria-label", "aria-hidden"},

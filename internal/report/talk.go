@@ -23,13 +23,13 @@ type talk struct {
 }
 
 // talksOf gives what was said in the attempts, as far as there is room: the newest
-// matter most.
-func talksOf(w words, all map[int][]transcript.Entry, left int) map[int]talk {
+// matter most. It says how much of what diffs leave is left then.
+func talksOf(w words, all map[int][]transcript.Entry, left int) (map[int]talk, int) {
 	room, talks := &room{left: left + leastOfTalk}, map[int]talk{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
 		talks[n] = talkOf(w, all[n], room)
 	}
-	return talks
+	return talks, max(room.left-leastOfTalk, 0)
 }
 
 func talkOf(w words, entries []transcript.Entry, room *room) talk {
@@ -47,7 +47,7 @@ func talkOf(w words, entries []transcript.Entry, room *room) talk {
 			continue
 		}
 		here, room.left, shown = here-cost, room.left-cost, shown+1
-		t.Blocks = append(t.Blocks, block{kind, body})
+		t.Blocks = append(t.Blocks, block{Kind: kind, Text: body})
 	}
 	if shown > 0 {
 		t.Title = w.Shown("page transcript", "n", shown+left)

@@ -42,7 +42,7 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 	for _, r := range rows {
 		if r.Took > 0 || r.Attempts > 0 || r.Left != "" {
 			at[r.Rec.Name] = len(lanes)
-			lanes = append(lanes, lane{Phase: line(r.Title, 60), Badge: badge{class(string(r.Rec.Status)), w.status(string(r.Rec.Status))}, Took: text.If(r.Took > 0 || r.Left == "", text.Duration(r.Took)), Left: line(r.Left.In(w), 200)})
+			lanes = append(lanes, lane{Phase: line(r.Title, 60), Badge: badge{class(r.Standing()), w.status(r.Standing())}, Took: text.If(r.Took > 0 || r.Left == "", text.Duration(r.Took)), Left: line(r.Left.In(w), 200)})
 		}
 	}
 	attempts := slices.Clone(run.Attempts)

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -20,6 +21,7 @@ type Found struct {
 	Issue int // its number
 	Plan  *pipelines.Pipeline
 	Run   metadata.Run
+	Notes bool // the pull request changes the notes on the repository, and the run is at its issue
 }
 
 // RunOf finds the run that has a pull request, by the branch that this comes from
@@ -30,6 +32,10 @@ func RunOf(ctx context.Context, gh *github.Client, env environ.Env, repository s
 	is, err := gh.Pull(ctx, owner, name, pull)
 	if err != nil {
 		return nil, err
+	}
+	if id := notes.IssueOf(is.Head); id != "" && strings.EqualFold(is.HeadRepository, repository) {
+		number, err := strconv.Atoi(id)
+		return &Found{Issue: number, Notes: true}, err
 	}
 	id, ours := strings.CutPrefix(is.Head, env.Prefix())
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
@@ -45,5 +51,14 @@ func RunOf(ctx context.Context, gh *github.Client, env environ.Env, repository s
 		return nil, nil
 	}
 	number, err := strconv.Atoi(id)
-	return &Found{number, plan, run}, err
+	return &Found{Issue: number, Plan: plan, Run: run}, err
+}
+
+// WhyNot says why a pull request takes no commands: it is that of no run, or proposes a
+// change of the notes on the repository.
+func (f *Found) WhyNot(pull int) metadata.Reason {
+	if f != nil && f.Notes {
+		return metadata.Because("command_on_notes", "number", pull, "issue", f.Issue)
+	}
+	return metadata.Because("command_on_pull", "number", pull)
 }

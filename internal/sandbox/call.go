@@ -20,6 +20,7 @@ type Call struct {
 
 	Access   pipelines.Access // what it may write of the work tree
 	Artifact string           // the file that it may write with access "artifacts"; "": none
+	Shown    []string         // files elsewhere that it may read
 
 	Network *Network // what it may reach of the network; nil: all of it
 
@@ -59,7 +60,7 @@ func (s *Sandbox) policy(c Call) (policy, error) {
 	for _, dir := range resolved(slices.Concat(system(), installed(c.Argv[0], c.User, c.Env))) {
 		p.Read = append(p.Read, around(dir, apart)...)
 	}
-	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), elsewhere(c.Env, c.User), []string{c.Dir})
+	p.Read = slices.Concat(p.Read, borrowed(s.Objects), named(c.Env), shared(c.User), elsewhere(c.Env, c.User), []string{c.Dir}, c.Shown)
 	switch c.Access {
 	case pipelines.AccessTree, pipelines.AccessRun:
 		p.Write = append(p.Write, c.Dir)

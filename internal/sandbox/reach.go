@@ -155,6 +155,11 @@ func installation(dir, home string) []string {
 			"conf", "jmods", "release", // Java
 		}
 	}
+	if filepath.Base(dir) == "shims" && (exists(filepath.Join(prefix, "libexec/pyenv")) || exists(filepath.Join(prefix, "libexec/rbenv"))) {
+		// A shim asks the program that made it which version to start. People get
+		// that program by git clone, so that a .git beside it says nothing.
+		with = append(with, "bin", "libexec", "version", "versions", "plugins", "pyenv.d", "rbenv.d")
+	}
 	out := []string{dir}
 	for _, name := range with {
 		out = append(out, filepath.Join(prefix, name))

@@ -197,6 +197,40 @@ func TestInstallation(t *testing.T) {
 	}
 }
 
+// A shim starts what lies beside it: the program that made it, and the versions that it
+// chooses among. Other things beside it are not read, and
+// nothing of a checkout in which no such program is.
+func TestShims(t *testing.T) {
+	top := t.TempDir()
+	for _, dir := range []string{"pyenv", "checkout"} {
+		for _, name := range []string{"shims", "libexec", "versions/3.13.0/bin", "pyenv.d", "plugins", "private"} {
+			if err := os.MkdirAll(filepath.Join(top, dir, name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, name := range []string{"version", "libexec/pyenv"} {
+		if err := os.WriteFile(filepath.Join(top, "pyenv", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{"pyenv", "checkout"} {
+		if err := os.Mkdir(filepath.Join(top, dir, ".git"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, want := range map[string]string{"pyenv": "libexec plugins pyenv.d shims version versions", "checkout": "shims"} {
+		var got []string
+		for _, path := range resolved(installation(filepath.Join(top, dir, "shims"), filepath.Join(top, "me"))) {
+			got = append(got, filepath.Base(path))
+		}
+		slices.Sort(got)
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %q is read, want %q", dir, text, want)
+		}
+	}
+}
+
 // What installs programs may be elsewhere than at home, but nowhere where other things are.
 func TestElsewhere(t *testing.T) {
 	top := t.TempDir()

@@ -3,8 +3,10 @@
 package shelf
 
 import (
+	"cmp"
 	"context"
 	"regexp"
+	"strings"
 )
 
 // Trailer names, in the message of a commit that takes the folder off a branch,
@@ -25,6 +27,9 @@ func Note(commit string) string { return Trailer + ": " + commit + "\n" }
 type Shelves struct {
 	// Has reports whether a commit has the folder; one that is not here has not.
 	Has func(ctx context.Context, commit string) (bool, error)
+	// Object gives a commit as git keeps it, "" if it is not here; nil: that takes long, or
+	// the history of a commit may be another than the commit says.
+	Object func(ctx context.Context, commit string) (string, error)
 	// Messages gives the messages of a commit and of those before it on its branch, the
 	// newest first, and at most Depth of them.
 	Messages func(ctx context.Context, commit string) (string, error)
@@ -42,13 +47,58 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 	if is, err := s.Has(ctx, commit); is || err != nil {
 		return commit, err
 	}
-	messages, err := s.Messages(ctx, commit)
+	messages, err := s.near(ctx, commit)
 	if err != nil {
 		return "", err
 	}
-	trailers := line.FindAllStringSubmatch(messages, -1)
-	kept := ""
-	if s.Kept != nil && len(trailers) > 0 {
+	found, _, err := s.among(ctx, messages)
+	if found != "" || err != nil {
+		return found, err
+	}
+	if messages, err = s.Messages(ctx, commit); err != nil {
+		return "", err
+	}
+	found, kept, err := s.among(ctx, messages)
+	return cmp.Or(found, kept), err
+}
+
+// depthNear is how many commits are looked at one by one, before git looks at them all:
+// most often the very first has the trailer, and a process of git takes longer than that.
+const depthNear = 20
+
+// trailers is a paragraph in which every line is one.
+var trailers = regexp.MustCompile(`^([A-Za-z0-9-]+: \S.*(\n|$))+$`)
+
+// near gives the trailers of the newest commit that speaks of a record, if one of the
+// first does. Where it takes git's rules to tell what is a trailer there are none.
+func (s Shelves) near(ctx context.Context, commit string) (string, error) {
+	for range depthNear {
+		if s.Object == nil || commit == "" {
+			break
+		}
+		object, err := s.Object(ctx, commit)
+		if err != nil {
+			return "", err
+		}
+		head, message, _ := strings.Cut(object, "\n\n")
+		if strings.Contains(message, Trailer) {
+			message = strings.TrimRight(message, "\n")
+			if last := message[strings.LastIndex(message, "\n\n")+1:]; len(last) < len(message) && trailers.MatchString(last[1:]) {
+				return last, nil
+			}
+			break
+		}
+		_, parents, _ := strings.Cut(head, "\nparent ")
+		commit, _, _ = strings.Cut(parents, "\n")
+	}
+	return "", nil
+}
+
+// among gives the commit that Find gives, if the messages name one that is here, and
+// what is kept by name if they name any.
+func (s Shelves) among(ctx context.Context, messages string) (found, kept string, err error) {
+	named := line.FindAllStringSubmatch(messages, -1)
+	if s.Kept != nil && len(named) > 0 {
 		kept, err = s.Kept(ctx)
 	}
 	if kept != "" && err == nil {
@@ -58,20 +108,20 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	for _, named := range trailers {
-		if is, err := s.Has(ctx, named[1]); err != nil {
-			return "", err
+	for _, one := range named {
+		if is, err := s.Has(ctx, one[1]); err != nil {
+			return "", "", err
 		} else if !is {
 			continue
 		}
 		if kept != "" {
-			if leads, err := s.Contains(ctx, kept, named[1]); leads || err != nil {
-				return kept, err
+			if leads, err := s.Contains(ctx, kept, one[1]); leads || err != nil {
+				return kept, kept, err
 			}
 		}
-		return named[1], nil
+		return one[1], kept, nil
 	}
-	return kept, nil
+	return "", kept, nil
 }

@@ -160,6 +160,7 @@ func pauseNote(ctx context.Context, env environ.Env, s Order) (string, error) {
 // openFreed opens a run, after telling a process on this machine that works on
 // it to stop if the command means that.
 func openFreed(ctx context.Context, env environ.Env, s Order) (*workspace.Workspace, error) {
+	s.Still = true
 	w, err := workspace.Open(ctx, env, s.Options)
 	var locked *lock.Held
 	if !errors.As(err, &locked) || locked.PID == 0 || s.Name != "pause" && s.Name != "cancel" {

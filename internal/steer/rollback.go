@@ -84,7 +84,7 @@ func (o Rollback) open(ctx context.Context, env environ.Env) (*workspace.Recorde
 		r, err := workspace.Look(ctx, env, o.Repo, o.Id)
 		return r, nil, err
 	}
-	o.Scratch = o.Dry
+	o.Scratch, o.Still = o.Dry, true
 	w, err := workspace.Open(ctx, env, o.Options)
 	if err != nil {
 		return nil, nil, err

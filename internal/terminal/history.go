@@ -30,7 +30,7 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	r := historyReport{NewReport(out, o).In(run.Language)}
 	var all []happening
 	for _, a := range run.Attempts {
-		all = append(all, happening{a.StartedAt, r.attempt(a)})
+		all = append(all, happening{a.StartedAt, r.attempt(run, a)})
 	}
 	for _, b := range run.RollbackHistory {
 		all = append(all, happening{b.Timestamp, []string{
@@ -57,7 +57,11 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 			r.Line("%s", l)
 			continue
 		}
-		r.Line("%s", text.Cut(strings.TrimRight(strings.TrimSuffix(l, said), " "), r.width)) // there is no room behind it
+		l = strings.TrimRight(strings.TrimSuffix(l, said), " ") // there is no room behind it
+		if result := t.Rows[i][5]; ansi.StringWidth(l) > r.width && strings.HasSuffix(l, result) {
+			l, said = strings.TrimRight(strings.TrimSuffix(l, result), " "), text.Join("; ", result, said)
+		}
+		r.Line("%s", text.Cut(l, r.width))
 		if said != "" {
 			r.Hung("    ", said)
 		}
@@ -90,8 +94,11 @@ func (r historyReport) narrow(t *text.Table) {
 type historyReport struct{ Report }
 
 // attempt is the line of an attempt.
-func (r historyReport) attempt(a metadata.Attempt) []string {
-	agent := text.Flat(a.Agent)
+func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
+	agent, given := text.Flat(a.Agent), ""
+	if a.Agent == phases.Given {
+		agent, given = r.Shown("a person"), r.Shown("given document", "path", text.Flat(run.ExternalDocuments[a.Phase]))
+	}
 	if model := text.Flat(a.Model); model != "" {
 		agent += " (" + model + ")"
 	}
@@ -109,7 +116,7 @@ func (r historyReport) attempt(a metadata.Attempt) []string {
 	if why == "" {
 		why = string(a.Code)
 	}
-	cells[8] = text.Join("; ", text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
+	cells[8] = text.Join("; ", given, text.Join(": ", r.code(why), text.Cut(text.JoinLines(a.Why.In(r.C)), 200)), text.If(a.Resumed, r.Shown("resumed")))
 	return cells
 }
 

@@ -201,7 +201,7 @@ func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []stri
 }
 
 func (s screen) phaseCells(r progress.Row) []string {
-	sign := progress.Sign(r.Rec.Status)
+	sign := r.Sign()
 	if s.at(r.Rec.Name) >= 0 {
 		sign = s.spinner()
 	}

@@ -95,6 +95,15 @@ func TestEntriesOfTheHistoryFit(t *testing.T) {
 	}
 }
 
+// Where there is no room for what came of an entry, that stands below it, whole.
+func TestResultsOfANarrowHistory(t *testing.T) {
+	var b bytes.Buffer
+	ShowHistory(&b, progresstest.Plays(t, "en")["rolledback"].Run, Options{Width: 40})
+	if strings.Contains(b.String(), "succ…") || !strings.Contains(b.String(), "\n    succeeded") {
+		t.Errorf("results are cut:\n%s", b.String())
+	}
+}
+
 func TestShowLongHistory(t *testing.T) {
 	run := progresstest.Plays(t, "en")["rolledback"].Run
 	entry := run.RollbackHistory[0]

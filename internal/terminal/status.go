@@ -57,7 +57,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := text.Join(" ", r.step(d.Step()), r.agent(text.Flat(d.Agent), text.Flat(progress.ModelOf(plan, run, d))))
+		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != phases.Given, text.Flat(d.Agent)), text.Flat(progress.ModelOf(plan, run, d))))
 		r.Line("%s", r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
@@ -93,7 +93,7 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	t := text.Table{Align: "lrlllrrrr"}
 	t.Add("", "", r.Shown("phase column"), r.Shown("status column"), r.Shown("step column"), r.Shown("round column"), r.Shown("calls column"), r.Shown("cost column"), r.Shown("time column"))
 	for _, x := range rows {
-		sign, round := progress.Sign(x.Rec.Status), ""
+		sign, round := x.Sign(), ""
 		if marked && x.Rec.Name == at {
 			sign = "▸"
 		}
@@ -101,7 +101,7 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 			round = fmt.Sprint(x.Round())
 		}
 		number := text.If(x.Part == "", fmt.Sprint(x.Number))
-		cells := []string{sign, number, text.Flat(x.Rec.Name), r.status(string(x.Rec.Status)), r.step(x.Rec.CurrentStep), round, "", "", ""}
+		cells := []string{sign, number, text.Flat(x.Rec.Name), r.status(x.Standing()), r.step(x.Rec.CurrentStep), round, "", "", ""}
 		if x.Attempts > 0 || x.Took > 0 {
 			cells[6], cells[7], cells[8] = fmt.Sprint(x.Attempts), text.USD(x.USD), text.Duration(x.Took)
 		}
@@ -117,13 +117,20 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	for i, l := range t.Lines() {
 		l = text.Cut(l, r.width)
 		if i > 0 {
-			l = tint(r.Palette, rows[i-1].Rec.Status, l)
+			if of := rows[i-1]; of.Approval {
+				l = tint(r.Palette, metadata.PhaseInProgress, l)
+			} else {
+				l = tint(r.Palette, of.Rec.Status, l)
+			}
 		}
 		r.Line("%s", l)
 	}
 	for _, x := range rows {
 		if x.Left != "" {
 			r.prose(text.Join(": ", progress.Sign(x.Rec.Status)+" "+text.Flat(x.Rec.Name), text.Flat(x.Left.In(r.C))))
+		}
+		if x.Given != "" {
+			r.prose(text.Flat(x.Rec.Name) + ": " + r.about("given document", "path", text.Flat(x.Given)))
 		}
 	}
 }

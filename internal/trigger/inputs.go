@@ -19,8 +19,9 @@ import (
 // Inputs are the inputs of the action, as a workflow file sets them. Its author
 // is trusted, but may make mistakes.
 type Inputs struct {
-	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone
+	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone; task: one part; join: all
 	Issue     string
+	Part      string // that the command task does
 	Pipeline  string
 	Token     string
 	Agent     string   // does all the work; empty: as the pipeline says
@@ -41,6 +42,7 @@ type Inputs struct {
 	Protect   []string
 	Sandbox   string
 	Show      bool     // print what agents do
+	FanOut    bool     // other jobs do parts of a phase
 	Dispatch  []string // workflow files to start when the branch is done
 }
 
@@ -67,7 +69,7 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 		return text == "true" || text == "" && otherwise
 	}
 	in := Inputs{
-		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
+		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Part: j.Input("part"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
 		Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
 		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
 		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),
@@ -79,11 +81,14 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 	if in.Notify = list(j.Input("notify")); slices.Equal(in.Notify, []string{"none"}) {
 		in.Notify = nil
 	}
-	in.Dry, in.Pull, in.Show = yes("dry-run", false), yes("create-pr", true), yes("show-output", false)
-	if in.Command == workflow.EndOnly && in.Issue == "" {
-		bad("issue", "it is missing; with the command end, give the output issue of the gate")
+	in.Dry, in.Pull, in.Show, in.FanOut = yes("dry-run", false), yes("create-pr", true), yes("show-output", false), yes("fan-out", false)
+	if slices.Contains(workflow.OfIssue(), in.Command) && in.Issue == "" {
+		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
 	}
-	if in.Command != "" && in.Command != workflow.GateOnly && in.Command != workflow.EndOnly && command.Parse(in.Command, true).Outcome != command.Understood {
+	if in.Command == workflow.TaskOnly && metadata.CheckID(in.Part) != nil {
+		bad("part", "%q is no part of a phase; with the command task, give one of the output matrix", in.Part)
+	}
+	if in.Command != "" && in.Command != workflow.GateOnly && !slices.Contains(workflow.OfIssue(), in.Command) && command.Parse(in.Command, true).Outcome != command.Understood {
 		bad("command", "%q is no command; give one as in a comment, such as run, or gate, or end", in.Command)
 	}
 	if in.Issue != "" && !number.MatchString(in.Issue) {

@@ -72,14 +72,14 @@ func RunnerOf(env environ.Env) Runner {
 	}
 }
 
-// OfEnd is what a job was started for that tells people of another one: the issue that
-// the workflow file names. Nobody asks for anything.
-func OfEnd(in Inputs, r Runner) Trigger {
+// OfIssue is what a job was started for that tells people of another one, or goes on with
+// what others have done: the issue that the workflow file names. Nobody asks for anything.
+func OfIssue(in Inputs, r Runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
 	}
-	return Trigger{Event: r.Event, Repository: r.Repository, Number: n}
+	return Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == workflow.JoinOnly}
 }
 
 // Of says what an event asks for. A denial says why it asks for nothing, or why
@@ -176,8 +176,16 @@ func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
 		ask(ev.Sender.Login, "run", true)
 		return nil
 	case ev.Name == "workflow_dispatch" || ev.Name == "repository_dispatch":
-		if ev.Name == "repository_dispatch" && ev.Action != "reprise" {
+		if ev.Name == "repository_dispatch" && ev.Action != Dispatched {
 			return deny(metadata.NoTrigger, metadata.Because("other_dispatch", "type", ev.Action))
+		}
+		if ev.Name == "repository_dispatch" && ev.Inputs[Awaited] != "" {
+			n, err := strconv.Atoi(ev.Inputs["issue"])
+			if err != nil || n < 1 || n > 1e9 {
+				return deny(metadata.NoTrigger, metadata.Because("no_number", "number", markdown.Truncate(ev.Inputs["issue"], 40)))
+			}
+			t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+			return nil
 		}
 		text := strings.TrimSpace(ev.Inputs["command"])
 		if text == "" {
@@ -207,6 +215,14 @@ func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
 	}
 	return nil
 }
+
+// Dispatched is the type of repository_dispatch that starts a job, and Awaited what its
+// payload has besides the issue where its run has waited for another one: then it asks for
+// nothing that was not asked for before, whoever sends it.
+const (
+	Dispatched = "reprise"
+	Awaited    = "awaited"
+)
 
 // readCI reads on the branch of which run CI has ended. A fork may have a branch of
 // the same name.

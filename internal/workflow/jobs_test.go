@@ -46,7 +46,7 @@ func readCalled(t *testing.T, text string) called {
 func TestJobsInputs(t *testing.T) {
 	jobs, action := readCalled(t, readText(t, "../../"+Jobs)), readCalled(t, readText(t, "../../action.yml"))
 	want := action.Inputs
-	for _, own := range []string{"command", "issue", "github-token"} { // each job has its own
+	for _, own := range []string{"command", "issue", "part", "github-token"} { // each job has its own
 		delete(want, own)
 	}
 	delete(want, "dispatch") // needs a permission that the workflow would ask of everybody
@@ -61,7 +61,7 @@ func TestJobsInputs(t *testing.T) {
 		secrets = append(secrets, a.Secret)
 	}
 	slices.Sort(secrets)
-	if diff := cmp.Diff(slices.Sorted(slices.Values(append(secrets, "TOKEN"))), slices.Sorted(maps.Keys(jobs.On.Call.Secrets))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(append(slices.Clone(secrets), "SECRETS", "TOKEN"))), slices.Sorted(maps.Keys(jobs.On.Call.Secrets))); diff != "" {
 		t.Errorf("secrets (-want +got):\n%s", diff)
 	}
 	calls := 0
@@ -79,19 +79,19 @@ func TestJobsInputs(t *testing.T) {
 			if s.With["github-token"] != "${{ secrets.TOKEN || github.token }}" {
 				t.Errorf("job %s: the token is %q", name, s.With["github-token"])
 			}
-			if keys := slices.Sorted(maps.Keys(s.Env)); name == "run" != slices.Equal(keys, secrets) || name != "run" && len(keys) > 0 {
+			if works, keys := slices.Contains([]string{"run", "task", "join"}, name), slices.Sorted(maps.Keys(s.Env)); works != slices.Equal(keys, append(slices.Clone(secrets), "REPRISE_SECRETS")) || !works && len(keys) > 0 {
 				t.Errorf("job %s has the keys %q", name, keys)
 			}
 		}
 	}
-	if calls != 3 {
+	if calls != 5 {
 		t.Errorf("the action is called %d times", calls)
 	}
 }
 
 // The jobs that a workflow calls are those that it would have itself.
 func TestJobsAsLong(t *testing.T) {
-	long, err := Text(Long, DefaultUses(), DefaultAgent)
+	long, err := Text(Long.FanOut(), DefaultUses(), DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +168,8 @@ func TestFormOf(t *testing.T) {
 		{"its own jobs", "jobs: {a: {steps: [{uses: me/reprise@v1}]}}", DefaultUses(), Long},
 		{"called", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1}}", DefaultUses(), Short},
 		{"the action's own", "", LocalAction, Long},
+		{"its own jobs for parts", "jobs: {a: {steps: [{uses: me/reprise@v1, with: {fan-out: true}}]}}", DefaultUses(), Long.FanOut()},
+		{"called, for parts", "jobs: {a: {uses: me/reprise/.github/workflows/run.yml@v1, with: {fan-out: 'true'}}}", DefaultUses(), Short.FanOut()},
 	} {
 		if got := FormOf(tt.existing, tt.uses); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)

@@ -53,6 +53,18 @@ const (
 	Long  Form = "long"  // it has the jobs itself, for people to change
 )
 
+// fanOut ends the name of a form whose jobs do the parts of a phase beside each other.
+const fanOut = "+fan-out"
+
+// FanOut gives the form whose jobs do the parts of a phase beside each other.
+func (f Form) FanOut() Form { return f.Plain() + fanOut }
+
+// FansOut reports whether it is such a form.
+func (f Form) FansOut() bool { return f != f.Plain() }
+
+// Plain gives the form whose one job does all.
+func (f Form) Plain() Form { return Form(strings.TrimSuffix(string(f), fanOut)) }
+
 // Jobs is where the repository of the action has the workflow that the short form calls.
 const Jobs = ".github/workflows/run.yml"
 
@@ -85,7 +97,7 @@ func GeneratedFiles(form Form, uses string, agents ...string) ([]generated.File,
 		return nil, err
 	}
 	files := []generated.File{{Name: File, Text: workflow}}
-	if form == Short {
+	if form.Plain() == Short {
 		return files, nil
 	}
 	for _, name := range []string{AgentsFile, AgentsLock} {
@@ -104,7 +116,8 @@ var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[
 // Text gives the workflow that calls the action uses and installs the
 // named agents: who writes and, after it, who reviews.
 func Text(form Form, uses string, agents ...string) (string, error) {
-	if form != Short && form != Long {
+	fans := form.FansOut()
+	if form = form.Plain(); form != Short && form != Long {
 		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
 	}
 	var installs []AgentInstall
@@ -128,6 +141,9 @@ func Text(form Form, uses string, agents ...string) (string, error) {
 		return "", fmt.Errorf("workflow template: %w", err)
 	}
 	flags, calls := flagsFor(form, uses, unique(agents)), uses
+	if fans {
+		flags += " --fan-out"
+	}
 	if form == Short {
 		repository, version, _ := strings.Cut(uses, "@")
 		calls = repository + "/" + Jobs + "@" + version
@@ -136,7 +152,7 @@ func Text(form Form, uses string, agents ...string) (string, error) {
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
 		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags,
+		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans,
 	})
 	return generated.Stamped(out.String(), environ.Version), err
 }
@@ -186,15 +202,26 @@ func DefaultUses() string {
 // that is there, as far as it can be read, else the short one. In the repository of the action it is the long one.
 func FormOf(existing, uses string) Form {
 	var w YAML
-	if uses == LocalAction {
-		return Long
-	}
-	if yaml.Unmarshal([]byte(existing), &w) == nil {
-		for _, job := range w.Jobs {
-			if slices.ContainsFunc(job.Steps, Step.Ours) {
-				return Long
-			}
+	broken := yaml.Unmarshal([]byte(existing), &w) != nil
+	form := Short
+	for _, job := range w.Jobs {
+		if slices.ContainsFunc(job.Steps, Step.Ours) {
+			form = Long
 		}
 	}
-	return Short
+	fans := false
+	for _, job := range w.Jobs {
+		given := job.With["fan-out"]
+		fans = fans || job.Ours() && given.Value == "true" || slices.ContainsFunc(job.Steps, func(s Step) bool { return s.Ours() && s.Input("fan-out") == "true" })
+	}
+	if broken {
+		form, fans = Short, false
+	}
+	if uses == LocalAction {
+		form = Long
+	}
+	if fans {
+		form = form.FanOut()
+	}
+	return form
 }

@@ -14,6 +14,15 @@ const GateOnly = "gate"
 // EndOnly is the command that only says of a job that has ended early that it has.
 const EndOnly = "end"
 
+// TaskOnly is the command that does one part of a run, beside other jobs.
+const TaskOnly = "task"
+
+// JoinOnly is the command that goes on with a run once its parts were done by jobs.
+const JoinOnly = "join"
+
+// OfIssue are the commands that no person gives and that need the number of an issue.
+func OfIssue() []string { return []string{EndOnly, TaskOnly, JoinOnly} }
+
 // YAML is what is looked at of a workflow. Much of it has several
 // forms, and is left as it is.
 type YAML struct {

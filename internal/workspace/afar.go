@@ -88,10 +88,10 @@ func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, lef
 
 // place is where refs are looked for.
 type place struct {
-	src    *git.Source
-	folder string // of refs
-	within string // the prefix of branches there that git lists
-	prefix string // of the names of runs
+	src     *git.Source
+	folders []string // of refs
+	within  string   // the prefix of branches there that git lists
+	prefix  string   // of the names of runs
 }
 
 // places gives where other runs may be: the user's branches, those of origin as the survey
@@ -99,17 +99,21 @@ type place struct {
 func (a *afar) places(survey *git.Survey) (branches, records []place) {
 	folder, _ := path.Split(a.env.Prefix()) // a prefix may end within a name, which git lists no branches by
 	here, there := a.src, a.src
-	records = []place{{here, git.KeptRefs, "", RecordName("")}}
+	kept, local, origin := []string{git.KeptRefs}, "refs/heads/", "refs/remotes/origin/"
+	records = []place{{here, kept, "", RecordName("")}}
 	if survey != nil {
 		there = survey.Source
-		records = append(records, place{there, git.KeptRefs, "", RecordName("")})
+		records = append(records, place{there, kept, "", RecordName("")})
 	}
-	return []place{{here, "refs/heads/", folder, a.env.Prefix()}, {there, "refs/remotes/origin/", folder, a.env.Prefix()}}, records
+	if here == there { // git lists both at once
+		return []place{{here, []string{local, origin}, folder, a.env.Prefix()}}, records
+	}
+	return []place{{here, []string{local}, folder, a.env.Prefix()}, {there, []string{origin}, folder, a.env.Prefix()}}, records
 }
 
 // each calls f for the runs whose names are at a place, by the ids of their issues.
 func (p place) each(ctx context.Context, f func(id, commit string)) error {
-	all, err := p.src.BranchesIn(ctx, p.folder, p.within)
+	all, err := p.src.BranchesIn(ctx, p.folders[0], p.within, p.folders[1:]...)
 	for _, b := range all {
 		if id, ok := strings.CutPrefix(b.Name, p.prefix); ok && metadata.CheckID(id) == nil {
 			f(id, b.Commit)

@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
-	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -29,7 +28,6 @@ func lanesBeside(tree string) string { return filepath.Join(filepath.Dir(tree), 
 // laneTrees are the trees of parts that are done at the same time, each with homes of its
 // own for the programs that work there.
 type laneTrees struct {
-	run     *engine.Engine
 	dir     string      // that has a folder for each
 	tree    git.Options // as the tree of the run was opened
 	base    string      // commit that the branch started from
@@ -53,14 +51,14 @@ type lane struct {
 
 // Open gives the engine of a part, which works in a tree of its own, as it was left or
 // made anew at a commit.
-func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engine, error) {
+func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error) {
 	t.mu.Lock()
 	l := t.open[part]
 	t.mu.Unlock()
 	if l != nil {
 		return l.engine, nil
 	}
-	t.once.Do(func() { t.old = mergesTrees(context.WithoutCancel(ctx)) })
+	t.once.Do(func() { t.old = merge.ForParts(context.WithoutCancel(ctx)) })
 	if t.old != nil {
 		return nil, t.old
 	}
@@ -77,31 +75,13 @@ func (t *laneTrees) Open(ctx context.Context, part, commit string) (*engine.Engi
 	l = &lane{Tree: Tree{repo, t.base}, repo: repo}
 	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
 	opts.Sweep()
-	e := t.run.Aside(l)
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, t.run.Plan.Setup), LeakGuard{t.secrets, repo}
+	e := like.Aside(l)
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), LeakGuard{t.secrets, repo}
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open[part] = l
 	return e, nil
-}
-
-// mergesTrees says that git is too old to bring commits together without a work tree.
-func mergesTrees(ctx context.Context) error {
-	out, err := program.Call{Env: program.TakeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
-	if err != nil {
-		return err
-	}
-	return tooOld(string(out))
-}
-
-// tooOld is mergesTrees for what git says of its version.
-func tooOld(says string) error {
-	var major, minor int
-	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
-		return fmt.Errorf("parts at the same time need git 2.38 or newer, and this is %s: install a newer one, or start again with --jobs 1", strings.TrimSpace(says))
-	}
-	return nil
 }
 
 // Remove removes the tree of a part. The homes stay, as a session may be gone on with.

@@ -1,17 +1,16 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
 )
-
-// mostNotes is how much of the notes on a repository agents are told, in bytes.
-const mostNotes = 8 << 10
 
 // takeNotes reads what people tell all agents that work in the repository, if the pipeline
 // asks for it: from the default branch, as agents have no say there.
@@ -27,8 +26,12 @@ func (w *opening) takeNotes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.told = strings.ToValidUTF8(string(data[:min(len(data), mostNotes)]), "")
-	if len(data) > mostNotes {
+	if bytes.IndexByte(data, 0) >= 0 {
+		w.Notes = append(w.Notes, pipelines.NotesFile+" is no text: agents are told nothing of it")
+		return nil
+	}
+	w.told = strings.ToValidUTF8(string(data[:min(len(data), notes.Most)]), "")
+	if len(data) > notes.Most {
 		w.told += "\n…"
 		w.Notes = append(w.Notes, pipelines.NotesFile+" is longer than 8 kB: agents are told the beginning")
 	}

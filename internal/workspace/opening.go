@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/wave"
 )
 
 // Open finds the run of an issue, or prepares a new one. Nothing is
@@ -92,6 +93,9 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Token != "" {
 		opts.Token = func(context.Context) (string, error) { return w.o.Token, nil }
 	}
+	if w.o.Only != "" {
+		opts.Own = wave.Refs(w.Issue.ID) + w.o.Only
+	}
 	w.local = saved(root, w.Issue.ID)
 	if w.Push, err = w.pushes(ctx); err != nil {
 		return err
@@ -110,10 +114,7 @@ func (w *opening) openTree(ctx context.Context) error {
 		if _, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
 			opts.Base = w.Branch // perhaps only origin has the branch
 		}
-		w.clean = func() { _ = folders.RemoveAll(opts.Root) } // a temporary folder; the system removes what is left
-	}
-	if w.o.Scratch {
-		w.local = nil // its folder is empty
+		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
 	}
 	w.backend, w.tree = backendOf(ctx), opts
 	w.Repo, err = w.backend.Open(ctx, opts)

@@ -31,16 +31,18 @@ type Options struct {
 	// many parts as the pipeline says, and as many checks as the machine allows.
 	Jobs int
 
+	Only string     // the part that alone is done, by a machine of its own; empty: all that is due
 	Hear issue.Hear // reads what was said below an issue on GitHub; nil: no note is taken of that
 
-	More         phases.Allowance
-	Push         *bool // push every commit to origin; nil: as the run was started
-	Pause        bool  // stop after every phase that passed its gates
-	Refresh      bool  // take the pipeline and the prompts as they are defined now
-	RefreshIssue bool  // take the issue as it reads now
-	TakeTheirs   bool  // go on from where the branch went elsewhere
-	TakeOver     bool  // take the run also from a machine that holds it
-	Scratch      bool  // work in a temporary folder and leave nothing behind
+	More               phases.Allowance
+	Push               *bool // push every commit to origin; nil: as the run was started
+	Pause              bool  // stop after every phase that passed its gates
+	Refresh            bool  // take the pipeline and the prompts as they are defined now
+	RefreshIssue       bool  // take the issue as it reads now
+	TakeTheirs         bool  // go on from where the branch went elsewhere
+	TrustBranch, Still bool  // go by the pipeline of the branch, whoever wrote it; start nothing but its hooks
+	TakeOver           bool  // take the run also from a machine that holds it
+	Scratch            bool  // work in a temporary folder and leave nothing behind
 }
 
 // checksAtOnce is how many checks run side by side: each may use several processors

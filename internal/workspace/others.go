@@ -51,7 +51,7 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, e
 		return nil, err
 	}
 	all, err := n.open(ctx, survey)
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	all = all[:min(len(all), mostOthers)]

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -39,6 +41,11 @@ func (w *opening) load(ctx context.Context) error {
 	given := w.Issue
 	if w.Definition, w.Issue, err = definition.Thaw(w.Run, read); err != nil {
 		return err
+	}
+	if !w.o.TrustBranch && !w.o.Refresh && !w.o.Scratch && (!w.o.Still || len(w.Plan.Hooks) > 0) {
+		if err := trust.Check(ctx, w.backend.Define, w.Source, filepath.Dir(w.Repo.Tree()), w.Run, w.Plan); err != nil {
+			return err
+		}
 	}
 	given.Mask(w.env)
 	if removed := given.Clean(); w.o.RefreshIssue {
@@ -79,7 +86,7 @@ func (w *opening) begin(ctx context.Context) error {
 		return noRun(ctx, w.env, w.Source, w.Issue.ID)
 	}
 	if w.o.Given != nil && w.o.Hear != nil {
-		if w.Issue.Discussion, err = w.o.Hear(ctx, issue.Reference{}, w.Issue); err != nil {
+		if w.Issue, err = w.o.Hear(ctx, issue.Reference{}, w.Issue); err != nil {
 			return err
 		}
 	}
@@ -97,7 +104,7 @@ func (w *opening) begin(ctx context.Context) error {
 		IssueNumber: w.Issue.ID, IssueURL: w.Issue.URL, IssueTitle: w.Issue.Title, Repository: repository,
 		WorkflowVersion: environ.Version, BranchName: w.Branch, BaseCommit: w.Repo.Tip(), BaseBranch: w.base(),
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
-		Issue:     metadata.Issue{Title: w.Issue.Title, Labels: w.Issue.Labels, Author: w.Issue.Author, Digest: w.Issue.Digest(), Discussion: w.Issue.Discussion.Digest()},
+		Issue:     w.Issue.Record(),
 	}
 	return w.define(ctx, w.env, w.o)
 }

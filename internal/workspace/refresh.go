@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"path"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -165,22 +165,12 @@ func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (
 	if err != nil || o.Hear == nil {
 		return now, err
 	}
-	now.Discussion, err = o.Hear(ctx, *w.there, now)
-	return now, err
+	return o.Hear(ctx, *w.there, now)
 }
 
-// Heard says what of the discussion below the issue agents are given; "" if nothing.
-func (w *Workspace) Heard() string {
-	d := w.Issue.Discussion
-	switch who := strings.Join(d.By(), ", "); {
-	case len(d.Comments) == 0:
-		return ""
-	case d.Older > 0:
-		return w.Shown("heard in part", "n", len(d.Comments), "who", who, "older", d.Older)
-	default:
-		return w.Shown("heard", "n", len(d.Comments), "who", who)
-	}
-}
+// Heard says what of the discussion below the issue, and of the images of both, agents
+// are given; "" if nothing.
+func (w *Workspace) Heard() string { return images.Heard(w.Catalogue(), w.Issue) }
 
 // TakeIssue makes the run go on with an issue as it reads now. The next commit
 // takes it along.
@@ -190,11 +180,10 @@ func (w *Workspace) TakeIssue(env environ.Env, now issue.Issue, by string) error
 		return exit.Usagef("the issue reads as it did when the run took it: edit it first, or leave --refresh-issue out")
 	}
 	w.Notes = append(w.Notes, "the issue is taken as it reads now: "+changed.In(prompts.Words("en"))+"; what is done stays done, and rollback takes a phase back")
-	w.Issue.Title, w.Issue.Body, w.Issue.Labels, w.Issue.Discussion = now.Title, now.Body, now.Labels, now.Discussion
+	now.Author = w.Issue.Author
+	w.Issue.Title, w.Issue.Body, w.Issue.Labels, w.Issue.Discussion, w.Issue.Images = now.Title, now.Body, now.Labels, now.Discussion, now.Images
 	had := w.Run.Issue.Discussion != ""
-	w.Run = phases.TakeIssue(w.Run, metadata.Issue{
-		Title: now.Title, Labels: now.Labels, Author: w.Issue.Author, Digest: now.Digest(), Discussion: now.Discussion.Digest(),
-	}, changed, by, env.Now())
+	w.Run = phases.TakeIssue(w.Run, now.Record(), changed, by, env.Now())
 	var err error
 	if w.Frozen, err = definition.FreezeIssue(w.Issue); err == nil && had && len(now.Discussion.Comments) == 0 {
 		// The file stays, and says that nothing is left.

@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lanes"
 	"github.com/reprise-ci/reprise/internal/recording"
@@ -108,16 +109,17 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
+		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
 		Others: near.tell, Spent: spender{near, map[string]bool{}}.today, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
 	}
 	w.besides = &laneTrees{
-		run: e, dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
+		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
 		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{},
 	}
-	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan)}).Run
+	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
 	return e, nil
 }
 

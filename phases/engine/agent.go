@@ -34,8 +34,9 @@ type Task struct {
 	Part     *metadata.Task   `json:"part,omitempty"`
 	Language string           `json:"language"`
 	Prompt   string           `json:"prompt"`
-	Dir      string           `json:"dir"`      // absolute path of the work tree
-	Artifact string           `json:"artifact"` // absolute path of the file to write, or for a review to judge
+	Dir      string           `json:"dir"`              // absolute path of the work tree
+	Artifact string           `json:"artifact"`         // absolute path of the file to write, or for a review to judge
+	Images   []string         `json:"images,omitempty"` // absolute paths of the images that the prompt names, to be read
 	Access   pipelines.Access `json:"access"`
 	// Network is what the program may reach of the network.
 	Network pipelines.Network `json:"network"`

@@ -97,7 +97,10 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	}
 	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
 	if n == 0 && len(p.Checks) > 0 {
-		if o, err = e.runChecks(ctx, p); err != nil {
+		if _, o.Checks, err = e.setUp(ctx, run, d); err == nil && o.Checks == nil { // lock files of the others may have come in
+			o, err = e.runChecks(ctx, p)
+		}
+		if err != nil {
 			return run, effects{}, err
 		}
 		checking.KnownBefore(o.Checks, run.Baseline)

@@ -16,8 +16,10 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/phases/opened"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -166,6 +168,12 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 	return next, err
 }
 
+// Fold commits a record together with what was done of parts elsewhere: files of their
+// folders, and the commits that have their code.
+func (e *Engine) Fold(ctx context.Context, run metadata.Run, subject string, files map[string][]byte, heads []string) error {
+	return e.commit(ctx, run, Commit{Message: message.Commit{Subject: subject, Phase: run.CurrentPhase}.Text(run), Files: files, Parents: heads})
+}
+
 // Merge commits a record together with a commit of the base, what the two make together,
 // and files that say how they contradict each other.
 func (e *Engine) Merge(ctx context.Context, run metadata.Run, base string, staged Staged, files map[string][]byte) error {
@@ -217,9 +225,12 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 		return err
 	}
 	for _, rec := range run.Phases {
-		if p := e.Plan.Phase(rec.Name); p != nil && rec.Task != "" && (rec.Lane == nil || rec.Lane.Conflict == nil) {
+		if p := e.Plan.Phase(rec.Name); p != nil && order.Beside(e.Plan, &rec) && (rec.Lane == nil || rec.Lane.Conflict == nil) {
 			c.Gone = append(c.Gone, phases.ConflictFolder(run, p))
 		}
+	}
+	if folder := merging.Settled(e.Plan, run); folder != "" {
+		c.Gone = append(c.Gone, folder)
 	}
 	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt

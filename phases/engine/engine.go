@@ -104,7 +104,9 @@ type Engine struct {
 	// that has such a thing is not committed. May be nil: then nothing is hidden.
 	Secrets Secrets
 
-	Issue  prompts.Issue     // as it read when the run began
+	Issue prompts.Issue // as it read when the run began
+	// See gives the issue with its images named, and their files; nil: it has none.
+	See    func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
 	Frozen map[string][]byte // files of the first commit, or of one that takes them anew: issue, pipeline, prompts
 
 	Now   func() time.Time
@@ -344,7 +346,11 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 	if lane := run.Phase(d.Phase).Lane; lane != nil {
 		parent = cmp.Or(lane.Head, lane.Base)
 	}
-	run, broken, err := e.setUp(ctx, run, d)
+	var broken []metadata.CheckResult
+	var err error
+	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
+		run, broken, err = e.setUp(ctx, run, d)
+	}
 	if err != nil {
 		return Work{}, err
 	}

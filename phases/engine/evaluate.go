@@ -38,7 +38,7 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 	if err != nil {
 		return effects{}, err
 	}
-	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, changes: changes, opens: opens, files: map[string][]byte{}}
+	w := work{run: run, d: d, p: e.Plan.Phase(d.Phase), rec: run.Phase(d.Phase), call: c, tries: phases.Tries(e.Plan, run, run.Phase(d.Phase), d.Step()), changes: changes, opens: opens, files: map[string][]byte{}}
 	var o phases.Outcome
 	if d.Do == phases.DoReview {
 		o, err = e.evaluateReview(ctx, &w)
@@ -85,16 +85,6 @@ func stopped(cause error, why metadata.Reason) phases.Outcome {
 	return o
 }
 
-// unsuccessful is the outcome of a call that has to be made again.
-func unsuccessful(code metadata.Code, why metadata.Reason) phases.Outcome {
-	return phases.Outcome{Status: metadata.Unsuccessful, Code: code, Why: why}
-}
-
-// blocked is the outcome of a call whose answer cannot be used as it is.
-func blocked(code metadata.Code, why metadata.Reason) phases.Outcome {
-	return phases.Outcome{Status: metadata.Blocked, Code: code, Why: why}
-}
-
 // keptChanges takes back what the step may not change, and gives what is left,
 // sorted, and what a person is asked about, which is taken back, too.
 func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Decision) (boundary.Sorted, []metadata.Opened, error) {
@@ -122,22 +112,22 @@ func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Dec
 // evaluateReview reads the verdict.
 func (e *Engine) evaluateReview(ctx context.Context, w *work) (phases.Outcome, error) {
 	if w.call.outOfBudget() {
-		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
+		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	}
 	if w.ranNothing() {
-		return blocked(metadata.OutputInvalid, metadata.Because("review_ran_nothing")), nil
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.Because("review_ran_nothing")), nil
 	}
 	said := reply.Report(w.call.result.Structured, w.call.result.Text)
 	if said == nil {
 		missing := []metadata.Reason{metadata.Because("verdict_missing")}
-		return blocked(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append(missing, circumstances(w.call.result)...)...)), nil
 	}
 	v, wrong := verdict.Read(said, w.p, w.rec)
 	if len(wrong) == 0 {
 		wrong = feedback.Unanswered(w.run, w.rec, v)
 	}
 	if len(wrong) > 0 {
-		return blocked(metadata.OutputInvalid, metadata.All(wrong...)), nil
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(wrong...)), nil
 	}
 	diff, _, err := e.diff(ctx, e.Tree, w.run, w.p, w.rec)
 	if err != nil {
@@ -153,8 +143,7 @@ func (w *work) ranNothing() bool {
 	if !w.call.result.RanNothing {
 		return false
 	}
-	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
-	return w.d.Resume == 0 || len(tries) < 2 || slices.ContainsFunc(tries[len(tries)-2].Why.Each(), func(r metadata.Reason) bool {
+	return w.d.Resume == 0 || len(w.tries) < 2 || slices.ContainsFunc(w.tries[len(w.tries)-2].Why.Each(), func(r metadata.Reason) bool {
 		return r.Code() == "review_ran_nothing"
 	})
 }

@@ -22,6 +22,7 @@ type work struct {
 	p       *pipelines.Phase
 	rec     *metadata.Phase
 	call    ended
+	tries   []metadata.Attempt // calls for the same work; the last is this one
 	changes boundary.Sorted
 	opens   []metadata.Opened // what a person is asked about
 	staged  Staged            // nil: nothing
@@ -46,7 +47,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.checkStaged(ctx, boundary.Of(e.Plan, w.run, w.d), w.staged)
+	secrets, err := e.CheckStaged(ctx, boundary.Of(e.Plan, w.run, w.d), w.staged)
 	if err != nil {
 		return o, err
 	}
@@ -57,7 +58,7 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	}
 	if secrets != "" {
 		w.staged, w.opens = nil, nil
-		return blocked(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
+		return phases.BlockedBy(metadata.SecretFound, secrets), e.Tree.Restore(ctx)
 	}
 	if w.lastTry() != metadata.OutputInvalid { // else the document is there, and this answer is the report
 		if err := e.writeDictated(w); err != nil {
@@ -71,16 +72,16 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	report := reply.Report(w.call.result.Structured, w.call.result.Text)
 	switch requested := phases.AskedQuestions(e.Plan, w.run, w.d, report); {
 	case w.call.outOfBudget():
-		return unsuccessful(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
+		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	case len(requested) > 0: // what it has written so far stays; the session goes on with the answers
-		o = blocked(metadata.AwaitingPerson, metadata.Because("questions_raised", "n", len(requested)))
+		o = phases.BlockedBy(metadata.AwaitingPerson, metadata.Because("questions_raised", "n", len(requested)))
 		o.Questions = requested
 		return o, nil
 	case len(lack.missing) > 0:
 		if lack.code == metadata.NoProgress {
-			lack.missing[0] = e.hidden(ctx, lack.missing[0], phases.Tries(w.run, w.rec, w.d.Step())[0].StartedAt)
+			lack.missing[0] = e.hidden(ctx, lack.missing[0], w.tries[0].StartedAt)
 		}
-		return unsuccessful(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
+		return phases.Unsuccessfully(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
 	}
 	written.Files = e.files(ctx, w)
 	return phases.Outcome{Status: metadata.Succeeded, Written: &written}, nil
@@ -143,18 +144,16 @@ func (w *work) unchanged(sum string) bool {
 // asked people something: what it wrote then may be complete now that they have
 // answered.
 func (w *work) answered() bool {
-	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
-	return len(tries) > 1 && tries[len(tries)-2].Code == metadata.AwaitingPerson
+	return len(w.tries) > 1 && w.tries[len(w.tries)-2].Code == metadata.AwaitingPerson
 }
 
 // lastTry gives the code of the call before this one, for the same work, if
 // this one asks once more.
 func (w *work) lastTry() metadata.Code {
-	tries := phases.Tries(w.run, w.rec, w.d.Step()) // the last is the call itself
-	if !w.d.Again || len(tries) < 2 {
+	if !w.d.Again || len(w.tries) < 2 {
 		return ""
 	}
-	return tries[len(tries)-2].Code
+	return w.tries[len(w.tries)-2].Code
 }
 
 // mostHidden is how many ignored paths people and agents are told of.

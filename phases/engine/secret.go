@@ -47,10 +47,10 @@ func (l Leak) in(file string) metadata.Reason {
 // maxLeaks is how many leaks an agent is told of at once.
 const maxLeaks = 10
 
-// checkStaged holds what is staged to the rules of the boundary once more, as something
+// CheckStaged holds what is staged to the rules of the boundary once more, as something
 // that still runs may have changed it since the files were looked at, and says
 // where secrets stand in it; "" if there are none.
-func (e *Engine) checkStaged(ctx context.Context, b boundary.Boundary, staged Staged) (metadata.Reason, error) {
+func (e *Engine) CheckStaged(ctx context.Context, b boundary.Boundary, staged Staged) (metadata.Reason, error) {
 	var found []metadata.Reason
 	sizes := map[string]boundary.Change{}
 	err := staged.Each(ctx, func(c boundary.Change, data []byte) error {

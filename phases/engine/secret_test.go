@@ -222,7 +222,7 @@ func TestWhatIsCommittedIsJudged(t *testing.T) {
 		"a removal":     {boundary.Change{Path: ".github/x", Kind: boundary.File, Gone: true}, "", "a protected path", ""},
 	} {
 		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
-		why, err := e.checkStaged(t.Context(), b, stagedFiles{{tt.change, tt.data}})
+		why, err := e.CheckStaged(t.Context(), b, stagedFiles{{tt.change, tt.data}})
 		if err == nil {
 			err = errors.New("")
 		}

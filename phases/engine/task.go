@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/feedback"
 	"github.com/reprise-ci/reprise/phases/opened"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/scope"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
@@ -36,6 +36,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: e.remaining(run), Network: s.Network, Part: split.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
+	_, t.Images = e.see(ctx)
 	return t, nil
 }
 
@@ -88,10 +89,11 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	data := prompts.Data{
 		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Issue: e.Issue, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: feedback.Rollback(run, rec),
-		Feedback: feedback.On(run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
+		Round: rec.Round, Last: rec.Round >= 2, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: feedback.Rollback(run, rec),
+		Feedback: feedback.On(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}
+	data.Issue, _ = e.see(ctx)
 	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
 	var err error
 	if data.Others, err = e.others(ctx, run, d); err != nil {
@@ -105,6 +107,13 @@ func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) 
 	data.Diff += opened.Diff(rec.Opened) // of protected paths, for a person
 	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
 	return data, nil
+}
+
+func (e *Engine) see(ctx context.Context) (prompts.Issue, []string) {
+	if e.See == nil {
+		return e.Issue, nil
+	}
+	return e.See(ctx, e.Issue)
 }
 
 // partOf gives the task to which a part of a phase is limited; nil for a phase.
@@ -138,19 +147,11 @@ func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision
 	return lines, err
 }
 
-// documents lists the artifacts of the phases before this one.
+// documents lists the artifacts that the agent of a phase is told of.
 func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
-	for _, rec := range run.Phases {
-		if rec.Name == p.Name {
-			break
-		}
-		if whole := split.Whole(&rec); whole != "" && whole != p.Name && !strings.HasPrefix(p.Name, whole+".") {
-			continue // the artifact of the whole names that of the part
-		}
-		if q := e.Plan.Phase(rec.Name); q != nil && rec.Status == metadata.PhaseCompleted {
-			out = append(out, prompts.Document{Phase: q.Name, Path: artifactIn(dir, run, q)})
-		}
+	for _, earlier := range order.Told(e.Plan, &run, p.Name) {
+		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -48,7 +49,7 @@ func Rollback(run metadata.Run, rec *metadata.Phase) *prompts.Rollback {
 }
 
 // On gathers what stands against the work, for the step at hand.
-func On(run metadata.Run, rec *metadata.Phase, d phases.Decision, folder string) *prompts.Feedback {
+func On(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d phases.Decision, folder string) *prompts.Feedback {
 	f := &prompts.Feedback{}
 	if d.Do != phases.DoExecute && rec.Verdict != nil {
 		for _, g := range rec.Verdict.FailedGates() {
@@ -66,7 +67,7 @@ func On(run metadata.Run, rec *metadata.Phase, d phases.Decision, folder string)
 	for _, v := range rec.Violations {
 		f.Violations = append(f.Violations, fmt.Sprintf("%s: %s", v.Path, say(run.Language, v.Rule)))
 	}
-	if tries := phases.Tries(run, rec, d.Step()); d.Again && len(tries) > 0 {
+	if tries := phases.Tries(plan, run, rec, d.Step()); d.Again && len(tries) > 0 {
 		addMistakes(f, run.Language, tries[len(tries)-1])
 	}
 	if lane := rec.Lane; d.Do == phases.DoRevise && lane != nil && lane.Conflict != nil && lane.Conflict.Writer == 0 {

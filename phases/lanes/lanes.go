@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -31,7 +32,7 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 	limit, _ := phases.LimitReached(run)
 	all := slices.DeleteFunc(phases.Due(plan, run), func(d phases.Decision) bool {
 		rec := run.Phase(d.Phase)
-		return d.Final() || rec == nil || rec.Task == "" || slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == d.Phase })
+		return d.Final() || rec == nil || !order.Beside(plan, rec) || joins(rec, d) || slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == d.Phase })
 	})
 	for _, d := range all {
 		if d.Do == phases.DoIntegrate && !integrating {
@@ -39,11 +40,27 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 		}
 	}
 	for _, d := range all {
-		if d.Do != phases.DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork) {
+		begins := d.Do != phases.DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork)
+		if begins && (len(atWork) > 0 || hasOthers(plan, run, d, all)) {
 			return d, true
 		}
 	}
 	return phases.Decision{}, false
+}
+
+// joins reports whether a decision judges the parts of a phase as a whole, which is done on
+// the branch.
+func joins(rec *metadata.Phase, d phases.Decision) bool {
+	return d.Do == phases.DoIntegrate && rec.Lane == nil
+}
+
+// hasOthers reports whether something may begin beside a decision: a phase for which there
+// is nothing is done on the branch, as if phases were done one after the other.
+func hasOthers(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision, all []phases.Decision) bool {
+	rec := run.Phase(d.Phase)
+	return rec.Task != "" || rec.Lane != nil || slices.ContainsFunc(all, func(other phases.Decision) bool {
+		return other.Phase != d.Phase && fits(plan, run, other.Phase, []phases.Decision{d})
+	})
 }
 
 // fits reports whether a part that has not begun may begin beside those that have: none
@@ -59,7 +76,7 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []phas
 		other := &run.Phases[i]
 		is := func(d phases.Decision) bool { return d.Phase == other.Name }
 		begun := slices.ContainsFunc(atWork, is) || other.Lane != nil && !slices.ContainsFunc(halted, is)
-		if other.Name != part && begun && overlap(files(&run, rec), files(&run, other)) {
+		if other.Name != part && begun && clash(plan, &run, rec, other) {
 			return false
 		}
 	}
@@ -80,7 +97,7 @@ func Waits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) meta
 		case other.Name == rec.Name || other.Status == metadata.PhaseCompleted:
 		case split.Needs(&run, rec, other.Name):
 			needs = append(needs, other.Name)
-		case other.Lane != nil && overlap(files(&run, rec), files(&run, other)):
+		case other.Lane != nil && clash(plan, &run, rec, other):
 			share = append(share, other.Name)
 		}
 	}
@@ -91,6 +108,16 @@ func Waits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) meta
 		return metadata.Because("part_shares", "parts", share)
 	}
 	return ""
+}
+
+// clash reports whether two phases or parts may change the same files.
+func clash(plan *pipelines.Pipeline, run *metadata.Run, a, b *metadata.Phase) bool {
+	for _, rec := range []*metadata.Phase{a, b} {
+		if p := plan.Phase(rec.Name); rec.Task == "" && p != nil && p.Access != pipelines.AccessTree {
+			return false
+		}
+	}
+	return overlap(files(run, a), files(run, b))
 }
 
 func files(run *metadata.Run, rec *metadata.Phase) []string {

@@ -185,6 +185,16 @@ func Folder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
 	return path.Join(phases.PhaseFolder(run, plan.Phase(Mender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
 }
 
+// Settled is where the versions of all conflicts lie, once nobody needs them any more; "" as
+// long as somebody may, or where there were none.
+func Settled(plan *pipelines.Pipeline, run metadata.Run) string {
+	rec := run.Phase(Mender(plan, run))
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(Open(run)) > 0 || !slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
+		return ""
+	}
+	return path.Join(phases.PhaseFolder(run, plan.Phase(rec.Name)), "conflicts")
+}
+
 // Mend takes a run back to Mender, for the conflicts of its newest merge. Reason is what its
 // agent is told, in the language of the run.
 func Mend(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Time) (phases.RollbackPlan, error) {

@@ -28,6 +28,15 @@ func Whole(rec *metadata.Phase) string {
 	return strings.TrimSuffix(rec.Name, "."+rec.Task)
 }
 
+// Of gives the name of the phase that a record is of: of its own, or of that of which it
+// is a part.
+func Of(rec *metadata.Phase) string {
+	if whole := Whole(rec); whole != "" {
+		return whole
+	}
+	return rec.Name
+}
+
 // Gone reports whether a record is that of a part that does no task any more.
 // The history names it.
 func Gone(rec *metadata.Phase) bool { return rec.Task == "" && strings.Contains(rec.Name, ".") }
@@ -65,45 +74,9 @@ func Needs(run *metadata.Run, rec *metadata.Phase, other string) bool {
 	return t != nil && slices.ContainsFunc(t.Needs, func(id string) bool { return name(Whole(rec), id) == other })
 }
 
-// NeedsAny reports whether a part needs one of some phases right before it.
-func NeedsAny(run *metadata.Run, rec *metadata.Phase, of map[string]bool) bool {
-	for other := range of {
-		if Needs(run, rec, other) {
-			return true
-		}
-	}
-	return false
-}
-
 // Beside reports whether two records are those of parts of the same phase.
 func Beside(rec, other *metadata.Phase) bool {
 	return rec.Task != "" && other != nil && other.Task != "" && Whole(rec) == Whole(other)
-}
-
-// Needing gives the parts that need a part, also those that need one of these. If
-// the code is taken back to where the part ended, those that were worked on since
-// are among them.
-func Needing(run *metadata.Run, rec *metadata.Phase, codeToo bool) []*metadata.Phase {
-	out := []*metadata.Phase{rec}
-	for i := 0; i < len(out); i++ {
-		for _, other := range Parts(run, Whole(rec)) {
-			later := codeToo && newest(run, other.Name) > newest(run, rec.Name)
-			if !slices.Contains(out, other) && (later || Needs(run, other, out[i].Name)) {
-				out = append(out, other)
-			}
-		}
-	}
-	return out[1:]
-}
-
-// newest gives the number of the newest attempt of a phase; 0 if there is none.
-func newest(run *metadata.Run, phase string) int {
-	for _, a := range slices.Backward(run.Attempts) {
-		if a.Phase == phase {
-			return a.N
-		}
-	}
-	return 0
 }
 
 // First gives the part of a phase that began first, and has a commit that it started

@@ -38,7 +38,7 @@ func Into(run *metadata.Run, after, phase string) int {
 		case was != nil && was.Task != "":
 			part = *was
 		case was != nil:
-			part.Generation = was.Generation
+			part.Generation, part.AllowanceFrom = was.Generation, was.AllowanceFrom
 		}
 		parts = append(parts, part)
 	}
@@ -78,7 +78,7 @@ func Undo(run *metadata.Run, found func(phase string) bool) {
 func undo(run *metadata.Run, certain func(t *metadata.Task) bool) {
 	for i := range run.Phases {
 		if rec := &run.Phases[i]; rec.Task != "" && certain(TaskOf(run, rec)) {
-			*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhaseSkipped, Generation: rec.Generation}
+			*rec = metadata.Phase{Name: rec.Name, Status: metadata.PhaseSkipped, Generation: rec.Generation, AllowanceFrom: rec.AllowanceFrom}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package modelserver
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -38,6 +39,10 @@ type block struct {
 	UseID   string          `json:"tool_use_id"`
 	Content json.RawMessage `json:"content"`
 	IsError bool            `json:"is_error"`
+	Source  struct {
+		Data []byte `json:"data"`
+	} `json:"source"` // of an image
+	URL string `json:"image_url"` // of an image in the other protocol
 }
 
 func (messages) read(body []byte, h http.Header) (Request, error) {
@@ -60,7 +65,7 @@ func (messages) read(body []byte, h http.Header) (Request, error) {
 			case "tool_use":
 				r.Messages = append(r.Messages, Message{Kind: Use, Role: m.Role, Text: string(p.Input), Tool: p.Name, ID: p.ID})
 			case "tool_result":
-				r.Messages = append(r.Messages, Message{Kind: Result, Role: m.Role, Text: textOf(p.Content), ID: p.UseID, Bad: p.IsError})
+				r.Messages = append(r.Messages, Message{Kind: Result, Role: m.Role, Text: textOf(p.Content), ID: p.UseID, Bad: p.IsError, Images: imagesOf(p.Content)})
 			}
 		}
 	}
@@ -198,6 +203,20 @@ func blocks(raw json.RawMessage) []block {
 		return []block{{Type: "text", Text: text}}
 	}
 	return nil
+}
+
+// imagesOf gives the bytes of the images in content.
+func imagesOf(raw json.RawMessage) (all [][]byte) {
+	for _, b := range blocks(raw) {
+		data := b.Source.Data
+		if _, inline, ok := strings.Cut(b.URL, ";base64,"); ok {
+			data, _ = base64.StdEncoding.DecodeString(inline) // else it has no bytes, as whoever looks will see
+		}
+		if b.Type == "image" || b.Type == "input_image" {
+			all = append(all, data)
+		}
+	}
+	return all
 }
 
 // textOf joins the text of content.

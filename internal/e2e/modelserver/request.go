@@ -37,7 +37,9 @@ type Message struct {
 	Text string // the words, the input of the call as JSON, or the result
 	Tool string // name, of a call
 	ID   string // joins a result to its call
-	Bad  bool   // of a result: the tool was refused or failed, where the protocol says so
+	// Images are the bytes of those in it.
+	Images [][]byte
+	Bad    bool // of a result: the tool was refused or failed, where the protocol says so
 }
 
 // Kind says what a message is.

@@ -60,7 +60,7 @@ func (responses) read(body []byte, h http.Header) (Request, error) {
 		case "function_call", "custom_tool_call":
 			r.Messages = append(r.Messages, Message{Kind: Use, Role: "assistant", Text: it.Arguments + it.Input, Tool: it.Name, ID: it.CallID})
 		case "function_call_output", "custom_tool_call_output":
-			r.Messages = append(r.Messages, Message{Kind: Result, Role: "user", Text: textOf(it.Output), ID: it.CallID})
+			r.Messages = append(r.Messages, Message{Kind: Result, Role: "user", Text: textOf(it.Output), ID: it.CallID, Images: imagesOf(it.Output)})
 		}
 	}
 	return r, nil
@@ -72,7 +72,7 @@ func (r *Request) addWords(it responsesItem) {
 		r.System = strings.TrimPrefix(r.System+"\n\n"+text, "\n\n")
 		return
 	}
-	r.Messages = append(r.Messages, Message{Kind: Words, Role: it.Role, Text: text})
+	r.Messages = append(r.Messages, Message{Kind: Words, Role: it.Role, Text: text, Images: imagesOf(it.Content)})
 }
 
 func toolNames(tools []responsesTool) []string {

@@ -11,15 +11,16 @@ import (
 	"unicode"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/encoding/json"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // Misses says what keeps the facts, a JSON object, from being among the values that the
 // CUE text describes: a line for each, sorted. Facts that the text does not name are
 // never wrong.
 func Misses(text string, facts []byte) ([]string, error) {
-	ctx := cuecontext.New()
+	ctx := reading.Context()
 	want := ctx.CompileString(text, cue.Filename("expect"))
 	expr, err := json.Extract("facts", facts)
 	if err := errors.Join(want.Validate(), err); err != nil {

@@ -154,6 +154,19 @@ func ExitCode(err error) int {
 	return -1
 }
 
+// Contains says whether commit old is in the history of commit tip, as git says that runs in
+// their repository.
+func Contains(ctx context.Context, git func(context.Context, ...string) ([]byte, error), tip, old string) (bool, error) {
+	if tip == old {
+		return true, nil
+	}
+	_, err := git(ctx, "merge-base", "--is-ancestor", old, tip)
+	if ExitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // StderrOf returns what the git command behind err said.
 func StderrOf(err error) string {
 	var e *Error

@@ -52,3 +52,13 @@ func RemoteLines(stderr string) []string {
 	}
 	return said
 }
+
+// FetchArgs begin every fetch that is told exactly what to fetch.
+func FetchArgs() []string {
+	return []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+}
+
+// PushArgs begin every push.
+func PushArgs() []string {
+	return []string{"push", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"}
+}

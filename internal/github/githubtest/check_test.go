@@ -94,7 +94,7 @@ func TestAnswersAreChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wrong := strings.Join(s.api.checkAnswer(at, tt.status, body), "; ")
+		wrong := strings.Join(checkAnswer(s.api, at, tt.status, body), "; ")
 		if tt.want == "" && wrong != "" || !strings.Contains(wrong, tt.want) {
 			t.Errorf("%s: it says %q", tt.name, wrong)
 		}

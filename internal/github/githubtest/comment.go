@@ -116,7 +116,17 @@ func (s *Server) commentObject(r *repository, c *comment) object {
 	}
 }
 
-func (v *visit) getComment() result { return ok(v.commentObject(v.repo, v.comment)) }
+// withHTML adds the text as people see it, if that was asked for.
+func (v *visit) withHTML(o object, text string) object {
+	if v.in.full && v.Shown != nil {
+		o["body_html"] = v.Shown(text)
+	}
+	return o
+}
+
+func (v *visit) getComment() result {
+	return ok(v.withHTML(v.commentObject(v.repo, v.comment), v.comment.Body))
+}
 
 func (v *visit) listComments() result {
 	var found []*comment

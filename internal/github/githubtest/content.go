@@ -2,7 +2,10 @@ package githubtest
 
 import (
 	"encoding/base64"
+	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -43,6 +46,23 @@ func (v *visit) getContents() result {
 		all = append(all, entry)
 	}
 	return ok(all)
+}
+
+// putContents commits a file: a new one, or in the place of the blob that the client has seen.
+func (v *visit) putContents() result {
+	said := func(name string) string { s, _ := field[string](v, name); return s }
+	branch, seen, name := said("branch"), said("sha"), v.in.params["path"]
+	if id, _, _, _ := v.object(v.repo, branch+":"+name); id != seen {
+		return refuse(http.StatusConflict, name+" does not match "+seen)
+	}
+	const script = `b=$(base64 -d | git hash-object -w --stdin) && git read-tree "$1" && git update-index --add --cacheinfo "100644,$b,$2" &&
+		c=$(git -c user.name=M -c user.email=m@example.com commit-tree -p "$1" -m "$3" "$(git write-tree)") && git update-ref "refs/heads/$1" "$c" && rm "$GIT_INDEX_FILE"`
+	c := exec.Command("sh", "-c", script, "sh", branch, name, said("message"))
+	c.Env, c.Stdin = append(os.Environ(), "GIT_DIR="+v.repo.bare, "GIT_INDEX_FILE="+v.repo.bare+"/notes.index"), strings.NewReader(said("content"))
+	if out, err := c.CombinedOutput(); err != nil {
+		v.host.Errorf("githubtest: commit %s to %s: %v: %s", name, branch, err, out)
+	}
+	return ok(object{"commit": object{"sha": v.sha(v.repo, branch)}, "content": nil})
 }
 
 // fileObject describes a file, with its content if that is given and not too

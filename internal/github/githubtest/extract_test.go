@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest/openapi"
 )
 
 var extractFrom = flag.String("extract", "", "generated/api.github.com.json of @octokit/openapi, to write testdata from")
@@ -22,8 +24,8 @@ func TestExtract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d description
-	if err := json.Unmarshal(data, &d); err != nil {
+	d, err := openapi.Read(data)
+	if err != nil {
 		t.Fatal(err)
 	}
 	have := map[string]bool{}

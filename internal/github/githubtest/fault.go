@@ -50,10 +50,20 @@ func (s *Server) FaultAt(n int, f Fault) {
 	s.faultAt[len(s.requests)+n] = f
 }
 
+// FaultWhen has a function say of every request from now on how it goes wrong; nil: it does not.
+func (s *Server) FaultWhen(wrong func(Request) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faultWhen = wrong
+}
+
 // nextFault takes the fault that a request meets; nil if there is none.
 func (s *Server) nextFault(in *incoming) *Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f := s.faultWhen(s.requests[in.nth-1]); f != nil {
+		return f
+	}
 	if f, ok := s.faultAt[in.nth]; ok {
 		return &f
 	}

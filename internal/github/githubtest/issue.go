@@ -168,7 +168,9 @@ func (s *Server) remove(repo string, number int, gone func(*visit) result) []*co
 	return comments
 }
 
-func (v *visit) getIssue() result { return ok(v.issueObject(v.repo, v.issue)) }
+func (v *visit) getIssue() result {
+	return ok(v.withHTML(v.issueObject(v.repo, v.issue), v.issue.Body))
+}
 
 func (v *visit) listIssues() result {
 	if v.repo.NoIssues {

@@ -11,7 +11,7 @@ func (s *Server) labelObjects(repo *repository, names []string) []any {
 	for _, name := range names {
 		id := UserID(name)
 		out = append(out, object{
-			"id": id, "node_id": node("LA", id), "url": at(s.apiOf(repo), "labels", name), "name": name, "color": "d73a4a", "default": false, "description": nil,
+			"id": id, "node_id": node("LA", id), "url": at(s.apiOf(repo), "labels", name), "name": name, "color": "d73a4a", "default": false, "description": "",
 		})
 	}
 	return out

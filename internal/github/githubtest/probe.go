@@ -1,15 +1,20 @@
 package githubtest
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+)
 
-// createRef makes no ref: whoever asks for one here wants to know whether it
-// may be made, and names a commit that is not there.
+// createRef makes a ref. Who only asks whether that is allowed names a commit that is not there.
 func (v *visit) createRef() result {
 	ref, _ := field[string](v, "ref")
 	sha, _ := field[string](v, "sha")
 	if v.repo.bare != "" {
 		if _, err := v.git(v.repo, "cat-file", "-e", sha+"^{commit}"); err == nil {
-			v.host.Errorf("githubtest: a ref %s is to be made, and this server makes none", ref)
+			if _, err := v.git(v.repo, "update-ref", ref, sha, fmt.Sprintf("%040d", 0)); err != nil {
+				return refuse(http.StatusUnprocessableEntity, "Reference already exists")
+			}
+			return created(v.refObject(ref[len("refs/"):], sha))
 		}
 	}
 	return refuse(http.StatusUnprocessableEntity, "Object does not exist")

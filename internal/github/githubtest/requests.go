@@ -8,6 +8,7 @@ import (
 // Request is one that came, whatever became of it.
 type Request struct {
 	Method string
+	Route  string // as Routes has it; "" if there is none
 	Path   string // with the query, without the prefix of GitHub Enterprise
 	Token  string // without its scheme; empty if it had none
 	Header http.Header

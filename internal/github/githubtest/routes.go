@@ -82,6 +82,7 @@ func routes() []route {
 		{"GET", inRepo + "/git/matching-refs/{ref}", contentsRead, "", false, (*visit).listRefs},
 		{"POST", inRepo + "/git/refs", "contents=write", "write", false, (*visit).createRef},
 		{"GET", inRepo + "/contents/{path}", contentsRead, "", false, (*visit).getContents},
+		{"PUT", inRepo + "/contents/{path}", "contents=write", "write", false, (*visit).putContents},
 		{"GET", inRepo + "/git/blobs/{file_sha}", contentsRead, "", false, (*visit).getBlob},
 		{"GET", inRepo + "/branches/{branch}", contentsRead, "", false, (*visit).getBranch},
 
@@ -92,6 +93,14 @@ func routes() []route {
 		{"POST", inRepo + "/actions/workflows/{workflow_id}/dispatches", "actions=write", "write", false, (*visit).dispatchWorkflow},
 		{"POST", inRepo + "/dispatches", "contents=write", "write", false, (*visit).dispatchEvent},
 	}
+}
+
+// Routes lists all operations that there are, such as "GET /repos/{owner}/{repo}".
+func Routes() (out []string) {
+	for _, r := range routes() {
+		out = append(out, r.method+" "+r.path)
+	}
+	return out
 }
 
 // writes reports whether an operation changes something.

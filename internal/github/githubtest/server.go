@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest/openapi"
 )
 
 // Host is what a server runs in, and where it says what is wrong: a test, or
@@ -35,22 +37,28 @@ type Server struct {
 	web    string // where people would see it
 	http   *httptest.Server
 	done   chan struct{} // closed when the test ends
-	api    *description
+	api    *openapi.Description
 	routes []route
 
-	mu       sync.Mutex
-	repos    map[string]*repository // by name in small letters
-	accounts map[string]*account    // by login in small letters
-	tokens   map[string]*token
-	faults   map[string][]Fault // by route
-	faultAt  map[int]Fault      // by the number of the request, from 1
-	requests []Request
-	hung     int // requests, so far
-	now      time.Time
-	clock    func() time.Time // nil: now, which goes on a second with every change
-	nextID   int64
-	limit    secondary
-	extra    map[string]func(*Desk) Result // by method and path
+	mu        sync.Mutex
+	repos     map[string]*repository // by name in small letters
+	accounts  map[string]*account    // by login in small letters
+	tokens    map[string]*token
+	faults    map[string][]Fault // by route
+	faultAt   map[int]Fault      // by the number of the request, from 1
+	faultWhen func(Request) *Fault
+	requests  []Request
+	hung      int // requests, so far
+	now       time.Time
+	clock     func() time.Time // nil: now, which goes on a second with every change
+	nextID    int64
+	limit     secondary
+	extra     map[string]func(*Desk) Result // by method and path
+
+	// Beside answers what is asked for beside the API, or says that it does not; Shown is
+	// how a text is shown to people. Both are set before the first request; nil: nothing is, and as it is.
+	Beside func(w http.ResponseWriter, r *http.Request) bool
+	Shown  func(text string) (html string)
 }
 
 // New starts a server that ends with the test.
@@ -59,12 +67,12 @@ func New(host Host) *Server {
 	s := &Server{
 		host: host, web: "https://github.com", done: make(chan struct{}), routes: routes(),
 		repos: map[string]*repository{}, accounts: map[string]*account{}, tokens: map[string]*token{},
-		faults: map[string][]Fault{}, faultAt: map[int]Fault{}, extra: map[string]func(*Desk) Result{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), nextID: 1000,
+		faults: map[string][]Fault{}, faultAt: map[int]Fault{}, faultWhen: func(Request) *Fault { return nil }, extra: map[string]func(*Desk) Result{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), nextID: 1000,
 	}
 	var err error
-	if s.api, err = readDescription(); err != nil {
+	if s.api, err = described(); err != nil {
 		host.Errorf("githubtest: %v", err)
-		s.api = &description{}
+		s.api = &openapi.Description{}
 	}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
@@ -107,6 +115,9 @@ func (s *Server) id() int64 {
 // serve answers one request, and lets a fault answer before or after what it
 // does.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if s.Beside != nil && s.Beside(w, r) {
+		return
+	}
 	in, err := s.receive(w, r)
 	if err != nil {
 		return // the client is gone
@@ -135,7 +146,7 @@ func (s *Server) answer(in *incoming) reply {
 	defer s.mu.Unlock()
 	v := &visit{Server: s, in: in, token: s.tokens[in.token]}
 	a := v.reply(v.answer())
-	if wrong := s.api.checkAnswer(in.route, a.status, a.body); len(wrong) > 0 {
+	if wrong := checkAnswer(s.api, in.route, a.status, a.body); len(wrong) > 0 {
 		s.host.Errorf("githubtest: the answer %d to %s %s is not GitHub's: %s", a.status, in.method, in.path, strings.Join(wrong, "; "))
 	}
 	a.ifNew(in)

@@ -173,6 +173,8 @@ func TestEveryRoute(t *testing.T) {
 		{"GET", "/repos/acme/files/contents/docs?ref=none", nil, 404},
 		{"GET", "/repos/acme/files/git/blobs/" + blob, nil, 200},
 		{"GET", "/repos/acme/files/git/blobs/" + strings.Repeat("0", 40), nil, 404},
+		{"PUT", "/repos/acme/files/contents/docs/new.md", object{"message": "New", "content": "bmV3", "branch": "main"}, 200},
+		{"PUT", "/repos/acme/files/contents/docs/new.md", object{"message": "Again", "content": "bmV3", "branch": "main"}, 409},
 		{"POST", r + "/git/refs", object{"ref": "refs/heads/new", "sha": strings.Repeat("0", 40)}, 422},
 		{"GET", r + "/actions/permissions/workflow", nil, 403},
 		{"GET", "/repos/ada/own/actions/permissions/workflow", nil, 200},

@@ -1,4 +1,4 @@
-package githubtest
+package openapi
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ type schema struct {
 }
 
 // resolve follows references.
-func (d *description) resolve(sc *schema) *schema {
+func (d *Description) resolve(sc *schema) *schema {
 	for sc != nil && sc.Ref != "" {
 		sc = d.Components.Schemas[last(sc.Ref)]
 	}
@@ -41,7 +41,7 @@ func (d *description) resolve(sc *schema) *schema {
 
 // check says in what a value is not what a schema describes: wrong, missing,
 // or of a name that GitHub does not know.
-func (d *description) check(sc *schema, v any, at string) []string {
+func (d *Description) check(sc *schema, v any, at string) []string {
 	wrong := d.checkValue(sc, v, at)
 	if o, isObject := v.(object); isObject {
 		if known, closed := d.known(sc); closed {
@@ -56,7 +56,7 @@ func (d *description) check(sc *schema, v any, at string) []string {
 }
 
 // known are the names that an object may have, and whether these are all.
-func (d *description) known(sc *schema) (map[string]bool, bool) {
+func (d *Description) known(sc *schema) (map[string]bool, bool) {
 	sc = d.resolve(sc)
 	names, closed := map[string]bool{}, false
 	if sc == nil {
@@ -76,7 +76,7 @@ func (d *description) known(sc *schema) (map[string]bool, bool) {
 	return names, closed
 }
 
-func (d *description) checkValue(sc *schema, v any, at string) []string {
+func (d *Description) checkValue(sc *schema, v any, at string) []string {
 	sc = d.resolve(sc)
 	if sc == nil || v == nil && sc.Nullable {
 		return nil
@@ -102,7 +102,7 @@ func (d *description) checkValue(sc *schema, v any, at string) []string {
 	return append(wrong, checkScalar(sc, v, at)...)
 }
 
-func (d *description) checkChoices(choices []*schema, v any, at string) []string {
+func (d *Description) checkChoices(choices []*schema, v any, at string) []string {
 	var first []string
 	for i, sc := range choices {
 		wrong := d.checkValue(sc, v, at)
@@ -116,7 +116,7 @@ func (d *description) checkChoices(choices []*schema, v any, at string) []string
 	return first
 }
 
-func (d *description) checkObject(sc *schema, v any, at string) []string {
+func (d *Description) checkObject(sc *schema, v any, at string) []string {
 	o, isObject := v.(object)
 	if !isObject {
 		return []string{fmt.Sprintf("%s is %s, and no object", at, kind(v))}
@@ -138,7 +138,7 @@ func (d *description) checkObject(sc *schema, v any, at string) []string {
 	return wrong
 }
 
-func (d *description) checkArray(sc *schema, v any, at string) []string {
+func (d *Description) checkArray(sc *schema, v any, at string) []string {
 	list, isList := v.([]any)
 	if !isList {
 		return []string{fmt.Sprintf("%s is %s, and no list", at, kind(v))}

@@ -1,4 +1,7 @@
-package phases
+// Package request is what an agent asks for in a report: to be answered, to go back, to
+// wait, to give up, issues of their own, another text of the notes on the repository. It
+// knows the form of that, and nothing of what becomes of it.
+package request
 
 import (
 	"encoding/json"
@@ -6,73 +9,75 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// request is what an agent asks for in a report, as far as the pipeline's
+// Request is what an agent asks for in a report, as far as the pipeline's
 // schema for it has the field.
-type request struct {
+type Request struct {
 	Decision  string // empty: it decides nothing
 	Reason    string
-	Questions []questionReport
-	Children  []childReport
-	DependsOn []issueID
+	Questions []Question
+	Children  []Child
+	Notes     *notes.Change
+	DependsOn []IssueID
 	Abort     string
-	Rollback  *rollbackReport
+	Rollback  *Rollback
 }
 
-// rollbackReport is a way back as an agent writes it.
-type rollbackReport struct {
+// Rollback is a way back as an agent writes it.
+type Rollback struct {
 	Phase      string        `json:"phase"`
 	Step       metadata.Step `json:"step"`
 	Reason     string        `json:"reason"`
 	Confidence string        `json:"confidence"` // low, medium or high; empty if the agent is not asked
 }
 
-// questionReport is a question as an agent writes it: the text alone, or with answers
+// Question is a question as an agent writes it: the text alone, or with answers
 // to choose from.
-type questionReport struct {
+type Question struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
 }
 
 // UnmarshalJSON reads either form.
-func (a *questionReport) UnmarshalJSON(data []byte) error {
+func (a *Question) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &a.Question) == nil {
 		return nil
 	}
-	type plain questionReport
+	type plain Question
 	return json.Unmarshal(data, (*plain)(a))
 }
 
-// issueID is the number of an issue, as a number or as text such as "#3".
-type issueID string
+// IssueID is the number of an issue, as a number or as text such as "#3".
+type IssueID string
 
 // UnmarshalJSON reads either form.
-func (i *issueID) UnmarshalJSON(data []byte) error {
-	*i = issueID(strings.TrimLeft(strings.Trim(string(data), `"`), "#"))
+func (i *IssueID) UnmarshalJSON(data []byte) error {
+	*i = IssueID(strings.TrimLeft(strings.Trim(string(data), `"`), "#"))
 	return nil
 }
 
-// requestIn reads what a report asks for. A report without such fields, or
+// In reads what a report asks for. A report without such fields, or
 // with some of the same names that mean something else, asks for nothing.
-func requestIn(p *pipelines.Phase, report json.RawMessage) request {
+func In(p *pipelines.Phase, report json.RawMessage) Request {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(report, &fields) != nil {
-		return request{}
+		return Request{}
 	}
 	for name := range fields {
 		if !p.Reports(name) {
 			delete(fields, name)
 		}
 	}
-	r := request{
+	r := Request{
 		Decision: decided(fields["decision"]), Reason: read[string](fields["reason"]), Abort: read[string](fields["abort"]),
-		Questions: read[[]questionReport](fields["questions"]), Children: read[[]childReport](fields["children"]),
-		DependsOn: read[[]issueID](fields["depends_on"]), Rollback: read[*rollbackReport](fields["rollback"]),
+		Questions: read[[]Question](fields["questions"]), Children: read[[]Child](fields["children"]),
+		DependsOn: read[[]IssueID](fields["depends_on"]), Rollback: read[*Rollback](fields["rollback"]),
+		Notes: read[*notes.Change](fields["notes"]),
 	}
-	r.Questions = slices.DeleteFunc(r.Questions, func(a questionReport) bool { return strings.TrimSpace(a.Question) == "" })
+	r.Questions = slices.DeleteFunc(r.Questions, func(a Question) bool { return strings.TrimSpace(a.Question) == "" })
 	return r
 }
 
@@ -85,9 +90,9 @@ func decided(field json.RawMessage) string {
 	return string(field)
 }
 
-// passes reports whether a request lets the run go on as far as its decision
+// Passes reports whether a request lets the run go on as far as its decision
 // is concerned.
-func (r request) passes() bool {
+func (r Request) Passes() bool {
 	return r.Decision == "" || slices.Contains(pipelines.GoOn(), r.Decision)
 }
 
@@ -101,18 +106,8 @@ func read[T any](field json.RawMessage) T {
 	return v
 }
 
-func truncateOptions(options []string) []string {
-	var out []string
-	for _, o := range options[:min(len(options), 10)] {
-		if o = texts.Cut(o, 200); o != "" {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// childReport is an issue of its own as an agent asks for it.
-type childReport struct {
+// Child is an issue of its own as an agent asks for it.
+type Child struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
 }

@@ -1,4 +1,4 @@
-package phases
+package request
 
 import (
 	"encoding/json"
@@ -6,24 +6,25 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/phasestest"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Reports that mean something else by the same names ask for nothing.
-func TestRequestIn(t *testing.T) {
-	p := &pipelines.Phase{ReportSchema: json.RawMessage(anyReport)}
-	for report, want := range map[string]request{
+func TestIn(t *testing.T) {
+	p := &pipelines.Phase{ReportSchema: json.RawMessage(phasestest.AnyReport)}
+	for report, want := range map[string]Request{
 		`{"questions": 5, "rollback": {"phase": "plan", "step": 3}, "abort": ["x"], "tasks": {"a": 1}, "children": ["A"]}`: {},
 		`{"questions": [{"question": "A"}, 5]}`:  {},
 		`{"rollback": null, "decision": "pass"}`: {Decision: "pass"},
-		`{"depends_on": [3, "#4"]}`:              {DependsOn: []issueID{"3", "4"}},
+		`{"depends_on": [3, "#4"]}`:              {DependsOn: []IssueID{"3", "4"}},
 		`[]`:                                     {},
 	} {
-		if diff := cmp.Diff(want, requestIn(p, json.RawMessage(report))); diff != "" {
+		if diff := cmp.Diff(want, In(p, json.RawMessage(report))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", report, diff)
 		}
 	}
-	if r := requestIn(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
+	if r := In(&pipelines.Phase{}, json.RawMessage(`{"abort": "x"}`)); r.Abort != "" {
 		t.Error("a field that the report does not have was read")
 	}
 }

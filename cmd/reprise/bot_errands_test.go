@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github/checktest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// errand is something that a run is asked for, or that happens to it, besides being
+// started and taken back: with all of them, every route of the forge is called.
+type errand struct {
+	name string
+	// prepare brings a hub to where it can be asked for.
+	prepare func(t *testing.T) *asked
+}
+
+// asked is a hub with something that was not asked for yet.
+type asked struct {
+	*hub
+	made    *checktest.Checks
+	reviews *reviewtest.Reviews
+	// ask asks for it, and gives what starts a job for it.
+	ask func() func(more ...string) *hubJob
+	// left says what has not come of it; "" if nothing is left.
+	left func() string
+	// minor says the same of what a job may leave out if it says so: people do it by hand.
+	minor func() string
+	// twice says what is there too often; "" if nothing is.
+	twice func() string
+}
+
+// errands are all of them.
+func errands() []errand {
+	return []errand{
+		{"ready", askedReady},
+		{"base", askedBase},
+		{"review", askedReview},
+		{"approve", askedApproval},
+		{"squash", askedSquash},
+		{"give up", askedToGiveUp},
+		{"dependency", askedDependency},
+		{"refresh", askedRefresh},
+		{"ci is red", askedRedCI},
+		{"ci is green", askedGreenCI},
+		{"pull", askedOnPull},
+	}
+}
+
+// newAsked is a hub on which people are told of stops, and all that a forge may keep is kept.
+func newAsked(t *testing.T, pipeline string) *asked {
+	t.Helper()
+	h := newStage(t, pipeline+"labels: \"copy\"\nstatuses: true\n")
+	h.inputs["notify"] = "commander"
+	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
+	h.write("home/build-execute", changesCode)
+	h.write("home/build-revise", `echo more >>"$REPRISE_DIR/code.txt"`+"\n")
+	return &asked{hub: h, made: checktest.New(h.forge, hubRepo, t.Cleanup), reviews: reviewtest.New(h.forge, hubRepo), twice: func() string { return "" }, minor: func() string { return "" }}
+}
+
+// says has somebody give a command, and gives what starts its job.
+func (a *asked) says(by, text string) func(...string) *hubJob {
+	id := a.say(by, text)
+	return func(more ...string) *hubJob { return a.heard(id, by, more...) }
+}
+
+// first says which of some things are not so.
+func first(all ...any) string {
+	for i := 0; i < len(all); i += 2 {
+		if !all[i].(bool) {
+			return all[i+1].(string)
+		}
+	}
+	return ""
+}
+
+// handed says what a completed run has not left on its branch and its pull request.
+func (a *asked) handed() string {
+	pulls, live, tip := a.forge.Pulls(hubRepo), a.ours("progress"), a.tip()
+	run := a.now()
+	return first(
+		run.Status == metadata.Completed, "that the run is completed: it is "+string(run.Status),
+		len(live) == 1 && strings.Contains(live[0].Body, "### ✅"), "the live comment at the end",
+		len(pulls) > 0 && !pulls[0].Draft, "that the pull request is ready",
+		!a.hasFolder(), "that the folder of the run leaves the branch",
+		a.told(run), "word of the end",
+		a.status(tip) == "success", "the status of commit "+tip,
+	)
+}
+
+// hasFolder reports whether the branch has the folder of the run.
+func (a *asked) hasFolder() bool {
+	_, err := testenv.Git(a.path("origin.git"), "cat-file", "-e", a.tip()+":.reprise")
+	return err == nil
+}
+
+// told reports whether people were told of how the run stands.
+func (a *asked) told(run metadata.Run) bool {
+	return slices.ContainsFunc(a.ours("stop"), func(c githubtest.Comment) bool {
+		return c.ID == run.GitHubIntegration.NoticeCommentID && c.Minimized == ""
+	})
+}
+
+// now is the newest record of the run, wherever it is kept; the zero value if there is none.
+func (a *asked) now() metadata.Run {
+	a.t.Helper()
+	if a.tip() == "" {
+		return metadata.Run{}
+	}
+	run, err := audit(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return run
+}
+
+// status is what reprise has said of a commit.
+func (a *asked) status(commit string) (state string) {
+	a.forge.With(hubRepo, func(*githubtest.Desk) {
+		for _, p := range a.made.Posted {
+			if p.Commit == commit {
+				state = p.State
+			}
+		}
+	})
+	return state
+}
+
+// once says which of what reprise leaves is there too often.
+func (a *asked) once() string {
+	stops := map[string]int{}
+	for _, c := range a.ours("stop") {
+		marker, _, _ := strings.Cut(c.Body, "\n")
+		if stops[marker]++; stops[marker] > 1 {
+			return "a stop is told twice: " + marker
+		}
+	}
+	run := a.now()
+	taken := map[int64]bool{}
+	for _, d := range run.Decisions {
+		if d.Comment > 0 && taken[d.Comment] {
+			return fmt.Sprintf("comment %d was taken twice", d.Comment)
+		}
+		taken[d.Comment] = true
+	}
+	for _, c := range a.forge.Comments(hubRepo, hubIssue) {
+		if n := strings.Count(strings.Join(a.repliesTo(c.ID), "\n"), "<!-- reprise:reply"); n > 1 {
+			return fmt.Sprintf("comment %d has %d answers", c.ID, n)
+		}
+	}
+	return first(
+		len(a.ours("progress")) <= 1, "there are several live comments",
+		len(a.forge.Pulls(hubRepo)) <= 1, "there are several pull requests",
+		run.Execution.Lease == nil, "the run is somebody's",
+	)
+}
+
+// repliesTo are the answers to a comment.
+func (a *asked) repliesTo(id int64) (out []string) {
+	for _, c := range a.ours("reply") {
+		if strings.Contains(c.Body, fmt.Sprint(id)) {
+			out = append(out, c.Body)
+		}
+	}
+	return out
+}
+
+// moveBase has somebody push to the base.
+func (a *asked) moveBase(name string) {
+	a.t.Helper()
+	a.git("-C", a.path("project"), "pull", "--quiet", "--rebase", "origin", "main")
+	a.publish(map[string]string{name: "theirs\n"})
+}
+
+// merged reports whether the branch has all of the base.
+func (a *asked) merged() bool {
+	_, err := testenv.Git(a.path("origin.git"), "merge-base", "--is-ancestor", "main", a.tip())
+	return err == nil
+}
+
+var mutationForm = regexp.MustCompile(`(\w+)\(input`)
+
+// routeOf names what a request asks for: its route and, in GraphQL, the mutation.
+func routeOf(r githubtest.Request) string {
+	if m := mutationForm.FindSubmatch(r.Body); r.Route == "POST /graphql" && m != nil {
+		return r.Route + " " + string(m[1])
+	}
+	return r.Route
+}
+
+// kept is a file of the run's folder, wherever the record is kept.
+func (a *asked) kept(name string) string {
+	a.t.Helper()
+	at := recordAt(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	text, err := testenv.Git(a.path("origin.git"), "show", at+":.reprise/issue-7/"+name)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return text
+}

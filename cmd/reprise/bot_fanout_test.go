@@ -1,0 +1,211 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// fansOut is a stage whose pipeline writes its code in three parts, and the run of its
+// issue, left to the jobs of the workflow run 9001.
+func fansOut(t *testing.T, parts string) (*hub, *hubJob) {
+	t.Helper()
+	h := newStage(t, strings.Replace(beside, `files: [...string]`, `files: [...string], needs?: [...string]`, 1))
+	h.write("home/plan-execute", `
+echo planned >>"$REPRISE_ARTIFACT"
+echo '{"structured": {"tasks": `+parts+`}}'
+exit 0
+`)
+	for _, part := range []string{"t1", "t2", "t3"} {
+		h.write("home/build."+part+"-execute", strings.ReplaceAll("echo \"$REPRISE_STEP\" >\"$REPRISE_DIR/PART\"\n", "PART", part))
+	}
+	h.inputs["fan-out"] = "true"
+	h.forge.SetClock(time.Now) // no event says when the jobs for parts were asked for
+	return h, h.comment("ada", "/run").end(exit.Done)
+}
+
+const apart = `[{"id": "t1", "title": "One", "goal": "G", "files": ["t1"]}, {"id": "t2", "title": "Two", "goal": "G", "files": ["t2"]},
+	{"id": "t3", "title": "Three", "goal": "G", "files": ["t3"]}]`
+
+// sameRun is what the machine of another job of a workflow run knows.
+var sameRun = []string{"GITHUB_RUN_ID=9001"}
+
+// task does a part as a job of the workflow run that the run was left to.
+func (h *hub) task(part string, more ...string) *hubJob {
+	h.t.Helper()
+	return h.also("task", append([]string{"INPUT_PART=" + part}, more...)...)
+}
+
+// also starts a job of the workflow run 9001 with a command.
+func (h *hub) also(command string, more ...string) *hubJob {
+	h.t.Helper()
+	more = append(append(more, sameRun...), "INPUT_COMMAND="+command, "INPUT_ISSUE=7", "RUNNER_NAME="+command)
+	return h.start("issue_comment", "ada", h.forge.CommentPayload(hubRepo, h.first(), "created", ""), more...)
+}
+
+// first is the id of the first comment.
+func (h *hub) first() int64 { return h.forge.Comments(hubRepo, hubIssue)[0].ID }
+
+// pushed are the refs of parts at origin.
+func (h *hub) pushed() string {
+	h.t.Helper()
+	out, err := testenv.Git(h.path("origin.git"), "for-each-ref", "--format=%(refname:lstrip=4)", "refs/reprise/parts")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(out), " ")
+}
+
+func TestFanOut(t *testing.T) {
+	h, j := fansOut(t, apart)
+	var matrix struct{ Include []struct{ Part string } }
+	if err := json.Unmarshal([]byte(j.outputs["matrix"]), &matrix); err != nil || len(matrix.Include) != 3 {
+		t.Fatalf("the matrix is %q: %v\n%s", j.outputs["matrix"], err, j.said.String())
+	}
+	for _, one := range matrix.Include {
+		h.task(one.Part).end(exit.Done).wants("decision", "run")
+	}
+	if got := h.pushed(); got != "build.t1 build.t2 build.t3" {
+		t.Errorf("origin has of parts: %s", got)
+	}
+	if run := h.record(); run.Status != metadata.Running || run.Phase("build.t1").Status != metadata.PhasePending {
+		t.Errorf("the run is %s, and its first part %s", run.Status, run.Phase("build.t1").Status)
+	}
+	j = h.also("join").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	if got := h.calls(); strings.Count(got, "build.t") != 3 {
+		t.Errorf("the agent was called for %s\n%s", got, j.said.String())
+	}
+	if got := h.pushed(); got != "" {
+		t.Errorf("origin still has of parts: %s", got)
+	}
+}
+
+// What no job has done, the job that joins the parts does: one whose job was lost, one that
+// needs another, and one whose work may not be taken.
+func TestJoinDoesWhatIsLeft(t *testing.T) {
+	h, j := fansOut(t, `[{"id": "t1", "title": "One", "goal": "G", "files": ["t1"]}, {"id": "t2", "title": "Two", "goal": "G", "files": ["t2"]},
+		{"id": "t3", "title": "Three", "goal": "G", "files": ["t3"], "needs": ["t1"]}]`)
+	if got := j.outputs["matrix"]; strings.Contains(got, "t3") || !strings.Contains(got, "t2") {
+		t.Fatalf("the matrix is %s", got)
+	}
+	h.task("build.t1").end(exit.Done)
+	h.task("build.t3").end(exit.Done).wants("decision", "ignored") // it is not its turn
+	h.also("join").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	if got := h.calls(); strings.Count(got, "build.t") != 3 {
+		t.Errorf("the agent was called for %s", got)
+	}
+	h.task("build.t2").end(exit.Done).wants("decision", "ignored") // started again by hand
+	if got := h.pushed(); got != "" {
+		t.Errorf("origin has of parts: %s", got)
+	}
+}
+
+// The next job takes over what was pushed, if the job that joins the parts was lost.
+func TestJoinLost(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	h.task("build.t1").end(exit.Done)
+	h.task("build.t3").end(exit.Done)
+	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Attempt: 1, Status: "completed", Conclusion: "cancelled"})
+	h.inputs["fan-out"] = "false"
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	if got := h.calls(); strings.Count(got, "build.t") != 3 {
+		t.Errorf("the agent was called for %s", got)
+	}
+	if got := h.pushed(); got != "" {
+		t.Errorf("origin has of parts: %s", got)
+	}
+}
+
+// Commands that are given while jobs do parts end their work, and wait for the job that
+// joins the parts.
+func TestCommandsWhilePartsAreElsewhere(t *testing.T) {
+	for command, status := range map[string]string{"/cancel no": "cancelled", "/rollback plan:execute think of tabs": "completed"} {
+		t.Run(strings.Fields(command)[0][1:], func(t *testing.T) {
+			h, _ := fansOut(t, apart)
+			h.write("home/build.t2-execute", "touch \"$HOME/working\"; while ! [ -e \"$HOME/go-on\" ]; do sleep 0.02; done; echo execute >\"$REPRISE_DIR/t2\"\n")
+			h.task("build.t1").end(exit.Done)
+			j := h.task("build.t2")
+			h.await(j.life, "home/working")
+			id := h.say("max", command)
+			h.heard(id, "max").end(exit.Done).wants("decision", "ignored", "reason-code", "already_running")
+			j.end(exit.Done)
+			h.write("home/go-on", "")
+			h.also("join").end(anyCode).wants("status", status)
+			h.signs(id, "eyes rocket")
+			run, cut := h.record(), 0
+			for _, a := range run.Attempts {
+				if a.EndedAt == nil {
+					t.Errorf("attempt %d of %s has no end", a.N, a.Phase)
+				}
+				if a.Phase == "build.t2" && a.Status == metadata.Cut {
+					cut++
+				}
+			}
+			if cut != 1 {
+				t.Errorf("%d calls of the part were cut", cut)
+			}
+		})
+	}
+}
+
+// A ref of a part that somebody has written by hand brings nothing onto the branch that
+// the part may not change, and no record of another run.
+func TestWhatAJobPushesIsLookedAt(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	for _, part := range []string{"t1", "t2", "t3"} {
+		h.task("build." + part).end(exit.Done)
+	}
+	dir := h.path("forged")
+	in := func(args ...string) string {
+		t.Helper()
+		out, err := testenv.Git(dir, args...)
+		if err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(out)
+	}
+	h.git("clone", "--quiet", h.path("origin.git"), dir)
+	forge := func(part string, change func(head string) (record string)) {
+		t.Helper()
+		ref := "refs/reprise/parts/issue-7/build." + part
+		in("fetch", "--quiet", "origin", ref)
+		in("checkout", "--quiet", "--force", "--detach", "FETCH_HEAD")
+		record := change(in("rev-parse", "FETCH_HEAD^2"))
+		h.write("forged/.reprise/issue-7/metadata.json", record)
+		in("add", "--all")
+		in("commit", "--quiet", "--message=forged")
+		in("push", "--quiet", "--force", "origin", "HEAD:"+ref)
+	}
+	forge("t1", func(head string) string {
+		record := h.read("forged/.reprise/issue-7/metadata.json")
+		tip := in("rev-parse", "HEAD")
+		in("checkout", "--quiet", "--detach", head)
+		h.write("forged/.github/workflows/mine.yml", "on: push\n")
+		in("add", "--all")
+		in("commit", "--quiet", "--message=code")
+		forged := in("rev-parse", "HEAD")
+		in("checkout", "--quiet", "--detach", tip)
+		in("merge", "--quiet", "--strategy=ours", "--message=seen", forged)
+		return strings.ReplaceAll(record, head, forged)
+	})
+	forge("t2", func(string) string { return "{}" })
+	j := h.also("join").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n", ".github/workflows/mine.yml": ""})
+	for _, want := range []string{"build.t1 is not taken: it changes .github/workflows/mine.yml", "build.t2 is not taken: refs/reprise/parts/issue-7/build.t2"} {
+		if said := j.said.String(); !strings.Contains(said, want) {
+			t.Errorf("the job does not say %q:\n%s", want, said)
+		}
+	}
+	if got := h.calls(); strings.Count(got, "build.t3") != 1 || strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 2 {
+		t.Errorf("the agent was called for %s", got)
+	}
+}

@@ -1,0 +1,193 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/refs"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/wave"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// How much is read of what a machine has pushed besides the code.
+const (
+	mostRecord = 16 << 20 // bytes of the record
+	mostFiles  = 200      // in the folder of a part
+	mostBytes  = 16 << 20 // of all of them
+)
+
+// Fold takes what other machines have done into the record of a run and commits that, and
+// removes what they have pushed. Where nothing was pushed, nothing is committed. Warn is
+// told of each part whose work is not taken, and why.
+func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
+	at, err := originOf(w)
+	if err != nil {
+		return w.Run, nil // no other machine knows of it
+	}
+	of, err := at.list(ctx)
+	if err != nil || len(of) == 0 {
+		return w.Run, err
+	}
+	f := folding{w: w, e: e, at: at, from: w.Run, next: w.Run, files: map[string][]byte{}}
+	var said []string
+	for _, part := range slices.Sorted(maps.Keys(of)) {
+		became, why, err := f.take(ctx, part, of[part])
+		if err != nil {
+			return w.Run, err
+		}
+		if why != nil {
+			warn(fmt.Errorf("what another machine has done of %s is not taken: %w", part, why))
+		}
+		if became != wave.Nothing {
+			said = append(said, part+": "+string(became))
+		}
+	}
+	if len(said) == 0 {
+		return w.Run, at.remove(ctx, of)
+	}
+	next := phases.Touch(f.next, e.Now())
+	if err := metadata.CheckNext(w.Run, next); err != nil {
+		return w.Run, fmt.Errorf("the record with what other machines have done would not follow on this one, nothing was saved: %w", err)
+	}
+	if err := e.Fold(ctx, next, "join: "+strings.Join(said, ", "), f.files, f.heads); err != nil {
+		return w.Run, err
+	}
+	e.Elsewhere = len(next.Attempts) // their sessions are not on this machine
+	if err := at.remove(ctx, of); err != nil {
+		warn(err) // they say nothing new, and the next job removes them
+	}
+	return next, nil
+}
+
+// folding is a record that is being put together.
+type folding struct {
+	w     *workspace.Workspace
+	e     *engine.Engine
+	at    origin
+	from  metadata.Run // at the tip
+	next  metadata.Run
+	files map[string][]byte
+	heads []string
+}
+
+// take takes what a machine has pushed of a part. Why says why it does not count, or does
+// so only as something that was spent; an error, that it is not known.
+func (f *folding) take(ctx context.Context, part string, r refs.Ref) (became wave.Folded, why, err error) {
+	if err := f.at.fetch(ctx, r); err != nil {
+		return wave.Nothing, nil, fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
+	}
+	theirs, why := f.record(ctx, r)
+	if why != nil {
+		return wave.Nothing, why, nil
+	}
+	tip := f.w.Repo.Tip()
+	next, became, why := wave.Fold(f.from, tip, f.next, part, theirs)
+	if why != nil || became == wave.Nothing {
+		return wave.Nothing, why, nil
+	}
+	if became == wave.Void {
+		f.next = next
+		return became, errors.New("the run has gone another way meanwhile; only what it has spent counts"), nil
+	}
+	files, why := f.folder(ctx, part, r)
+	head := next.Phase(part).Lane.Head
+	if why == nil && head != "" {
+		if why, err = f.unfit(ctx, part, head); err != nil {
+			return wave.Nothing, nil, err
+		}
+	}
+	if why != nil { // it is done again
+		f.next = wave.Refuse(f.next, next, why.Error())
+		return wave.Void, why, nil
+	}
+	if f.next = next; head != "" {
+		f.heads = append(f.heads, head)
+	}
+	maps.Copy(f.files, files)
+	return became, nil, nil
+}
+
+// record reads the record at a ref.
+func (f *folding) record(ctx context.Context, r refs.Ref) (metadata.Run, error) {
+	name := workspace.RecordFile(f.w.Issue.ID)
+	data, err := f.w.Repo.ReadFile(ctx, r.Commit, name)
+	if err != nil {
+		return metadata.Run{}, err
+	}
+	if len(data) > mostRecord {
+		return metadata.Run{}, fmt.Errorf("its record has %d bytes, and at most %d are read", len(data), mostRecord)
+	}
+	return metadata.Parse(data, r.Name+":"+name)
+}
+
+// folder gives the files of the folder of a part as they are at a ref.
+func (f *folding) folder(ctx context.Context, part string, r refs.Ref) (map[string][]byte, error) {
+	p := f.w.Plan.Phase(part)
+	if p == nil {
+		return nil, errors.New("the pipeline has no such part")
+	}
+	folder := phases.PhaseFolder(f.next, p)
+	in, err := f.w.Source.FS(ctx, r.Commit, folder)
+	if err != nil || in == nil {
+		return nil, err
+	}
+	files, size := map[string][]byte{}, 0
+	err = fs.WalkDir(in, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(in, name)
+		full := path.Join(folder, name)
+		if size += len(data); err == nil {
+			err = metadata.CheckPath(full)
+		}
+		if err == nil && (len(files) == mostFiles || size > mostBytes) {
+			err = fmt.Errorf("%s has more than %d files or %d bytes", folder, mostFiles, mostBytes)
+		}
+		files[full] = data
+		return err
+	})
+	return files, err
+}
+
+// unfit says what of the code of a part its phase may not change, or that there is a
+// secret in it, as for work that was done here.
+func (f *folding) unfit(ctx context.Context, part, head string) (why, err error) {
+	if _, err := f.w.Repo.RestoreTree(ctx, head, phases.Folder(f.w.Issue.ID)); err != nil {
+		return err, f.e.Tree.Restore(ctx)
+	}
+	defer func() { err = errors.Join(err, f.e.Tree.Restore(context.WithoutCancel(ctx))) }()
+	changes, err := f.e.Tree.Changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	may := boundary.Of(f.w.Plan, f.next, phases.Decision{Do: phases.DoExecute, Phase: part})
+	sorted := may.Sort(changes)
+	paths := sorted.Tree
+	switch other := slices.Concat(sorted.Undo, sorted.Opened, sorted.Artifacts); {
+	case len(other) > 0:
+		return fmt.Errorf("it changes %s, which the phase may not", boundary.Printable(other[0])), nil
+	case sorted.Over != "":
+		return errors.New(sorted.Over.In(prompts.Words("en"))), nil
+	}
+	staged, err := f.e.Tree.Stage(ctx, paths...)
+	if err != nil || len(paths) == 0 {
+		return nil, err
+	}
+	leaks, err := f.e.CheckStaged(ctx, may, staged)
+	if leaks != "" {
+		why = errors.New(leaks.In(prompts.Words("en")))
+	}
+	return why, err
+}

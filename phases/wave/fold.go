@@ -1,0 +1,138 @@
+package wave
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Folded is what became of the record of a machine.
+type Folded string
+
+// What becomes of a record: its part goes on from it, or only what it has spent is taken
+// over, as the run has gone another way meanwhile; or there is nothing in it that the run
+// does not have.
+const (
+	Taken   Folded = "taken"
+	Void    Folded = "void"
+	Nothing Folded = "nothing"
+)
+
+// Fold takes what a machine has done of a part into the record of a run. The machine began
+// from the record from, which is that of commit tip; theirs is what it has recorded since.
+// That was written elsewhere, so nothing is taken from it but what is of the part. An
+// error says that it is no such record; nothing of it counts then.
+func Fold(from metadata.Run, tip string, run metadata.Run, part string, theirs metadata.Run) (metadata.Run, Folded, error) {
+	rec, other := run.Phase(part), theirs.Phase(part)
+	switch {
+	case theirs.Execution.ID != run.Execution.ID || theirs.IssueNumber != run.IssueNumber:
+		return run, Nothing, errors.New("it is the record of another run")
+	case rec == nil || rec.Task == "" || other == nil || other.Task != rec.Task:
+		return run, Nothing, fmt.Errorf("%s is no part of the run", part)
+	}
+	next, begun := run.Clone(), theirs.Clone()
+	if i := open(begun.Attempts); i >= 0 {
+		begun = phases.Ended(begun, nil, begun.Attempts[i].StartedAt) // the machine is gone
+	}
+	number := map[int]int{} // of attempts there, as the run has them
+	for i, a := range begun.Attempts {
+		known := i < len(from.Attempts) && same(from.Attempts[i], a)
+		switch {
+		case known || has(run, a):
+			continue
+		case a.Phase != part:
+			return run, Nothing, fmt.Errorf("attempt %d is one of %s, and the machine has only %s", a.N, a.Phase, part)
+		}
+		was := a.N
+		a.N = len(next.Attempts) + 1
+		number[was] = a.N
+		next.Attempts = append(next.Attempts, a)
+		next = phases.WithUsage(next, a.Usage)
+	}
+	if len(number) == 0 {
+		return run, Nothing, nil
+	}
+	if !follows(from, begun) || rec.Status != metadata.PhasePending || rec.Generation != other.Generation || other.Lane == nil ||
+		other.Lane.Base != tip || other.Lane.Conflict != nil {
+		return Refuse(run, next, "the run has gone another way meanwhile"), Void, nil
+	}
+	take(&next, from, begun, part, number)
+	return next, Taken, nil
+}
+
+// Refuse gives the record of a run that takes over no more of next than what was spent:
+// no step of it has succeeded, because of why.
+func Refuse(run, next metadata.Run, why string) metadata.Run {
+	out := run.Clone()
+	out.Cost = next.Cost
+	for _, a := range next.Attempts[len(run.Attempts):] {
+		if a.Status == metadata.Succeeded {
+			a.Status, a.Code, a.Class = metadata.Cut, metadata.RunCancelled, metadata.Signal
+			a.Why = metadata.Said("another machine has done this, and it is not taken: " + why)
+		}
+		out.Attempts = append(out.Attempts, a)
+	}
+	return out
+}
+
+// open gives the place of the first attempt that has no end; -1: all have one.
+func open(all []metadata.Attempt) int {
+	for i, a := range all {
+		if a.Status == metadata.Started {
+			return i
+		}
+	}
+	return -1
+}
+
+// has reports whether a run has an attempt of another record already.
+func has(run metadata.Run, a metadata.Attempt) bool {
+	for _, b := range run.Attempts {
+		if b.Phase == a.Phase && b.Step == a.Step && b.StartedAt.Equal(a.StartedAt) {
+			return true
+		}
+	}
+	return false
+}
+
+func same(a, b metadata.Attempt) bool {
+	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.StartedAt.Equal(b.StartedAt)
+}
+
+// follows reports whether a record begins with the history of another.
+func follows(from, next metadata.Run) bool {
+	if len(next.Attempts) < len(from.Attempts) || len(next.Decisions) < len(from.Decisions) || len(next.Questions) < len(from.Questions) ||
+		len(next.RollbackHistory) != len(from.RollbackHistory) {
+		return false
+	}
+	for i, a := range from.Attempts {
+		if !same(a, next.Attempts[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// take has a part go on from what a machine has recorded of it.
+func take(next *metadata.Run, from, theirs metadata.Run, part string, number map[int]int) {
+	rec := next.Phase(part)
+	*rec = *theirs.Phase(part)
+	rec.Written, rec.AllowanceFrom = number[rec.Written], number[rec.AllowanceFrom]
+	if rec.Checks != nil {
+		rec.Checks.Written = number[rec.Checks.Written]
+	}
+	for _, d := range theirs.Decisions[len(from.Decisions):] {
+		if d.Phase == part && d.Comment == 0 && d.By == "" && d.Command == "" && d.Job == "" {
+			d.Attempt = number[d.Attempt]
+			next.Decisions = append(next.Decisions, d)
+		}
+	}
+	for _, q := range theirs.Questions[len(from.Questions):] {
+		if q.Phase == part && q.AnsweredAt == nil {
+			q.ID, q.Attempt = fmt.Sprintf("q%d", len(next.Questions)+1), number[q.Attempt]
+			next.Questions = append(next.Questions, q)
+		}
+	}
+}

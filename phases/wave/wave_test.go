@@ -1,0 +1,222 @@
+package wave
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+var (
+	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	tip  = strings.Repeat("a", 40)
+)
+
+// inParts gives a run whose phase is done in parts, each of which names the file that it
+// touches, such as "t1 a.go".
+func inParts(tasks ...string) (*pipelines.Pipeline, metadata.Run) {
+	step := pipelines.Step{Agent: "own"}
+	plan := &pipelines.Pipeline{Name: "p", Agents: map[string]pipelines.Agent{"own": {Use: "command"}}, Phases: []pipelines.Phase{
+		{Name: "code", Folder: "00_code", Writes: "code.md", Access: pipelines.AccessTree, Revisions: 1, Execute: step, Review: step, Revise: step},
+	}}
+	run := metadata.Run{IssueNumber: "7", Status: metadata.Running, Execution: metadata.Execution{ID: "one"}}
+	run.Attempts = []metadata.Attempt{ended(1, "plan", noon)}
+	for _, task := range tasks {
+		words := strings.Fields(task)
+		run.Tasks = append(run.Tasks, metadata.Task{ID: words[0], Phase: "plan", Title: words[0], Goal: "G", Files: words[1:]})
+		run.Phases = append(run.Phases, metadata.Phase{Name: "code." + words[0], Task: words[0], Status: metadata.PhasePending})
+	}
+	run.Phases = append(run.Phases, metadata.Phase{Name: "code", Status: metadata.PhasePending})
+	return plan, run
+}
+
+func ended(n int, phase string, at time.Time) metadata.Attempt {
+	end := at.Add(time.Minute)
+	return metadata.Attempt{N: n, Phase: phase, Step: metadata.Execute, Status: metadata.Succeeded, StartedAt: at, EndedAt: &end, Usage: metadata.Usage{USD: 1}, DurationMS: 60000}
+}
+
+// done gives the record of the machine that has done a part of a run, as it is once the
+// part is reviewed.
+func done(from metadata.Run, part string, at time.Time) metadata.Run {
+	run := from.Clone()
+	for _, step := range []metadata.Step{metadata.Execute, metadata.Review} {
+		a := ended(len(run.Attempts)+1, part, at)
+		a.Step, at = step, at.Add(time.Minute)
+		run.Attempts = append(run.Attempts, a)
+		run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: string(step), Phase: part, Why: "w", Attempt: a.N})
+	}
+	rec := run.Phase(part)
+	rec.Status, rec.CurrentStep, rec.Written = metadata.PhaseInProgress, metadata.Integrate, len(run.Attempts)-1
+	rec.Checks = &metadata.Checks{Written: rec.Written}
+	rec.Lane = &metadata.Lane{Base: tip, Head: strings.Repeat("b", 40)}
+	run.Questions = append(run.Questions, metadata.Question{ID: "q1", Phase: part, Attempt: rec.Written, Text: "?"})
+	run.Status, run.Cost.USD, run.Budget.USD = metadata.Interrupted, run.Cost.USD+2, 1
+	return run
+}
+
+func TestOf(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tasks  []string
+		change func(*metadata.Run)
+		want   string
+	}{
+		"apart":            {tasks: []string{"t1 a", "t2 b", "t3 c"}, want: "code.t1 code.t2 code.t3"},
+		"one":              {tasks: []string{"t1 a"}},
+		"the same file":    {tasks: []string{"t1 a", "t2 a"}},
+		"some of the same": {tasks: []string{"t1 a", "t2 a", "t3 b"}, want: "code.t1 code.t3"},
+		"not running":      {tasks: []string{"t1 a", "t2 b"}, change: func(r *metadata.Run) { r.Status = metadata.Waiting }},
+		"begun here": {tasks: []string{"t1 a", "t2 b", "t3 c"}, change: func(r *metadata.Run) {
+			r.Phases[0].Status, r.Phases[0].CurrentStep = metadata.PhaseInProgress, metadata.Execute
+		}},
+		"no call left for each": {tasks: []string{"t1 a", "t2 b"}, change: func(r *metadata.Run) { r.Budget.Attempts = 2 }},
+		"a call for each":       {tasks: []string{"t1 a", "t2 b"}, change: func(r *metadata.Run) { r.Budget.Attempts = 4 }, want: "code.t1 code.t2"},
+		"too little money": {tasks: []string{"t1 a", "t2 b"}, change: func(r *metadata.Run) {
+			r.Budget.USD, r.Cost.USD = 100, 97
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, run := inParts(tt.tasks...)
+			if tt.change != nil {
+				tt.change(&run)
+			}
+			if got := strings.Join(Of(plan, run), " "); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSharesAreNoMoreThanIsLeft(t *testing.T) {
+	_, run := inParts("t1 a", "t2 b", "t3 c")
+	run.Cost.USD, run.Budget = 10, metadata.Budget{USD: 40, Attempts: 10}
+	seen, ok := Share(run, 3)
+	if got := phases.RemainingUSD(seen); !ok || got != 10 {
+		t.Errorf("a machine may spend $%v (%t), want $10", got, ok)
+	}
+	if got := seen.Budget.Attempts; got != 3 {
+		t.Errorf("a machine may make %d calls, want 3", got)
+	}
+}
+
+// Whatever order the machines end in, the run has the same parts.
+func TestFold(t *testing.T) {
+	_, from := inParts("t1 a", "t2 b", "t3 c")
+	from.Questions = []metadata.Question{{ID: "q1", Phase: "plan", Answer: "yes", AnsweredAt: &noon}}
+	one, two := done(from, "code.t1", noon.Add(time.Hour)), done(from, "code.t2", noon.Add(2*time.Hour))
+	fold := func(order ...string) metadata.Run {
+		run := from
+		for _, part := range order {
+			next, became, err := Fold(from, tip, run, part, map[string]metadata.Run{"code.t1": one, "code.t2": two}[part])
+			if err != nil || became != Taken {
+				t.Fatalf("%s: %s, %v", part, became, err)
+			}
+			run = next
+		}
+		return run
+	}
+	got := fold("code.t1", "code.t2")
+	if len(got.Attempts) != 5 || got.Cost.USD != from.Cost.USD+4 || got.Status != metadata.Running || got.Budget.USD != 0 {
+		t.Errorf("%d attempts, $%v, %s, a budget of $%v", len(got.Attempts), got.Cost.USD, got.Status, got.Budget.USD)
+	}
+	for i, a := range got.Attempts {
+		if a.N != i+1 {
+			t.Errorf("attempt %d has number %d", i+1, a.N)
+		}
+	}
+	rec := got.Phase("code.t2")
+	if rec.Written != 4 || rec.Checks.Written != 4 || got.Decisions[3].Attempt != 5 {
+		t.Errorf("%d wrote, %d was checked, the last decision led to %d", rec.Written, rec.Checks.Written, got.Decisions[3].Attempt)
+	}
+	if q := got.Questions; len(q) != 3 || q[2].ID != "q3" || q[2].Attempt != 4 {
+		t.Errorf("the questions are %+v", q)
+	}
+	other := fold("code.t2", "code.t1")
+	for _, part := range []string{"code.t1", "code.t2"} {
+		a, b := *got.Phase(part), *other.Phase(part)
+		a.Written, b.Written, a.Checks, b.Checks = 0, 0, nil, nil
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Errorf("%s (-first +last):\n%s", part, diff)
+		}
+	}
+	again, became, err := Fold(got, tip, got, "code.t1", one)
+	if err != nil || became != Nothing || len(again.Attempts) != len(got.Attempts) {
+		t.Errorf("taken over a second time: %s, %v", became, err)
+	}
+}
+
+func TestFoldCountsOnlyWhatIsOfThePart(t *testing.T) {
+	for name, tt := range map[string]struct {
+		run    func(*metadata.Run) // as it has become meanwhile
+		theirs func(*metadata.Run)
+		want   Folded
+		err    string
+	}{
+		"nothing done": {theirs: func(r *metadata.Run) { _, *r = inParts("t1 a", "t2 b") }, want: Nothing},
+		"another run":  {theirs: func(r *metadata.Run) { r.Execution.ID = "two" }, err: "another run"},
+		"no such part": {theirs: func(r *metadata.Run) { r.Phases[0].Task = "t2" }, err: "no part of the run"},
+		"an attempt of another part": {theirs: func(r *metadata.Run) {
+			r.Attempts = append(r.Attempts, ended(len(r.Attempts)+1, "code.t2", noon.Add(3*time.Hour)))
+		}, err: "the machine has only code.t1"},
+		"taken back meanwhile": {run: func(r *metadata.Run) { r.Phases[0].Generation++ }, want: Void},
+		"left out meanwhile":   {run: func(r *metadata.Run) { r.Phases[0].Status = metadata.PhaseSkipped }, want: Void},
+		"begun anew meanwhile": {run: func(r *metadata.Run) {
+			r.Phases[0].Status, r.Phases[0].CurrentStep = metadata.PhaseInProgress, metadata.Execute
+		}, want: Void},
+		"from another commit": {theirs: func(r *metadata.Run) { r.Phases[0].Lane.Base = strings.Repeat("c", 40) }, want: Void},
+		"a history that was changed": {theirs: func(r *metadata.Run) {
+			r.RollbackHistory = append(r.RollbackHistory, metadata.Rollback{ToPhase: "plan"})
+		}, want: Void},
+		"on the branch itself": {theirs: func(r *metadata.Run) { r.Phases[0].Lane = nil }, want: Void},
+		"a command of a person": {theirs: func(r *metadata.Run) {
+			r.Decisions = append(r.Decisions, metadata.Decision{Step: "approve", Phase: "code.t1", By: "ada", Comment: 5, Why: "w"})
+		}, want: Taken},
+		"an approval": {theirs: func(r *metadata.Run) { r.Approvals = append(r.Approvals, metadata.Approval{Phase: "code.t1"}) }, want: Taken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, from := inParts("t1 a", "t2 b")
+			theirs := done(from, "code.t1", noon.Add(time.Hour))
+			if tt.theirs != nil {
+				tt.theirs(&theirs)
+			}
+			if tt.run != nil {
+				tt.run(&from)
+			}
+			got, became, err := Fold(from, tip, from, "code.t1", theirs)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) || len(got.Attempts) != len(from.Attempts) {
+					t.Errorf("the error is %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil || became != tt.want {
+				t.Fatalf("%s, %v, want %s", became, err, tt.want)
+			}
+			if cost := got.Cost.USD - from.Cost.USD; tt.want != Nothing && cost != 2 {
+				t.Errorf("$%v were spent, want $2", cost)
+			}
+			if tt.want == Void && !cmp.Equal(*got.Phase("code.t1"), *from.Phase("code.t1")) {
+				t.Errorf("the part is %+v", got.Phase("code.t1"))
+			}
+			if len(got.Approvals) > 0 || len(got.Decisions) > 2 {
+				t.Errorf("the record has approvals %v and decisions %v", got.Approvals, got.Decisions)
+			}
+		})
+	}
+}
+
+// A machine that was killed leaves a call of which nobody saw the end.
+func TestFoldEndsWhatIsOpen(t *testing.T) {
+	_, from := inParts("t1 a", "t2 b")
+	theirs := done(from, "code.t1", noon.Add(time.Hour))
+	last := &theirs.Attempts[len(theirs.Attempts)-1]
+	last.Status, last.EndedAt = metadata.Started, nil
+	got, became, err := Fold(from, tip, from, "code.t1", theirs)
+	if a := got.Attempts[len(got.Attempts)-1]; err != nil || became != Taken || a.Status != metadata.Cut || a.EndedAt == nil {
+		t.Errorf("%s, %v: the attempt is %+v", became, err, a)
+	}
+}
