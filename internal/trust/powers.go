@@ -38,6 +38,12 @@ func widerThan(plan, trusted *pipelines.Pipeline) []string {
 			out = append(out, what)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(plan.Agents)) {
+		choice := plan.Agents[name].Tools
+		if !slices.ContainsFunc(slices.Collect(maps.Values(trusted.Agents)), func(a pipelines.Agent) bool { return choice.Within(a.Tools) }) {
+			out = append(out, "an agent has more tools, by the choice "+said(choice))
+		}
+	}
 	for _, pattern := range trusted.Protect {
 		if !slices.Contains(plan.Protect, pattern) {
 			out = append(out, fmt.Sprintf("it does not protect %.100q", pattern))

@@ -76,6 +76,10 @@ func TestWider(t *testing.T) {
 			p.Agents["own"] = pipelines.Agent{Use: "command", Command: []string{"./own.sh"}, Env: []string{"TEAM"}}
 		}, []string{`the agent "[\"./own.sh\"]" sees the variable "TEAM"`}},
 		"secrets": {func(p *pipelines.Pipeline) { p.Secrets.Allow = []string{"*"} }, []string{`what looks like a secret may stand in "*"`}},
+		"fewer tools": {func(p *pipelines.Pipeline) {
+			p.Agents["a"] = pipelines.Agent{Set: tools.Set{Tools: tools.Choice{Allow: []string{"Read"}, Deny: []string{"WebFetch"}}}}
+			p.Agents["own"] = p.Agents["a"]
+		}, nil},
 	} {
 		plan := usual()
 		tt.change(plan)
@@ -84,6 +88,34 @@ func TestWider(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string(nil), Wider(plan, []*pipelines.Pipeline{usual(), plan})); diff != "" {
 			t.Errorf("%s, and it was so before (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWiderByTools(t *testing.T) {
+	with := func(choices ...tools.Choice) *pipelines.Pipeline {
+		p := usual()
+		p.Agents = map[string]pipelines.Agent{}
+		for i, c := range choices {
+			p.Agents[string(rune('a'+i))] = pipelines.Agent{Use: "claude", Set: tools.Set{Tools: c}}
+		}
+		return p
+	}
+	trusted := with(tools.Choice{Allow: []string{"Read", "Bash"}, Deny: []string{"files.remove"}}, tools.Choice{Deny: []string{"Bash", "WebFetch"}})
+	for name, tt := range map[string]struct {
+		plan *pipelines.Pipeline
+		want []string
+	}{
+		"the same":          {trusted, nil},
+		"all of them":       {with(tools.Choice{}), []string{`an agent has more tools, by the choice "{}"`}},
+		"one is let go":     {with(tools.Choice{Deny: []string{"Bash"}}), []string{`an agent has more tools, by the choice "{\"deny\":[\"Bash\"]}"`}},
+		"another one":       {with(tools.Choice{Allow: []string{"Read", "Write"}, Deny: []string{"files.remove"}}), []string{`an agent has more tools, by the choice "{\"allow\":[\"Read\",\"Write\"],\"deny\":[\"files.remove\"]}"`}},
+		"parts of each":     {with(tools.Choice{Allow: []string{"Bash"}, Deny: []string{"WebFetch"}}), []string{`an agent has more tools, by the choice "{\"allow\":[\"Bash\"],\"deny\":[\"WebFetch\"]}"`}},
+		"fewer by both":     {with(tools.Choice{Allow: []string{"Read"}, Deny: []string{"files.remove", "x"}}), nil},
+		"fewer, one by one": {with(tools.Choice{Allow: []string{"Read"}, Deny: []string{"WebFetch", "Bash"}}), nil},
+	} {
+		if diff := cmp.Diff(tt.want, Wider(tt.plan, []*pipelines.Pipeline{trusted})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -35,6 +35,20 @@ type Choice struct {
 	Deny  []string `json:"deny,omitempty"`  // not these
 }
 
+// Within reports whether a choice leaves no tool that another one does not leave, as far as
+// their names say so: "files" and "files.remove" are two names.
+func (c Choice) Within(other Choice) bool {
+	for _, name := range other.Deny {
+		if !slices.Contains(c.Deny, name) {
+			return false
+		}
+	}
+	if len(other.Allow) == 0 {
+		return true
+	}
+	return len(c.Allow) > 0 && !slices.ContainsFunc(c.Allow, func(name string) bool { return !slices.Contains(other.Allow, name) })
+}
+
 // variable is the end of a text that stands for the value of a variable.
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`) })
 
