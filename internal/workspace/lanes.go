@@ -135,14 +135,15 @@ func (l *lane) Keep(ctx context.Context, s engine.Staged, parent, message string
 	return l.repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
 }
 
-// Merge makes a commit of what two have changed since base.
-func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Time, refused func(string) bool) (engine.Merged, error) {
-	commit, conflicts, err := l.repo.Combine(ctx, base, ours, theirs, at.UTC(), refused)
+// Merge makes a commit of what the branch and a part have changed since base. At a conflict it
+// has what the branch has.
+func (l *lane) Merge(ctx context.Context, base, branch, part string, at time.Time, refused func(string) bool) (engine.Merged, error) {
+	commit, conflicts, err := l.repo.Combine(ctx, base, branch, part, at.UTC(), refused)
 	m := engine.Merged{Commit: commit, Versions: map[string][]byte{}}
 	var left []string
 	for _, c := range conflicts {
 		m.Paths = append(m.Paths, c.Path)
-		for side, v := range map[string]merge.Version{"base": c.Base, "ours": c.Ours, "theirs": c.Theirs} {
+		for side, v := range map[string]merge.Version{"base": c.Base, "branch": c.Ours, "yours": c.Theirs} {
 			name := path.Join(side, c.Path)
 			if v.Data != nil && metadata.CheckPath(c.Path) == nil && !crowded(m.Versions, name) {
 				m.Versions[name] = v.Data
@@ -153,7 +154,7 @@ func (l *lane) Merge(ctx context.Context, base, ours, theirs string, at time.Tim
 	}
 	if len(left) > 0 {
 		m.Versions["left-out.txt"] = fmt.Appendf(nil, "Not all of what these paths have is here: they are too many, too large, or no files.\n"+
-			"git show COMMIT:PATH shows it. The commits are: base %s, ours %s, theirs %s\n\n%s\n", base, ours, theirs, strings.Join(left, "\n"))
+			"git show COMMIT:PATH shows it. The commits are: base %s, branch %s, yours %s\n\n%s\n", base, branch, part, strings.Join(left, "\n"))
 	}
 	return m, err
 }

@@ -58,16 +58,16 @@ type Lane interface {
 	// Keep makes a commit of the code that is staged, upon a parent. It is on no branch.
 	// If no code is staged, it is "".
 	Keep(ctx context.Context, s Staged, parent, message string, at time.Time) (string, error)
-	// Merge makes a commit, on no branch, with what ours and theirs have changed since
-	// base. No change of one side gets to a path that refused is true of.
-	Merge(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (Merged, error)
+	// Merge makes a commit, on no branch, with what the commits of the branch and of a part
+	// have changed since base. No change of one of them gets to a path that refused is true of.
+	Merge(ctx context.Context, base, branch, part string, at time.Time, refused func(path string) bool) (Merged, error)
 }
 
-// Merged is what two commits have changed since another one.
+// Merged is what a branch and a part have changed since another commit.
 type Merged struct {
-	Commit   string            // at Paths it has what ours has
+	Commit   string            // at Paths it has what the branch has
 	Paths    []string          // at which that does not go together
-	Versions map[string][]byte // what base, ours and theirs have there, and what of that is not among these: by names for files
+	Versions map[string][]byte // files for an agent: Paths as base, branch and part (yours) have them, and a list of those left out
 }
 
 // Staged is what a commit is to take from the tree. Once staged, nothing that is
