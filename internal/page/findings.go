@@ -32,7 +32,7 @@ func (w findings) open() string {
 		for _, f := range progress.OpenFindings(r.Rec.Verdict) {
 			items = append(items, w.finding(r.Rec.Name, f))
 		}
-		for _, g := range progress.FailedGates(r.Rec.Verdict) {
+		for _, g := range r.Rec.Verdict.FailedGates() {
 			title := "**" + w.Comment.Gate + "** " + markdown.Inline(g.Gate, 300) + " (" + markdown.Inline(r.Title, 60) + ")"
 			items = append(items, markdown.Item(title, markdown.Truncate(g.Why, 600)))
 		}

@@ -233,14 +233,6 @@ func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
 	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })
 }
 
-// FailedGates gives the gates that did not hold at the newest review.
-func FailedGates(v *metadata.Verdict) []metadata.Gate {
-	if v == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(v.Gates), func(g metadata.Gate) bool { return g.Pass })
-}
-
 // Spent says what the run has cost, beside the limit that applies.
 func Spent(run metadata.Run) string {
 	c := prompts.Words(run.Language)

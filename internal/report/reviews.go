@@ -35,7 +35,7 @@ func reviewsOf(w words, rows []progress.Row) []review {
 		one := review{Phase: line(r.Title, 60)}
 		if v := r.Rec.Verdict; v != nil {
 			one.Verdict = badge{class(string(v.Verdict)), wordFor(w.Verdicts, string(v.Verdict))}
-			for _, g := range progress.FailedGates(v) {
+			for _, g := range v.FailedGates() {
 				one.Gates = append(one.Gates, gate{line(g.Gate, 300), paragraph(g.Why)})
 			}
 			for _, f := range v.Findings {

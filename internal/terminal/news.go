@@ -173,7 +173,7 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	}
 	if o.Status == metadata.Succeeded && e.Of.Do == phases.DoReview && verdict != nil {
 		n.Round = max(rec.Round, 1)
-		n.Verdict, n.Findings, n.Gates = verdict.Verdict, progress.OpenFindings(verdict), progress.FailedGates(verdict)
+		n.Verdict, n.Findings, n.Gates = verdict.Verdict, progress.OpenFindings(verdict), verdict.FailedGates()
 	}
 	return n
 }

@@ -146,7 +146,7 @@ func (r statusReport) findings(rows []progress.Row) {
 		for _, f := range progress.OpenFindings(x.Rec.Verdict) {
 			t.Add(name, findingLine(r.C, f))
 		}
-		for _, g := range progress.FailedGates(x.Rec.Verdict) {
+		for _, g := range x.Rec.Verdict.FailedGates() {
 			t.Add(name, text.Join(": ", r.C.Logged("gate", "gate", text.Flat(g.Gate)), text.Cut(text.Flat(g.Why), 160)))
 		}
 		for _, c := range progress.FailedChecks(x.Rec) {
