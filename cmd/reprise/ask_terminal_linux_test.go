@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // asking is a repository with a run that asks two questions and waits for an approval.
@@ -127,7 +128,7 @@ func TestAskedOnTheTerminal(t *testing.T) {
 	if !strings.Contains(seen, "  1 formal; 2 forged\r\n  2 friendly\r\n") || !strings.Contains(seen, "\r\n  reprise: approve all\r\n") || strings.Contains(seen, "\nreprise: approve") {
 		t.Errorf("a line of a question or an option passes for another:\n%s", seen)
 	}
-	c := exec.Command("git", "show", recordAt(dir, "reprise/issue-issue")+":.reprise/issue-issue/metadata.json")
+	c := exec.Command("git", "show", world.RecordAt(dir, "reprise/issue-issue")+":.reprise/issue-issue/metadata.json")
 	c.Dir = dir
 	record, err := c.Output()
 	if err != nil {

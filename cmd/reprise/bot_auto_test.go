@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -165,7 +166,7 @@ func TestAutoInJapanese(t *testing.T) {
 		}
 		has(t, "the log", j.said.String(), "差し戻しが必要かどうかを own が調べます")
 	}
-	reason, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/00_plan/"+phases.ReasonFile)
+	reason, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/00_plan/"+phases.ReasonFile)
 	if err != nil || !strings.Contains(reason, "件数を書く。") || testenv.English(reason) != "" {
 		t.Errorf("%v, the reason reads:\n%s", err, reason)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -177,7 +178,7 @@ func askedDependency(t *testing.T) *asked {
 	a.forge.AddIssue(hubRepo, githubtest.Issue{Number: 9, Title: "Print it", Author: "bob"})
 	a.start("issue_comment", "ada", a.forge.CommentPayload(hubRepo, a.sayOn(9, "ada", "/run"), "created", "")).end(exit.Done).wants("status", "waiting")
 	woken := func() bool {
-		run, err := audit(a.path("origin.git"), environ.BranchPrefix+"9")
+		run, err := world.Audit(a.path("origin.git"), environ.BranchPrefix+"9")
 		return err == nil && run.Status == metadata.Completed || len(a.forge.Dispatches(hubRepo)) > 0
 	}
 	a.ask = func() func(...string) *hubJob {

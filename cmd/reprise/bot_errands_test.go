@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -115,7 +116,7 @@ func (a *asked) now() metadata.Run {
 	if a.tip() == "" {
 		return metadata.Run{}
 	}
-	run, err := audit(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	run, err := world.Audit(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func routeOf(r githubtest.Request) string {
 // kept is a file of the run's folder, wherever the record is kept.
 func (a *asked) kept(name string) string {
 	a.t.Helper()
-	at := recordAt(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	at := world.RecordAt(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	text, err := testenv.Git(a.path("origin.git"), "show", at+":.reprise/issue-7/"+name)
 	if err != nil {
 		a.t.Fatal(err)

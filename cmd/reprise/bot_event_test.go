@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -115,7 +116,7 @@ func TestOddIssues(t *testing.T) {
 			jsonOf(t, h.read("home/task"), &task)
 			body := strings.TrimSpace(is.Body)
 			has(t, "the task", task.Prompt, strings.TrimSpace(is.Title), body[:min(len(body), 5000)])
-			kept, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/issue.md")
+			kept, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":.reprise/issue-7/issue.md")
 			if err != nil || !strings.Contains(kept, body) {
 				t.Errorf("the issue is kept as %.300s (%v)", kept, err)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -214,7 +215,7 @@ func (h *hub) missing() string {
 // shows reports whether a live comment tells the end of the run as origin has
 // it.
 func (h *hub) shows(body string) bool {
-	at := recordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+workspace.RecordFile(fmt.Sprint(hubIssue)))
 	if err != nil {
 		return false
@@ -225,7 +226,7 @@ func (h *hub) shows(body string) bool {
 
 // sound holds everything against what must be so whatever happened.
 func (h *hub) sound(commands []int64) error {
-	run, err := audit(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	run, err := world.Audit(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	if err != nil {
 		return err
 	}
@@ -394,7 +395,7 @@ func (h *hub) disturb(k int, f fault, text string, anew bool, commands *[]int64)
 
 // heardOf names whose comments the run has taken.
 func (h *hub) heardOf() string {
-	at := recordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	data, err := testenv.Git(h.path("origin.git"), "show", at+":.reprise/issue-7/discussion.json")
 	if err != nil {
 		h.t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -158,11 +159,11 @@ func (w *meeting) pushed(m *memMachine, c *memCommit) {
 		w.fault(m, "the record is %v", err)
 		return
 	}
-	if err := once(run); err != nil {
+	if err := world.Once(run); err != nil {
 		w.fault(m, "%v", err)
 	}
 	if w.last != nil {
-		if err := follows(*w.last, run); err != nil {
+		if err := world.Follows(*w.last, run); err != nil {
 			w.fault(m, "%v", err)
 		}
 		w.inTurn(m, w.last.Execution.Lease, run.Execution.Lease)

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -101,7 +102,7 @@ exit 0
 		if !strings.HasPrefix(name, ".reprise/") || path.Ext(name) != ".md" || path.Base(name) == "issue.md" {
 			continue
 		}
-		text, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
+		text, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -99,7 +100,7 @@ func (h *hub) rewrite(run metadata.Run) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	at := recordAt(h.path("origin.git"), environ.BranchPrefix+"7")
+	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7")
 	h.git("clone", "--quiet", "--no-checkout", h.path("origin.git"), h.path("rewrite"))
 	h.git("-C", h.path("rewrite"), "fetch", "--quiet", "origin", at)
 	h.git("-C", h.path("rewrite"), "checkout", "--quiet", "--detach", "FETCH_HEAD")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -327,7 +328,7 @@ func TestDryRunIsTheRollback(t *testing.T) {
 	has(t, "the answer", h.replyTo(none), "nowhere", "plan, build, tell")
 	entry := h.record().RollbackHistory[0]
 	has(t, "the answer", reply, string(entry.FromPhase), string(entry.ToStep))
-	reason, err := testenv.Git(h.path("origin.git"), "show", recordAt(h.path("origin.git"), "reprise/issue-7")+":.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
+	reason, err := testenv.Git(h.path("origin.git"), "show", world.RecordAt(h.path("origin.git"), "reprise/issue-7")+":.reprise/issue-7/00_plan/ROLLBACK_REASON.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // twoSteps is a pipeline whose agent is the program "worker", see newStage.
@@ -140,7 +141,7 @@ func (h *hub) looks(times int) {
 // files are the paths on the branch of the run.
 func (h *hub) files() []string {
 	h.t.Helper()
-	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", recordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
+	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -108,15 +109,15 @@ func (h *hub) checkOut(to string) {
 		text, _ := os.ReadFile(h.path("origin.git/" + name)) // one of them has it
 		main += string(text)
 	}
-	model, err := models.model(main, func(dir string) error {
+	model, err := world.Model(main, func(dir string) error {
 		first := to + "-first"
-		if err := gitAll(h.env, []string{"clone", "--quiet", "--depth=1", "file://" + h.path("origin.git"), first}); err != nil {
+		if err := world.GitAll(h.env, []string{"clone", "--quiet", "--depth=1", "file://" + h.path("origin.git"), first}); err != nil {
 			return err
 		}
-		return copyModel(first, filepath.Join(dir, "cloned"), h.dir, dir)
+		return world.CopyModel(first, filepath.Join(dir, "cloned"), h.dir, dir)
 	})
 	if err == nil {
-		err = copyModel(filepath.Join(model, "cloned"), to, model, h.dir)
+		err = world.CopyModel(filepath.Join(model, "cloned"), to, model, h.dir)
 	}
 	if err != nil {
 		h.t.Fatal(err)
@@ -202,9 +203,9 @@ func (h *hub) ours(kind string) []githubtest.Comment {
 func (h *hub) record() metadata.Run {
 	h.t.Helper()
 	origin, branch := h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue)
-	run, err := audit(origin, branch)
+	run, err := world.Audit(origin, branch)
 	if err == nil {
-		err = fitsSchema(origin, branch, run.IssueNumber)
+		err = world.FitsSchema(origin, branch, run.IssueNumber)
 	}
 	if err != nil {
 		h.t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -51,15 +52,15 @@ func (sc *scene) picture() picture {
 	for i := range p.Rollbacks {
 		p.Rollbacks[i].Timestamp = time.Time{}
 	}
-	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7"))) {
-		text := sc.git("origin.git", "show", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
+	for _, name := range strings.Fields(sc.git("origin.git", "ls-tree", "-r", "--name-only", world.RecordAt(sc.path("origin.git"), environ.BranchPrefix+"7"))) {
+		text := sc.git("origin.git", "show", world.RecordAt(sc.path("origin.git"), environ.BranchPrefix+"7")+":"+name)
 		if filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
 			continue // the one is looked at above; the other is what an attempt that was lost had changed
 		}
 		p.Files[name] = times.ReplaceAllString(text, "TIME")
 	}
 	tip := sc.origin("7")
-	record := strings.TrimSpace(sc.git("origin.git", "rev-parse", recordAt(sc.path("origin.git"), environ.BranchPrefix+"7")))
+	record := strings.TrimSpace(sc.git("origin.git", "rev-parse", world.RecordAt(sc.path("origin.git"), environ.BranchPrefix+"7")))
 	for _, dir := range []string{"project", "origin.git"} {
 		p.Branches += strings.NewReplacer(tip, "TIP", record, "RECORD").Replace(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"))
 	}
@@ -86,7 +87,7 @@ func (sc *scene) code(want map[string]string) string {
 	}
 	var wrong strings.Builder
 	seen := map[string]bool{}
-	err := walkFiles(os.DirFS(trees[0]), func(name string, data []byte) error {
+	err := world.WalkFiles(os.DirFS(trees[0]), func(name string, data []byte) error {
 		if strings.HasPrefix(name, ".git/") || filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
 			return nil
 		}

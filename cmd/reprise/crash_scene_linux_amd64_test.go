@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // everyKind is a small pipeline that has every kind of step, one after the other.
@@ -121,7 +123,7 @@ func (sc *scene) moveBase(files map[string]string) {
 		sc.write(filepath.Join("project", name), text)
 	}
 	in := []string{"-C", sc.path("project")}
-	if err := gitAll(sc.env, append(in, "add", "--all"), append(in, "commit", "--quiet", "--message=more"), append(in, "push", "--quiet", "origin", "HEAD:main")); err != nil {
+	if err := world.GitAll(sc.env, append(in, "add", "--all"), append(in, "commit", "--quiet", "--message=more"), append(in, "push", "--quiet", "origin", "HEAD:main")); err != nil {
 		sc.t.Fatal(err)
 	}
 }

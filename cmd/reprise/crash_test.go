@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -38,7 +39,7 @@ func newStand(t *testing.T, files map[string]string) *stand {
 	for name, text := range files {
 		s.write(filepath.Join("project", name), text)
 	}
-	vars, err := world(s.dir)
+	vars, err := world.Make(s.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,14 +162,14 @@ func (s *stand) origin(id string) string {
 // still has the commits that were there once.
 func (s *stand) holds(id string, once ...string) metadata.Run {
 	s.t.Helper()
-	run, err := audit(s.path("origin.git"), environ.BranchPrefix+id)
+	run, err := world.Audit(s.path("origin.git"), environ.BranchPrefix+id)
 	if err != nil {
 		s.t.Fatalf("issue %s: %v", id, err)
 	}
 	for _, commit := range once {
 		branch := environ.BranchPrefix + id
 		_, err := testenv.Git(s.path("origin.git"), "merge-base", "--is-ancestor", commit, branch)
-		if at := recordAt(s.path("origin.git"), branch); err != nil && at != branch {
+		if at := world.RecordAt(s.path("origin.git"), branch); err != nil && at != branch {
 			_, err = testenv.Git(s.path("origin.git"), "merge-base", "--is-ancestor", commit, at)
 		}
 		if err != nil {

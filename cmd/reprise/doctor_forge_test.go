@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // patient is a hub whose project is a clone from its forge, for a person with a
@@ -21,7 +22,7 @@ func newPatient(t *testing.T) *hub {
 	t.Helper()
 	t.Setenv("TMPDIR", onDisk(t)) // doctor tries the sandbox
 	h := newHub(t)
-	if err := hosted(h.dir); err != nil {
+	if err := world.Hosted(h.dir); err != nil {
 		t.Fatal(err)
 	}
 	h.forge.AddToken("ghp_canary0123456789", "ada")

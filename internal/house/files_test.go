@@ -69,7 +69,7 @@ func read(t *testing.T, name string) string {
 // are scripts.
 func scripts(t *testing.T) []string {
 	t.Helper()
-	found, err := fs.Glob(os.DirFS(root), "cmd/reprise/testdata/*/*.txtar")
+	found, err := fs.Glob(os.DirFS(root), "internal/scripts/testdata/*/*.txtar")
 	if err != nil || len(found) == 0 {
 		t.Fatalf("found no script (%v): is this the repository?", err)
 	}

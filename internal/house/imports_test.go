@@ -917,6 +917,7 @@ var rooms = map[string][]string{
 	"internal/chars":        {},
 	"internal/text":         {"internal/chars", "github.com/charmbracelet/x/ansi"},
 	"internal/progresstest": {"*"},
+	"internal/world":        {"*"},
 	"internal/phasestest":   {"metadata", "pipelines"},
 	"internal/folders":      {"github.com/google/renameio", "golang.org/x/sys", "golang.org/x/text"},
 	"internal/shelf":        {},

@@ -1,10 +1,8 @@
-package main
+package scripts
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // The scripts begin runs with issues of a GitHub, as a clone of acme/widget
@@ -47,8 +46,8 @@ func TestGitHubScripts(t *testing.T) {
 	down.Twice = true
 	s.Fault("GET /repos/acme/widget/issues/15", down)
 	s.AddIssue("acme/widget", githubtest.Issue{Number: 15, Title: "Say it again"})
-	commands := scriptCommands()
-	commands["comments"] = func(ts *testscript.TestScript, neg bool, args []string) {
+	all := commands()
+	all["comments"] = func(ts *testscript.TestScript, neg bool, args []string) {
 		number, err := strconv.Atoi(strings.Join(args, " "))
 		if ts.Check(err); neg {
 			ts.Fatalf("usage: comments NUMBER")
@@ -58,27 +57,12 @@ func TestGitHubScripts(t *testing.T) {
 		}
 	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/github", Cmds: commands, RequireUniqueNames: true,
+		Dir: "testdata/github", Cmds: all, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
-			vars, err := world(e.WorkDir)
+			vars, err := world.Make(e.WorkDir)
 			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
 			e.Vars = append(e.Vars, "GITHUB_API_URL="+s.URL, "GITHUB_SERVER_URL=https://github.com", "CANARY="+canary)
-			return errors.Join(err, hosted(e.WorkDir))
+			return errors.Join(err, world.Hosted(e.WorkDir))
 		},
 	})
-}
-
-// hosted lets git reach the origin at git@github.com:acme/widget.git.
-func hosted(dir string) error {
-	ssh := filepath.Join(dir, "ssh")
-	script := fmt.Sprintf("#!/bin/sh\nfor last; do :; done\ncd '%s/hosted' && eval \"exec git ${last#git-}\"\n", dir)
-	project := filepath.Join(dir, "project")
-	wrong := []error{
-		os.MkdirAll(filepath.Join(dir, "hosted", "acme"), 0o755),
-		os.Symlink(filepath.Join(dir, "origin.git"), filepath.Join(dir, "hosted", "acme", "widget.git")),
-		os.WriteFile(ssh, []byte(script), 0o755),
-		exec.Command("git", "-C", project, "config", "core.sshCommand", fmt.Sprintf("%q", ssh)).Run(), // a shell reads it
-		exec.Command("git", "-C", project, "remote", "set-url", "origin", "git@github.com:acme/widget.git").Run(),
-	}
-	return errors.Join(wrong...)
 }

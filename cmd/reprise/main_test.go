@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -14,12 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/reprise-ci/reprise/internal/definition"
-	"github.com/reprise-ci/reprise/internal/ordinary"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
 )
 
-// TestMain lets the test binary be the program itself, too: for scripts, and
-// as the child process that evaluates CUE.
+// TestMain lets the test binary be the program itself, too: for what starts
+// it, and as the child process that evaluates CUE.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == definition.EvaluateCommand {
 		serveEvaluation()
@@ -37,8 +36,7 @@ type sameEverywhere struct{ *testing.M }
 // Run is called in the process that runs tests, and in no other.
 func (s sameEverywhere) Run() int {
 	defer testenv.Neutral()()
-	models.in = os.TempDir()
-	defer models.remove()
+	defer world.Models(os.TempDir())()
 	return s.M.Run()
 }
 
@@ -74,51 +72,10 @@ func serveEvaluation() {
 	if raced && os.Getenv("GORACE") == "" {
 		self, err := os.Executable()
 		if err == nil {
-			err = syscall.Exec(self, os.Args, append(os.Environ(), noRaceWait))
+			err = syscall.Exec(self, os.Args, append(os.Environ(), world.NoRaceWait))
 		}
 		fmt.Fprintln(os.Stderr, "starting over:", err)
 		os.Exit(1)
 	}
 	main()
-}
-
-const noRaceWait = "GORACE=atexit_sleep_ms=0"
-
-// The scripts run the program as people do: with real git, a repository of
-// their own and a bare one as its origin.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", Cmds: scriptCommands(), RequireUniqueNames: true,
-		Setup: func(e *testscript.Env) error {
-			vars, err := world(e.WorkDir)
-			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-			return err
-		},
-	})
-}
-
-// The scripts about the sandbox.
-func TestSandboxScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/sandbox", Cmds: scriptCommands(), RequireUniqueNames: true, WorkdirRoot: onDisk(t),
-		Setup: func(e *testscript.Env) error {
-			vars, err := world(e.WorkDir)
-			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-			return err
-		},
-	})
-}
-
-// The scripts about what keeps an ordinary user from working, but not root.
-func TestOrdinaryScripts(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
-		testscript.Run(t, testscript.Params{
-			Dir: "testdata/ordinary", Cmds: scriptCommands(), RequireUniqueNames: true,
-			Setup: func(e *testscript.Env) error {
-				vars, err := world(e.WorkDir)
-				e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-				return err
-			},
-		})
-	}, "testdata")
 }

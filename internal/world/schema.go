@@ -1,4 +1,4 @@
-package main
+package world
 
 import (
 	"errors"
@@ -13,10 +13,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
-// fitsSchema holds the newest record of a run's branch against the schema that is
+// FitsSchema holds the newest record of a run's branch against the schema that is
 // there for other programs, as the command cue vet would.
-func fitsSchema(repo, branch, id string) error {
-	text, err := testenv.Git(repo, "show", recordAt(repo, branch)+":"+workspace.RecordFile(id))
+func FitsSchema(repo, branch, id string) error {
+	text, err := testenv.Git(repo, "show", RecordAt(repo, branch)+":"+workspace.RecordFile(id))
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package world
 
 import (
 	"crypto/sha256"
@@ -16,11 +16,11 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// audit holds every commit of a run's branch against the record in it: each
+// Audit holds every commit of a run's branch against the record in it: each
 // record is valid and may follow the one before, the commit's trailers name
 // its newest attempt, no step has succeeded twice, and what a phase is said to
 // have written is there. It returns the newest record.
-func audit(repo, branch string) (metadata.Run, error) {
+func Audit(repo, branch string) (metadata.Run, error) {
 	var run metadata.Run
 	all, err := commitsOf(repo, branch)
 	if err != nil {
@@ -39,9 +39,9 @@ func audit(repo, branch string) (metadata.Run, error) {
 		return run, err
 	}
 	for i, c := range all {
-		wrong := []error{c.truthful(texts), once(c.run)}
+		wrong := []error{c.truthful(texts), Once(c.run)}
 		if i > 0 {
-			wrong = append(wrong, follows(run, c.run))
+			wrong = append(wrong, Follows(run, c.run))
 		}
 		if err := errors.Join(wrong...); err != nil {
 			return run, fmt.Errorf("commit %d, %.12s: %w", i+1, c.id, err)
@@ -58,9 +58,9 @@ type runCommit struct {
 	run      metadata.Run
 }
 
-// recordAt names the newest commit that has the record of a run: the branch, unless
+// RecordAt names the newest commit that has the record of a run: the branch, unless
 // its folder was taken off that.
-func recordAt(repo, branch string) string {
+func RecordAt(repo, branch string) string {
 	folder := strings.TrimPrefix(branch, "reprise/")
 	if _, err := testenv.Git(repo, "rev-parse", "--verify", "--quiet", branch+":.reprise/"+folder); err == nil {
 		return branch
@@ -74,7 +74,7 @@ func recordAt(repo, branch string) string {
 // commitsOf reads the commits of a run that have its record, oldest first.
 func commitsOf(repo, branch string) ([]runCommit, error) {
 	const mark = "commit "
-	log, err := testenv.Git(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", recordAt(repo, branch), "--", ".reprise")
+	log, err := testenv.Git(repo, "log", "--reverse", "--first-parent", "--format="+mark+"%H%n%(trailers:only,unfold)", RecordAt(repo, branch), "--", ".reprise")
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +127,9 @@ func filesIn(repo string, names []string) (map[string]string, error) {
 	return texts, nil
 }
 
-// follows says whether next may follow old. The record in which a step has
+// Follows says whether next may follow old. The record in which a step has
 // begun is saved between two commits and has no commit of its own.
-func follows(old, next metadata.Run) error {
+func Follows(old, next metadata.Run) error {
 	if next.Revision <= old.Revision {
 		return fmt.Errorf("revision %d comes after %d", next.Revision, old.Revision)
 	}
@@ -144,9 +144,9 @@ func follows(old, next metadata.Run) error {
 	return metadata.CheckNext(old, next)
 }
 
-// once says whether a step has succeeded twice. After a merge of the base checks run
+// Once says whether a step has succeeded twice. After a merge of the base checks run
 // again.
-func once(run metadata.Run) error {
+func Once(run metadata.Run) error {
 	seen := map[string]int{}
 	for _, a := range run.Attempts {
 		merges := 0

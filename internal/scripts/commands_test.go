@@ -1,4 +1,4 @@
-package main
+package scripts
 
 import (
 	"bytes"
@@ -17,16 +17,24 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
-// scriptCommands are the commands that scripts have besides the usual ones.
-func scriptCommands() map[string]scriptCommand {
+// commands are the commands that scripts have besides the usual ones.
+func commands() map[string]scriptCommand {
 	return map[string]scriptCommand{
-		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch, "plain": plain, "kept": kept,
+		"exits": exits, "json": jsonHas, "snapshot": snapshot, "await": await, "text": textAt, "audit": auditBranch, "plain": plain, "kept": kept, "reprise": reprise,
+	}
+}
+
+// reprise ARGUMENT... is exec reprise ARGUMENT...
+func reprise(ts *testscript.TestScript, neg bool, args []string) {
+	if err := ts.Exec("reprise", args...); (err != nil) != neg {
+		ts.Fatalf("reprise %s: %v", strings.Join(args, " "), err)
 	}
 }
 
@@ -196,9 +204,9 @@ func auditBranch(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: audit REPOSITORY BRANCH")
 	}
-	run, err := audit(ts.MkAbs(args[0]), args[1])
+	run, err := world.Audit(ts.MkAbs(args[0]), args[1])
 	ts.Check(err)
-	ts.Check(fitsSchema(ts.MkAbs(args[0]), args[1], run.IssueNumber))
+	ts.Check(world.FitsSchema(ts.MkAbs(args[0]), args[1], run.IssueNumber))
 }
 
 // kept [-C REPOSITORY] ARGUMENT... runs git, for which the branch of a run stands for
@@ -210,24 +218,10 @@ func kept(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for i, arg := range args {
 		if branch, file, _ := strings.Cut(arg, ":"); strings.HasPrefix(branch, "reprise/") && !strings.Contains(branch, "~") {
-			args[i] = strings.TrimSuffix(recordAt(ts.MkAbs(repo), branch)+":"+file, ":")
+			args[i] = strings.TrimSuffix(world.RecordAt(ts.MkAbs(repo), branch)+":"+file, ":")
 		}
 	}
 	if err := ts.Exec("git", args...); (err != nil) != neg {
 		ts.Fatalf("git %s: %v", strings.Join(args, " "), err)
 	}
-}
-
-// walkFiles visits the regular files of a folder.
-func walkFiles(root fs.FS, visit func(name string, data []byte) error) error {
-	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(root, name)
-		if err != nil {
-			return err
-		}
-		return visit(name, data)
-	})
 }

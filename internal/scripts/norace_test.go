@@ -1,0 +1,6 @@
+//go:build !race
+
+package scripts
+
+// raced reports whether the race detector watches this binary.
+const raced = false

@@ -1,0 +1,134 @@
+// Package scripts has the tests that run the program as people do: each is a script of
+// commands, in testdata, with what they have to say.
+package scripts
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/reprise-ci/reprise/internal/ordinary"
+	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/world"
+)
+
+// TestMain has the program built, which the scripts find in their PATH.
+func TestMain(m *testing.M) { os.Exit(withProgram(m)) }
+
+// built names the folder of the program for the process that runs the same tests as an
+// ordinary user: there is no repository there.
+const built = "REPRISE_TEST_PROGRAM"
+
+func withProgram(m *testing.M) int {
+	disk = testenv.InMemory()
+	together()
+	dir := os.Getenv(built)
+	if dir == "" {
+		var err error
+		if dir, err = build(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+	}
+	defer testenv.Neutral()() // only now: it leaves go no home with a cache
+	defer world.Models(os.TempDir())()
+	for name, value := range map[string]string{built: dir, "PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")} {
+		if err := os.Setenv(name, value); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// build builds the program into a folder of its own, with the race detector if these tests
+// have it.
+func build() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "reprise-program-"); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { // for an ordinary user
+		return "", err
+	}
+	args := []string{"build", "-o", filepath.Join(dir, "reprise")}
+	if raced {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, "../../cmd/reprise")...).CombinedOutput(); err != nil {
+		return "", errors.Join(fmt.Errorf("go build: %w\n%s", err, out), os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// together has more tests run at once than there are processors, unless somebody
+// says how many: most of them wait for processes most of the time.
+func together() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a valid number
+	}
+}
+
+// disk is where temporary folders are that are not in memory; "" where all are.
+var disk string
+
+// onDisk gives a temporary folder that is not in memory.
+func onDisk(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(disk, "reprise-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // a temporary folder
+	return dir
+}
+
+// The scripts run the program as people do: with real git, a repository of
+// their own and a bare one as its origin.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", Cmds: commands(), RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			vars, err := world.Make(e.WorkDir)
+			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+			return err
+		},
+	})
+}
+
+// The scripts about the sandbox.
+func TestSandboxScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/sandbox", Cmds: commands(), RequireUniqueNames: true, WorkdirRoot: onDisk(t),
+		Setup: func(e *testscript.Env) error {
+			vars, err := world.Make(e.WorkDir)
+			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+			return err
+		},
+	})
+}
+
+// The scripts about what keeps an ordinary user from working, but not root.
+func TestOrdinaryScripts(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		testscript.Run(t, testscript.Params{
+			Dir: "testdata/ordinary", Cmds: commands(), RequireUniqueNames: true,
+			Setup: func(e *testscript.Env) error {
+				vars, err := world.Make(e.WorkDir)
+				e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+				return err
+			},
+		})
+	}, "testdata")
+}
