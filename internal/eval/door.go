@@ -26,28 +26,28 @@ func Command(env environ.Env) *cobra.Command {
 	var to files
 	c := &cobra.Command{
 		Use: "eval SUITE", Annotations: map[string]string{Takes: "a suite"}, Short: "Find out how well pipelines, prompts and agents work",
-		Long: `Have runs of the cases of a suite, which is a folder, with each variant that it names,
-and say how many were solved, between which bounds the true share lies, what they cost,
-and whether one variant can be seen to be better. Whether a case is solved is judged by
-what it expects, and by checks and files that no agent sees before it has ended.
+		Long: `Run every case of a suite (a folder) with each of its variants. The report says how many
+were solved, the confidence interval of that share, what they cost, and whether one variant
+is measurably better. A case is judged by what it expects, and by checks and files that no
+agent sees before it has ended.
 
-Each run is one of reprise run in a repository of its own. What is over is kept, so the
-same command goes on where it was stopped, and --budget-usd counts what is over, too. A
+Each run is one of reprise run in a repository of its own. Finished runs are kept, so the
+same command continues where it was stopped; --budget-usd counts the finished runs, too. A
 case whose checks pass before the work proves nothing, and is refused.
 
-With --record the answers of agents are kept, and with --replay they are given again, for
-nothing: so pipelines and prompts are tried. A run whose prompts are no longer those that
-were answered is stale, and counts as not solved.
+With --record the answers of agents are kept, and with --replay they are given again, at no
+cost: use this to try changes of pipelines and prompts. A run whose prompts are no longer
+those that were answered is stale, and counts as not solved.
 
 With --review the cases that are a review of accepted work are run as they are and with
-defects planted, one at a time. Found is a defect if the review refuses the work and names
-the file, and the place if it names one; a refusal of the good work is a cry of wolf.
+defects planted, one at a time. A defect counts as found if the review refuses the work and
+names the file, and the line if it names any. Refusing the unchanged work is a false alarm.
 
-Cases are made of runs, of single steps of them and of commits by reprise eval init, with
---from-run, --step and --from-commits.
+reprise eval init makes cases from runs (--from-run), from single steps of them (--step) and
+from commits (--from-commits).
 
-The exit code is 0 if all was solved, 1 if not, 2 for a mistake in the suite, and 4 if
-the budget ended before all was over.`,
+The exit code is 0 if every run is solved, 1 if not, 2 for a mistake in the suite, and 4 if
+the budget ended first.`,
 		Example: "  reprise eval examples/eval --variants scripted\n  reprise eval SUITE --variants a,b --runs 5 --jobs 4 --budget-usd 20\n  reprise eval SUITE --case add-flag --fresh --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -10,7 +10,7 @@ import (
 // showReviews prints for people what reviews are worth.
 func (r Report) showReviews(out terminal.Report) {
 	t := text.Table{Align: "lrrrrrr"}
-	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "cried wolf", "cost")
+	t.Add("variant", "found", "95 % between", "right refusals", "95 % between", "false alarms", "cost")
 	for _, w := range r.Reviews {
 		t.Add(w.Variant, fmt.Sprintf("%d of %d", w.Found, w.Planted), bounds(w.Recall), fmt.Sprintf("%d of %d", w.Found, w.Refusals()), bounds(w.Precision), fmt.Sprintf("%d of %d", w.Wolf, w.Good), text.USD(w.USD))
 	}

@@ -70,7 +70,7 @@ func TestOnlyLinesOfTheWork(t *testing.T) {
 	}
 }
 
-// TestWorth counts what is found, what is refused for another reason, and cries of wolf.
+// TestWorth counts what is found, what is refused for another reason, and false alarms.
 func TestWorth(t *testing.T) {
 	planted := &Defect{File: "a.go", Line: 10, Operator: "logic"}
 	says := func(r metadata.Ruling, file string, line int) metadata.Verdict {
