@@ -52,7 +52,7 @@ func TestAutoWithoutADiagnosis(t *testing.T) {
 	}
 }
 
-// Where nothing stands against the work, nobody is asked unless somebody says
+// Where there are no open findings, nobody is asked unless somebody says
 // what there is to see; and where the budget is used up, not even then.
 func TestAutoAsksNobody(t *testing.T) {
 	h := newStage(t, twoSteps)
@@ -62,7 +62,7 @@ func TestAutoAsksNobody(t *testing.T) {
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	h.oneOpinion(before, 0)
 	h.signs(id, "eyes confused")
-	has(t, "the reply", h.replyTo(id), "no agent is asked: nothing stands against the work", "say what you have seen: `/rollback --auto REASON`")
+	has(t, "the reply", h.replyTo(id), "no agent is asked: there are no open findings", "say what you have seen: `/rollback --auto REASON`")
 	for by, sign := range map[string]string{"eve": "confused", "tom": "confused"} { // tom may not give /rollback either
 		id := h.say(by, "/rollback --auto it is slow")
 		h.heard(id, by).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")

@@ -23,7 +23,7 @@ phases: [
 // once, and whoever reopens the issue goes on.
 func TestGivenUp(t *testing.T) {
 	h, run := newGivenUp(t)
-	has(t, "the live comment", h.ours("progress")[0].Body, "advises to give up, which approving does")
+	has(t, "the live comment", h.ours("progress")[0].Body, "advises giving up; approving the phase ends the run")
 	small := h.say("ada", "/approve")
 	h.heard(small, "ada").end(anyCode)
 	h.signs(small, "eyes confused")

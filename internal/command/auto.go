@@ -63,7 +63,7 @@ func Analysis(d diagnosis.Diagnosis) metadata.Reason {
 }
 
 // Undiagnosed gives the reason code for an agent that was asked and gave no
-// diagnosis; told is false if the error is none of that kind.
+// diagnosis; told is false for any other error.
 func Undiagnosed(ctx context.Context, err error) (code metadata.Code, told bool) {
 	switch {
 	case errors.Is(context.Cause(ctx), engine.ErrTimeUp):

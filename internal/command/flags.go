@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// readFlags reads flags up to the next word that is none.
+// readFlags reads flags up to the first word that is not one.
 func (r *reader) readFlags() {
 	for {
 		word := r.peek()

@@ -34,7 +34,7 @@ func TestSlashHelp(t *testing.T) {
 
 func TestSlashHelpWithOtherRights(t *testing.T) {
 	roles := map[string]github.Role{"run": github.RoleAdmin}
-	for topic, want := range map[string]string{"": "| `/run` | Starts a run, or goes on with the one there is. | admin |", "run": "Least right: admin."} {
+	for topic, want := range map[string]string{"": "| `/run` | Starts a run, or goes on with the one there is. | admin |", "run": "Role needed: admin."} {
 		if got := Help("en", topic, roles); !strings.Contains(got, want) {
 			t.Errorf("help %q lacks %q:\n%s", topic, want, got)
 		}
@@ -81,7 +81,7 @@ const slashPageHead = "" +
 	"[日本語](commands.ja.md)\n\n" +
 	"A comment on an issue, or on the pull request of its run, is a command if its first\n" +
 	"line begins with one of these names, such as `/run`. `/reprise run` is the same, for where another program\n" +
-	"listens to the short name. Small and capital letters are one.\n\n" +
+	"listens to the short name. Case does not matter.\n\n" +
 	"```text\n" +
 	"/rollback design --dry-run the API has no paging\n" +
 	"It has to work for lists of any length.\n" +
@@ -92,14 +92,14 @@ const slashPageHead = "" +
 	"  them.\n" +
 	"- A flag is followed by its value, after a space or `=`. Flags come before the\n" +
 	"  text.\n" +
-	"- A character that nobody can see, in the line of a command, refuses it.\n" +
+	"- A command line with an invisible character is refused.\n" +
 	"- A comment that was edited does not count. Write a new one.\n" +
 	"- A mistake is explained in a reply, to people with the right to the command.\n" +
-	"  What is near to none of these names is not answered at all, and neither are\n" +
+	"  A first word that resembles none of these names gets no answer. Neither do\n" +
 	"  `/pause`, `/approve`, `/reject`, `/answer` and `/skip` on an issue without a\n" +
-	"  run: other programs listen to these names, too.\n\n" +
+	"  run, because other programs use those names too.\n\n" +
 	"The input `command` of the action takes the same, with or without the slash.\n\n" +
-	"The least right is a role in the repository. Greater ones include it.\n\n"
+	"\"Role needed\" is the lowest repository role that may give the command.\n\n"
 
 const slashPageHeadInJapanese = "" +
 	"# コメントのコマンド\n\n" +

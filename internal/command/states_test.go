@@ -172,7 +172,7 @@ func TestStatesPage(t *testing.T) {
 		"Without a run only `/run` does something.\n\n" +
 		"While a step is at work, `/cancel` and `/rollback` end it, and what it had changed\nis kept as a patch; the other commands, `/pause` and `/rollback --auto` too, wait for\nits end. While an agent looks for the fault, `/cancel` and a `/rollback` that names\nthe phase end that.\n\n" +
 		"The commands of the local program do the same, with these differences:\n\n" +
-		"- Where `/run` is refused, `reprise run` tells how the run stands: for what it\n  waits, with exit code 3, or that it is completed, with 0.\n" +
+		"- Where `/run` is refused, `reprise run` says what the run is waiting for (exit\n  code 3) or that it is completed (exit code 0).\n" +
 		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and what it had changed is kept as a patch.\n" +
 		"- The others that change a run are refused while another process works on it.\n" +
 		"- Nobody is asked for a role.\n")

@@ -26,8 +26,8 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 		`{"decision": null}`:   `it decided "null"`,
 		`{"decision": "rollback", "reason": "the plan is wrong"}`:                              "does not say which: the plan is wrong",
 		`{"decision": "fail", "rollback": {"phase": "plan", "step": "revise", "reason": "r"}}`: `it decided "fail"`,
-		`{"decision": "abort", "reason": "it would be wrong"}`:                                 "it advises to give up, which approving does: it would be wrong",
-		`{"abort": "it would be wrong"}`:                                                       "it advises to give up, which approving does: it would be wrong",
+		`{"decision": "abort", "reason": "it would be wrong"}`:                                 "it advises giving up; approving the phase ends the run: it would be wrong",
+		`{"abort": "it would be wrong"}`:                                                       "it advises giving up; approving the phase ends the run: it would be wrong",
 	}
 	for report, why := range tests {
 		for _, last := range []string{"plan", "tell"} {

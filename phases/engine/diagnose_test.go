@@ -226,9 +226,9 @@ func TestQuiet(t *testing.T) {
 		"no begin":    {func(r *metadata.Run) { *r = freshRun(plan); r.Status = metadata.Cancelled }, "no phase has begun"},
 		"no key": {func(r *metadata.Run) {
 			r.Phase("plan").Verdict, r.Stop.Code = nil, metadata.CredentialsMissing
-		}, "nothing stands against the work; the run is"},
+		}, "there are no open findings; the run is"},
 		"no progress": {func(r *metadata.Run) { r.Phase("plan").Verdict, r.Stop.Code = nil, metadata.NoProgress }, ""},
-		"completed":   {func(r *metadata.Run) { r.Phase("plan").Verdict, r.Status, r.Stop = nil, metadata.Completed, nil }, "nothing stands against the work; the run is completed"},
+		"completed":   {func(r *metadata.Run) { r.Phase("plan").Verdict, r.Status, r.Stop = nil, metadata.Completed, nil }, "there are no open findings; the run is completed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := s.run.Clone()
