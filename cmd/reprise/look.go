@@ -260,10 +260,10 @@ func cleanCommand(env environ.Env) *cobra.Command {
 	var yes, asJSON bool
 	c := &cobra.Command{
 		Use: "clean [--issue ID]", Short: "Remove what runs that are over have left on this machine",
-		Long: `Remove what runs have left on this machine that are completed or cancelled, or whose
-branch is gone: work trees, homes of agents, transcripts and temporary folders. What
-would go, and how much it is, is said first. Branches and records stay, so a run that
-is taken back later finds everything it needs there, but for the sessions of its agents.`,
+		Long: `Remove the work trees, homes of agents, transcripts and temporary folders of runs that are
+completed or cancelled, or whose branch is gone. It lists what would be removed, with sizes,
+before it asks. Branches and records stay, so a run that is taken back later finds everything
+it needs there, except the sessions of its agents.`,
 		Example: "  reprise clean\n  reprise clean --yes",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if id != "" && metadata.CheckID(id) != nil {
