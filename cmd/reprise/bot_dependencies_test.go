@@ -100,7 +100,7 @@ func TestSeveralRunsWaitForOneIssue(t *testing.T) {
 	woken("github-actions[bot]").end(exit.Done).wants("decision", "run", "issue", "7")
 	h.inputs["command"] = ""
 	woken("github-actions[bot]").end(exit.Done).wants("issue", "7", "status", "completed")
-	// Whoever sends it once more has nothing done.
+	// Sending the same event again changes nothing.
 	before := h.record().Revision
 	woken("eve").end(exit.Done)
 	if h.record().Revision != before {

@@ -31,11 +31,12 @@ type asked struct {
 	reviews *reviewtest.Reviews
 	// ask asks for it, and gives what starts a job for it.
 	ask func() func(more ...string) *hubJob
-	// left says what has not come of it; "" if nothing is left.
+	// left describes what is still missing; "" if the errand is done.
 	left func() string
-	// minor says the same of what a job may leave out if it says so: people do it by hand.
+	// minor describes what is missing among the things that a job may leave to people if it
+	// says so; "" if nothing is.
 	minor func() string
-	// twice says what is there too often; "" if nothing is.
+	// twice describes what was created more than once; "" if nothing was.
 	twice func() string
 }
 

@@ -330,9 +330,9 @@ func TestForgeGoesWrong(t *testing.T) {
 	goWrong(t, kinds, 5)
 }
 
-// goWrong makes the calls of a run, of a rollback and of a question go wrong
-// once in each of some ways: every call in every way, or each way at every so
-// manyth call, one further for each.
+// goWrong makes the calls of a run, of a rollback and of a question fail in each of
+// some ways. A way is tried at every nth call, beginning one call later than the way
+// before it; with n = 1 every call fails once in every way.
 func goWrong(t *testing.T, kinds []fault, every int) {
 	began := time.Now()
 	run, back := undisturbed(t)

@@ -16,7 +16,7 @@ func TestGoneJobIsFollowed(t *testing.T) {
 	followed(t, 11)
 }
 
-// followed lets a job be gone at every so manyth of its steps.
+// followed ends a job at every nth of its steps.
 func followed(t *testing.T, every int) {
 	for i, next := range []string{"the same", "an older", "a newer"} {
 		t.Run(next, func(t *testing.T) {

@@ -17,8 +17,7 @@ func TestForgeGoesDown(t *testing.T) {
 	goDown(t, 7)
 }
 
-// goDown lets the forge go down at every so manyth call, of a run and of a
-// rollback.
+// goDown makes the forge fail at every nth call of a run and of a rollback.
 func goDown(t *testing.T, every int) {
 	run, back := undisturbed(t)
 	for n := 0; n < len(run); n += every {

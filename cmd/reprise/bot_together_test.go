@@ -114,7 +114,7 @@ func TestCommandAtAnyCall(t *testing.T) {
 	atCalls(t, 9)
 }
 
-// atCalls gives a command at every so manyth call of another job.
+// atCalls gives a command at every nth call of another job.
 func atCalls(t *testing.T, every int) {
 	_, calls := undisturbed(t)
 	p := &pairs{hub: newFaulty(t), dice: chance(t)}

@@ -47,7 +47,7 @@ func bearEveryGit(t *testing.T, how string) {
 	t.Logf("%d git commands in %v", n, time.Since(began))
 }
 
-// bearAll strikes at every so manyth step of every turn, in two scenes at once.
+// bearAll strikes at every nth step of every turn, in two scenes at once.
 func bearAll(t *testing.T, what string, every, from int) {
 	t.Helper()
 	const together = 2
@@ -66,7 +66,7 @@ func bearAll(t *testing.T, what string, every, from int) {
 	}
 }
 
-// bearJobs strikes at every so manyth step of a job, in two jobs at once.
+// bearJobs strikes at every nth step of a job, in two jobs at once.
 func bearJobs(t *testing.T, what string, every, from int) {
 	t.Helper()
 	const together = 2

@@ -76,7 +76,7 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		return "", err
 	}
 	for _, file := range t.Images {
-		// One that goes on has seen them; at a comma the option would be divided.
+		// A resumed session has the images already. Codex splits the option at commas.
 		if !t.Resume && !strings.Contains(file, ",") {
 			c.Argv = append(c.Argv, "--image="+file)
 		}

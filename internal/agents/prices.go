@@ -19,7 +19,8 @@ import (
 //go:embed prices.json
 var pricesFile []byte
 
-// rate is what a model costs. Of a rare one nobody would think who names no model.
+// rate is the price of a model. A Rare one is not used to price a model that is not
+// in the table, since nobody gets it without naming it.
 type rate struct {
 	pipelines.Price
 	Long struct { // for requests with more input

@@ -108,7 +108,8 @@ func (all servers) claudeRules() (allow, deny []string) {
 	return allow, deny
 }
 
-// codexSettings are what tells Codex of them, if a tool may take so many milliseconds.
+// codexSettings configures Codex with the servers. A call of a tool may take patience,
+// in milliseconds.
 func (all servers) codexSettings(patience int64) (settings []string) {
 	for _, s := range all {
 		set := func(name string, value any) {

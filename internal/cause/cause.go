@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Cause is a code with values. The zero value is none. The words of the
-// catalogues of reasons are by the same code; a test holds them together.
+// Cause is a code with values. The zero value means no cause. The catalogues of
+// reasons have their words under the same code; a test compares them.
 type Cause struct {
 	Code   string
 	Values []any  // pairs of a name and a value: a Cause, or anything else by how it prints

@@ -226,7 +226,8 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 			d.unready = err != nil && !errors.As(err, new(*phases.Refusal))
 			d.Voice.warnOf(err)
 		}
-		// Its text says from then on that it was handed over: if it could be made ready only later, that is not so yet.
+		// The text will say that the pull request was handed over. If it could not be marked
+		// ready and nobody is told, that is not true yet.
 		if len(d.told(run)) > 0 || !d.unready {
 			body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
 			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))

@@ -66,7 +66,7 @@ func reserved(name string) bool {
 	return slices.Contains([]string{"PATH", "HOME", "SHELL", "USER", "TMPDIR", "TERM", "LANG", "IFS", "ENV", "BASH_ENV", "NODE_OPTIONS", "CI"}, name)
 }
 
-// handed reads what was handed over. No mistake says what stands in it.
+// handed parses the variable. Errors never quote its content.
 func handed(text string) (given map[string]string, problems []error) {
 	given = map[string]string{}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {

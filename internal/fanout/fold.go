@@ -161,8 +161,8 @@ func (f *folding) folder(ctx context.Context, part string, r refs.Ref) (map[stri
 	return files, err
 }
 
-// unfit says what of the code of a part its phase may not change, or that there is a
-// secret in it, as for work that was done here.
+// unfit says why a part's code cannot be taken: its phase may not change it, or it has a
+// secret. The rules are those for work that was done here.
 func (f *folding) unfit(ctx context.Context, part, head string) (why, err error) {
 	if _, err := f.w.Repo.RestoreTree(ctx, head, phases.Folder(f.w.Issue.ID)); err != nil {
 		return err, f.e.Tree.Restore(ctx)

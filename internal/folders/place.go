@@ -118,7 +118,7 @@ func CopyFile(to, from string) error {
 	return err
 }
 
-// RemoveWithin is Remove for what is not beyond a link: that is not there.
+// RemoveWithin is Remove that treats anything behind a symbolic link as absent.
 func RemoveWithin(top *os.Root, p string) error {
 	if Beyond(top, p) {
 		return nil

@@ -274,7 +274,7 @@ func (g *Gate) hold(conns ...net.Conn) bool {
 	return true
 }
 
-// drop lets go of the connections of a tunnel, of which one was a client's.
+// drop forgets the connections of a tunnel and makes room for another client.
 func (g *Gate) drop(conns ...net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -21,7 +21,8 @@ func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
 	return g.line(g.remote).do(ctx, program.Call{Dir: g.dir, Env: g.place(nil), Args: args})
 }
 
-// Exchange runs a command with the remote, of which what says which refs it is about.
+// Exchange runs a command, such as push with its flags, against the remote. The refs
+// that it is about follow the address.
 func (g *gitDir) Exchange(ctx context.Context, command []string, what ...string) ([]byte, error) {
 	address := map[bool]string{true: g.remote.push, false: g.remote.fetch}[command[0] == "push"]
 	return g.talk(ctx, append(append(command, "--end-of-options", address), what...)...)

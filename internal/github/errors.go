@@ -19,7 +19,7 @@ const (
 	NotFound    Kind = "not_found"    // it is not there, or may not be seen
 	Gone        Kind = "gone"         // it was there: deleted, or moved to another repository
 	BadToken    Kind = "bad_token"    // the token is wrong or has expired
-	Forbidden   Kind = "forbidden"    // the token has not the right
+	Forbidden   Kind = "forbidden"    // the token does not have the right
 	RateLimited Kind = "rate_limited" // too many requests; see Error.Until
 	Refused     Kind = "refused"      // any other answer between 400 and 499
 	Unavailable Kind = "unavailable"  // no connection, or an answer from 500 up

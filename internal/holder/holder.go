@@ -21,8 +21,8 @@ type Place struct {
 	Now         func() time.Time
 }
 
-// Other says that another process works on a run, or nothing. It may be told from the
-// lease that it wrote; a job that is over holds nothing any more.
+// Other describes the process that works on a run, from the lease that it wrote. It is
+// empty if nobody does, or if the lease is of a job that has ended.
 func (p Place) Other(ctx context.Context, lease *metadata.Lease) metadata.Reason {
 	if lease == nil || lease.Owner == p.Me || !p.Now().Before(lease.Expires) {
 		return ""

@@ -1006,8 +1006,8 @@ func roomOf(folder string) string {
 	return folder
 }
 
-// TestLeftOut keeps out of the program what is large, and comes back by an import that looks
-// harmless.
+// TestLeftOut keeps large packages out of the program that a harmless-looking import would
+// bring back.
 func TestLeftOut(t *testing.T) {
 	c := exec.Command("go", "list", "-deps", "./cmd/reprise")
 	c.Dir = root

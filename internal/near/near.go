@@ -1,4 +1,4 @@
-// Package near is how far a word that was typed is from one that there is.
+// Package near counts the edits between a mistyped word and a known one.
 package near
 
 // Edits counts the letters to insert, delete, replace or swap to get from a to

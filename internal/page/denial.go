@@ -17,7 +17,7 @@ type Denial struct {
 	What  string          // what was asked for, such as the command; may be empty
 	Why   metadata.Reason // where it says more than the code; may be none
 	Known bool            // it is a command, which the run as it stands does not allow
-	Kept  bool            // not for the issue: the record of the run has it, or whoever asked has not the right
+	Kept  bool            // not for the issue: the record of the run has it, or whoever asked does not have the right
 }
 
 // Words are the reason and its code, for a line.

@@ -1,5 +1,5 @@
-// Package span tells whoever follows a run of work that begins and ends on its way, such
-// as a command of git. Where nobody follows, it costs a look into a context.
+// Package span is a timed part of a run, such as a command of git, reported to whoever
+// listens. Where nobody listens, it costs a look into a context.
 package span
 
 import "context"

@@ -55,8 +55,9 @@ type Server struct {
 	limit     secondary
 	extra     map[string]func(*Desk) Result // by method and path
 
-	// Beside answers what is asked for beside the API, or says that it does not; Shown is
-	// how a text is shown to people. Both are set before the first request; nil: nothing is, and as it is.
+	// Beside answers requests that are not for the API, and reports whether it did. Shown
+	// gives the HTML in which people see a text. Both are set before the first request. If
+	// Beside is nil nothing else is answered; if Shown is nil texts are shown unchanged.
 	Beside func(w http.ResponseWriter, r *http.Request) bool
 	Shown  func(text string) (html string)
 }

@@ -75,8 +75,8 @@ func typeErrors(folder, system string) ([]string, error) {
 	return errors, nil
 }
 
-// parse reads a file. Of another module or the standard library it leaves out what functions
-// do: to check that takes most of the time, and a mistake there is none of this module.
+// parse reads a file. It drops the bodies of functions in other modules and the standard
+// library: checking them takes most of the time, and a mistake there is not this module's.
 func parse(files *token.FileSet, name string, src []byte, ours bool) (*ast.File, error) {
 	f, err := parser.ParseFile(files, name, src, parser.AllErrors|parser.SkipObjectResolution)
 	if f != nil && !ours {
