@@ -126,6 +126,9 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	fork = strings.Replace(fork, `"full_name":"acme/widget"`, `"full_name":"eve/widget"`, 1)
 	ended("workflow_run", []byte(fork)).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
 	ended("workflow_run", run1()).end(exit.Done).wants("decision", "run", "issue", "7")
+	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
+	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "success", "robot")).end(exit.Done).wants("decision", "run", "issue", "7")
+	ended("status", made.StatusPayload("reprise/issue-7", commit, "other/ci", "pending", "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
 	delete(h.inputs, "command")
 	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	if run := h.record(); !h.ready() || run.CI.Commit != commit {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -104,7 +105,11 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if o.fanOut {
 		form = form.FanOut()
 	}
-	files, err := workflow.GeneratedFiles(form, o.uses, o.agent, o.reviewer)
+	folder, err := fs.Sub(root.FS(), workflow.Folder)
+	if err != nil {
+		return err // unreachable: the name is a good one
+	}
+	files, err := workflow.GeneratedFiles(form, o.uses, workflow.Checking(folder), o.agent, o.reviewer)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func TestInitLeavesTheRepositoryAlone(t *testing.T) {
 
 // TestOwnWorkflow holds this project to what it gives to others.
 func TestOwnWorkflow(t *testing.T) {
-	files, err := workflow.GeneratedFiles(workflow.Long, workflow.LocalAction, workflow.DefaultAgent)
+	files, err := workflow.GeneratedFiles(workflow.Long, workflow.LocalAction, workflow.Checking(os.DirFS("../../"+workflow.Folder)), workflow.DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestInitKeepsAChangedLock(t *testing.T) {
 // nowhere else.
 func TestWorkflowKeys(t *testing.T) {
 	for _, agent := range slices.Sorted(maps.Keys(workflow.AgentInstalls())) {
-		text, err := workflow.Text(workflow.Long, workflow.DefaultUses(), agent)
+		text, err := workflow.Text(workflow.Long, workflow.DefaultUses(), nil, agent)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,14 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// OwnStatus is the commit status in which a run says how it stands. CI has no say by that
-// name.
-const OwnStatus = "reprise"
-
 // ofOthers leaves out what reprise itself says of a commit.
 func ofOthers(all []checks.Check) (out []checks.Check) {
 	for _, c := range all {
-		if c.Name != OwnStatus || c.Job || c.Workflow != "" {
+		if c.Name != checks.OwnStatus || c.Job || c.Workflow != "" {
 			out = append(out, c)
 		}
 	}
@@ -47,7 +43,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 	if !plan.Statuses || s.refused || commit == "" || now == s.told || s.Expired() {
 		return
 	}
-	body := map[string]any{"state": now.state, "context": OwnStatus, "description": now.text}
+	body := map[string]any{"state": now.state, "context": checks.OwnStatus, "description": now.text}
 	if link := s.Voice.Facts(run).Job; link != "" {
 		body["target_url"] = link
 	}

@@ -18,7 +18,7 @@ import (
 // What a pipeline asks of the token of a job, and the workflow does not give it, is said.
 func TestPromises(t *testing.T) {
 	text := func(form workflow.Form) string {
-		text, err := workflow.Text(form, workflow.DefaultUses(), "claude")
+		text, err := workflow.Text(form, workflow.DefaultUses(), nil, "claude")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestPromises(t *testing.T) {
 // What init writes is well, but for what the token of a job cannot do; every
 // change that matters is named.
 func TestLintWorkflow(t *testing.T) {
-	good, err := workflow.Text(workflow.Long, workflow.DefaultUses(), "claude")
+	good, err := workflow.Text(workflow.Long, workflow.DefaultUses(), nil, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestLintWorkflow(t *testing.T) {
 func TestWritten(t *testing.T) {
 	for _, agent := range []string{"claude", "codex", "gemini"} {
 		for _, uses := range []string{workflow.DefaultUses(), workflow.LocalAction, "acme/reprise@v2"} {
-			text, err := workflow.Text(workflow.Long, uses, agent)
+			text, err := workflow.Text(workflow.Long, uses, nil, agent)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func TestWritten(t *testing.T) {
 
 // A workflow that calls the jobs of reprise has to give what these need.
 func TestLintCalled(t *testing.T) {
-	good, err := workflow.Text(workflow.Short, workflow.DefaultUses(), "claude")
+	good, err := workflow.Text(workflow.Short, workflow.DefaultUses(), nil, "claude")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/generated"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workflow"
 )
 
@@ -29,7 +32,7 @@ func workflowFiles(ctx context.Context, src *git.Source) []Check {
 	case err != nil:
 		return []Check{lacking(name, err.Error(), "")}
 	}
-	found := agentPins(ctx, src, data)
+	found := append(agentPins(ctx, src, data), unawaited(ctx, src, data)...)
 	if agent, ok := written(string(data)); ok {
 		return slices.Concat([]Check{well(name, workflow.File+", as reprise init writes it for "+agent)}, found, defaultToken())
 	}
@@ -38,6 +41,26 @@ func workflowFiles(ctx context.Context, src *git.Source) []Check {
 		return []Check{well(name, workflow.File+"; it differs from what reprise init writes in nothing that is known to matter")}
 	}
 	return found
+}
+
+// unawaited names the workflows of the default branch that a push or a pull request starts,
+// and whose end starts nothing: a run that waits for one of them would wait for ever.
+func unawaited(ctx context.Context, src *git.Source, flow []byte) []Check {
+	const name = "workflow"
+	var w workflow.YAML
+	if yaml.Unmarshal(flow, &w) != nil {
+		return nil // which is said where it is looked at
+	}
+	folder, err := src.FS(ctx, definition.TrustedCommit(src), workflow.Folder)
+	if err != nil {
+		return []Check{lacking(name, err.Error(), "")}
+	}
+	there := w.Awaited()
+	missing := slices.DeleteFunc(workflow.Checking(folder), func(n string) bool { return slices.Contains(there, n) })
+	if len(missing) == 0 {
+		return nil
+	}
+	return []Check{hinted(name, fmt.Sprintf("workflow_run does not name %s: when CI has ended there, a run that waits for it does not go on by itself", text.Flat(strings.Join(missing, ", "))), "reprise init --upgrade, which names them; commit "+workflow.File+" to the default branch")}
 }
 
 // agentPins looks at the files by which the workflow installs the agent program,
@@ -85,17 +108,19 @@ func absent(src *git.Source) string {
 
 // written reports whether a workflow is word for word what init writes, and for
 // which agent.
-func written(text string) (agent string, ok bool) {
+func written(flow string) (agent string, ok bool) {
 	uses := []string{workflow.DefaultUses(), workflow.LocalAction}
-	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`uses: (\S+)`).FindAllStringSubmatch(flow, -1) {
 		uses = append(uses, strings.Replace(m[1], "/"+workflow.Jobs, "", 1))
 	}
+	var w workflow.YAML
+	_ = yaml.Unmarshal([]byte(flow), &w) // one that cannot be read is not as init writes it
 	names := slices.Sorted(maps.Keys(workflow.AgentInstalls()))
 	for _, name := range names {
 		for _, reviewer := range names {
 			for _, u := range uses {
 				for _, form := range []workflow.Form{workflow.Long, workflow.Short, workflow.Long.FanOut(), workflow.Short.FanOut()} {
-					if same, err := workflow.Text(form, u, name, reviewer); err == nil && generated.Alike(same, text) {
+					if same, err := workflow.Text(form, u, w.Awaited(), name, reviewer); err == nil && generated.Alike(same, flow) {
 						return name, true
 					}
 				}

@@ -67,6 +67,40 @@ func closedBy(who string) object {
 	return e
 }
 
+// robot is a program that reports on commits.
+var robot = object{"login": "ci[bot]", "type": "Bot"}
+
+// ranOn is the event of a workflow that has ended on a branch.
+func ranOn(branch, from string) object {
+	run := object{"head_branch": branch, "head_repository": object{"full_name": from}}
+	return object{"action": "completed", "workflow_run": run, "sender": robot}
+}
+
+// statusOn is the event of a status on the newest commit of some branches.
+func statusOn(state string, branches ...string) object {
+	on := []object{}
+	for _, b := range branches {
+		on = append(on, object{"name": b, "commit": object{"sha": "c1"}})
+	}
+	return object{"sha": "c1", "state": state, "context": "ci/build", "branches": on, "sender": robot}
+}
+
+// reviewed is the event of a review of the pull request of a branch.
+func reviewed(state, branch, from, kind, body string) object {
+	return object{
+		"action": "submitted", "sender": object{"login": "ann", "type": kind}, "review": object{"state": state, "body": body},
+		"pull_request": object{"number": 8, "head": object{"ref": branch, "repo": object{"full_name": from}}},
+	}
+}
+
+// onLine is the event of a comment on a line of the pull request of issue 7.
+func onLine(kind, body string) object {
+	e := reviewed("commented", "reprise/issue-7", repository, kind, "")
+	delete(e, "review")
+	e["action"], e["comment"] = "created", object{"body": body}
+	return e
+}
+
 func TestWorkflowStarts(t *testing.T) {
 	none := map[string]string{}
 	for _, tt := range []struct {
@@ -81,6 +115,25 @@ func TestWorkflowStarts(t *testing.T) {
 		{"label", "issues", labeled("ann", "reprise"), bothJobs},
 		{"other label", "issues", labeled("ann", "bug"), none},
 		{"closed", "issues", closedBy("ann"), bothJobs},
+		{"CI has ended", "workflow_run", ranOn("reprise/issue-7", repository), bothJobs},
+		{"CI on another branch", "workflow_run", ranOn("feature", repository), none},
+		{"CI of a fork", "workflow_run", ranOn("reprise/issue-7", "eve/widget"), none},
+		{"checks of another program", "check_suite", object{"action": "completed", "check_suite": object{"head_branch": "reprise/issue-7"}, "sender": robot}, bothJobs},
+		{"checks on another branch", "check_suite", object{"action": "completed", "check_suite": object{"head_branch": "main"}, "sender": robot}, none},
+		{"a status", "status", statusOn("success", "main", "reprise/issue-7"), bothJobs},
+		{"a status on another branch", "status", statusOn("failure", "main", "not-reprise/issue-7"), none},
+		{"a status that is not over", "status", statusOn("pending", "reprise/issue-7"), none},
+		{"a status on no branch", "status", statusOn("success"), none},
+		{"changes requested", "pull_request_review", reviewed("changes_requested", "reprise/issue-7", repository, "User", "No."), bothJobs},
+		{"an approval", "pull_request_review", reviewed("approved", "reprise/issue-7", repository, "User", ""), bothJobs},
+		{"a review that only comments", "pull_request_review", reviewed("commented", "reprise/issue-7", repository, "User", "Nice."), none},
+		{"a review with a command", "pull_request_review", reviewed("commented", "reprise/issue-7", repository, "User", "/rollback design no"), bothJobs},
+		{"a review of another pull request", "pull_request_review", reviewed("changes_requested", "feature", repository, "User", "No."), none},
+		{"a review of a fork", "pull_request_review", reviewed("changes_requested", "reprise/issue-7", "eve/widget", "User", "No."), none},
+		{"a review by a bot", "pull_request_review", reviewed("changes_requested", "reprise/issue-7", repository, "Bot", "No."), none},
+		{"a command on a line", "pull_request_review_comment", onLine("User", "/rollback design no"), bothJobs},
+		{"talk on a line", "pull_request_review_comment", onLine("User", "Why /run?"), none},
+		{"a bot on a line", "pull_request_review_comment", onLine("Bot", "/run"), none},
 		{"by hand", "workflow_dispatch", object{"inputs": object{"issue": "7", "command": "/run"}, "sender": object{"login": "ann"}}, bothJobs},
 		{"by a program", "repository_dispatch", object{"action": "reprise", "client_payload": object{"issue": "7"}, "sender": object{"login": "ann"}}, bothJobs},
 	} {

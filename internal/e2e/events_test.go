@@ -108,6 +108,8 @@ func checkEvent(t *testing.T, e wire.Event, payload json.RawMessage) {
 		want.Ran = plain.Run
 	case "check_suite":
 		want.Ran = plain.Suite
+	case "status":
+		want.Ran = payload
 	}
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("%s %s (-plain +read):\n%s", e.Name, e.Action, diff)

@@ -626,6 +626,7 @@ var rooms = map[string][]string{
 		"internal/command",
 		"internal/environ",
 		"internal/github",
+		"internal/github/checks",
 		"internal/github/wire",
 		"internal/job",
 		"internal/markdown",
@@ -892,7 +893,6 @@ var rooms = map[string][]string{
 	"internal/workflow": {
 		"internal/environ",
 		"internal/exit",
-		"internal/folders",
 		"internal/generated",
 		"go.yaml.in/yaml",
 		"golang.org/x/mod/semver",

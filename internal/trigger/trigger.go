@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/checks"
 	"github.com/reprise-ci/reprise/internal/github/wire"
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -165,6 +166,8 @@ func (t *Trigger) read(ev wire.Event, in Inputs, r Runner) *page.Denial {
 		return t.readReview(ev, in, r)
 	case ev.Name == "workflow_run" || ev.Name == "check_suite":
 		return t.readCI(ev, in)
+	case ev.Name == "status":
+		return t.readStatus(ev, in)
 	case ev.Name == "issues" && ev.Action == "closed" && ev.Issue != nil && !ev.Issue.IsPull:
 		t.CI, t.Closed, t.Number, t.Issue, t.Requested = true, ev.Issue.Number, 0, nil, command.Parse("resume", true)
 		return nil
@@ -234,13 +237,50 @@ func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 		} `json:"head_repository"`
 	}
 	err := json.Unmarshal(ev.Ran, &ran)
-	id, ok := strings.CutPrefix(ran.Branch, cmp.Or(in.Prefix, environ.BranchPrefix))
-	n, wrong := strconv.Atoi(id)
-	if err != nil || !ok || wrong != nil || n < 1 || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) {
+	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", markdown.Truncate(ran.Branch, 100))}
 	}
-	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
 	return nil
+}
+
+// readStatus reads on the branch of which run a program has given the newest commit a
+// status that says how something has ended. What reprise says of a commit itself, with
+// the token of an app, is none.
+func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
+	var given struct {
+		Commit   string `json:"sha"`
+		State    string `json:"state"`
+		Context  string `json:"context"`
+		Branches []struct {
+			Name   string `json:"name"`
+			Commit struct {
+				SHA string `json:"sha"`
+			} `json:"commit"`
+		} `json:"branches"`
+	}
+	err := json.Unmarshal(ev.Ran, &given)
+	if err != nil || given.State == "" || given.State == "pending" || given.Context == checks.OwnStatus {
+		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_status", "status", markdown.Truncate(given.Context, 100))}
+	}
+	of := ""
+	for _, b := range given.Branches {
+		if b.Commit.SHA == given.Commit && t.goOn(b.Name, in) {
+			return nil
+		}
+		of = b.Name
+	}
+	return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", markdown.Truncate(of, 100))}
+}
+
+// goOn has a run go on if a branch is that of one.
+func (t *Trigger) goOn(branch string, in Inputs) bool {
+	id, ok := strings.CutPrefix(branch, cmp.Or(in.Prefix, environ.BranchPrefix))
+	n, err := strconv.Atoi(id)
+	if !ok || err != nil || n < 1 {
+		return false
+	}
+	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)
+	return true
 }
 
 // readComment reads a command that somebody wrote.

@@ -91,7 +91,7 @@ func TestJobsInputs(t *testing.T) {
 
 // The jobs that a workflow calls are those that it would have itself.
 func TestJobsAsLong(t *testing.T) {
-	long, err := Text(Long.FanOut(), DefaultUses(), DefaultAgent)
+	long, err := Text(Long.FanOut(), DefaultUses(), nil, DefaultAgent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestJobsAsLong(t *testing.T) {
 
 // The short form asks for what the job run needs, which GitHub starts none with less of.
 func TestShortGives(t *testing.T) {
-	short, err := Text(Short, DefaultUses(), "claude", "codex")
+	short, err := Text(Short, DefaultUses(), nil, "claude", "codex")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestFormOf(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
-	if _, err := Text(Short, LocalAction, "claude"); err == nil {
+	if _, err := Text(Short, LocalAction, nil, "claude"); err == nil {
 		t.Error("the repository of the action calls another one")
 	}
 }

@@ -50,7 +50,7 @@ func TestTwoAgents(t *testing.T) {
 			if a == b {
 				continue
 			}
-			files, err := GeneratedFiles(Long, DefaultUses(), a, b)
+			files, err := GeneratedFiles(Long, DefaultUses(), nil, a, b)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -88,11 +88,12 @@ const (
 	AgentsLock = AgentsDir + "/package-lock.json"
 )
 
-// GeneratedFiles gives the workflow that calls the action uses and installs the named
-// agents, who writes and who reviews if that is another one, and of the long form the
-// files by which it installs them. The short form has them beside the action.
-func GeneratedFiles(form Form, uses string, agents ...string) ([]generated.File, error) {
-	workflow, err := Text(form, uses, agents...)
+// GeneratedFiles gives the workflow that calls the action uses, goes on with the end of
+// the awaited ones and installs the named agents, who writes and who reviews if that is
+// another one, and of the long form the files by which it installs them. The short form
+// has them beside the action.
+func GeneratedFiles(form Form, uses string, awaited []string, agents ...string) ([]generated.File, error) {
+	workflow, err := Text(form, uses, awaited, agents...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +114,10 @@ func GeneratedFiles(form Form, uses string, agents ...string) ([]generated.File,
 // actionName is what a workflow may name as an action of another repository.
 var actionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+@[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
-// Text gives the workflow that calls the action uses and installs the
-// named agents: who writes and, after it, who reviews.
-func Text(form Form, uses string, agents ...string) (string, error) {
+// Text gives the workflow that calls the action uses, is started when one of the awaited
+// workflows has ended on the branch of a run, and installs the named agents: who writes
+// and, after it, who reviews.
+func Text(form Form, uses string, awaited []string, agents ...string) (string, error) {
 	fans := form.FansOut()
 	if form = form.Plain(); form != Short && form != Long {
 		return "", exit.Usagef("--workflow %.20q: there are short and long", form)
@@ -148,11 +150,15 @@ func Text(form Form, uses string, agents ...string) (string, error) {
 		repository, version, _ := strings.Cut(uses, "@")
 		calls = repository + "/" + Jobs + "@" + version
 	}
+	lines, err := awaitedLines(awaited)
+	if err != nil {
+		return "", err
+	}
 	name := map[Form]string{Short: "short_workflow.yml", Long: "init_workflow.yml"}[form]
 	var out strings.Builder
 	err = t.ExecuteTemplate(&out, name, map[string]any{
 		"Uses": calls, "Local": uses == LocalAction, "Agents": installs, "Setup": setup, "AgentsDir": AgentsDir,
-		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans,
+		"Docs": ProjectPage + "/blob/main/docs/github.md", "Flags": flags, "FanOut": fans, "Awaited": lines,
 	})
 	return generated.Stamped(out.String(), environ.Version), err
 }

@@ -121,6 +121,16 @@ func (c *Checks) SuitePayload(branch, commit, sender string) (out []byte) {
 	return out
 }
 
+// StatusPayload is what GitHub sends when a program has given a commit a status: the event
+// status, which names the branches whose newest commit that is.
+func (c *Checks) StatusPayload(branch, commit, name, state, sender string) (out []byte) {
+	c.server.With(c.repo, func(d *githubtest.Desk) {
+		at := map[string]any{"name": branch, "commit": map[string]any{"sha": commit}, "protected": false}
+		out = d.Payload(sender, map[string]any{"id": 1, "sha": commit, "state": state, "context": name, "branches": []any{at}})
+	})
+	return out
+}
+
 // runOf makes one run of the jobs of a workflow on a commit.
 func (c *Checks) runOf(commit, workflow, branch string) *githubtest.Run {
 	run := &githubtest.Run{Attempt: 1, Status: "completed", Conclusion: "success", Branch: branch, Event: "push", Path: ".github/workflows/" + workflow, Name: workflow, Commit: commit}

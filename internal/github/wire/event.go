@@ -26,7 +26,7 @@ type Event struct {
 	Label   string            // of issues: the label that was put on or taken off
 	Inputs  map[string]string // of workflow_dispatch, and of repository_dispatch its client payload; never nil
 	Pull    *Pull             // of the events of a pull request; for other events nil
-	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent
+	Ran     json.RawMessage   // of workflow_run and check_suite: what has run, as it was sent; of status: all that was
 	Review  json.RawMessage   // of pull_request_review: the review as it was sent; of pull_request_review_comment: the comment
 }
 
@@ -53,6 +53,9 @@ func ReadEvent(name string, payload []byte) (Event, error) {
 	var err error
 	if e.Repository, err = w.Repository.name(); err != nil {
 		return e, fmt.Errorf("read the event: %w", err)
+	}
+	if name == "status" {
+		e.Ran = payload
 	}
 	e.DefaultBranch, e.Private, e.Fork = w.Repository.DefaultBranch, w.Repository.Private, w.Repository.Fork
 	if err := e.details(w); err != nil {
