@@ -30,14 +30,21 @@ printf '# Done\n' >> "$GITHUB_STEP_SUMMARY"
 exit ${CODE:-0}
 `
 
-// newWiring makes a hub with the stand-in.
+// newWiring makes a hub with the stand-in, and CI that the workflow has to name.
 func newWiring(t *testing.T) *hub {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
 	if err := os.WriteFile(program, []byte(standIn), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return newHub(t, program, "claude")
+	h := newHub(t, program, "claude")
+	h.write("repo/.github/workflows/ci.yml", "name: CI\non: pull_request\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n")
+	if out := h.reprise("init", "--workflow-only", "--force"); out.code != 0 {
+		t.Fatalf("init: %s%s", out.stdout, out.stderr)
+	}
+	h.checkOutHere()
+	h.publish("Name CI in it")
+	return h
 }
 
 type object = map[string]any
@@ -150,7 +157,7 @@ func TestWorkflowStarts(t *testing.T) {
 func TestWorkflowJobs(t *testing.T) {
 	h := newWiring(t)
 	d := h.deliver("issue_comment", said("ann", "User", "/run"))
-	if d.code != 0 || !strings.Contains(d.log, "run: has Add the workflow of reprise\n") {
+	if d.code != 0 || !strings.Contains(d.log, "run: has Name CI in it\n") {
 		t.Errorf("exit code %d\n%s", d.code, d.log)
 	}
 	gate, work := h.environOf("gate"), h.environOf("work")
