@@ -14,6 +14,7 @@ import (
 func TestJobThatIsGone(t *testing.T) {
 	h := newStage(t, strings.Replace(twoSteps, `{name: "plan", goal: "Plan.", review: false}`, `{name: "plan", goal: "Plan.", access: "tree", review: false}`, 1))
 	h.write("home/plan-execute", changesCode)
+	h.inputs["notify"] = "commander"
 	j, _ := h.working()
 	j.kill(true)
 	before, tip := h.ours("progress"), h.tip()
@@ -35,10 +36,22 @@ func TestJobThatIsGone(t *testing.T) {
 	if len(pulls) != 1 || strings.Contains(pulls[0].Body, "is at work on this") {
 		t.Errorf("the draft is %+v", pulls)
 	}
+	end("9001").wants("decision", "replied", "reason-code", "cancelled") // as a job that is started again
+	stops := h.ours("stop")
+	if len(stops) != 1 {
+		t.Fatalf("people are told so: %+v", stops)
+	}
+	has(t, "the word of it", stops[0].Body, "@ada", "Interrupted", "`/resume`")
 	delete(h.inputs, "command")
 	delete(h.inputs, "issue")
 	h.write("home/go-on", "")
 	h.comment("ada", "/resume", "GITHUB_RUN_ID=9001", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("status", "completed")
+	if stops = h.ours("stop"); len(stops) != 2 || stops[0].Minimized != "OUTDATED" || stops[1].Minimized != "" || h.record().GitHubIntegration.NoticeCommentID != stops[1].ID {
+		t.Errorf("people are told at the end: %+v", stops)
+	}
 	h.inputs["command"], h.inputs["issue"] = workflow.EndOnly, fmt.Sprint(hubIssue)
 	end("9001").wants("decision", "ignored", "reason-code", "no_trigger")
+	if len(h.ours("stop")) != 2 {
+		t.Error("a job that ended in good order is told of")
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -298,5 +299,28 @@ func askedOnPull(t *testing.T) *asked {
 	}
 	a.left = func() string { return first(answers() > 0, "the answer") }
 	a.twice = func() string { return first(answers() < 2, "there are two answers") }
+	return a
+}
+
+// A job was killed, and another one of the same run of the workflow tells of it.
+func askedOfGone(t *testing.T) *asked {
+	a := newAsked(t, twoSteps)
+	a.dead = true
+	j, _ := a.working()
+	j.kill(true)
+	number := 9000 + a.jobs
+	a.ask = func() func(...string) *hubJob {
+		a.inputs["command"], a.inputs["issue"] = workflow.EndOnly, fmt.Sprint(hubIssue)
+		return func(more ...string) *hubJob {
+			return a.start("issue_comment", "ada", []byte("{}"), append(more, fmt.Sprintf("GITHUB_RUN_ID=%d", number), "GITHUB_RUN_ATTEMPT=1")...)
+		}
+	}
+	a.left = func() string {
+		live, stops := a.ours("progress"), a.ours("stop")
+		return first(
+			len(live) == 1 && strings.Contains(live[0].Body, "Interrupted"), "that the live comment says so",
+			len(stops) > 0 && strings.Contains(stops[0].Body, "@ada"), "word of it",
+		)
+	}
 	return a
 }

@@ -38,6 +38,8 @@ type asked struct {
 	minor func() string
 	// twice describes what was created more than once; "" if nothing was.
 	twice func() string
+	// dead says that the job which has the run was killed.
+	dead bool
 }
 
 // errands are all of them.
@@ -54,6 +56,7 @@ func errands() []errand {
 		{"ci is red", askedRedCI},
 		{"ci is green", askedGreenCI},
 		{"pull", askedOnPull},
+		{"gone", askedOfGone},
 	}
 }
 
@@ -161,7 +164,7 @@ func (a *asked) once() string {
 	return first(
 		len(a.ours("progress")) <= 1, "there are several live comments",
 		len(a.forge.Pulls(hubRepo)) <= 1, "there are several pull requests",
-		run.Execution.Lease == nil, "the run is somebody's",
+		a.dead || run.Execution.Lease == nil, "the run is somebody's",
 	)
 }
 

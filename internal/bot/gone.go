@@ -13,9 +13,9 @@ import (
 )
 
 // tellGone has the live comment and the pull request say that the job which had the
-// run is gone, if it was one of the same run of the workflow and the record still has
-// the run at work in its name. Nothing is committed: the next job takes the run over,
-// from the record as it is. It needs no checkout.
+// run is gone, and tells people of it in a new comment, if it was one of the same run of
+// the workflow and the record still has the run at work in its name. Nothing is committed:
+// the next job takes the run over, from the record as it is. It needs no checkout.
 func tellGone(ctx context.Context, b *bot) jobEnd {
 	plan, run, err := b.voice.known(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,6 +29,7 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 	b.voice.about = subject{plan: plan, run: run, began: true}
 	b.voice.flush(run)
 	d := newDelivery(b.place, b.voice)
+	d.TellStop(ctx, plan, &run)
 	d.FindPull(ctx, &run)
 	d.KeepDraft(ctx, plan, run)
 	return jobEnd{decision: replied, Denial: page.Denial{Code: metadata.RunCancelled, Why: run.Stop.Why}}

@@ -114,6 +114,7 @@ func (b *bot) open(ctx context.Context) (*jobEnd, error) {
 	b.lease.orphan = w.Run.Execution.Lease != nil
 	b.engine.StaleLease = b.lease.orphan
 	if b.lease.orphan {
+		b.delivery.FindGone(ctx, &w.Run)
 		run, err := fanout.Fold(ctx, w, b.engine, b.voice.warn)
 		b.keep(run)
 		return nil, err

@@ -50,6 +50,27 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
+// FindGone notes in the record the comment that tells people that the job which had the
+// run is gone, if another one has written it: the word of the next stop folds it.
+func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
+	stop, ok := page.GoneOf(*run)
+	if !ok || run.Status != metadata.Running || len(d.told(*run)) == 0 || run.GitHubIntegration.NoticeFor == stop.Key {
+		return
+	}
+	thread := d.GitHub.Thread(d.Owner, d.Name, d.Issue)
+	before, err := d.before(ctx, thread, *run)
+	if err != nil {
+		d.Voice.Warn(err)
+		return
+	}
+	c, found, err := thread.Find(ctx, page.NoticeMarker(run.IssueNumber, stop), before.CreatedAt)
+	if err != nil {
+		d.Voice.Warn(err)
+	} else if found {
+		run.GitHubIntegration.NoticeCommentID, run.GitHubIntegration.NoticeFor = c.ID, stop.Key
+	}
+}
+
 var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
 // told are the people that are mentioned: of programs there is nobody to tell.

@@ -44,6 +44,17 @@ func (t *Thread) Post(ctx context.Context, marker, body string, since time.Time)
 	return c, nil // also where a list lags behind
 }
 
+// Find looks for the comment of our own that begins with marker and that was written or
+// changed since a time, as Post does. Where it cannot be known which account is ours, none
+// is found.
+func (t *Thread) Find(ctx context.Context, marker string, since time.Time) (wire.Comment, bool, error) {
+	c, found, err := t.find(ctx, marker, since)
+	if errors.Is(err, errNobody) {
+		err = nil
+	}
+	return c, found, err
+}
+
 // find looks for the comment of our own that begins with marker. A marker alone
 // proves nothing: anybody can write one. Of several that were made at once, the
 // oldest stays, and whoever sees the others takes them away: their own maker may

@@ -25,6 +25,8 @@ type Stop struct {
 func StopOf(run metadata.Run) (s Stop, ok bool) {
 	attempts := len(run.Attempts)
 	switch {
+	case run.Stop != nil && run.Stop.Why.Code() == "job_gone":
+		return GoneOf(run)
 	case run.Status == metadata.Completed && attempts > 0 && run.Attempts[attempts-1].EndedAt != nil:
 		key, at := fmt.Sprintf("completed-%d-%d", attempts, len(run.RollbackHistory)), *run.Attempts[attempts-1].EndedAt
 		if n := len(run.Merges); n > 0 { // a base that was brought in later needs no agent
@@ -40,6 +42,17 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 		}
 	}
 	return Stop{fmt.Sprintf("%s-%d", run.Stop.Code, run.Stop.At.UnixMilli()), run.Stop.At}, true
+}
+
+// GoneOf gives the stop of a run whose job is gone without a word, as told by the lease
+// that this has left in the record: another job tells people of it, and the next one, which
+// has the same record, knows that comment again. ok is false where there is no lease.
+func GoneOf(run metadata.Run) (s Stop, ok bool) {
+	lease := run.Execution.Lease
+	if lease == nil {
+		return Stop{}, false
+	}
+	return Stop{fmt.Sprintf("gone-%d", lease.Expires.UnixMilli()), run.UpdatedAt}, true
 }
 
 // NoticeMarker is the first line of the comment that tells people of a stop.
