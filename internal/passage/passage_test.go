@@ -221,26 +221,40 @@ func TestTroubleThatPassed(t *testing.T) {
 	}
 }
 
+// What a program says counts where it is about what came through, and never where it is
+// less: whoever breaks one answer off, or calls output cached input, hides nothing by it.
 func TestWhoseFiguresCount(t *testing.T) {
 	seen := gate.Report{Turns: 2, USD: 0.5, Usage: map[string]gate.Usage{"small": {Tokens: gate.Tokens{Input: 10}}, "large": {Tokens: gate.Tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
 	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true}
-	near, far := metadata.Usage{InputTokens: 970, USD: 0.4, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
-	searched, priced, dearer := seen, near, near
-	searched.Extra, priced.Estimated, dearer.Estimated, dearer.USD = 0.25, true, true, 0.65
-	broken := gate.Report{Usage: map[string]gate.Usage{"m": {Tokens: gate.Tokens{Input: 10}, Estimated: true}}}
+	near, far := metadata.Usage{InputTokens: 680, CachedTokens: 195, OutputTokens: 98, USD: 0.6, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
+	hidden, uncached := metadata.Usage{InputTokens: 700, CachedTokens: 245, OutputTokens: 55, USD: 0.6}, metadata.Usage{InputTokens: 640, CachedTokens: 260, OutputTokens: 100, USD: 0.6}
+	with := func(u metadata.Usage, usd float64, estimated bool) metadata.Usage {
+		u.USD, u.Estimated = usd, estimated
+		return u
+	}
+	searched, broken, brokenMore := seen, seen, metadata.Usage{InputTokens: 2000, OutputTokens: 200, USD: 0.7}
+	searched.Extra = 0.25
+	broken.Usage = map[string]gate.Usage{"small": {Tokens: gate.Tokens{Input: 10}, Estimated: true}, "large": seen.Usage["large"]}
 	for name, tt := range map[string]struct {
 		seen      gate.Report
 		own, want metadata.Usage
 		warnings  int
 	}{
-		"it gives none":       {seen, metadata.Usage{}, gates, 0},
-		"about the same":      {seen, near, near, 0},
-		"others":              {seen, far, gates, 1},
-		"nothing was seen":    {gate.Report{}, far, far, 0},
-		"not all was counted": {broken, far, far, 1},
-		"not all, and no own": {broken, metadata.Usage{}, metadata.Usage{InputTokens: 10}, 1},
-		"with a search":       {searched, priced, dearer, 0},
-		"knows of the search": {searched, near, near, 0},
+		"it gives none":                 {seen, metadata.Usage{}, gates, 0},
+		"about the same":                {seen, near, near, 0},
+		"others":                        {seen, far, gates, 1},
+		"output that it calls cached":   {seen, hidden, gates, 1},
+		"input that it calls cached":    {seen, uncached, gates, 1},
+		"the same for less":             {seen, with(near, 0.1, false), with(near, 0.5, true), 1},
+		"the same for a little less":    {seen, with(near, 0.49, false), with(near, 0.5, true), 0},
+		"nothing was seen":              {gate.Report{}, far, far, 0},
+		"one broke off, and it is less": {broken, far, gates, 1},
+		"one broke off, and it is more": {broken, brokenMore, brokenMore, 0},
+		"more, and for less":            {broken, with(brokenMore, 0.3, false), with(brokenMore, 0.5, true), 1},
+		"one broke off, and no own":     {broken, metadata.Usage{}, gates, 1},
+		"with a search":                 {searched, with(near, 0.4, true), with(near, 0.65, true), 0},
+		"knows of the search":           {searched, near, near, 0},
+		"long prompts":                  {seen, with(near, 0.2, true), with(near, 0.5, true), 0},
 	} {
 		r := engine.Result{Usage: tt.own}
 		settleUsage("x", tt.seen, &r)
@@ -249,6 +263,9 @@ func TestWhoseFiguresCount(t *testing.T) {
 		}
 		if name == "it gives none" && r.Model != "large" {
 			t.Errorf("the model is %q", r.Model)
+		}
+		if r.Usage.USD < tt.seen.USD {
+			t.Errorf("%s: $%v, and $%v came through", name, r.Usage.USD, tt.seen.USD)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package passage
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -78,44 +77,85 @@ func usageOf(t gate.Tokens) metadata.Usage {
 // tolerance is by how much the figures of a program and of its gate may differ.
 const tolerance = 0.05
 
-// settleUsage takes the gate's figures where the program gives none, or others.
+// settleUsage takes the gate's figures where the program gives none, or others. What a
+// program says may be made up, and a program that breaks its requests off would choose
+// by that who counts; so nothing is taken that is less than what came through.
 func settleUsage(agent string, seen gate.Report, r *engine.Result) {
-	total, largest, estimated := gate.Tokens{}, int64(-1), false
-	for _, model := range slices.Sorted(maps.Keys(seen.Usage)) {
-		u := seen.Usage[model]
-		total, estimated = total.Add(u.Tokens), estimated || u.Estimated
-		if sum := sumOf(usageOf(u.Tokens)); sum > largest {
-			largest = sum
-			if r.Model == "" {
-				r.Model = model
-			}
+	total, estimated := totalOf(seen)
+	if r.Model == "" {
+		r.Model = mostUsed(seen)
+	}
+	ours, theirs := usageOf(total), r.Usage
+	if theirs.Estimated { // by prices of tokens, which do not have what else the gate has seen
+		r.Usage.USD += seen.Extra
+	}
+	switch {
+	case sumOf(ours) == 0, agree(theirs, ours), estimated && covers(theirs, ours):
+	case sumOf(theirs) == 0:
+		if estimated {
+			r.Warnings = append(r.Warnings, "some answers did not say what they used; it was worked out from how long they are")
 		}
-	}
-	ours, theirs := sumOf(usageOf(total)), sumOf(r.Usage)
-	if ours == 0 || theirs > 0 && math.Abs(float64(ours-theirs)) <= tolerance*float64(max(ours, theirs)) {
-		if r.Usage.Estimated { // by prices of tokens, which the program itself knows better
-			// Only the gate knows how long each prompt was, and what caches were written.
-			r.Usage.USD = max(r.Usage.USD+seen.Extra, seen.USD)
-		}
-		return
-	}
-	if estimated && theirs == 0 {
-		r.Warnings = append(r.Warnings, "some answers did not say what they used; it was worked out from how long they are")
-	}
-	if theirs > 0 {
+		takeOurs(r, ours, seen)
+	default:
 		counts := "what came through counts"
 		if estimated {
-			counts = "what it says counts, as some answers broke off"
+			counts += ", of which some is worked out, as answers broke off"
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it used %d tokens, and answers with %d came through; %s", agent, theirs, ours, counts))
-		if estimated {
-			return
-		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it used %s, and answers with %s came through; %s", agent, tokensIn(theirs), tokensIn(ours), counts))
+		takeOurs(r, ours, seen)
 	}
+	if cents := seen.USD - r.Usage.USD; cents > 1e-9 { // less is how sums are rounded
+		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", agent, theirs.USD, seen.USD))
+		}
+		r.Usage.USD, r.Usage.Estimated = seen.USD, true
+	}
+}
+
+// takeOurs has the gate's figures count.
+func takeOurs(r *engine.Result, ours metadata.Usage, seen gate.Report) {
 	turns := max(r.Usage.Turns, seen.Turns)
-	r.Usage = usageOf(total)
+	r.Usage = ours
 	r.Usage.USD, r.Usage.Turns = seen.USD, turns
 	r.Usage.Estimated = r.Usage.USD > 0
+}
+
+// totalOf adds up what came through. Some of it may be worked out.
+func totalOf(seen gate.Report) (total gate.Tokens, estimated bool) {
+	for _, u := range seen.Usage {
+		total, estimated = total.Add(u.Tokens), estimated || u.Estimated
+	}
+	return total, estimated
+}
+
+// mostUsed is the model with the most tokens.
+func mostUsed(seen gate.Report) (model string) {
+	largest := int64(-1)
+	for _, name := range slices.Sorted(maps.Keys(seen.Usage)) {
+		if sum := sumOf(usageOf(seen.Usage[name].Tokens)); sum > largest {
+			model, largest = name, sum
+		}
+	}
+	return model
+}
+
+// agree reports whether a program's figures are about those of its gate.
+func agree(theirs, ours metadata.Usage) bool {
+	return covers(theirs, ours) && float64(sumOf(theirs)-sumOf(ours)) <= tolerance*float64(sumOf(theirs))
+}
+
+// covers reports whether a program's figures are no less than those of its gate: not in
+// sum, and not by saying that dear tokens were cheap ones, which output and what was not
+// cached would be.
+func covers(theirs, ours metadata.Usage) bool {
+	enough := func(theirs, ours int64) bool { return float64(ours-theirs) <= tolerance*float64(ours) }
+	return enough(sumOf(theirs), sumOf(ours)) && enough(theirs.OutputTokens, ours.OutputTokens) &&
+		enough(theirs.OutputTokens+theirs.InputTokens, ours.OutputTokens+ours.InputTokens)
+}
+
+// tokensIn says how many tokens a usage has, and of which kind.
+func tokensIn(u metadata.Usage) string {
+	return fmt.Sprintf("%d tokens (%d of output)", sumOf(u), u.OutputTokens)
 }
 
 func sumOf(u metadata.Usage) int64 { return u.InputTokens + u.CachedTokens + u.OutputTokens }
