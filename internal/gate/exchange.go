@@ -3,6 +3,8 @@ package gate
 import (
 	"cmp"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -86,8 +88,30 @@ func (x *exchange) claim() {
 	if x.entry == nil || !x.whole || x.goesOn {
 		return
 	}
-	most := Tokens{Input: x.sent / bytesPerToken, Output: cmp.Or(x.longest, longestAnswer) * max(1, x.answersTo)}
+	most := Tokens{Input: x.sent / bytesPerToken, Output: x.allowed()}
 	x.gate.ledger.claim(x.entry, x.bill(x.asked, most, 0).usd)
+}
+
+// allowed is how many tokens all that is answered may have. The lock is held.
+func (x *exchange) allowed() int64 {
+	return cmp.Or(x.longest, longestAnswer) * max(1, x.answersTo)
+}
+
+// fastestModel is how many tokens no model makes in a second.
+const fastestModel = 1000
+
+// unseen is how many tokens an answer may have come to that ended before it said so. What
+// a model thinks is in no stream of OpenAI, and of others only a part or a summary. A stream
+// ends with its connection, and so does a provider that breaks off; a whole answer may be
+// made to its end for a client that left.
+func (x *exchange) unseen(end error) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	stream := x.streams || x.meter != nil && x.meter.stream
+	if !stream && errors.Is(end, context.Canceled) {
+		return x.allowed()
+	}
+	return min(x.allowed(), time.Since(x.began).Milliseconds()*fastestModel/1000)
 }
 
 type exchangeKey struct{}
@@ -113,18 +137,23 @@ func (x *exchange) fail(w http.ResponseWriter) {
 	x.status = why.status
 	x.answers.write([]byte(why.message))
 	x.provider.API.fail(w, why.status, "refused", why.message)
-	x.end(false)
+	x.end(context.Canceled)
 }
 
-// end counts what the answer used and writes the transcript. Only the first time counts.
-func (x *exchange) end(whole bool) {
+// end counts what the answer used and writes the transcript. It ended with io.EOF if it
+// is whole, and with context.Canceled if the client left. Only the first time counts.
+func (x *exchange) end(how error) {
 	x.ended.Do(func() {
 		m := x.meter
 		if m == nil { // no answer began; a provider that has the whole request may work on it
 			m = newMeter(x.provider.API, false)
 		}
 		sent, _ := x.request()
-		t, estimated := m.settle(sent, whole)
+		unseen := int64(0)
+		if how != io.EOF {
+			unseen = x.unseen(how)
+		}
+		t, estimated := m.settle(sent, how == io.EOF, unseen)
 		x.gate.ledger.settle(x.entry, Usage{1, t, estimated}, x.model(), x.costs(t, m.toolsUsed()))
 		if x.gate.transcript.to != nil {
 			x.gate.transcript.add(x.text())
@@ -197,14 +226,14 @@ func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if res.Header.Get("Content-Encoding") == "gzip" {
 		see, over = unzip(x.see)
 	}
-	return &tap{body: res.Body, see: see, over: func(whole bool) { over(); x.end(whole) }}
+	return &tap{body: res.Body, see: see, over: func(how error) { over(); x.end(how) }}
 }
 
 // tap shows what is read from a body.
 type tap struct {
 	body io.ReadCloser
 	see  func([]byte)
-	over func(whole bool)
+	over func(how error) // io.EOF: to its end
 	once sync.Once
 }
 
@@ -214,13 +243,13 @@ func (t *tap) Read(p []byte) (int, error) {
 		t.see(p[:n])
 	}
 	if err != nil {
-		t.once.Do(func() { t.over(err == io.EOF) })
+		t.once.Do(func() { t.over(err) })
 	}
 	return n, err
 }
 
 func (t *tap) Close() error {
-	t.once.Do(func() { t.over(false) })
+	t.once.Do(func() { t.over(context.Canceled) })
 	return t.body.Close()
 }
 

@@ -37,7 +37,7 @@ var requestFields = map[API]fields{
 		"tools.model": helper, "speed": tier, "inference_geo": tier,
 		"messages.content.source.url": address, "messages.content.content.source.url": address,
 		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
-		"max_tokens": longest,
+		"max_tokens": longest, "stream": streams,
 	}),
 	OpenAI: ofGateways(fields{
 		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,

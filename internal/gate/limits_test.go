@@ -345,7 +345,7 @@ func TestLeavingIsATurn(t *testing.T) {
 		x := &exchange{gate: g, provider: g.providers["openai"], arrived: tt.arrived}
 		x.entry, _ = g.ledger.admit(t.Context(), "openai")
 		g.unanswered(httptest.NewRecorder(), x, tt.err)
-		x.end(false)
+		x.end(context.Canceled)
 		if got := g.Report().Turns; got != tt.turns {
 			t.Errorf("%+v: %d turns", tt, got)
 		}

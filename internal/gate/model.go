@@ -98,7 +98,7 @@ func (g *Gate) pass(w http.ResponseWriter, r *http.Request, x *exchange) {
 // askProvider has the provider answer.
 func (g *Gate) askProvider(w http.ResponseWriter, r *http.Request, x *exchange) {
 	// Also when the client leaves in the middle, by which the proxy ends with a panic.
-	defer x.end(false)
+	defer x.end(context.Canceled)
 	ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), exchangeKey{}, x), &httptrace.ClientTrace{WroteRequest: x.wrote})
 	x.provider.proxy.ServeHTTP(w, r.WithContext(ctx))
 }
@@ -207,6 +207,7 @@ func (g *Gate) unanswered(w http.ResponseWriter, x *exchange, err error) {
 	case !left: // who leaves has had a turn all the same, or leaving would be a way to have no end of them
 		g.ledger.lose(x.entry) // it may have cost something all the same
 	}
+	x.end(err)
 	if left {
 		return
 	}

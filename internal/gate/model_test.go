@@ -313,6 +313,44 @@ func TestAClientThatLeavesBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// A client that leaves a stream while the model thinks, or a whole answer before it is
+// there, has used what was claimed for it, whatever the protocol.
+func TestLeavingHidesNoThinking(t *testing.T) {
+	for name, tt := range map[string]struct {
+		api  API
+		body string
+		want int64 // at least
+	}{
+		"a stream of OpenAI": {OpenAI, `{"model":"m","stream":true,"max_output_tokens":20}`, 20},
+		"of Anthropic":       {Anthropic, `{"model":"m","stream":true,"max_tokens":20}`, 20},
+		"whole":              {OpenAI, `{"model":"m","max_output_tokens":70000}`, 70_000},
+	} {
+		came := make(chan struct{})
+		g := before(t, tt.api, Config{}, func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			if strings.Contains(tt.body, "stream") {
+				stream(w, "data: {\"type\":\"response.created\",\"response\":{\"model\":\"m\"}}\n\n")
+				w.(http.Flusher).Flush()
+			}
+			time.Sleep(50 * time.Millisecond) // enough for more tokens than are allowed
+			close(came)
+			<-r.Context().Done()
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		r, _ := http.NewRequestWithContext(ctx, "POST", g.URL(string(tt.api))+map[API]string{OpenAI: "/responses", Anthropic: "/v1/messages"}[tt.api], strings.NewReader(tt.body))
+		r.Header.Set("X-Api-Key", g.Placeholder())
+		go func() { <-came; cancel() }()
+		if res, err := http.DefaultClient.Do(r); err == nil {
+			io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+		}
+		g.server.Shutdown(t.Context())
+		if u := g.Close().Usage["m"]; u.Tokens.Output != tt.want || !u.Estimated {
+			t.Errorf("%s: %+v, want %d tokens of output", name, u, tt.want)
+		}
+	}
+}
+
 // The provider may begin to answer while the last of the request is still being sent.
 func TestLongRequestsAndAnswersAreWhole(t *testing.T) {
 	text := strings.Repeat(": a comment\n", 20<<10) + responsesStream

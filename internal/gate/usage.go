@@ -138,14 +138,19 @@ const bytesPerToken = 3
 
 // settle gives what was used by an answer that is over. What it did not say,
 // because it broke off or is silent about it, is worked out from the length of the
-// request and of the answer.
-func (m *meter) settle(request int64, whole bool) (t Tokens, estimated bool) {
+// request and of the answer; one that broke off before it said so counts as no less than
+// what may have been made unseen.
+func (m *meter) settle(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
 	m.json.end()
 	t = m.tokens()
 	if !m.seen[ofInput] {
 		t.Input, estimated = request/bytesPerToken, true
 	}
-	if said := m.words / bytesPerToken; !m.seen[ofOutput] || !whole && said > t.Output {
+	said := m.words / bytesPerToken
+	if !whole && !m.seen[ofOutput] {
+		said = max(said, unseen)
+	}
+	if !m.seen[ofOutput] || !whole && said > t.Output {
 		t.Output, estimated = max(t.Output, said), true
 	}
 	return t, estimated

@@ -1,8 +1,11 @@
 package gate
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -79,7 +82,7 @@ func TestMeter(t *testing.T) {
 				for p := range bytesOf(tt.text, size) {
 					m.write(p)
 				}
-				got, estimated := m.settle(300, true)
+				got, estimated := m.settle(300, true, 1000)
 				if got != tt.want || estimated != tt.estimated || m.model != tt.model {
 					t.Errorf("in pieces of %d: %+v, estimated %v, of %q; want %+v, %v, %q", size, got, estimated, m.model, tt.want, tt.estimated, tt.model)
 				}
@@ -92,9 +95,48 @@ func TestMeter(t *testing.T) {
 func TestMeterOfHalfAnAnswer(t *testing.T) {
 	m := newMeter(Anthropic, true)
 	m.write([]byte(anthropicStream[:len(anthropicStream)*2/3]))
-	got, estimated := m.settle(300, false)
+	got, estimated := m.settle(300, false, 1)
 	if want := (Tokens{10, 20, 30, m.words / bytesPerToken, 0}); got != want || !estimated || m.words == 0 {
 		t.Errorf("%+v, estimated %v, want %+v", got, estimated, want)
+	}
+}
+
+// What a model thinks is not in what it says. An answer that broke off before it told
+// what it used counts with what it may have come to: a stream by the time that it took,
+// and a whole one that the client did not wait for as it was allowed to be.
+func TestWhatIsThoughtUnseen(t *testing.T) {
+	ago := time.Now().Add(-2 * time.Second)
+	for name, tt := range map[string]struct {
+		x        *exchange
+		end      error
+		min, max int64
+	}{
+		"a stream that a client left":       {&exchange{began: ago, streams: true}, context.Canceled, 2000, 20_000},
+		"a short one":                       {&exchange{began: ago, streams: true, longest: 30}, context.Canceled, 30, 30},
+		"several":                           {&exchange{began: ago, streams: true, longest: 30, answersTo: 3}, context.Canceled, 90, 90},
+		"one that is seen to be a stream":   {&exchange{began: ago, meter: newMeter(OpenAI, true)}, context.Canceled, 2000, 20_000},
+		"a whole one that a client left":    {&exchange{began: ago}, context.Canceled, longestAnswer, longestAnswer},
+		"the same, of a known length":       {&exchange{began: ago, longest: 4000}, context.Canceled, 4000, 4000},
+		"a whole one that a provider ended": {&exchange{began: ago}, io.ErrUnexpectedEOF, 2000, 20_000},
+	} {
+		if got := tt.x.unseen(tt.end); got < tt.min || got > tt.max {
+			t.Errorf("%s: %d tokens, want %d to %d", name, got, tt.min, tt.max)
+		}
+	}
+	for name, tt := range map[string]struct {
+		text  string
+		whole bool
+		want  int64
+	}{
+		"cut before the usage":   {responsesStream[:strings.Index(responsesStream, "data: {\"type\":\"response.completed")], false, 500},
+		"cut after the usage":    {responsesStream, false, 40},
+		"whole, and said little": {chatUnsaid, true, 10},
+	} {
+		m := newMeter(OpenAI, true)
+		m.write([]byte(tt.text))
+		if got, _ := m.settle(0, tt.whole, 500); got.Output != tt.want {
+			t.Errorf("%s: %d tokens of output, want %d", name, got.Output, tt.want)
+		}
 	}
 }
 
