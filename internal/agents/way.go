@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -50,7 +51,12 @@ func (s *said) hear(c cli, t *passage.Trouble) {
 	if s.trouble == nil {
 		s.trouble = err
 	}
-	if t.Ends && s.failed == nil && !s.done {
+	var gone *SessionGone
+	vague := func(c metadata.Class) bool { return c == metadata.Crash || c == metadata.Network }
+	switch {
+	case s.failed == nil && t.Ends && !s.done:
 		s.failed = err
+	case s.failed != nil && vague(s.failed.Class) && !errors.As(s.failed, &gone): // it did not say why
+		s.failed.Class, s.failed.RetryAfter = err.Class, err.RetryAfter
 	}
 }

@@ -181,6 +181,24 @@ func TestServiceErrors(t *testing.T) {
 	}
 }
 
+// Programs try for minutes where a service has no room and does not say for how long.
+func TestNoRoomEndsTheCallSoon(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{429, 529} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			each(t, func(t *testing.T, use string) {
+				p := newPlace(t)
+				p.says(m.Always(m.Fail(status)))
+				began := time.Now()
+				ae := p.fail(use, p.task(pipelines.AccessArtifacts), metadata.RateLimited)
+				if n := len(p.model.Requests()); n > 4 || n >= 3 && ae.RetryAfter < 30*time.Second || time.Since(began) > 25*time.Second {
+					t.Errorf("after %d requests and %v: %+v", n, time.Since(began), ae)
+				}
+			})
+		})
+	}
+}
+
 // One error on the way is the program's own business.
 func TestGoesOnAfterAPassingError(t *testing.T) {
 	t.Parallel()

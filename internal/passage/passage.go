@@ -53,6 +53,7 @@ type Passage struct {
 
 	mu       sync.Mutex
 	answered bool // a model has begun to answer
+	full     int  // answers in a row that there is no room
 	last     *Trouble
 }
 
@@ -66,6 +67,18 @@ type Trouble struct {
 // Patience is how long a wait may be that is not worth starting over for, where
 // nothing has been done yet.
 const Patience = 10 * time.Second
+
+// How often in a row a service may have no room before the call is ended: few times
+// where nothing has been done yet, and otherwise about as often as programs try again by
+// themselves, as what was done would be lost.
+const (
+	fullAtFirst = 3
+	fullLater   = 10
+)
+
+// respite is the least time after which a call is tried again whose service had no
+// room all these times.
+const respite = 30 * time.Second
 
 // Open opens a gate for a call, which Close closes.
 func Open(c Call) (*Passage, error) {
@@ -150,22 +163,39 @@ func (p *Passage) hear(e gate.Event) {
 	defer p.mu.Unlock()
 	switch e.Kind {
 	case gate.Answered:
-		p.answered = true
+		p.answered, p.full = true, 0
 		if p.last != nil && !p.last.Ends {
 			p.last = nil // it got over it
 		}
 	case gate.Throttled, gate.Unknown:
-		if p.last != nil && p.last.Ends {
-			return
-		}
-		// Before anything was done nothing is lost, and somebody else may have room.
-		hopeless := e.Kind == gate.Unknown || e.RetryAfter >= Patience && !p.answered
-		p.last = &Trouble{Status: e.Status, RetryAfter: e.RetryAfter, Ends: hopeless}
-		if hopeless {
-			p.do(process.GiveUp)
-		}
+		p.refused(e)
 	case gate.LimitEnded:
 		p.do(process.Done) // the program has a little time to say what it did
+	}
+}
+
+// refused hears that a service does not answer. The lock is held.
+func (p *Passage) refused(e gate.Event) {
+	if p.last != nil && p.last.Ends {
+		return
+	}
+	p.last = &Trouble{Status: e.Status, RetryAfter: e.RetryAfter}
+	if e.Kind == gate.Throttled {
+		p.full++
+		most := fullAtFirst
+		if p.answered {
+			most = fullLater
+		}
+		if p.full >= most {
+			p.last.RetryAfter, p.last.Ends = max(e.RetryAfter, respite), true
+		}
+	}
+	// Before anything was done nothing is lost, and somebody else may have room.
+	if e.Kind == gate.Unknown || e.RetryAfter >= Patience && !p.answered {
+		p.last.Ends = true
+	}
+	if p.last.Ends {
+		p.do(process.GiveUp)
 	}
 }
 

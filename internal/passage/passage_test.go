@@ -201,6 +201,45 @@ func TestTroubleOfTheService(t *testing.T) {
 	}
 }
 
+// A service that has no room again and again ends the call, although it asks for no long
+// wait: soon where nothing was done yet, and later where something would be lost.
+func TestNoRoomAgainAndAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answers []int // before: statuses of the service
+		after   string
+		want    int // answers without room until the call ends
+	}{
+		"at first":                 {nil, "", fullAtFirst},
+		"with a short wait":        {nil, "1", fullAtFirst},
+		"after something was done": {[]int{200}, "", fullLater},
+		"after some room":          {[]int{529, 529, 200, 529, 200}, "", fullLater},
+		"another error between":    {[]int{529, 500, 529}, "", fullAtFirst - 2},
+	} {
+		status := 0
+		p, ask := served(t, Call{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", tt.after)
+			w.WriteHeader(status)
+			io.WriteString(w, oneAnswer)
+		})
+		for _, status = range tt.answers {
+			ask()
+		}
+		if len(p.tell) > 0 {
+			t.Errorf("%s: it ended too early", name)
+		}
+		status = 529
+		for n := range tt.want {
+			if len(p.tell) > 0 {
+				t.Errorf("%s: it ended after %d", name, n)
+			}
+			ask()
+		}
+		if got := p.Trouble(); len(p.tell) != 1 || <-p.tell != process.GiveUp || !got.Ends || got.RetryAfter != respite || got.Status != 529 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // A service that had no room, and then had some, is no trouble any more. Nor is a
 // long wait worth starting over for when something was done.
 func TestTroubleThatPassed(t *testing.T) {
