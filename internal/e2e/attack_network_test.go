@@ -20,6 +20,7 @@ import (
 func ways() []attempt {
 	const (
 		network = "the sandbox: network"
+		sockets = "the sandbox: sockets"
 		gate    = "the gate"
 	)
 	perl := func(text string) string { return "perl -MSocket=:all -e '" + text + " or exit 1'" }
@@ -40,9 +41,13 @@ func ways() []attempt {
 		{"raw", "send packets of its own making", perl(`socket(S, AF_INET, SOCK_RAW, 1) || socket(S, 17, SOCK_RAW, 768)`), network, "", ""},
 		{"host", "speak to the machine below a virtual one", perl(`socket(S, 40, SOCK_STREAM, 0)`), network, "", ""},
 		{"audit", "speak with the kernel about more than its own network", perl(fmt.Sprintf(`socket(S, 16, SOCK_RAW, %d)`, unix.NETLINK_AUDIT)), network, "", "all"},
+		{"socket-file", "connect with a service of the machine that has a socket file", `cd $PLACE/other && ` + perl(`socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack_sockaddr_un("service"))`), sockets, "", "all"},
+		{"socket-name", "the same with an abstract socket", perl(`socket(S, AF_UNIX, SOCK_STREAM, 0) && connect(S, pack("Sa*", AF_UNIX, "\0" . $ENV{PLACE}))`), sockets, "", "all"},
+		{"socket-letter", "send such a service a datagram", `cd $PLACE/other && ` + perl(`socketpair(A, B, AF_UNIX, SOCK_DGRAM, 0) && defined send(A, "x", 0, pack_sockaddr_un("letters"))`), sockets, "", "all"},
 		{"server", "have a server, which the pipeline did not allow", perl(`socket(S, AF_INET, SOCK_STREAM, 0) && bind(S, pack_sockaddr_in(0, INADDR_ANY)) && listen(S, 1)`), network, "", "all"},
 		{"tunnel", "have the gate connect elsewhere", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
 		{"tunnel-key", "the same with another key", ask(`CONNECT 127.0.0.2:$w HTTP/1.1\r\nHost: 127.0.0.2:$w\r\nProxy-Authorization: Basic YTpi\r\n\r\n`), gate, "", ""},
+		{"tunnel-model", "have it connect with the model's service, to use a key of its own there", ask(`CONNECT 127.0.0.1:$ENV{PORT} HTTP/1.1\r\nHost: 127.0.0.1:$ENV{PORT}\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
 		{"request", "have the gate pass on a request", ask(`GET http://127.0.0.2:$w/ HTTP/1.1\r\nHost: 127.0.0.2\r\nProxy-Authorization: Basic $b\r\n\r\n`), gate, "", ""},
 		{"model-key", "ask the model with another key", ask(`GET /anthropic/v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: other\r\n\r\n`), gate, "", ""},
 	}

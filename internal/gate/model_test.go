@@ -154,7 +154,7 @@ func TestOverHTTP2(t *testing.T) {
 
 // One event of any size passes, costs no memory, and what follows it is counted.
 func TestAHugeEvent(t *testing.T) {
-	const size = 24 << 20
+	const size = 100 << 20
 	g := before(t, Anthropic, Config{}, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		io.WriteString(w, `data: {"type":"content_block_delta","delta":{"type":"text_delta","text":"`)
