@@ -102,7 +102,7 @@ cat "$HOME/report.json"
 `)
 	h.write("home/build-review", `cat "$HOME/built.json"`)
 	results := filepath.Join(h.dir, "results")
-	j := h.comment("ada", "/run", "MODEL_API_KEY="+bird, "REPRISE_RESULTS="+results).end(exit.Done).wants("status", "completed")
+	j := h.comment("ada", "/run", "MODEL_API_KEY="+bird, "INPUT_UPLOAD=true", "REPRISE_RESULTS="+results).end(exit.Done).wants("status", "completed")
 
 	run := h.record()
 	codes := ""
@@ -117,8 +117,13 @@ cat "$HOME/report.json"
 		}
 	}
 	silent(t, "the origin", branch)
+	linked := false
 	for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 		silent(t, "a comment", c.Body)
+		linked = linked || strings.Contains(c.Body, "#artifacts)")
+	}
+	if !linked {
+		t.Error("no comment links to the page of the run")
 	}
 	for _, p := range h.forge.Pulls(hubRepo) {
 		silent(t, "the pull request", p.Title+"\n"+p.Body)
@@ -144,6 +149,11 @@ cat "$HOME/report.json"
 		t.Errorf("the result is %s (%v)", data, err)
 	}
 	silent(t, "the result", string(data))
+	page, err := os.ReadFile(filepath.Join(results, "report.html"))
+	if err != nil || !bytes.Contains(page, []byte(`id="attempt-1"`)) {
+		t.Errorf("the page of the run has %d bytes (%v)", len(page), err)
+	}
+	silent(t, "the page", string(page))
 }
 
 // What people paste by mistake does not stay: neither in the record nor in an

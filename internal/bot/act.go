@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/passage"
 	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/results"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/trigger"
 	"github.com/reprise-ci/reprise/internal/workflow"
@@ -105,7 +104,7 @@ type ending struct {
 // not for reprise, or that was refused, does not fail the job, because anybody
 // can write comments.
 func (e ending) finish(ctx context.Context) error {
-	err := errors.Join(e.setOutputs(), e.job.Summary(e.summaryPage()))
+	err := errors.Join(e.setOutputs(ctx), e.job.Summary(e.summaryPage()))
 	if err != nil {
 		e.job.Failure(err)
 	}
@@ -153,7 +152,7 @@ func (e ending) exitCode() int {
 }
 
 // setOutputs sets every output that has a value.
-func (e ending) setOutputs() error {
+func (e ending) setOutputs(ctx context.Context) error {
 	b, j := e.bot, e.job
 	values := [][2]string{{"decision", string(e.decision)}, {"reason-code", string(e.Code)}}
 	set := func(name string, value any) { values = append(values, [2]string{name, fmt.Sprint(value)}) }
@@ -185,12 +184,8 @@ func (e ending) setOutputs() error {
 		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
 			set("comment-id", id)
 		}
-		if dir, err := j.ResultsDir(); err != nil {
-			b.voice.warn(err)
-		} else if dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(j.Known(string(result))+"\n"), 0o644); err != nil {
-				return err
-			}
+		if err := results.Keep(ctx, j, b.w, string(result), b.voice.warn); err != nil {
+			return err
 		}
 	}
 	var wrong []error

@@ -477,6 +477,7 @@ var rooms = map[string][]string{
 		"pipelines/choice",
 		"prompts",
 	},
+	"internal/results": {"internal/job", "internal/runs", "internal/workspace"},
 	"internal/review": {
 		"internal/command",
 		"internal/environ",
@@ -554,6 +555,7 @@ var rooms = map[string][]string{
 		"internal/passage",
 		"internal/process",
 		"internal/progress",
+		"internal/results",
 		"internal/review",
 		"internal/terminal",
 		"internal/text",

@@ -40,6 +40,23 @@ func TestCommentWithoutLinks(t *testing.T) {
 	}
 }
 
+// The page of a run is among the artifacts of a job only when that has ended.
+func TestLinkToTheReport(t *testing.T) {
+	plays := progresstest.Plays(t, "en")
+	is := Repository{Owner: "octo", Name: "hello", Job: 5, Uploads: true}
+	const link = "[Report](https://github.com/octo/hello/actions/runs/5#artifacts)"
+	for name, want := range map[string]bool{"completed": true, "failed": true, "middle": false} {
+		run := plays[name].Run
+		if got := Comment(plays[name].Plan, run, is.Links(run)); strings.Contains(got, link) != want {
+			t.Errorf("%s: a link to the report is %v, want %v:\n%.600s", name, !want, want, got)
+		}
+	}
+	is.Uploads = false
+	if run := plays["completed"].Run; is.Links(run).Report != "" {
+		t.Errorf("a job that keeps nothing links to %s", is.Links(run).Report)
+	}
+}
+
 // How long a run still takes is said of one that goes on.
 func TestCommentTellsWhatIsLeft(t *testing.T) {
 	plays := progresstest.Plays(t, "en")

@@ -41,7 +41,7 @@ func (w writer) linked() string {
 	if branch == "" && w.run.BranchName != "" {
 		branch = w.Branch + " " + markdown.Code(markdown.Truncate(w.run.BranchName, 100))
 	}
-	return text.Join(" · ", markdown.Link(w.Job, w.notices.Job), branch, markdown.Link(w.PullRequest, w.pullRequest()))
+	return text.Join(" · ", markdown.Link(w.Job, w.notices.Job), branch, markdown.Link(w.PullRequest, w.pullRequest()), markdown.Link(w.Report, w.notices.Report))
 }
 
 // pullRequest is the address of the pull request, or "".

@@ -14,6 +14,7 @@ type Repository struct {
 	Owner, Name string
 	Job         int64  // the run of the workflow; 0: none
 	Tip         string // the newest commit that has the run's record; empty: it is not open
+	Uploads     bool   // the job keeps the page of the run when it ends
 }
 
 // Links are the addresses of what belongs to a run.
@@ -26,6 +27,9 @@ func (r Repository) Links(run metadata.Run) Links {
 	l := Links{PullRequest: run.PRURL}
 	if r.Job != 0 {
 		l.Job = fmt.Sprintf("%s/actions/runs/%d", home, r.Job)
+		if r.Uploads && run.Status != metadata.Running {
+			l.Report = l.Job + "#artifacts"
+		}
 	}
 	if r.Tip != "" {
 		l.Branch = home + "/tree/" + (&url.URL{Path: run.BranchName}).EscapedPath()

@@ -12,6 +12,7 @@ type Links struct {
 	Job         string // of the job that works on the run
 	Branch      string
 	PullRequest string // if empty, the one that the record names
+	Report      string // the page of the run, or where it can be downloaded
 	Files       string // what a path from the top of the repository is appended to
 }
 

@@ -42,6 +42,7 @@ type Inputs struct {
 	Protect   []string
 	Sandbox   string
 	Show      bool     // print what agents do
+	Upload    bool     // keep the result and the page of the run as an artifact of the job
 	FanOut    bool     // other jobs do parts of a phase
 	Dispatch  []string // workflow files to start when the branch is done
 }
@@ -82,6 +83,7 @@ func ReadInputs(j *job.Job) (Inputs, error) {
 		in.Notify = nil
 	}
 	in.Dry, in.Pull, in.Show, in.FanOut = yes("dry-run", false), yes("create-pr", true), yes("show-output", false), yes("fan-out", false)
+	in.Upload = yes("upload", false)
 	if slices.Contains(workflow.OfIssue(), in.Command) && in.Issue == "" {
 		bad("issue", "it is missing; with the command %s, give the output issue of the gate", in.Command)
 	}
