@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +87,43 @@ func TestFanOut(t *testing.T) {
 	}
 	if got := h.pushed(); got != "" {
 		t.Errorf("origin still has of parts: %s", got)
+	}
+}
+
+// What was said in the jobs that did parts is in their artifacts, each job's own, and is
+// shown with the numbers that the record has given.
+func TestTalkOfPartsIsUploaded(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	for _, part := range []string{"build.t1", "build.t2", "build.t3"} {
+		h.task(part, "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("artifacts/"+part)).end(exit.Done)
+	}
+	h.also("join", "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("artifacts/join")).end(exit.Done).wants("status", "completed")
+	h.also("join", "REPRISE_RESULTS="+h.path("quiet")).end(exit.Done)
+	if _, err := os.Stat(h.path("quiet/report.html")); err == nil {
+		t.Error("a job that uploads nothing has left a page with what was said")
+	}
+	h.git("clone", "--quiet", h.path("origin.git"), h.path("clone"))
+	logs := func(args ...string) string {
+		t.Helper()
+		l := h.stand.start(append([]string{"logs", "--repo", h.path("clone"), "--from", h.path("artifacts")}, args...)...)
+		if code := l.code(); code != exit.Done {
+			t.Fatalf("logs %q ends with %d:\n%s", args, code, l.said.String())
+		}
+		return l.said.String()
+	}
+	all := logs("7", "--all")
+	for _, a := range h.record().Attempts {
+		heading := fmt.Sprintf("#%d %s %s, ", a.N, a.Phase, a.Step)
+		if here := strings.HasPrefix(a.Phase, "build.t") && a.Step.ByAgent(); here && strings.Count(all, heading) != 1 {
+			t.Errorf("%q is not in it once:\n%s", heading, all)
+		}
+	}
+	own := logs("--all")
+	if first := regexp.MustCompile(`#\d+ build\.t`).FindString(own); strings.Count(own, first) != 3 {
+		t.Errorf("without the record the jobs count for themselves, and not so:\n%s", own)
+	}
+	if got := logs("--phase", "build.t2"); strings.Count(got, " build.") != 1 || !strings.Contains(got, " build.t2 execute, ") {
+		t.Errorf("of one part it shows:\n%s", got)
 	}
 }
 

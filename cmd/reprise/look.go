@@ -128,16 +128,22 @@ func logsCommand(env environ.Env) *cobra.Command {
 what came back, in one line. Without a choice it is the newest call of an agent.
 Transcripts are kept on the machine that worked on the run, for 14 days or
 as long as the pipeline says, with secrets
-masked; they are never on the branch.`,
-		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .",
+masked; they are never on the branch. Jobs on GitHub with the input upload have them
+in their artifacts: download these into a folder and name it with --from. With the
+issue, too, attempts have the numbers of its run; jobs that did parts at the same time
+each counted for themselves.`,
+		Example: "  reprise logs 7 --follow\n  reprise logs 7 --phase design\n  reprise logs 7 --attempt 3 --raw | jq .\n  gh run download 123 --dir artifacts && reprise logs 7 --from artifacts --all",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: offers.Completes(env, offers.Issues(environ.Env.Prefix), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && id != "" {
 				return exit.Usagef("the issue is given twice: %s and --issue %s", args[0], id)
 			}
-			r, err := workspace.Look(c.Context(), env, repo, cmp.Or(id, strings.Join(args, "")))
-			if err != nil {
-				return err
+			var r *workspace.Recorded
+			if id = cmp.Or(id, strings.Join(args, "")); id != "" || o.From == "" {
+				var err error
+				if r, err = workspace.Look(c.Context(), env, repo, id); err != nil {
+					return err
+				}
 			}
 			env, flush := env.Masked()
 			defer flush()
@@ -150,6 +156,7 @@ masked; they are never on the branch.`,
 	f.IntVar(&o.Attempt, "attempt", 0, "the attempt with this number")
 	f.StringVar(&o.Phase, "phase", "", "all attempts of this phase")
 	f.BoolVar(&o.All, "all", false, "all attempts")
+	f.StringVar(&o.From, "from", "", "folder into which artifacts of jobs were downloaded")
 	f.BoolVar(&o.Follow, "follow", false, "go on with what comes, until the run ends or waits for a person")
 	f.BoolVar(&o.Raw, "raw", false, "as the agent's program has printed it")
 	f.BoolVar(&o.Prompts, "prompts", false, "show prompts in full")

@@ -184,7 +184,7 @@ func (e ending) setOutputs(ctx context.Context) error {
 		if id := run.GitHubIntegration.ProgressCommentID; id > 0 {
 			set("comment-id", id)
 		}
-		if err := results.Keep(ctx, j, b.w, string(result), b.voice.warn); err != nil {
+		if err := results.Keep(ctx, j, b.w, string(result), e.in.Upload, b.voice.warn); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/progress"
+	"github.com/reprise-ci/reprise/internal/results"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/trigger"
@@ -105,6 +106,9 @@ func (t *task) do(ctx context.Context) (became string, err error) {
 		return "", nil
 	}
 	run, err := t.share(ctx, len(parts))
+	if t.in.Upload {
+		t.warnOf(results.KeepTalk(t.job, t.w))
+	}
 	if err != nil {
 		return "", err
 	}

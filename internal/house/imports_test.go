@@ -191,6 +191,7 @@ var rooms = map[string][]string{
 		"internal/job",
 		"internal/process",
 		"internal/progress",
+		"internal/results",
 		"internal/terminal",
 		"internal/text",
 		"internal/trigger",
@@ -477,7 +478,7 @@ var rooms = map[string][]string{
 		"pipelines/choice",
 		"prompts",
 	},
-	"internal/results": {"internal/job", "internal/runs", "internal/workspace"},
+	"internal/results": {"internal/job", "internal/runs", "internal/transcript", "internal/workspace"},
 	"internal/review": {
 		"internal/command",
 		"internal/environ",

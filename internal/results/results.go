@@ -1,5 +1,5 @@
 // Package results is what a job leaves for its workflow to keep: the result of the run,
-// and its page.
+// its page, and what was said to agents and by them.
 package results
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/runs"
+	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
@@ -19,10 +20,14 @@ const (
 	pageFile   = "report.html"
 )
 
-// Keep writes the result of a run and its page into the folder that the job has for that,
-// if it has one. Only a result that cannot be written is an error. Warn is told of what
-// else could not be kept: the run is none the worse for it.
-func Keep(ctx context.Context, j *job.Job, w *workspace.Workspace, result string, warn func(error)) error {
+// mostOfTalk is how much of transcripts is kept, in bytes.
+const mostOfTalk = 32 << 20
+
+// Keep leaves the result of a run in the folder that the job has for what its workflow may
+// keep, if there is one, and with all also the page of the run and the transcripts. Only a
+// result that cannot be written is an error. Warn is told of what else could not be kept:
+// the run is none the worse for it.
+func Keep(ctx context.Context, j *job.Job, w *workspace.Workspace, result string, all bool, warn func(error)) error {
 	dir, err := j.ResultsDir()
 	if err != nil {
 		warn(err)
@@ -30,20 +35,49 @@ func Keep(ctx context.Context, j *job.Job, w *workspace.Workspace, result string
 	if err != nil || dir == "" {
 		return nil
 	}
-	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, resultFile), []byte(j.Known(result)+"\n"), 0o644); err != nil || !all {
 		return err
 	}
-	if err := keepPage(ctx, j, w, filepath.Join(dir, pageFile)); err != nil {
-		warn(fmt.Errorf("write the page of the run: %w", err))
+	for _, err := range []error{keepPage(ctx, j, w, dir), keepTalk(j, w, dir)} {
+		if err != nil {
+			warn(err)
+		}
 	}
 	return nil
 }
 
-// keepPage writes the page of a run.
-func keepPage(ctx context.Context, j *job.Job, w *workspace.Workspace, file string) error {
-	page, err := runs.Page(ctx, j.Env, &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run})
-	if err != nil {
+// KeepTalk leaves there the transcripts that this machine has of the run. What there is no
+// room for is an error, too.
+func KeepTalk(j *job.Job, w *workspace.Workspace) error {
+	dir, err := j.ResultsDir()
+	if err != nil || dir == "" {
 		return err
 	}
-	return os.WriteFile(file, []byte(j.Known(string(page))), 0o644)
+	return keepTalk(j, w, dir)
+}
+
+func keepPage(ctx context.Context, j *job.Job, w *workspace.Workspace, dir string) error {
+	page, err := runs.Page(ctx, j.Env, &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run})
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the page of the run: %w", err)
+	}
+	return nil
+}
+
+func keepTalk(j *job.Job, w *workspace.Workspace, dir string) error {
+	root, err := workspace.Folder(j.Env, w.Source, w.Issue.ID)
+	left := 0
+	if err == nil {
+		left, err = transcript.Copy(transcript.Folder(root), transcript.Folder(dir), mostOfTalk, j.Known)
+	}
+	if err != nil {
+		return fmt.Errorf("keep transcripts of the run: %w", err)
+	}
+	if left > 0 {
+		return fmt.Errorf("%d files with transcripts of the run are not uploaded: a job keeps at most %d MiB of them, the newest first", left, mostOfTalk>>20)
+	}
+	return nil
 }

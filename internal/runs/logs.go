@@ -24,44 +24,48 @@ type LogOptions struct {
 	Attempt  int
 	Phase    string
 	All      bool
-	Follow   bool // also what is still to come, until the run ends or waits
-	Raw      bool // as the programs printed it
-	JSON     bool // an object on each line
-	Prompts  bool // in full
-	Requests bool // to models, instead of what was said
+	From     string // a folder into which artifacts of jobs were downloaded; empty: this machine has them
+	Follow   bool   // also what is still to come, until the run ends or waits
+	Raw      bool   // as the programs printed it
+	JSON     bool   // an object on each line
+	Prompts  bool   // in full
+	Requests bool   // to models, instead of what was said
 }
 
-// Logs shows what agents have said and done in a run, as far as that was on this machine.
+// Logs shows what agents have said and done in a run, as far as that was on this machine,
+// or is in the folder that o names. For that, r may be nil.
 func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOptions) error {
-	if count(o.Requests, o.Follow, o.Raw, o.JSON, o.Prompts) > 1 && o.Requests {
-		return exit.Usagef("--requests goes with --attempt, --phase and --all alone")
-	}
-	if given := count(o.Attempt != 0, o.Phase != "", o.All); given > 1 || o.Follow && given > 0 {
+	switch given := count(o.Attempt != 0, o.Phase != "", o.All); {
+	case o.Requests && (o.Follow || o.Raw || o.JSON || o.Prompts):
+		return exit.Usagef("--requests goes with --attempt, --phase, --all and --from alone")
+	case o.Follow && o.From != "":
+		return exit.Usagef("--follow shows what is still to come on this machine, and --from what was downloaded: give one of them")
+	case given > 1 || o.Follow && given > 0:
 		return exit.Usagef("--attempt, --phase, --all and --follow each say which transcripts are shown: give one of them")
+	}
+	l := logs{env: env, o: o}
+	l.printer = transcript.Printer{Prompts: o.Prompts}
+	l.printer.Printer, l.printer.Width = terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).Printer, terminal.ShowOptions(env).Width
+	if o.From != "" {
+		return l.downloaded(r)
 	}
 	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return err
 	}
-	l := logs{env: env, o: o, dir: transcript.Folder(root)}
-	l.printer = transcript.Printer{Prompts: o.Prompts}
-	l.printer.Printer, l.printer.Width = terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).Printer, terminal.ShowOptions(env).Width
-	attempts, err := l.chosen()
+	l.dir = transcript.Folder(root)
+	if o.Follow {
+		return l.follow(ctx, r)
+	}
+	all, err := transcript.In(l.dir)
 	if err != nil {
 		return err
 	}
-	if o.Follow {
-		return l.follow(ctx, r, attempts)
+	asked := l.chosen(numbered(all, nil))
+	if len(asked) == 0 {
+		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days; those of jobs on GitHub are in their artifacts, which --from reads", text.Flat(r.Run.IssueNumber))
 	}
-	if len(attempts) == 0 {
-		return exit.Usagef("there is no such transcript of the run of issue %s on this machine: they stay where the run was at work, for 14 days", text.Flat(r.Run.IssueNumber))
-	}
-	for _, n := range attempts {
-		if err := l.whole(n); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.show(asked)
 }
 
 func count(all ...bool) (n int) {
@@ -81,49 +85,54 @@ type logs struct {
 	printer transcript.Printer
 }
 
-// chosen lists the attempts that are asked for and have a transcript.
-func (l logs) chosen() ([]int, error) {
-	all, err := transcript.Attempts(l.dir)
+// saved is a transcript, with the number that its attempt has in the run.
+type saved struct {
+	transcript.Kept
+	n int
+}
+
+// chosen gives those of all transcripts that are asked for.
+func (l logs) chosen(all []saved) []saved {
 	switch {
-	case err != nil || l.o.All || len(all) == 0:
-		return all, err
+	case l.o.All || len(all) == 0:
+		return all
 	case l.o.Attempt != 0:
-		return slices.DeleteFunc(all, func(n int) bool { return n != l.o.Attempt }), nil
-	case l.o.Phase == "":
-		return all[len(all)-1:], nil
+		return slices.DeleteFunc(all, func(s saved) bool { return s.n != l.o.Attempt })
+	case l.o.Phase != "":
+		return slices.DeleteFunc(all, func(s saved) bool { return s.Call.Phase != l.o.Phase })
 	}
-	var of []int
-	for _, n := range all {
-		entries, err := transcript.ReadAll(l.dir, n)
-		if err != nil {
-			return nil, err
-		}
-		if len(entries) > 0 && entries[0].Call != nil && entries[0].Call.Phase == l.o.Phase {
-			of = append(of, n)
+	return all[len(all)-1:]
+}
+
+// show shows transcripts from their beginnings.
+func (l logs) show(all []saved) error {
+	for _, s := range all {
+		if err := l.whole(s); err != nil {
+			return err
 		}
 	}
-	return of, nil
+	return nil
 }
 
 // whole shows a transcript from its beginning.
-func (l logs) whole(n int) error {
+func (l logs) whole(s saved) error {
 	if l.o.Requests {
-		return l.requests(n)
+		return l.requests(s)
 	}
-	t, err := transcript.Open(l.dir, n)
+	t, err := transcript.Open(s.Dir, s.Attempt)
 	if err != nil {
 		return err
 	}
 	defer t.Close()
-	_, err = l.more(t, n)
+	_, err = l.more(t, s.n)
 	return err
 }
 
 // requests shows what models were asked in an attempt, and what they answered.
-func (l logs) requests(n int) error {
-	in, err := transcript.Requests(l.dir, n)
+func (l logs) requests(s saved) error {
+	in, err := transcript.Requests(s.Dir, s.Attempt)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.printer.Line("#%d: no request to a model went through the gate", n)
+		l.printer.Line("#%d: no request to a model went through the gate", s.n)
 		return nil
 	}
 	if err != nil {
@@ -146,6 +155,9 @@ func (l logs) more(t *transcript.Reader, n int) (bool, error) {
 	}
 	entries, err := t.Entries()
 	for _, e := range entries {
+		if e.Call != nil {
+			e.Call.Attempt = n
+		}
 		if !l.o.JSON {
 			l.printer.Print(e)
 			continue
@@ -163,7 +175,11 @@ const readEvery = 200 * time.Millisecond
 
 // follow shows the newest transcript and those that come after it, until the run ends or
 // waits for a person.
-func (l logs) follow(ctx context.Context, r *workspace.Recorded, attempts []int) error {
+func (l logs) follow(ctx context.Context, r *workspace.Recorded) error {
+	attempts, err := transcript.Attempts(l.dir)
+	if err != nil {
+		return err
+	}
 	wait := l.env.Wait
 	if wait == nil {
 		wait = environ.Sleep
@@ -176,7 +192,7 @@ func (l logs) follow(ctx context.Context, r *workspace.Recorded, attempts []int)
 	}()
 	at, looked := 0, time.Time{}
 	if len(attempts) > 0 {
-		at = attempts[0] - 1
+		at = attempts[len(attempts)-1] - 1
 	}
 	for over := false; ; {
 		added := false

@@ -302,3 +302,39 @@ func FuzzTranscript(f *testing.F) {
 		}
 	})
 }
+
+// A copy has the newest transcripts that there is room for, and requests in what is left.
+func TestCopy(t *testing.T) {
+	from := t.TempDir()
+	write := func(name string, size int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(from, name), bytes.Repeat([]byte("x"), size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n, size := range map[int]int{1: 30, 2: 10, 3: 40} {
+		write(name(n), size)
+		write(requestsName(n), 20)
+	}
+	to := filepath.Join(t.TempDir(), "transcripts")
+	left, err := Copy(from, to, 72, func(s string) string { return strings.ReplaceAll(s, "x", "y") })
+	var got []string
+	entries, _ := os.ReadDir(to) // it is found out below
+	for _, e := range entries {
+		data, _ := os.ReadFile(filepath.Join(to, e.Name()))
+		if strings.Trim(string(data), "y") != "" {
+			t.Errorf("%s was not masked: %s", e.Name(), data)
+		}
+		got = append(got, e.Name())
+	}
+	if want := []string{name(2), name(3), requestsName(3)}; left != 3 || err != nil || !slices.Equal(got, want) {
+		t.Errorf("it has %q, %d are left out (%v)", got, left, err)
+	}
+	empty := filepath.Join(t.TempDir(), "transcripts")
+	if left, err := Copy(t.TempDir(), empty, 72, nil); left != 0 || err != nil {
+		t.Errorf("of nothing %d are left out (%v)", left, err)
+	}
+	if _, err := os.Stat(empty); err == nil {
+		t.Error("of nothing a folder is left")
+	}
+}
