@@ -1,38 +1,52 @@
 package terminal
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // beatEvery is how long a plain log stays silent while something is at work.
 const beatEvery = time.Minute
 
-// pulse tells in a plain log that the step under way is still at work: services that
+// pulse tells in a plain log that the steps under way are still at work: services that
 // run jobs, and people, take silence for the end.
 type pulse struct {
-	doing *news // the step under way; nil for none
-	since time.Time
+	doing []*working // in the order in which they began, one for each phase at most
 	timer *time.Timer
+}
+
+// working is a step under way.
+type working struct {
+	news
+	since time.Time
 }
 
 // follow takes note of news. It is called with the view locked.
 func (v *PlainView) follow(n news) {
+	of := func(w *working) bool { return w.Phase == n.Phase }
 	switch n.Event {
 	case "begin":
-		v.pulse.doing, v.pulse.since = &n, time.Now()
+		v.pulse.doing = append(slices.DeleteFunc(v.pulse.doing, of), &working{n, time.Now()})
 	case "activity":
-		if v.pulse.doing == nil {
+		i := slices.IndexFunc(v.pulse.doing, of)
+		if i < 0 {
 			return
 		}
-		v.pulse.doing.Activity = n.Activity
+		v.pulse.doing[i].Activity = n.Activity
 		if !v.O.Verbose {
 			return // nothing is printed, so it is as silent as before
 		}
+	case "stop":
+		v.pulse.doing = nil
 	default:
-		v.rest()
-		return
+		v.pulse.doing = slices.DeleteFunc(v.pulse.doing, of)
 	}
-	if v.pulse.timer == nil {
+	switch {
+	case len(v.pulse.doing) == 0:
+		v.rest()
+	case v.pulse.timer == nil:
 		v.pulse.timer = time.AfterFunc(beatEvery, v.beat)
-	} else {
+	default:
 		v.pulse.timer.Reset(beatEvery)
 	}
 }
@@ -45,18 +59,18 @@ func (v *PlainView) rest() {
 	v.pulse.doing = nil
 }
 
-// beat prints a line about the step under way.
+// beat prints a line about each step under way.
 func (v *PlainView) beat() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.pulse.doing == nil {
-		return // it ended just now
+	for _, w := range v.pulse.doing {
+		n, took := w.news, time.Since(w.since)
+		n.Event, n.Time, n.DurationMS = "at work", n.Time.Add(took), took.Milliseconds()
+		for _, l := range plainLines(n, columnsOf(v.O.Plan), v.P.Palette, false) {
+			v.P.Line("%s", l)
+		}
 	}
-	n := *v.pulse.doing
-	took := time.Since(v.pulse.since)
-	n.Event, n.Time, n.DurationMS = "at work", n.Time.Add(took), took.Milliseconds()
-	for _, l := range plainLines(n, columnsOf(v.O.Plan), v.P.Palette, false) {
-		v.P.Line("%s", l)
+	if len(v.pulse.doing) > 0 { // else the last one ended just now
+		v.pulse.timer.Reset(beatEvery)
 	}
-	v.pulse.timer.Reset(beatEvery)
 }

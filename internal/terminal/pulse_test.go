@@ -26,7 +26,7 @@ func TestPulse(t *testing.T) {
 	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Decision: &d})
 	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Of: d, Activity: &engine.Activity{Text: "Read main.go"}})
 	v.mu.Lock()
-	v.pulse.since = v.pulse.since.Add(-3 * time.Minute)
+	v.pulse.doing[0].since = v.pulse.doing[0].since.Add(-3 * time.Minute)
 	v.mu.Unlock()
 	out.Reset()
 	v.beat()
@@ -37,6 +37,43 @@ func TestPulse(t *testing.T) {
 	out.Reset()
 	if v.beat(); out.Len() > 0 {
 		t.Errorf("after the step it says %q", out.String())
+	}
+}
+
+// Of several steps under way a plain log says that each is at work, also after another
+// has ended.
+func TestPulseOfSeveral(t *testing.T) {
+	p := progresstest.NewPlay(t, "en")
+	var out bytes.Buffer
+	v := &PlainView{P: text.Printer{W: &out}, O: Options{Plan: p.Plan}}
+	defer v.Close()
+	of := func(phase string) phases.Decision {
+		return phases.Decision{Do: phases.DoExecute, Phase: phase, Agent: "writer"}
+	}
+	beat := func() string {
+		out.Reset()
+		v.beat()
+		return out.String()
+	}
+	for _, phase := range []string{"planning", "design", "implementation"} {
+		d := of(phase)
+		v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Decision: &d})
+	}
+	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Of: of("planning"), Activity: &engine.Activity{Text: "Read main.go"}})
+	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Of: of("design"), Done: &phases.Outcome{}})
+	got := beat()
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || !strings.Contains(lines[0], "planning") || !strings.HasSuffix(lines[0], "Read main.go") || !strings.Contains(lines[1], "implementation") {
+		t.Errorf("while two are at work it says %q", got)
+	}
+	v.Report(engine.Event{At: progresstest.Nine, Run: p.Run, Of: of("planning"), Done: &phases.Outcome{}})
+	if got := beat(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "implementation") {
+		t.Errorf("while one is at work it says %q", got)
+	}
+	stopped := p.Run.Clone()
+	stopped.Status = metadata.Interrupted
+	v.Report(engine.Event{At: progresstest.Nine, Run: stopped, Of: of("design"), Done: &phases.Outcome{}})
+	if got := beat(); got != "" {
+		t.Errorf("after the run it says %q", got)
 	}
 }
 
