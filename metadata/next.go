@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata/mistake"
@@ -94,7 +95,7 @@ func (c succession) move(p, q *Phase, rollbacks int) {
 	at := place{c.checker, "phases." + p.Name, -1}
 	// It is reviewed again, or checked with what a merge has brought.
 	reopened := (p.Edited() || merged(c.old, c.next)) && p.Status == PhaseCompleted && q.Status == PhaseInProgress
-	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) {
+	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) && !c.elsewhere(p, q) {
 		if canMove(p.Status, q.Status, true) {
 			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)
 		} else {
@@ -108,6 +109,13 @@ func (c succession) move(p, q *Phase, rollbacks int) {
 	if q.Generation-p.Generation > rollbacks {
 		at.bad("generation", "grows from %d to %d with %d new entries in rollback_history", p.Generation, q.Generation, rollbacks)
 	}
+}
+
+// elsewhere reports whether a phase has begun and ended within one record, in which its
+// attempts say so: another machine has done it.
+func (c succession) elsewhere(p, q *Phase) bool {
+	worked := slices.ContainsFunc(c.next.Attempts[min(len(c.old.Attempts), len(c.next.Attempts)):], func(a Attempt) bool { return a.Phase == p.Name })
+	return worked && p.Status == PhasePending && canMove(PhaseInProgress, q.Status, false)
 }
 
 // canMove is the table of the ways between two different statuses. A person

@@ -142,6 +142,24 @@ func TestCheckNextKnowsEveryWayOfAPhase(t *testing.T) {
 	}
 }
 
+// What another machine has done of a phase comes in with one record, if that says what was done.
+func TestCheckNextTakesWhatWasDoneElsewhere(t *testing.T) {
+	for _, status := range []PhaseStatus{PhaseCompleted, PhaseFailed} {
+		for _, phase := range []string{"testing", "planning"} {
+			old, next := after(func(r *Run) {
+				r.Phases[2].Status = status
+				a := r.Attempts[0]
+				a.N, a.Phase = len(r.Attempts)+1, phase
+				r.Attempts = append(r.Attempts, a)
+			})
+			old.Phases[2].Status, old.Phases[2].Name, next.Phases[2].Name = PhasePending, "testing", "testing"
+			if err := CheckNext(old, next); (err == nil) != (phase == "testing") {
+				t.Errorf("pending to %s with an attempt at %s: %v", status, phase, err)
+			}
+		}
+	}
+}
+
 // The zone and the clock reading that a time carries do not change it.
 func TestCheckNextComparesTimesAsTimes(t *testing.T) {
 	old, next := after(func(r *Run) {})

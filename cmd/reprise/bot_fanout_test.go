@@ -19,13 +19,19 @@ import (
 // issue, left to the jobs of the workflow run 9001.
 func fansOut(t *testing.T, parts string) (*hub, *hubJob) {
 	t.Helper()
-	h := newStage(t, strings.Replace(beside, `files: [...string]`, `files: [...string], needs?: [...string]`, 1))
+	return fansOutBy(t, beside, parts)
+}
+
+// fansOutBy is the same with a pipeline that is like beside.
+func fansOutBy(t *testing.T, pipeline, parts string) (*hub, *hubJob) {
+	t.Helper()
+	h := newStage(t, strings.Replace(pipeline, `files: [...string]`, `files: [...string], needs?: [...string]`, 1))
 	h.write("home/plan-execute", `
 echo planned >>"$REPRISE_ARTIFACT"
 echo '{"structured": {"tasks": `+parts+`}}'
 exit 0
 `)
-	for _, part := range []string{"t1", "t2", "t3"} {
+	for _, part := range []string{"t1", "t2", "t3", "t4"} {
 		h.write("home/build."+part+"-execute", strings.ReplaceAll("echo \"$REPRISE_STEP\" >\"$REPRISE_DIR/PART\"\n", "PART", part))
 	}
 	h.inputs["fan-out"] = "true"
@@ -165,6 +171,41 @@ func TestJoinLost(t *testing.T) {
 	}
 }
 
+// A part that its review never passes, and one that has nothing to change in the code, are
+// taken as they are: nothing of them is done twice, and the others go in.
+func TestPartsThatEndElsewhere(t *testing.T) {
+	h, _ := fansOutBy(t, strings.Replace(beside, `access: "tree", review: false`, `access: "tree", gates: ["It is planned"], revisions: 1`, 1), apart)
+	h.write("home/build.t1-review", fails)
+	h.write("home/build.t1-revise", `grep -c . "$HOME/calls" | tee -a "$REPRISE_ARTIFACT" >>"$REPRISE_DIR/t1"`+"\n")
+	h.write("home/build.t2-execute", "")
+	for _, step := range []string{"build.t2-review", "build.t3-review", "build-review"} {
+		h.write("home/"+step, passes)
+	}
+	for _, part := range []string{"build.t1", "build.t2", "build.t3"} {
+		h.task(part).end(exit.Done)
+	}
+	before := h.calls()
+	j := h.also("join").end(exit.Failed).wants("status", "failed", "reason-code", "review_failed", "phase", "build.t1")
+	run := h.record()
+	for part, want := range map[string]metadata.PhaseStatus{"build.t1": metadata.PhaseFailed, "build.t2": metadata.PhaseCompleted, "build.t3": metadata.PhaseCompleted} {
+		if got := run.Phase(part).Status; got != want {
+			t.Errorf("%s is %s, want %s", part, got, want)
+		}
+	}
+	if got := h.calls(); got != before {
+		t.Errorf("the agent was called anew: %s\n%s", strings.TrimPrefix(got, before), j.said.String())
+	}
+	if got := h.pushed(); got != "" {
+		t.Errorf("origin still has of parts: %s", got)
+	}
+	h.write("home/build.t1-review", passes)
+	h.comment("max", "/retry build.t1").end(exit.Done).wants("status", "completed")
+	h.whole(map[string]string{"t2": "", "t3": "execute\n"})
+	if got := strings.Count(h.calls(), "build.t2 execute"); got != 1 {
+		t.Errorf("the part without code was done %d times", got)
+	}
+}
+
 // Commands that are given while jobs do parts end their work, and wait for the job that
 // joins the parts.
 func TestCommandsWhilePartsAreElsewhere(t *testing.T) {
@@ -198,10 +239,11 @@ func TestCommandsWhilePartsAreElsewhere(t *testing.T) {
 }
 
 // A ref of a part that somebody has written by hand brings nothing onto the branch that
-// the part may not change, and no record of another run.
+// the part may not change, and no record of another run. What is wrong with one of them
+// keeps none of the others out.
 func TestWhatAJobPushesIsLookedAt(t *testing.T) {
-	h, _ := fansOut(t, apart)
-	for _, part := range []string{"t1", "t2", "t3"} {
+	h, _ := fansOut(t, strings.Replace(apart, "]},", `]}, {"id": "t4", "title": "Four", "goal": "G", "files": ["t4"]},`, 1))
+	for _, part := range []string{"t1", "t2", "t3", "t4"} {
 		h.task("build." + part).end(exit.Done)
 	}
 	dir := h.path("forged")
@@ -238,14 +280,28 @@ func TestWhatAJobPushesIsLookedAt(t *testing.T) {
 		return strings.ReplaceAll(record, head, forged)
 	})
 	forge("t2", func(string) string { return "{}" })
+	forge("t4", func(string) string {
+		name := "forged/.reprise/issue-7/metadata.json"
+		run, err := metadata.Parse([]byte(h.read(name)), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Phases = append(run.Phases, metadata.Phase{Name: "ghost", Status: metadata.PhasePending})
+		run.Phase("build.t4").RollbackContext = &metadata.RollbackContext{FromPhase: "ghost", Reason: "boo", TriggeredAt: run.UpdatedAt}
+		data, err := metadata.Format(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	})
 	j := h.also("join").end(exit.Done).wants("status", "completed")
-	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n", ".github/workflows/mine.yml": ""})
-	for _, want := range []string{"build.t1 is not taken: it changes .github/workflows/mine.yml", "build.t2 is not taken: refs/reprise/parts/issue-7/build.t2"} {
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n", "t4": "execute\n", ".github/workflows/mine.yml": ""})
+	for _, want := range []string{"build.t1 is not taken: it changes .github/workflows/mine.yml", "build.t2 is not taken: refs/reprise/parts/issue-7/build.t2", "build.t4 is not taken: phases.build.t4.rollback_context.from_phase"} {
 		if said := j.said.String(); !strings.Contains(said, want) {
 			t.Errorf("the job does not say %q:\n%s", want, said)
 		}
 	}
-	if got := h.calls(); strings.Count(got, "build.t3") != 1 || strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 2 {
+	if got := h.calls(); strings.Count(got, "build.t3") != 1 || strings.Count(got, "build.t1") != 2 || strings.Count(got, "build.t2") != 2 || strings.Count(got, "build.t4") != 2 {
 		t.Errorf("the agent was called for %s", got)
 	}
 }

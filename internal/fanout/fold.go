@@ -57,9 +57,6 @@ func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn fu
 		return w.Run, at.remove(ctx, of)
 	}
 	next := phases.Touch(f.next, e.Now())
-	if err := metadata.CheckNext(w.Run, next); err != nil {
-		return w.Run, fmt.Errorf("the record with what other machines have done would not follow on this one, nothing was saved: %w", err)
-	}
 	if err := e.Fold(ctx, next, "join: "+strings.Join(said, ", "), f.files, f.heads); err != nil {
 		return w.Run, err
 	}
@@ -91,31 +88,61 @@ func (f *folding) take(ctx context.Context, part string, r refs.Ref) (became wav
 	if why != nil {
 		return wave.Nothing, why, nil
 	}
-	tip := f.w.Repo.Tip()
-	next, became, why := wave.Fold(f.from, tip, f.next, part, theirs)
+	next, became, why := wave.Fold(f.from, f.w.Repo.Tip(), f.next, part, theirs)
 	if why != nil || became == wave.Nothing {
 		return wave.Nothing, why, nil
 	}
+	var files map[string][]byte
+	head := headOf(next, part)
 	if became == wave.Void {
-		f.next = next
-		return became, errors.New("the run has gone another way meanwhile; only what it has spent counts"), nil
+		why = errors.New("the run has gone another way meanwhile; only what it has spent counts")
+	} else if files, why, err = f.work(ctx, next, part, head, r); err != nil {
+		return wave.Nothing, nil, err
+	} else if why != nil { // it is done again
+		next, became = wave.Refuse(f.next, next, why.Error()), wave.Void
 	}
-	files, why := f.folder(ctx, part, r)
-	head := next.Phase(part).Lane.Head
-	if why == nil && head != "" {
-		if why, err = f.unfit(ctx, part, head); err != nil {
-			return wave.Nothing, nil, err
+	if wrong := f.misfit(next); wrong != nil {
+		return wave.Nothing, wrong, nil
+	}
+	f.next = next
+	if became == wave.Taken {
+		maps.Copy(f.files, files)
+		if head != "" {
+			f.heads = append(f.heads, head)
 		}
 	}
-	if why != nil { // it is done again
-		f.next = wave.Refuse(f.next, next, why.Error())
-		return wave.Void, why, nil
+	return became, why, nil
+}
+
+// headOf gives the commit with the code of a part; "" if it has changed none.
+func headOf(run metadata.Run, part string) string {
+	if lane := run.Phase(part).Lane; lane != nil {
+		return lane.Head
 	}
-	if f.next = next; head != "" {
-		f.heads = append(f.heads, head)
+	return ""
+}
+
+// work gives the files of the folder of a part, which goes on as next says. Why says what
+// keeps its work from being taken.
+func (f *folding) work(ctx context.Context, next metadata.Run, part, head string, r refs.Ref) (files map[string][]byte, why, err error) {
+	if why := f.misfit(next); why != nil {
+		return nil, why, nil
 	}
-	maps.Copy(f.files, files)
-	return became, nil, nil
+	files, why = f.folder(ctx, part, r)
+	if why == nil && head != "" {
+		why, err = f.unfit(ctx, part, head)
+	}
+	return files, why, err
+}
+
+// misfit says why a record cannot follow on that of the run. What one machine has pushed
+// never keeps out what others have.
+func (f *folding) misfit(next metadata.Run) error {
+	next = phases.Touch(next, f.e.Now())
+	if err := metadata.CheckNext(f.from, next); err != nil {
+		return err
+	}
+	return next.Check()
 }
 
 // record reads the record at a ref.

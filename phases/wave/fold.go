@@ -54,8 +54,7 @@ func Fold(from metadata.Run, tip string, run metadata.Run, part string, theirs m
 	if len(number) == 0 {
 		return run, Nothing, nil
 	}
-	if !follows(from, begun) || rec.Status != metadata.PhasePending || rec.Generation != other.Generation || other.Lane == nil ||
-		other.Lane.Base != tip || other.Lane.Conflict != nil {
+	if !follows(from, begun) || rec.Status != metadata.PhasePending || rec.Generation != other.Generation || !lies(other, tip) {
 		return Refuse(run, next, "the run has gone another way meanwhile"), Void, nil
 	}
 	take(&next, from, begun, part, number)
@@ -101,18 +100,19 @@ func same(a, b metadata.Attempt) bool {
 	return a.N == b.N && a.Phase == b.Phase && a.Step == b.Step && a.StartedAt.Equal(b.StartedAt)
 }
 
-// follows reports whether a record begins with the history of another.
+// follows reports whether a record has come of another without a person's going back.
 func follows(from, next metadata.Run) bool {
-	if len(next.Attempts) < len(from.Attempts) || len(next.Decisions) < len(from.Decisions) || len(next.Questions) < len(from.Questions) ||
-		len(next.RollbackHistory) != len(from.RollbackHistory) {
-		return false
+	next.Revision = from.Revision + 1
+	return len(next.RollbackHistory) == len(from.RollbackHistory) && metadata.CheckNext(from, next) == nil
+}
+
+// lies reports whether the work of a part is upon the commit tip of the run's branch. One
+// that is completed has changed no code: that would have to be brought together first.
+func lies(rec *metadata.Phase, tip string) bool {
+	if rec.Lane == nil {
+		return rec.Status == metadata.PhaseCompleted
 	}
-	for i, a := range from.Attempts {
-		if !same(a, next.Attempts[i]) {
-			return false
-		}
-	}
-	return true
+	return rec.Lane.Base == tip && rec.Lane.Conflict == nil
 }
 
 // take has a part go on from what a machine has recorded of it.

@@ -172,6 +172,20 @@ func TestFoldCountsOnlyWhatIsOfThePart(t *testing.T) {
 			r.RollbackHistory = append(r.RollbackHistory, metadata.Rollback{ToPhase: "plan"})
 		}, want: Void},
 		"on the branch itself": {theirs: func(r *metadata.Run) { r.Phases[0].Lane = nil }, want: Void},
+		"no code to change": {theirs: func(r *metadata.Run) {
+			r.Phases[0].Lane, r.Phases[0].Status, r.Phases[0].CurrentStep = nil, metadata.PhaseCompleted, ""
+		}, want: Taken},
+		"never passed": {theirs: func(r *metadata.Run) {
+			r.Phases[0].Status, r.Phases[0].CurrentStep = metadata.PhaseFailed, ""
+		}, want: Taken},
+		"never passed, from another commit": {theirs: func(r *metadata.Run) {
+			r.Phases[0].Status, r.Phases[0].CurrentStep, r.Phases[0].Lane.Base = metadata.PhaseFailed, "", strings.Repeat("c", 40)
+		}, want: Void},
+		"no code to change, and the base was merged": {
+			run:    func(r *metadata.Run) { r.Merges = append(r.Merges, metadata.Merge{At: noon}) },
+			theirs: func(r *metadata.Run) { r.Phases[0].Lane, r.Phases[0].Status = nil, metadata.PhaseCompleted },
+			want:   Void,
+		},
 		"a command of a person": {theirs: func(r *metadata.Run) {
 			r.Decisions = append(r.Decisions, metadata.Decision{Step: "approve", Phase: "code.t1", By: "ada", Comment: 5, Why: "w"})
 		}, want: Taken},
