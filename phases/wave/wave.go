@@ -19,7 +19,8 @@ func Refs(issue string) string { return "refs/reprise/parts/issue-" + issue + "/
 
 // Of gives the parts that can begin now beside each other, in the order of the record. It
 // is nil if that is one part, if work of parts lies in lanes on this machine, or if too
-// little of the budget is left for so many.
+// little of the budget is left for so many. A phase that may be at work beside them, in a
+// pipeline with parallel: true, is none of them: it is done where the run is.
 func Of(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 	if run.Status != metadata.Running {
 		return nil
@@ -33,7 +34,9 @@ func Of(plan *pipelines.Pipeline, run metadata.Run) (parts []string) {
 		if run.Phase(d.Phase).Status != metadata.PhasePending {
 			return nil // what has begun ends where it is
 		}
-		begin, parts = append(begin, d), append(parts, d.Phase)
+		if begin = append(begin, d); run.Phase(d.Phase).Task != "" {
+			parts = append(parts, d.Phase)
+		}
 	}
 	if _, enough := Share(run, len(parts)); len(parts) < 2 || !enough {
 		return nil

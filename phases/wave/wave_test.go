@@ -103,6 +103,23 @@ func TestSharesAreNoMoreThanIsLeft(t *testing.T) {
 	}
 }
 
+// Phases that may be done at the same time are no parts: other machines leave them alone,
+// and the parts that would touch the files of one that is next.
+func TestOfPhasesBesideEachOther(t *testing.T) {
+	for access, want := range map[pipelines.Access]string{pipelines.AccessArtifacts: "code.t1 code.t2", pipelines.AccessTree: ""} {
+		plan, run := inParts("t1 a", "t2 b")
+		plan.Parallel = true
+		docs, notes := plan.Phases[0], plan.Phases[0]
+		docs.Name, docs.Folder, docs.Access = "docs", "01_docs", access
+		notes.Name, notes.Folder, notes.Access = "notes", "02_notes", pipelines.AccessArtifacts
+		plan.Phases = append([]pipelines.Phase{docs, notes}, plan.Phases...)
+		run.Phases = append(metadata.Phases{{Name: "docs", Status: metadata.PhasePending}, {Name: "notes", Status: metadata.PhasePending}}, run.Phases...)
+		if got := strings.Join(Of(plan, run), " "); got != want {
+			t.Errorf("beside a phase with access %s: %q, want %q", access, got, want)
+		}
+	}
+}
+
 // Whatever order the machines end in, the run has the same parts.
 func TestFold(t *testing.T) {
 	_, from := inParts("t1 a", "t2 b", "t3 c")
