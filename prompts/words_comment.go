@@ -12,6 +12,7 @@ type CommentWords struct {
 	Interrupted string // what became of the run
 	Resume      string // what takes a run on that only has to be told so
 	Halted      string // before the parts of a phase that do not go on
+	Jobs        string // those of the run of a workflow that other parts are left to
 	Choose      string // before the commands of which a person gives one
 	Approves    string // what each of them does
 	Rejects     string
@@ -23,7 +24,7 @@ type CommentWords struct {
 	Now         string // before what a person can do with a run that is done
 	Review      string // one of these: what to do with the pull request
 
-	Forms struct{ Exit, AsksOne, AsksMany, More, MoreLines, Changed, Back, Left string }
+	Forms struct{ Exit, AsksOne, AsksMany, Elsewhere, More, MoreLines, Changed, Back, Left string }
 }
 
 // Changed says how many files and lines a phase has changed.
@@ -46,6 +47,11 @@ func (w CommentWords) Asks(phase string, n int) string {
 		return fill(w.Forms.AsksOne, "phase", phase)
 	}
 	return fill(w.Forms.AsksMany, "phase", phase, "n", strconv.Itoa(n))
+}
+
+// Elsewhere says that n parts are worked on by jobs.
+func (w CommentWords) Elsewhere(n int, jobs, parts string) string {
+	return counting(w.Forms.Elsewhere, map[string]string{"n": strconv.Itoa(n), "jobs": jobs, "parts": parts})
 }
 
 // More stands in the place of n entries that there is no room for.

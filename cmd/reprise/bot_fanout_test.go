@@ -77,6 +77,8 @@ func TestFanOut(t *testing.T) {
 	if err := json.Unmarshal([]byte(j.outputs["matrix"]), &matrix); err != nil || len(matrix.Include) != 3 {
 		t.Fatalf("the matrix is %q: %v\n%s", j.outputs["matrix"], err, j.said.String())
 	}
+	const elsewhere = "3 parts are worked on by [jobs of this workflow run]("
+	has(t, "the live comment", h.ours("progress")[0].Body, elsewhere, "/actions/runs/9001): `build.t1`, `build.t2`, `build.t3`.")
 	for _, one := range matrix.Include {
 		h.task(one.Part).end(exit.Done).wants("decision", "run")
 	}
@@ -93,6 +95,9 @@ func TestFanOut(t *testing.T) {
 	}
 	if got := h.pushed(); got != "" {
 		t.Errorf("origin still has of parts: %s", got)
+	}
+	if body := h.ours("progress")[0].Body; strings.Contains(body, "jobs of this workflow run") {
+		t.Errorf("the live comment still says who works on parts:\n%s", body)
 	}
 }
 

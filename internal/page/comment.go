@@ -37,7 +37,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
-		c.head(), advice(c).text(), advice(c).lastWords(), askedAbout(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
+		c.head(), c.elsewhere(), advice(c).text(), advice(c).lastWords(), askedAbout(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
 		c.tasks(), c.children(), c.notesChange(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
 	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)
@@ -75,6 +75,16 @@ func (w comment) chosen() string {
 		return ""
 	}
 	return text.Join(" · ", markdown.Inline(text.Capitalize(w.run.Decisions[i].Why.In(w.Catalogue)), 600), w.Tell.OtherPipeline)
+}
+
+// elsewhere says which parts other jobs work on, and where to see them.
+func (w comment) elsewhere() string {
+	parts := codes(w.notices.Elsewhere)
+	if len(parts) == 0 {
+		return ""
+	}
+	jobs := cmp.Or(markdown.Link(w.Comment.Jobs, w.notices.Job), w.Comment.Jobs)
+	return alert(alertNote, w.Comment.Elsewhere(len(parts), jobs, w.List(parts)))
 }
 
 // takenBack says why the phase at hand was taken back, until that is met.

@@ -156,7 +156,7 @@ func TestTellMuch(t *testing.T) {
 		p.Run.RollbackHistory[0].Reason = long
 		p.Run.Phases[0].Report = []byte(`{"remaining": [{"title": "` + strings.ReplaceAll(long, "\n", " ") + `", "body": ""}]}`)
 		d := Denial{Code: metadata.BotDenied, By: long, What: long, Why: metadata.Said(long)}
-		told := Notices{Links: Links{Job: long, Branch: long}, Requests: []Requested{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, NoChecks: true}
+		told := Notices{Links: Links{Job: long, Branch: long}, Requests: []Requested{{By: long, Command: long, Outcome: long}}, Warnings: []string{long, long}, Dispatched: []string{long}, Elsewhere: []string{long, long}, NoChecks: true}
 		took := testenv.Busy(func() {
 			all := everything(p.Plan, p.Run, back,
 				SummaryFacts{Notices: told, Denials: []Denial{d, d}, Sandbox: long, Versions: []Versioned{{long, long}}}, EventFacts{long, long, d, []string{long}, nil},
