@@ -100,6 +100,9 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
+		if err := takeFromJobs(ctx, w, env, o.Options); err != nil {
+			return err
+		}
 		takeUp(w, env, o)
 		if o.Refresh || o.RefreshIssue {
 			if err := w.Refresh(ctx, env, o.Options); err != nil {

@@ -60,7 +60,8 @@ func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn fu
 	if err := e.Fold(ctx, next, "join: "+strings.Join(said, ", "), f.files, f.heads); err != nil {
 		return w.Run, err
 	}
-	e.Elsewhere = len(next.Attempts) // their sessions are not on this machine
+	w.Take(next)
+	e.Elsewhere = len(next.Attempts)
 	if err := at.remove(ctx, of); err != nil {
 		warn(err) // they say nothing new, and the next job removes them
 	}
