@@ -8,38 +8,40 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/reprise-ci/reprise/internal/gate/scan"
 )
 
 // What is read from a request.
 const (
-	asksFor    field = iota // a model
-	background              // the answer is fetched later, where nothing counts it
-	tool                    // the kind of a tool
-	connector               // a tool of the provider that reaches elsewhere
-	address                 // of something that the provider is to fetch
-	longest                 // answer, in tokens
-	answers                 // to the one request
-	stored                  // what the request goes on from, which the provider keeps
-	template                // what the provider keeps of a request, which may be anything
-	helper                  // another model, which a tool asks
-	place                   // where a tool works
-	elsewhere               // an address of models, to which the real key would go
-	tier                    // how soon the answer is wanted, which has a price
-	streams                 // whether the answer comes in events
-	saysUsage               // whether those say what was used
-	searches                // an answer that the provider may search the web for
+	asksFor    scan.Field = iota // a model
+	background                   // the answer is fetched later, where nothing counts it
+	tool                         // the kind of a tool
+	connector                    // a tool of the provider that reaches elsewhere
+	address                      // of something that the provider is to fetch
+	longest                      // answer, in tokens
+	answers                      // to the one request
+	stored                       // what the request goes on from, which the provider keeps
+	template                     // what the provider keeps of a request, which may be anything
+	helper                       // another model, which a tool asks
+	place                        // where a tool works
+	elsewhere                    // an address of models, to which the real key would go
+	tier                         // how soon the answer is wanted, which has a price
+	streams                      // whether the answer comes in events
+	saysUsage                    // whether those say what was used
+	searches                     // an answer that the provider may search the web for
 )
 
 // requestFields says where requests name what is checked.
-var requestFields = map[API]fields{
-	Anthropic: ofGateways(fields{
+var requestFields = map[API]scan.Fields{
+	Anthropic: ofGateways(scan.Fields{
 		"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
 		"tools.model": helper, "speed": tier, "inference_geo": tier,
 		"messages.content.source.url": address, "messages.content.content.source.url": address,
 		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
 		"max_tokens": longest, "stream": streams,
 	}),
-	OpenAI: ofGateways(fields{
+	OpenAI: ofGateways(scan.Fields{
 		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,
 		"tools.model": helper, "tools.environment.type": place, "prompt": template, "service_tier": tier, "stream": streams, "stream_options.include_usage": saysUsage,
 		"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
@@ -47,7 +49,7 @@ var requestFields = map[API]fields{
 		"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
 		"previous_response_id": stored, "conversation": stored,
 	}),
-	Gemini: inAnySpelling(fields{
+	Gemini: inAnySpelling(scan.Fields{
 		"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
 		"tools.googleMaps": connector, "tools.mcpServers": connector, "tools.enterpriseWebSearch": connector, "serviceTier": tier,
 		"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
@@ -59,7 +61,7 @@ var requestFields = map[API]fields{
 
 // ofGateways adds what gateways before providers take besides, such as OpenRouter and
 // LiteLLM: other models, which answer where the first does not, and other addresses.
-func ofGateways(in fields) fields {
+func ofGateways(in scan.Fields) scan.Fields {
 	for _, at := range []string{"models", "fallbacks", "fallbacks.model", "extra_body.model", "extra_body.models", "extra_body.fallbacks"} {
 		in[at] = helper
 	}
@@ -72,8 +74,8 @@ func ofGateways(in fields) fields {
 
 // inAnySpelling adds the other spellings of paths: Google takes each name of one as
 // fileUri and as file_uri.
-func inAnySpelling(in fields) fields {
-	out := fields{}
+func inAnySpelling(in scan.Fields) scan.Fields {
+	out := scan.Fields{}
 	for at, f := range in {
 		all := []string{""}
 		for _, name := range strings.Split(at, ".") {
@@ -116,12 +118,12 @@ const maxRequest = 256 << 20 // bytes
 type guard struct {
 	body io.Reader
 	x    *exchange
-	scan scanner
+	scan scan.Scanner
 }
 
 func newGuard(body io.Reader, x *exchange) *guard {
 	b := &guard{body: body, x: x}
-	b.scan = scanner{want: requestFields[x.provider.API], found: b.found}
+	b.scan = scan.Scanner{Want: requestFields[x.provider.API], Found: b.found}
 	return b
 }
 
@@ -138,9 +140,9 @@ func (b *guard) Read(p []byte) (int, error) {
 		if x.gate.transcript.to != nil {
 			x.asks.write(p[:n])
 		}
-		b.scan.write(p[:n])
+		b.scan.Write(p[:n])
 		b.check(p[:n])
-		if b.scan.closed && !x.whole {
+		if b.scan.Closed() && !x.whole {
 			x.whole = true
 			x.claim()
 		}
@@ -162,20 +164,20 @@ func (b *guard) check(p []byte) {
 		x.refuse(http.StatusBadRequest, "the request is no JSON in UTF-8")
 	case x.sent > maxRequest:
 		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxRequest>>20)+" MB")
-	case b.scan.odd:
+	case b.scan.Odd():
 		x.refuse(http.StatusBadRequest, "the request is no JSON")
-	case b.scan.closed && x.asked == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
+	case b.scan.Closed() && x.asked == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
 		x.refuse(http.StatusBadRequest, "the request names no model")
 	}
 }
 
 // found checks a value of the request.
-func (b *guard) found(f field, v value) {
+func (b *guard) found(f scan.Field, v scan.Value) {
 	x := b.x
-	said, _ := v.text()
+	said, _ := v.Text()
 	switch f {
 	case asksFor:
-		if v.opens || said == "" || len(said) > maxModel {
+		if v.Opens || said == "" || len(said) > maxModel {
 			x.refuse(http.StatusBadRequest, "the request names no model")
 			return
 		}
@@ -183,7 +185,7 @@ func (b *guard) found(f field, v value) {
 			x.refuseModel(said)
 		}
 	case background:
-		if string(v.raw) != "false" && string(v.raw) != "null" {
+		if string(v.Raw) != "false" && string(v.Raw) != "null" {
 			x.refuse(http.StatusBadRequest, "answers in the background cannot be counted")
 		}
 	case tool:
@@ -192,39 +194,39 @@ func (b *guard) found(f field, v value) {
 			x.refuse(http.StatusBadRequest, "the tool "+strconv.Quote(said)+" reaches hosts that the pipeline does not allow")
 		}
 	case searches:
-		if string(v.raw) != "null" {
+		if string(v.Raw) != "null" {
 			x.tools = chatSearch
 		}
 		fallthrough
 	case connector:
-		if !b.open() && string(v.raw) != "null" {
+		if !b.open() && string(v.Raw) != "null" {
 			x.refuse(http.StatusBadRequest, "tools of the provider that reach other hosts are not allowed by the pipeline")
 		}
 	case address:
-		if !b.open() && !v.opens && !strings.HasPrefix(string(v.raw), "data:") && string(v.raw) != "null" {
+		if !b.open() && !v.Opens && !strings.HasPrefix(string(v.Raw), "data:") && string(v.Raw) != "null" {
 			x.refuse(http.StatusBadRequest, "the provider would fetch an address, and the pipeline does not allow that")
 		}
 	case longest:
-		x.longest = max(x.longest, v.count())
+		x.longest = max(x.longest, v.Count())
 	case answers:
-		x.answersTo = max(x.answersTo, v.count())
+		x.answersTo = max(x.answersTo, v.Count())
 	case stored:
-		x.goesOn = x.goesOn || string(v.raw) != "null"
+		x.goesOn = x.goesOn || string(v.Raw) != "null"
 	default:
 		b.more(f, v, said)
 	}
 }
 
 // more checks what has to do with money.
-func (b *guard) more(f field, v value, said string) {
+func (b *guard) more(f scan.Field, v scan.Value, said string) {
 	x := b.x
 	switch f {
 	case template:
-		if string(v.raw) != "null" {
+		if string(v.Raw) != "null" {
 			x.refuse(http.StatusBadRequest, "a prompt that the provider keeps may name another model and tools; send it as it is")
 		}
 	case helper:
-		if !v.opens && string(v.raw) != "null" && !x.gate.ledger.allows(x.provider.Name, said) {
+		if !v.Opens && string(v.Raw) != "null" && !x.gate.ledger.allows(x.provider.Name, said) {
 			x.refuseModel(said)
 		}
 	case place:
@@ -232,7 +234,7 @@ func (b *guard) more(f field, v value, said string) {
 			x.refuse(http.StatusBadRequest, "what runs in containers of the provider has no limits of the pipeline; run it here")
 		}
 	case elsewhere:
-		if string(v.raw) != "null" {
+		if string(v.Raw) != "null" {
 			x.refuse(http.StatusBadRequest, "the request names another address of models, and the key is for one alone")
 		}
 	case tier:
@@ -241,9 +243,9 @@ func (b *guard) more(f field, v value, said string) {
 		if x.saysHow {
 			x.refuse(http.StatusBadRequest, "the request says stream twice")
 		}
-		x.saysHow, x.streams = true, string(v.raw) == "true"
+		x.saysHow, x.streams = true, string(v.Raw) == "true"
 	case saysUsage:
-		x.saysUsage = string(v.raw) == "true"
+		x.saysUsage = string(v.Raw) == "true"
 	}
 }
 

@@ -26,7 +26,7 @@ type usageAsker struct {
 func (a *usageAsker) Read(p []byte) (n int, err error) {
 	if !a.asked {
 		n, err = a.guard.Read(p)
-		if !a.scan.closed {
+		if !a.scan.Closed() {
 			return n, err
 		}
 		a.asked = true

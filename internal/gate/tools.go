@@ -1,6 +1,10 @@
 package gate
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/gate/scan"
+)
 
 // Services have tools of their own, which cost something for each use besides
 // tokens, and ways to be served sooner. The prices are those of their lists in November
@@ -23,8 +27,8 @@ var openAIUses = map[string]int64{
 var paid = []string{"web_search", "file_search", "code_interpreter", "image_generation", "code_execution"}
 
 // use notes what the use of a tool costs.
-func (m *meter) use(f field, v value) {
-	said, ok := v.text()
+func (m *meter) use(f scan.Field, v scan.Value) {
+	said, ok := v.Text()
 	switch {
 	case !ok:
 	case f == ofQuery:

@@ -1,5 +1,7 @@
 package gate
 
+import "github.com/reprise-ci/reprise/internal/gate/scan"
+
 // Tokens are what requests used.
 type Tokens struct {
 	Input      int64 // neither read from a cache nor written to one
@@ -16,7 +18,7 @@ func (t Tokens) Add(u Tokens) Tokens {
 
 // What is read from an answer.
 const (
-	ofModel field = iota
+	ofModel scan.Field = iota
 	ofInput
 	ofInputTool // of Gemini, beside ofInput
 	ofRead
@@ -34,7 +36,7 @@ const (
 // answerFields says where answers have their usage: whole ones, and the events of
 // streamed ones. Where two stand for the same, the larger counts: events give it as
 // it was so far.
-var answerFields = map[API]fields{
+var answerFields = map[API]scan.Fields{
 	Anthropic: {
 		"model": ofModel, "message.model": ofModel,
 		"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
@@ -74,7 +76,7 @@ var answerFields = map[API]fields{
 type meter struct {
 	api    API
 	events eventReader
-	json   scanner
+	json   scan.Scanner
 	stream bool // the answer is a stream of events
 
 	exact bool     // each event is read
@@ -87,8 +89,8 @@ type meter struct {
 
 func newMeter(api API, stream bool) *meter {
 	m := &meter{api: api, stream: stream}
-	m.json = scanner{want: answerFields[api], found: m.found}
-	m.events.data, m.events.end = m.json.write, func() { m.json.end(); m.json.reset() }
+	m.json = scan.Scanner{Want: answerFields[api], Found: m.found}
+	m.events.data, m.events.end = m.json.Write, func() { m.json.End(); m.json.Reset() }
 	return m
 }
 
@@ -97,26 +99,26 @@ func (m *meter) write(p []byte) {
 	if m.stream {
 		m.writeEvents(p)
 	} else {
-		m.json.write(p)
+		m.json.Write(p)
 	}
 }
 
-func (m *meter) found(f field, v value) {
+func (m *meter) found(f scan.Field, v scan.Value) {
 	switch {
-	case v.opens:
+	case v.Opens:
 	case f == ofModel:
-		if name, ok := v.text(); ok && len(name) <= maxModel {
+		if name, ok := v.Text(); ok && len(name) <= maxModel {
 			m.model = name
 		}
 	case f >= ofUse:
 		m.use(f, v)
 	case f == ofWords:
-		if v.quoted {
-			m.words += int64(v.size)
+		if v.Quoted {
+			m.words += int64(v.Size)
 		}
-	case v.quoted || string(v.raw) == "null":
+	case v.Quoted || string(v.Raw) == "null":
 	default:
-		m.most[f], m.seen[f] = max(m.most[f], v.count()), true
+		m.most[f], m.seen[f] = max(m.most[f], v.Count()), true
 	}
 }
 
@@ -141,7 +143,7 @@ const bytesPerToken = 3
 // request and of the answer; one that broke off before it said so counts as no less than
 // what may have been made unseen.
 func (m *meter) settle(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
-	m.json.end()
+	m.json.End()
 	t = m.tokens()
 	if !m.seen[ofInput] {
 		t.Input, estimated = request/bytesPerToken, true

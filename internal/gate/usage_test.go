@@ -195,3 +195,16 @@ func TestSkim(t *testing.T) {
 		}
 	}
 }
+
+// bytesOf cuts a text into pieces.
+func bytesOf(text string, size int) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for len(text) > 0 {
+			n := min(size, len(text))
+			if !yield([]byte(text[:n])) {
+				return
+			}
+			text = text[n:]
+		}
+	}
+}

@@ -270,7 +270,8 @@ var rooms = map[string][]string{
 		"golang.org/x/sys",
 	},
 	"internal/process":     {"internal/bounded", "github.com/google/uuid", "golang.org/x/sys"},
-	"internal/gate":        {},
+	"internal/gate":        {"internal/gate/scan"},
+	"internal/gate/scan":   {},
 	"internal/github/wire": {},
 	"internal/github": {
 		"internal/cause",

@@ -69,10 +69,6 @@ func (w *opening) load(ctx context.Context) error {
 	return w.Assign(w.o.Choice)
 }
 
-// Take has the workspace go on from a record to which other machines have added: the
-// sessions of their agents are not here.
-func (w *Workspace) Take(run metadata.Run) { w.Run, w.elsewhere = run, len(run.Attempts) }
-
 // begin prepares a new run.
 func (w *opening) begin(ctx context.Context) error {
 	var err error

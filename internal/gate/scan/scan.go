@@ -1,4 +1,6 @@
-package gate
+// Package scan reads JSON in pieces of any size, as it passes, and tells what stands at some
+// places of it.
+package scan
 
 import (
 	"bytes"
@@ -12,50 +14,50 @@ const (
 	maxDepth = 32  // of objects and lists; what is deeper is passed over
 )
 
-// field stands for a place in a JSON text that somebody wants to know of.
-type field int
+// Field stands for a place in a JSON text that somebody wants to know of.
+type Field int
 
-// fields are places by their path: the names of the objects joined by dots. A
+// Fields are places by their path: the names of the objects joined by dots. A
 // list adds nothing, so each of its items has the path of the list.
-type fields map[string]field
+type Fields map[string]Field
 
-// value is what stands at a place: a string, a number or a word, or the beginning
+// Value is what stands at a place: a string, a number or a word, or the beginning
 // of an object or a list.
-type value struct {
-	raw    []byte // as it is written, without quotes, cut after maxValue bytes
-	size   int    // bytes that it really has
-	quoted bool
-	opens  bool // it is an object or a list, and raw is empty
+type Value struct {
+	Raw    []byte // as it is written, without quotes, cut after 256 bytes; good until the next Write
+	Size   int    // bytes that it really has
+	Quoted bool   // it is a string
+	Opens  bool   // it is an object or a list, and Raw is empty
 }
 
-// text gives a string that was not cut.
-func (v value) text() (string, bool) {
-	if !v.quoted || v.size > len(v.raw) {
+// Text gives a string that was not cut.
+func (v Value) Text() (string, bool) {
+	if !v.Quoted || v.Size > len(v.Raw) {
 		return "", false
 	}
-	if bytes.IndexByte(v.raw, '\\') < 0 && utf8.Valid(v.raw) {
-		return string(v.raw), true // most are like this, and it is much faster
+	if bytes.IndexByte(v.Raw, '\\') < 0 && utf8.Valid(v.Raw) {
+		return string(v.Raw), true // most are like this, and it is much faster
 	}
 	var s string
-	err := json.Unmarshal(append(append([]byte{'"'}, v.raw...), '"'), &s)
+	err := json.Unmarshal(append(append([]byte{'"'}, v.Raw...), '"'), &s)
 	return s, err == nil
 }
 
-// count gives a number that is no less than zero, else 0.
-func (v value) count() int64 {
+// Count gives a number that is no less than zero, else 0.
+func (v Value) Count() int64 {
 	var n float64
-	if v.quoted || v.size > len(v.raw) || json.Unmarshal(v.raw, &n) != nil || n < 0 || n > 1<<50 {
+	if v.Quoted || v.Size > len(v.Raw) || json.Unmarshal(v.Raw, &n) != nil || n < 0 || n > 1<<50 {
 		return 0
 	}
 	return int64(n)
 }
 
-// scanner reads JSON in pieces of any size and tells the values at the wanted
+// Scanner reads JSON in pieces of any size and tells the values at the wanted
 // places, each as often as it comes. It keeps little, however large the text is.
 // It finds in valid JSON what any parser finds; of other text it makes what it can.
-type scanner struct {
-	want  fields
-	found func(field, value)
+type Scanner struct {
+	Want  Fields
+	Found func(Field, Value) // called within Write and End
 
 	state  state
 	open   []bool // objects (true) and lists that are open, up to maxDepth
@@ -66,8 +68,8 @@ type scanner struct {
 	escape bool
 	raw    []byte
 	size   int
-	closed bool // an object or list at the top has ended
-	odd    bool // there is something that JSON does not have, though some parsers take it
+	closed bool // see Closed
+	odd    bool // see Odd
 }
 
 type state int
@@ -78,14 +80,14 @@ const (
 	inWord
 )
 
-// reset begins a new text.
-func (s *scanner) reset() {
+// Reset begins a new text.
+func (s *Scanner) Reset() {
 	s.state, s.deep, s.isKey, s.escape, s.closed, s.odd = between, 0, false, false, false, false
 	s.open, s.ends, s.path = s.open[:0], s.ends[:0], s.path[:0]
 }
 
-// write takes the next piece.
-func (s *scanner) write(p []byte) {
+// Write takes the next piece.
+func (s *Scanner) Write(p []byte) {
 	for i := 0; i < len(p); {
 		switch s.state {
 		case inText:
@@ -99,11 +101,17 @@ func (s *scanner) write(p []byte) {
 	}
 }
 
-// end says that the text is over, which a number at its end cannot show.
-func (s *scanner) end() { s.write([]byte{' '}) }
+// End says that the text is over, which a number at its end cannot show.
+func (s *Scanner) End() { s.Write([]byte{' '}) }
+
+// Closed reports whether an object or a list at the top has ended.
+func (s *Scanner) Closed() bool { return s.closed }
+
+// Odd reports whether there was something that JSON does not have, though some parsers take it.
+func (s *Scanner) Odd() bool { return s.odd }
 
 // mark takes a byte that is in no value.
-func (s *scanner) mark(b byte) {
+func (s *Scanner) mark(b byte) {
 	switch b {
 	case ' ', '\n', '\r', '\t':
 		return
@@ -126,20 +134,20 @@ func (s *scanner) mark(b byte) {
 	}
 }
 
-func (s *scanner) begin(in state) {
+func (s *Scanner) begin(in state) {
 	s.state, s.raw, s.size, s.escape = in, s.raw[:0], 0, false
 }
 
-func (s *scanner) enter(object bool) {
+func (s *Scanner) enter(object bool) {
 	if s.deep > 0 || len(s.open) == maxDepth {
 		s.deep++
 		return
 	}
-	s.tell(value{opens: true})
+	s.tell(Value{Opens: true})
 	s.open, s.ends, s.isKey = append(s.open, object), append(s.ends, len(s.path)), object
 }
 
-func (s *scanner) leave() {
+func (s *Scanner) leave() {
 	if s.deep > 0 {
 		s.deep--
 		return
@@ -152,7 +160,7 @@ func (s *scanner) leave() {
 }
 
 // inText takes what belongs to a string and says how much that is.
-func (s *scanner) inText(p []byte) int {
+func (s *Scanner) inText(p []byte) int {
 	n := 0
 	if s.escape && len(p) > 0 {
 		s.escape, n = false, 1
@@ -183,7 +191,7 @@ func (s *scanner) inText(p []byte) int {
 }
 
 // inWord takes what belongs to a number, true, false or null.
-func (s *scanner) inWord(p []byte) int {
+func (s *Scanner) inWord(p []byte) int {
 	for n, b := range p {
 		switch b {
 		case ',', ':', '}', ']', '{', '[', '"', ' ', '\n', '\r', '\t':
@@ -197,20 +205,20 @@ func (s *scanner) inWord(p []byte) int {
 	return len(p)
 }
 
-func (s *scanner) keep(p []byte) {
+func (s *Scanner) keep(p []byte) {
 	s.size += len(p)
 	s.raw = append(s.raw, p[:min(len(p), maxValue-len(s.raw))]...)
 }
 
 // complete has a whole string or word: a name in an object, or a value.
-func (s *scanner) complete(quoted bool) {
+func (s *Scanner) complete(quoted bool) {
 	s.odd = s.odd || !quoted && (s.isKey || !isWord(s.raw))
 	switch {
 	case s.deep > 0:
 	case s.isKey:
-		s.name(value{raw: s.raw, size: s.size, quoted: quoted})
+		s.name(Value{Raw: s.raw, Size: s.size, Quoted: quoted})
 	default:
-		s.tell(value{raw: s.raw, size: s.size, quoted: quoted})
+		s.tell(Value{Raw: s.raw, Size: s.size, Quoted: quoted})
 	}
 }
 
@@ -224,22 +232,22 @@ func isWord(raw []byte) bool {
 }
 
 // name makes a name the end of the path.
-func (s *scanner) name(v value) {
+func (s *Scanner) name(v Value) {
 	s.path = s.path[:s.ends[len(s.ends)-1]]
 	if len(s.path) > 0 {
 		s.path = append(s.path, '.')
 	}
-	if v.quoted && v.size <= maxName && bytes.IndexByte(v.raw, '\\') < 0 {
-		s.path = append(s.path, v.raw...)
-	} else if name, ok := v.text(); ok && len(name) <= maxName {
+	if v.Quoted && v.Size <= maxName && bytes.IndexByte(v.Raw, '\\') < 0 {
+		s.path = append(s.path, v.Raw...)
+	} else if name, ok := v.Text(); ok && len(name) <= maxName {
 		s.path = append(s.path, name...)
 	} else {
 		s.path = append(s.path, 0) // no wanted path has that
 	}
 }
 
-func (s *scanner) tell(v value) {
-	if f, ok := s.want[string(s.path)]; ok {
-		s.found(f, v)
+func (s *Scanner) tell(v Value) {
+	if f, ok := s.Want[string(s.path)]; ok {
+		s.Found(f, v)
 	}
 }

@@ -1,4 +1,4 @@
-package gate
+package scan
 
 import (
 	"bytes"
@@ -11,23 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// scanned gives what a scanner tells of a text that comes in pieces of a size.
+// scanned gives what a Scanner tells of a text that comes in pieces of a size.
 func scanned(text string, size int) (got []string) {
-	s := scanner{want: fields{"model": 0, "a.b": 1, "list.x": 2, "": 3}}
-	s.found = func(f field, v value) {
-		switch said, ok := v.text(); {
-		case v.opens:
+	s := Scanner{Want: Fields{"model": 0, "a.b": 1, "list.x": 2, "": 3}}
+	s.Found = func(f Field, v Value) {
+		switch said, ok := v.Text(); {
+		case v.Opens:
 			got = append(got, fmt.Sprintf("%d opens", f))
 		case ok:
 			got = append(got, fmt.Sprintf("%d %q", f, said))
 		default:
-			got = append(got, fmt.Sprintf("%d %s (%d bytes)", f, v.raw, v.size))
+			got = append(got, fmt.Sprintf("%d %s (%d bytes)", f, v.Raw, v.Size))
 		}
 	}
 	for p := range bytesOf(text, size) {
-		s.write(p)
+		s.Write(p)
 	}
-	s.end()
+	s.End()
 	return got
 }
 
@@ -94,24 +94,4 @@ func FuzzScan(f *testing.F) {
 		}
 		t.Errorf("%q: got %q, want %s among it", text, got, want)
 	})
-}
-
-func TestEvents(t *testing.T) {
-	for text, want := range map[string]string{
-		"data: a\n\ndata: b\n\n":                            " a| b|",
-		"event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n":        " a\r| b\r|",
-		": comment\nid: 1\ndata:a\ndata: b\n\n\n\n":         "a b|",
-		"database: no\ndata\ndata: " + "[DONE]\n\nretry: 1": " [DONE]|",
-	} {
-		for _, size := range []int{1, 4, 1000} {
-			got := ""
-			e := eventReader{data: func(p []byte) { got += string(p) }, end: func() { got += "|" }}
-			for p := range bytesOf(text, size) {
-				e.write(p)
-			}
-			if got != want {
-				t.Errorf("%q in pieces of %d: %q, want %q", text, size, got, want)
-			}
-		}
-	}
 }
