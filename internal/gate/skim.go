@@ -42,9 +42,9 @@ var (
 // writeEvents takes the next piece of a stream of events.
 func (m *meter) writeEvents(p []byte) {
 	for len(p) > 0 {
-		if !m.events.between() { // on to the next line
+		if !m.events.Between() { // on to the next line
 			n := until(p, lineEnd)
-			m.events.write(p[:n])
+			m.events.Write(p[:n])
 			p = p[n:]
 			continue
 		}
@@ -59,7 +59,7 @@ func (m *meter) writeEvents(p []byte) {
 		if !m.skim(whole) {
 			whole = p[:until(p, eventEnd)]
 			if !m.skim(whole) {
-				m.events.write(whole)
+				m.events.Write(whole)
 			}
 		}
 		p = p[len(whole):]
@@ -106,7 +106,7 @@ func (m *meter) pass(p []byte) (n int) {
 			if words := wordsOf(rest); words >= 0 {
 				m.words += int64(words)
 			} else {
-				m.events.write(p[n : n+end+1])
+				m.events.Write(p[n : n+end+1])
 				return n + end + 1
 			}
 		} else if end > 0 && !bytes.HasPrefix(line, eventLine) {

@@ -1,6 +1,9 @@
 package gate
 
-import "github.com/reprise-ci/reprise/internal/gate/scan"
+import (
+	"github.com/reprise-ci/reprise/internal/gate/scan"
+	"github.com/reprise-ci/reprise/internal/gate/sse"
+)
 
 // Tokens are what requests used.
 type Tokens struct {
@@ -75,7 +78,7 @@ var answerFields = map[API]scan.Fields{
 // meter reads from an answer what it used, while it passes.
 type meter struct {
 	api    API
-	events eventReader
+	events sse.Reader
 	json   scan.Scanner
 	stream bool // the answer is a stream of events
 
@@ -90,7 +93,7 @@ type meter struct {
 func newMeter(api API, stream bool) *meter {
 	m := &meter{api: api, stream: stream}
 	m.json = scan.Scanner{Want: answerFields[api], Found: m.found}
-	m.events.data, m.events.end = m.json.Write, func() { m.json.End(); m.json.Reset() }
+	m.events.Data, m.events.End = m.json.Write, func() { m.json.End(); m.json.Reset() }
 	return m
 }
 

@@ -166,7 +166,7 @@ data: {"model":"gpt-x","choices":[{"delta":{"content":"hello again"}}],"usage":n
 	for api, begin := range map[API]string{Anthropic: anthropicStream, OpenAI: responsesStream} {
 		text := strings.Repeat(begin+strings.Repeat(words[api], 20), 3)
 		slow := newMeter(api, true)
-		slow.events.write([]byte(text))
+		slow.events.Write([]byte(text))
 		for _, size := range []int{1, 3, 100, 1000, 1 << 20} {
 			m := newMeter(api, true)
 			for p := range bytesOf(text, size) {

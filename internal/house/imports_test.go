@@ -270,8 +270,9 @@ var rooms = map[string][]string{
 		"golang.org/x/sys",
 	},
 	"internal/process":     {"internal/bounded", "github.com/google/uuid", "golang.org/x/sys"},
-	"internal/gate":        {"internal/gate/scan"},
+	"internal/gate":        {"internal/gate/scan", "internal/gate/sse"},
 	"internal/gate/scan":   {},
+	"internal/gate/sse":    {},
 	"internal/github/wire": {},
 	"internal/github": {
 		"internal/cause",
@@ -427,6 +428,7 @@ var rooms = map[string][]string{
 		"internal/eval/scratch",
 		"internal/exit",
 		"internal/folders",
+		"internal/shelf",
 		"internal/text",
 		"internal/workspace",
 		"metadata",

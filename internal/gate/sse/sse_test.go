@@ -1,7 +1,10 @@
-package gate
+package sse_test
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/gate/sse"
 )
 
 func TestEvents(t *testing.T) {
@@ -13,9 +16,9 @@ func TestEvents(t *testing.T) {
 	} {
 		for _, size := range []int{1, 4, 1000} {
 			got := ""
-			e := eventReader{data: func(p []byte) { got += string(p) }, end: func() { got += "|" }}
-			for p := range bytesOf(text, size) {
-				e.write(p)
+			e := sse.Reader{Data: func(p []byte) { got += string(p) }, End: func() { got += "|" }}
+			for p := range slices.Chunk([]byte(text), size) {
+				e.Write(p)
 			}
 			if got != want {
 				t.Errorf("%q in pieces of %d: %q, want %q", text, size, got, want)

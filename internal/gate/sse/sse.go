@@ -1,12 +1,12 @@
-package gate
+// Package sse is a stream of server-sent events, as it comes in pieces.
+package sse
 
 import "bytes"
 
-// eventReader takes server-sent events apart: it passes on their data, in pieces,
-// and says when an event ends. It keeps nothing but the name of the field.
-type eventReader struct {
-	data func([]byte)
-	end  func()
+// Reader takes server-sent events apart. It keeps nothing but the name of the field.
+type Reader struct {
+	Data func([]byte) // takes the next piece of an event's data
+	End  func()       // hears that an event with data has ended
 
 	name    []byte
 	inside  bool // after the name of the field
@@ -15,12 +15,13 @@ type eventReader struct {
 	written bool // the line has something
 }
 
-// between reports whether no event has begun to have data, at the start of a line.
-func (e *eventReader) between() bool { return !e.hasData && !e.written }
+// Between reports whether no event has begun to have data, at the start of a line.
+func (e *Reader) Between() bool { return !e.hasData && !e.written }
 
 const dataField = "data"
 
-func (e *eventReader) write(p []byte) {
+// Write takes the next piece of a stream.
+func (e *Reader) Write(p []byte) {
 	for len(p) > 0 {
 		line, rest, ended := bytes.Cut(p, []byte{'\n'})
 		e.line(line)
@@ -32,7 +33,7 @@ func (e *eventReader) write(p []byte) {
 }
 
 // line takes a piece of a line.
-func (e *eventReader) line(p []byte) {
+func (e *Reader) line(p []byte) {
 	if len(p) == 0 || !e.written && string(p) == "\r" {
 		return
 	}
@@ -48,13 +49,13 @@ func (e *eventReader) line(p []byte) {
 	}
 	if e.isData {
 		e.hasData = true
-		e.data(p)
+		e.Data(p)
 	}
 }
 
-func (e *eventReader) newline() {
+func (e *Reader) newline() {
 	if !e.written && e.hasData {
-		e.end()
+		e.End()
 		e.hasData = false
 	}
 	e.name, e.inside, e.isData, e.written = e.name[:0], false, false, false
