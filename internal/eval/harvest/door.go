@@ -16,10 +16,11 @@ func Command(env environ.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "init SUITE (--from-run ISSUE | --from-commits N)", Short: "Make cases of what has happened in a repository",
 		Long: `Make a case of a run: it begins with the commit that the run began with, and its hidden
-files are the tests that the run changed, as the default branch has them now or, if they
-are not there, as the run left them. Or make cases of the newest commits that change code
-and tests: the tests are hidden, and the message is the issue. Look at what was made; a
-message that tells the solution makes an easy case.`,
+files are the tests that its pull request changed, as the default branch has them now or,
+if they are not there, as the pull request left them. What only origin has of the run is
+fetched. Or make cases of the newest commits that change code and tests: the tests are
+hidden, and the message is the issue. Look at what was made; a message that tells the
+solution makes an easy case.`,
 		Example: "  reprise eval init cases --from-run 7\n  reprise eval init cases --from-commits 20 --check \"go test ./...\"",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -18,7 +18,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -88,15 +87,15 @@ func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
 }
 
 // fromRun makes a case of a run: it begins where the run began, and its hidden files are
-// the tests that the run changed, as the default branch has them now or, if it does not
-// have them, as the run left them.
+// the tests that its pull request changed, as the default branch has them now or, if it
+// does not have them, as the pull request left them.
 func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, error) {
-	r, err := workspace.Look(ctx, env, m.Repo, m.Run)
+	r, err := m.find(ctx, env)
 	if err != nil {
 		return harvested{}, err
 	}
 	if m.Step != "" {
-		return m.fromStep(ctx, r, env.Branch(r.Issue.ID))
+		return m.fromStep(ctx, r)
 	}
 	for _, p := range r.Plan.Phases {
 		for _, c := range p.Checks {
@@ -108,10 +107,13 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 	for _, s := range r.Plan.Setup {
 		m.setup = append(m.setup, shellCommand{s.Name, s.Run, s.Timeout})
 	}
-	branch := env.Branch(r.Issue.ID)
-	tests, code, err := m.changed(ctx, r.Run.BaseCommit, branch)
+	work, err := m.ends(ctx, r)
 	if err != nil {
-		return harvested{}, fmt.Errorf("the commits of the run are not in this repository; fetch them first: git fetch origin %s (%w)", branch, err)
+		return harvested{}, err
+	}
+	tests, code, err := m.changed(ctx, work.from, work.to)
+	if err != nil {
+		return harvested{}, err
 	}
 	if len(tests) == 0 || len(code) == 0 {
 		return harvested{}, exit.Usagef("the run of issue %s changed %d tests and %d other files; a case takes both", r.Issue.ID, len(tests), len(code))
@@ -121,9 +123,9 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 		issue: string(r.Issue.Markdown()), tests: map[string]string{},
 	}
 	for _, name := range tests {
-		text, err := m.top.Git(ctx, "show", r.Source.DefaultBranch+":"+name)
-		if err != nil || r.Source.DefaultBranch == "" {
-			if text, err = m.top.Git(ctx, "show", branch+":"+name); err != nil {
+		text, err := m.top.Git(ctx, "show", r.main+":"+name)
+		if err != nil || r.main == "" {
+			if text, err = m.top.Git(ctx, "show", work.to+":"+name); err != nil {
 				return out, err
 			}
 		}

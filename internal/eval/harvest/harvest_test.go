@@ -1,8 +1,13 @@
 package harvest
 
 import (
+	"os"
 	"strings"
 	"testing"
+
+	"github.com/reprise-ci/reprise/internal/eval/scratch"
+	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 func TestIsTest(t *testing.T) {
@@ -21,6 +26,38 @@ func TestSlug(t *testing.T) {
 	for text, want := range map[string]string{"Add --flag, please!": "add-flag-please", "日本": "", "issue-7": "issue-7", strings.Repeat("ab ", 30): strings.TrimSuffix(strings.Repeat("ab-", 14), "-")[:40]} {
 		if got := slug(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A pull request that was made into one commit is known by its number where that commit
+// says nothing else.
+func TestAPullRequestInOneCommit(t *testing.T) {
+	dir := t.TempDir()
+	m := &harvester{top: scratch.Repository{Dir: dir, Environ: os.Environ()}}
+	git := func(args ...string) string {
+		out, err := m.top.Git(t.Context(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(out)
+	}
+	git("init", "--quiet", "--initial-branch=main")
+	var made []string
+	for _, subject := range []string{"Base", "Something else (#13)", "Seven (#3)", "After"} {
+		git("commit", "--quiet", "--allow-empty", "-m", subject)
+		made = append(made, git("rev-parse", "HEAD"))
+	}
+	git("checkout", "--quiet", "-b", "run", made[0])
+	git("commit", "--quiet", "--allow-empty", "-m", "Work")
+	for pull, want := range map[string]end{
+		"https://github.test/a/b/pull/3": {made[2] + "^", made[2]},
+		"https://github.test/a/b/pull/4": {made[0], "refs/heads/run"},
+		"":                               {made[0], "refs/heads/run"},
+	} {
+		h := history{Recorded: &workspace.Recorded{Run: metadata.Run{IssueNumber: "7", BaseCommit: made[0], PRURL: pull}}, refs: []string{"refs/heads/run"}, main: "refs/heads/main"}
+		if got, err := m.ends(t.Context(), h); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", pull, got, err, want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // fromStep makes a case of the last call of a step: it begins with the newest commit of
 // the run's branch that does not have that call. Of a review it expects what it said.
-func (m *harvester) fromStep(ctx context.Context, r *workspace.Recorded, branch string) (harvested, error) {
+func (m *harvester) fromStep(ctx context.Context, r history) (harvested, error) {
 	phase, step, _ := strings.Cut(m.Step, "/")
 	var last *metadata.Attempt
 	for i, a := range r.Run.Attempts {
@@ -24,7 +24,7 @@ func (m *harvester) fromStep(ctx context.Context, r *workspace.Recorded, branch 
 	if last == nil {
 		return harvested{}, exit.Usagef("the run of issue %s has no call %s that succeeded; say PHASE/STEP, where STEP is execute, review or revise", r.Issue.ID, m.Step)
 	}
-	commit, err := m.before(ctx, branch, workspace.RecordFile(r.Issue.ID), last.N)
+	commit, err := m.before(ctx, r, last.N)
 	if err != nil {
 		return harvested{}, err
 	}
@@ -39,25 +39,28 @@ func (m *harvester) fromStep(ctx context.Context, r *workspace.Recorded, branch 
 	return out, nil
 }
 
-// before gives the newest commit of a branch whose record does not have an attempt yet.
-func (m *harvester) before(ctx context.Context, branch, record string, attempt int) (string, error) {
-	log, err := m.top.Git(ctx, "log", "--first-parent", "--format=%H", branch, "--", record)
-	if err != nil {
-		return "", fmt.Errorf("the commits of the run are not in this repository; fetch them first: git fetch origin %s (%w)", branch, err)
-	}
-	for commit := range strings.Lines(log) {
-		commit = strings.TrimSpace(commit)
-		data, err := m.top.Git(ctx, "show", commit+":"+record)
-		if err != nil {
-			continue // the folder of the run was taken off there
-		}
-		run, err := metadata.Parse([]byte(data), commit+":"+record)
+// before gives the newest commit of a run whose record does not have an attempt yet.
+func (m *harvester) before(ctx context.Context, r history, attempt int) (string, error) {
+	record := workspace.RecordFile(r.Issue.ID)
+	for _, ref := range r.refs {
+		log, err := m.top.Git(ctx, "log", "--first-parent", "--format=%H", ref, "--", record)
 		if err != nil {
 			return "", err
 		}
-		if len(run.Attempts) < attempt {
-			return commit, nil
+		for commit := range strings.Lines(log) {
+			commit = strings.TrimSpace(commit)
+			data, err := m.top.Git(ctx, "show", commit+":"+record)
+			if err != nil {
+				continue // the folder of the run was taken off there
+			}
+			run, err := metadata.Parse([]byte(data), commit+":"+record)
+			if err != nil {
+				return "", err
+			}
+			if len(run.Attempts) < attempt {
+				return commit, nil
+			}
 		}
 	}
-	return "", exit.Usagef("branch %s has no commit from before attempt %d", branch, attempt)
+	return "", exit.Usagef("the run of issue %s has no commit from before attempt %d in this repository", r.Issue.ID, attempt)
 }
