@@ -429,6 +429,7 @@ var rooms = map[string][]string{
 		"internal/exit",
 		"internal/folders",
 		"internal/shelf",
+		"internal/tally",
 		"internal/text",
 		"internal/workspace",
 		"metadata",

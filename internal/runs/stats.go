@@ -79,7 +79,7 @@ func ShowStats(env environ.Env, t tally.Tally) {
 	if len(t.Missed) > 0 {
 		m := t.Missed[0]
 		out.Line("")
-		say("Each can become a case: reprise eval init SUITE --from-run %s --step %s/review", text.Flat(m.Issue), text.Flat(m.Phase))
+		say("Each can become a case: reprise eval init SUITE --from-run %s --attempt %d", text.Flat(m.Issue), m.Attempt)
 	}
 }
 

@@ -32,8 +32,11 @@ solution makes an easy case.`,
 			if (h.Run == "") == (h.Commits == 0) || h.Commits < 0 || h.Commits > 1000 {
 				return exit.Usagef("of what? Give --from-run ISSUE, or --from-commits N with N from 1 to 1000")
 			}
-			if h.Step != "" && h.Run == "" {
-				return exit.Usagef("--step is of a run: give --from-run ISSUE, too")
+			if h.oneCall() && h.Run == "" {
+				return exit.Usagef("--step and --attempt are of a run: give --from-run ISSUE, too")
+			}
+			if h.Step != "" && h.Attempt != 0 || h.Attempt < 0 {
+				return exit.Usagef("--step and --attempt each name a call of the run: give one of them, an attempt by its number")
 			}
 			h.Suite = args[0]
 			made, err := Init(c.Context(), env, h)
@@ -50,6 +53,7 @@ solution makes an easy case.`,
 	f.StringVar(&h.Repo, "repo", ".", "any folder of the git repository")
 	f.StringVar(&h.Run, "from-run", "", "id of the issue of a run")
 	f.StringVar(&h.Step, "step", "", "with --from-run: only the last call of `PHASE/STEP`, with the record as it was before")
+	f.IntVar(&h.Attempt, "attempt", 0, "with --from-run: only the call with this number; of a review in which a person found something missing, that is expected")
 	f.IntVar(&h.Commits, "from-commits", 0, "how many cases to make of the newest commits")
 	f.StringVar(&h.Check, "check", "", "command that runs the tests (default: as the run's pipeline or the repository has it)")
 	return c

@@ -4,7 +4,6 @@ package harvest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +32,7 @@ type Harvest struct {
 	Suite   string // folder; it need not be there
 	Run     string // id of the issue of a run that happened; or
 	Step    string // of that run, PHASE/STEP: only its last call, as a step case; empty: the whole run
+	Attempt int    // of that run, by its number: only this call, as a step case; 0: none is named
 	Commits int    // how many commits of the repository
 	Check   string // command that runs the tests; empty: as the pipeline or the repository has it
 }
@@ -50,6 +50,9 @@ type harvester struct {
 	setup []shellCommand
 	check []shellCommand
 }
+
+// oneCall reports whether a case is one call of a run.
+func (h Harvest) oneCall() bool { return h.Step != "" || h.Attempt != 0 }
 
 // harvested is a case that is to be written.
 type harvested struct {
@@ -78,7 +81,7 @@ func Init(ctx context.Context, env environ.Env, h Harvest) ([]string, error) {
 	} else if all, err = m.fromCommits(ctx); err != nil {
 		return nil, err
 	}
-	if m.Step == "" {
+	if !m.oneCall() {
 		if err := m.findChecks(); err != nil {
 			return nil, err
 		}
@@ -94,7 +97,7 @@ func (m *harvester) fromRun(ctx context.Context, env environ.Env) (harvested, er
 	if err != nil {
 		return harvested{}, err
 	}
-	if m.Step != "" {
+	if m.oneCall() {
 		return m.fromStep(ctx, r)
 	}
 	for _, p := range r.Plan.Phases {
@@ -277,9 +280,8 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 	if err != nil {
 		return err
 	}
-	text := func(v any) string { data, _ := json.Marshal(v); return string(data) } // a string always has a JSON form
 	var out strings.Builder
-	fmt.Fprintf(&out, "description: %s\nrepo: %s\ncommit: %s\n", text(c.about), text(filepath.ToSlash(repo)), text(c.commit))
+	fmt.Fprintf(&out, "description: %s\nrepo: %s\ncommit: %s\n", quote(c.about), quote(filepath.ToSlash(repo)), quote(c.commit))
 	if c.step != "" {
 		fmt.Fprintf(&out, "step: %s\nexpect: %s\n", c.step, c.expect)
 	}
@@ -292,7 +294,7 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 		}
 		fmt.Fprintf(&out, "%s: [\n", list.name)
 		for _, command := range list.of {
-			fmt.Fprintf(&out, "\t{name: %s, run: %s},\n", text(command.Name), text(command.Run))
+			fmt.Fprintf(&out, "\t{name: %s, run: %s},\n", quote(command.Name), quote(command.Run))
 		}
 		out.WriteString("]\n")
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -58,6 +59,32 @@ func TestAPullRequestInOneCommit(t *testing.T) {
 		h := history{Recorded: &workspace.Recorded{Run: metadata.Run{IssueNumber: "7", BaseCommit: made[0], PRURL: pull}}, refs: []string{"refs/heads/run"}, main: "refs/heads/main"}
 		if got, err := m.ends(t.Context(), h); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", pull, got, err, want)
+		}
+	}
+}
+
+// A review that has missed something is expected to find it, where people have said it was.
+func TestWhatIsExpectedOfACall(t *testing.T) {
+	at := time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)
+	review := func(n int, said metadata.Ruling, minutes int) metadata.Attempt {
+		ended := at.Add(time.Duration(minutes) * time.Minute)
+		return metadata.Attempt{N: n, Phase: "work", Step: metadata.Review, Status: metadata.Succeeded, Verdict: said, EndedAt: &ended}
+	}
+	on := func(file string) metadata.ReviewComment {
+		return metadata.ReviewComment{Finding: metadata.Finding{Title: "x", File: file}}
+	}
+	run := metadata.Run{
+		IssueNumber: "7",
+		Attempts:    []metadata.Attempt{{N: 1, Phase: "work", Step: metadata.Execute, Status: metadata.Succeeded}, review(2, metadata.Pass, 0), review(3, metadata.Pass, 20)},
+		Reviews:     []metadata.PullReview{{Phase: "work", At: at.Add(10 * time.Minute), Comments: []metadata.ReviewComment{on("b.go"), on(`odd "\(x)".go`), on("b.go"), on("")}}},
+	}
+	for n, want := range map[int]string{
+		1: "_",
+		2: `{verdicts: "work": "fail", findings: files: "b.go": >=1, findings: files: "odd \"\\(x)\".go": >=1}`,
+		3: `{verdicts: "work": "pass"}`,
+	} {
+		if got := expectationOf(run, run.Attempts[n-1]); got != want {
+			t.Errorf("attempt %d: %s, want %s", n, got, want)
 		}
 	}
 }

@@ -4,39 +4,79 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/tally"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// fromStep makes a case of the last call of a step: it begins with the newest commit of
-// the run's branch that does not have that call. Of a review it expects what it said.
+// fromStep makes a case of one call of a step: it begins with the newest commit of the
+// run that does not have that call. Of a review it expects what it said, unless a person
+// has found what it had missed: then it expects that.
 func (m *harvester) fromStep(ctx context.Context, r history) (harvested, error) {
-	phase, step, _ := strings.Cut(m.Step, "/")
-	var last *metadata.Attempt
-	for i, a := range r.Run.Attempts {
-		if a.Phase == phase && string(a.Step) == step && a.Step.ByAgent() && a.Status == metadata.Succeeded {
-			last = &r.Run.Attempts[i]
-		}
-	}
-	if last == nil {
-		return harvested{}, exit.Usagef("the run of issue %s has no call %s that succeeded; say PHASE/STEP, where STEP is execute, review or revise", r.Issue.ID, m.Step)
-	}
-	commit, err := m.before(ctx, r, last.N)
+	call, err := m.call(r.Run)
 	if err != nil {
 		return harvested{}, err
 	}
-	text := func(v any) string { data, _ := json.Marshal(v); return string(data) } // a string always has a JSON form
-	out := harvested{
-		name: slug("issue-" + r.Issue.ID + "-" + phase + "-" + step), about: fmt.Sprintf("%s %s of the run of issue %s", phase, step, r.Issue.ID), commit: commit,
-		step: fmt.Sprintf("{phase: %s, step: %s}", text(phase), text(step)), expect: "_",
+	commit, err := m.before(ctx, r, call.N)
+	if err != nil {
+		return harvested{}, err
 	}
-	if last.Verdict != "" {
-		out.expect = fmt.Sprintf("verdicts: %s: %s", text(phase), text(last.Verdict))
+	name := fmt.Sprintf("issue-%s-%s-%s", r.Issue.ID, call.Phase, call.Step)
+	if m.Attempt != 0 {
+		name += fmt.Sprintf("-%d", call.N)
 	}
-	return out, nil
+	return harvested{
+		name: slug(name), about: fmt.Sprintf("%s %s of the run of issue %s", call.Phase, call.Step, r.Issue.ID), commit: commit,
+		step: fmt.Sprintf("{phase: %s, step: %s}", quote(call.Phase), quote(call.Step)), expect: expectationOf(r.Run, call),
+	}, nil
+}
+
+// call is the call that is asked for: an attempt, or the last one of a step.
+func (m *harvester) call(run metadata.Run) (metadata.Attempt, error) {
+	for i := len(run.Attempts) - 1; i >= 0; i-- {
+		a := run.Attempts[i]
+		if (a.N == m.Attempt || m.Attempt == 0 && a.Phase+"/"+string(a.Step) == m.Step) && a.Step.ByAgent() && a.Status == metadata.Succeeded {
+			return a, nil
+		}
+	}
+	if m.Attempt != 0 {
+		return metadata.Attempt{}, exit.Usagef("attempt %d of the run of issue %s is no call of an agent that succeeded; reprise history --issue %s has them all", m.Attempt, run.IssueNumber, run.IssueNumber)
+	}
+	return metadata.Attempt{}, exit.Usagef("the run of issue %s has no call %s that succeeded; say PHASE/STEP, where STEP is execute, review or revise", run.IssueNumber, m.Step)
+}
+
+// expectationOf gives what a case of a call expects, as CUE.
+func expectationOf(run metadata.Run, call metadata.Attempt) string {
+	verdict, files, missed := call.Verdict, map[string]bool{}, false
+	for _, one := range tally.Of([]metadata.Run{run}).Missed {
+		if one.Attempt == call.N {
+			missed = true
+			files[one.File] = true
+		}
+	}
+	delete(files, "")
+	var found strings.Builder
+	switch {
+	case missed:
+		verdict = metadata.Fail
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			fmt.Fprintf(&found, ", findings: files: %s: >=1", quote(file))
+		}
+	case verdict == "":
+		return "_"
+	}
+	return fmt.Sprintf("{verdicts: %s: %s%s}", quote(call.Phase), quote(verdict), &found)
+}
+
+// quote writes a text as CUE has it.
+func quote[T ~string](s T) string {
+	data, _ := json.Marshal(s) // a string always has a JSON form
+	return string(data)
 }
 
 // before gives the newest commit of a run whose record does not have an attempt yet.
