@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/results"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/trigger"
@@ -187,6 +188,7 @@ func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	if run, err = t.today(ctx, e, run, n); err != nil {
 		return w.Run, err
 	}
+	telemetry.Follow(ctx, e, w.Run)
 	run, err = e.Run(ctx, run)
 	t.job.Group("")
 	if errors.Is(err, errEnded) {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/span"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -184,6 +185,7 @@ func (w *writer) start(ctx context.Context, one *worker, seen metadata.Run) {
 
 // do carries out a decision in the tree of its part.
 func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip string, at time.Time, budget metadata.Budget) (engine.Work, error) {
+	ctx = span.Within(ctx, one.of.Phase)
 	e, err := w.Trees.Open(ctx, one.like, one.of.Phase, tip)
 	if err != nil {
 		return engine.Work{}, err

@@ -20,3 +20,17 @@ func Start(ctx context.Context, name string) (context.Context, func(error)) {
 	}
 	return ctx, func(error) {}
 }
+
+type phase struct{}
+
+// Within gives a context for work on a phase, which a follower is told of so where
+// several phases are at work at the same time.
+func Within(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, phase{}, name)
+}
+
+// Phase gives the phase that Within has named, or "".
+func Phase(ctx context.Context) string {
+	name, _ := ctx.Value(phase{}).(string)
+	return name
+}

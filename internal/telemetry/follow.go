@@ -10,12 +10,12 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/reprise-ci/reprise/internal/span"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
-	"github.com/reprise-ci/reprise/prompts"
 )
 
 // reporter follows what an engine reports.
@@ -33,60 +33,6 @@ func (r reporter) Report(e engine.Event) {
 		r.f.done(e)
 	}
 	r.Reporter.Report(e)
-}
-
-// beginStep begins the span of a step, and that of its phase where it is another one.
-func (f *follower) beginStep(e engine.Event) {
-	d := *e.Decision
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.endStep()
-	if f.at != d.Phase {
-		f.endPhase()
-	}
-	if f.phase == nil {
-		_, f.phase = f.tracer.Start(trace.ContextWithSpan(context.Background(), f.root), "phase "+d.Phase, trace.WithAttributes(attribute.String("reprise.phase", d.Phase)))
-		f.at = d.Phase
-	}
-	_, f.step = f.tracer.Start(trace.ContextWithSpan(context.Background(), f.phase), d.Phase+" "+string(d.Do), trace.WithAttributes(
-		attribute.String("reprise.phase", d.Phase), attribute.String("reprise.step", string(d.Do)),
-		attribute.String("reprise.why", d.Why.In(prompts.Words("en"))), attribute.Bool("reprise.resumed", d.Resume > 0),
-	))
-}
-
-// done ends the span of a step, with what came of it.
-func (f *follower) done(e engine.Event) {
-	o := *e.Done
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, back := range e.Run.RollbackHistory[min(len(f.run.RollbackHistory), len(e.Run.RollbackHistory)):] {
-		f.root.AddEvent("rollback", trace.WithAttributes(
-			attribute.String("reprise.rollback.to", text.Join(" ", back.ToPhase, string(back.ToStep))), attribute.String("reprise.rollback.reason", back.Reason),
-		))
-	}
-	f.run = e.Run
-	if f.step != nil && !e.Of.Final() {
-		f.step.SetAttributes(attribute.String("reprise.status", string(o.Status)), attribute.Int("reprise.attempt", len(e.Run.Attempts)))
-		if o.Code != "" {
-			f.step.SetAttributes(attribute.String("reprise.reason_code", string(o.Code)))
-		}
-		if o.Verdict != nil {
-			f.step.SetAttributes(attribute.String("reprise.verdict", string(o.Verdict.Verdict)))
-		}
-		if o.Written != nil {
-			f.step.SetAttributes(attribute.Int("reprise.files", len(o.Written.Files)), attribute.Int("reprise.lines", o.Written.Diff.Lines))
-		}
-		if o.Status == metadata.Errored {
-			f.step.SetAttributes(attribute.String("error.type", cmp.Or(string(o.Class), "error")))
-		}
-		if o.Status != metadata.Succeeded {
-			f.step.SetStatus(codes.Error, o.Why.In(prompts.Words("en")))
-		}
-	}
-	f.endStep()
-	if e.Run.Status != metadata.Running {
-		f.endPhase()
-	}
 }
 
 // checker follows the checks of phases.
@@ -115,12 +61,11 @@ type agent struct {
 	engine.Agent
 	f         *follower
 	name, use string
-	folder    string // of transcripts
 }
 
 // Run carries out a task.
 func (a agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	ctx, s, ok := a.f.start(ctx, "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+	ctx, s, ok := a.f.start(span.Within(ctx, t.Phase), "invoke_agent "+a.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.provider.name", provider(a.use)),
 		attribute.String("gen_ai.agent.name", a.name), attribute.String("reprise.agent.program", a.use),
 	))
@@ -157,7 +102,7 @@ const mostTools = 500
 // tools tells which tools an agent has used, as its transcript has it: nothing of it is
 // looked at while it works.
 func (a agent) tools(ctx context.Context, attempt int) {
-	entries, err := transcript.ReadAll(a.folder, attempt)
+	entries, err := transcript.ReadAll(a.f.folder, attempt)
 	if err != nil {
 		return // what is not there cannot be told
 	}

@@ -39,11 +39,10 @@ type follower struct {
 	began    time.Time
 	mu       sync.Mutex
 	run      metadata.Run
-	root     trace.Span // nil as long as no run is known
-	phase    trace.Span // nil between two
-	step     trace.Span // likewise
-	at       string     // the phase that phase is of
-	early    []early    // what was over before the run was known
+	root     trace.Span        // nil as long as no run is known
+	phases   map[string]*phase // that are at work, by name
+	folder   string            // of transcripts
+	early    []early           // what was over before the run was known
 }
 
 // early is work that was over before it was known which run it is of.
@@ -75,7 +74,7 @@ func Begin(ctx context.Context, env environ.Env) (_ context.Context, _ environ.E
 	if s.endpoint == "" {
 		return ctx, env, func() {}
 	}
-	f := &follower{exporter: newExporter(s, func(s string) string { return text.Cut(env.Finder().Mask(s), mostOfText) }), ids: &ids{}, began: time.Now()}
+	f := &follower{exporter: newExporter(s, func(s string) string { return text.Cut(env.Finder().Mask(s), mostOfText) }), ids: &ids{}, began: time.Now(), phases: map[string]*phase{}}
 	f.provider = sdk.NewTracerProvider(sdk.WithBatcher(f.exporter), sdk.WithIDGenerator(f.ids), sdk.WithResource(resource.NewSchemaless(s.resource...)))
 	f.tracer = f.provider.Tracer("github.com/reprise-ci/reprise", trace.WithInstrumentationVersion(environ.Version))
 	client := http.Client{}
@@ -109,15 +108,29 @@ func Follow(ctx context.Context, e *engine.Engine, run metadata.Run) {
 		return
 	}
 	f.beginRun(run)
+	f.folder = transcript.Folder(filepath.Dir(e.Tree.Dir()))
 	e.Report = reporter{e.Report, f}
+	f.wrap(e)
+}
+
+// Beside has an engine followed that works for another one that is, with agents and checks
+// of its own.
+func Beside(ctx context.Context, e *engine.Engine) {
+	if f, ok := ctx.Value(key{}).(*follower); ok {
+		f.wrap(e)
+	}
+}
+
+// wrap follows the agents and the checks of an engine.
+func (f *follower) wrap(e *engine.Engine) {
 	e.Checker = checker{e.Checker, f}
-	inner, plan, folder := e.Agent, e.Plan, transcript.Folder(filepath.Dir(e.Tree.Dir()))
+	inner, plan := e.Agent, e.Plan
 	e.Agent = func(name string) (engine.Agent, error) {
 		a, err := inner(name)
 		if err != nil {
 			return nil, err
 		}
-		return agent{a, f, name, plan.Agents[name].Use, folder}, nil
+		return agent{a, f, name, plan.Agents[name].Use}, nil
 	}
 }
 
@@ -152,8 +165,7 @@ func (f *follower) endRun() {
 }
 
 func (f *follower) endLocked() {
-	f.endStep()
-	f.endPhase()
+	f.endPhases()
 	if f.root == nil {
 		return
 	}
@@ -171,33 +183,12 @@ func (f *follower) endLocked() {
 	f.root = nil
 }
 
-// endStep and endPhase end these spans, if there are any. They are called locked.
-func (f *follower) endStep() {
-	if f.step != nil {
-		f.step.End()
-		f.step = nil
-	}
-}
-
-func (f *follower) endPhase() {
-	if f.phase != nil {
-		f.phase.End()
-		f.phase, f.at = nil, ""
-	}
-}
-
 // start begins a span below that of the context or, where that has none, below what is
 // done now. It is not ok as long as no run is known.
 func (f *follower) start(ctx context.Context, name string, options ...trace.SpanStartOption) (_ context.Context, _ trace.Span, ok bool) {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
 		f.mu.Lock()
-		now := f.root
-		if f.phase != nil {
-			now = f.phase
-		}
-		if f.step != nil {
-			now = f.step
-		}
+		now := f.now(ctx)
 		f.mu.Unlock()
 		if now == nil {
 			return ctx, nil, false

@@ -293,6 +293,80 @@ func TestRunIsATrace(t *testing.T) {
 	}
 }
 
+// TestPhasesAtTheSameTime has two parts at work, each with its own engine, and one that
+// waits for its next step while another begins.
+func TestPhasesAtTheSameTime(t *testing.T) {
+	c := newCollector(t)
+	e, _ := env(c.URL)
+	ctx, _, end := Begin(t.Context(), e)
+	plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}
+	dir := t.TempDir()
+	run := metadata.Run{Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: "run-1"}, Phases: []metadata.Phase{
+		{Name: "t1", Lane: &metadata.Lane{}}, {Name: "t2", Lane: &metadata.Lane{}}, {Name: "t3", Lane: &metadata.Lane{}},
+	}}
+	made := func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil }
+	whole := &engine.Engine{Plan: plan, Report: silent{}, Checker: failing{}, Tree: tree{dir: filepath.Join(dir, "tree")}, Agent: made}
+	Follow(ctx, whole, run)
+	step := func(phase string, do phases.Do) phases.Decision {
+		d := phases.Decision{Do: do, Phase: phase, Agent: "writer"}
+		run.Attempts = append(run.Attempts, metadata.Attempt{N: len(run.Attempts) + 1, Phase: phase, Step: d.Step()})
+		whole.Report.Report(engine.Event{Run: run, Decision: &d})
+		return d
+	}
+	over := func(d phases.Decision) {
+		whole.Report.Report(engine.Event{Run: run, Of: d, Done: &phases.Outcome{Status: metadata.Succeeded}})
+	}
+	work := func(part string, attempt int) {
+		t.Helper()
+		beside := *whole
+		beside.Checker, beside.Agent = failing{}, made
+		Beside(ctx, &beside)
+		within := span.Within(ctx, part)
+		_, done := span.Start(within, "git "+part)
+		done(nil)
+		a, err := beside.Agent("writer")
+		if err == nil {
+			_, err = a.Run(within, engine.Task{Attempt: attempt, Phase: part})
+		}
+		if err == nil {
+			_, err = beside.Checker.Check(within, dir, pipelines.Check{Name: "of " + part})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := step("t1", phases.DoExecute), step("t2", phases.DoExecute)
+	work("t1", 1)
+	work("t2", 2)
+	_, done := span.Start(ctx, "git of both")
+	done(nil)
+	over(first)
+	third := step("t3", phases.DoExecute) // t1 waits for its review
+	first = step("t1", phases.DoReview)
+	for _, d := range []phases.Decision{second, third, first} {
+		over(d)
+	}
+	end()
+	spans, count := c.named(t), map[string]int{}
+	for _, s := range c.spans {
+		count[s["name"].(string)]++
+	}
+	for name, in := range map[string]string{
+		"phase t1": "run full", "phase t2": "run full", "t1 execute": "phase t1", "t1 review": "phase t1", "t2 execute": "phase t2", "git t1": "t1 execute", "git t2": "t2 execute",
+		"check of t1": "t1 execute", "check of t2": "t2 execute", "git of both": "run full",
+	} {
+		if spans[name][".in"] != in || count[name] != 1 {
+			t.Errorf("%s lies in %q, want %q, and is there %d times", name, spans[name][".in"], in, count[name])
+		}
+	}
+	if got := spans["t1 execute"]["reprise.attempt"]; got != "1" {
+		t.Errorf("the first attempt is %s", got)
+	}
+	if count["invoke_agent writer"] != 2 || count["execute_tool Bash"] != 2 {
+		t.Errorf("of calls and tools there are %v", count)
+	}
+}
+
 // TestRunsHaveOneTraceEach has two processes work on a run, and a third one on another.
 func TestRunsHaveOneTraceEach(t *testing.T) {
 	c := newCollector(t)

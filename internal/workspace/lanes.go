@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/secrets"
+	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
@@ -77,6 +78,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), LeakGuard{t.secrets, repo}
+	telemetry.Beside(ctx, e)
 	l.engine = e
 	t.mu.Lock()
 	defer t.mu.Unlock()
