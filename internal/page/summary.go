@@ -1,10 +1,10 @@
 package page
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -78,13 +78,8 @@ func (w summary) refusedHosts() string {
 		if a.Refused == "" {
 			continue
 		}
-		var hosts []string
-		for one := range strings.SplitSeq(a.Refused, ", ") {
-			host, _, _ := strings.Cut(one, " ")
-			hosts = append(hosts, strconv.Quote(host))
-		}
 		items = append(items, "- "+text.Join(" · ", cell(a.Phase, 60), w.Steps[string(a.Step)], markdown.Code(markdown.Truncate(a.Refused, 1000)))+
-			"\n  "+markdown.Code("network: allow: ["+strings.Join(hosts, ", ")+"]"))
+			"\n  "+markdown.Code(progress.Allowing(a)))
 	}
 	return titled(w.Tell.RefusedHosts, w.within(20_000, items))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -21,6 +22,8 @@ type attempt struct {
 	Round   string
 	Facts   []string
 	Why     string
+	Refused string // hosts that its network does not have
+	Allow   string // what would open it to them
 	Stderr  string
 	Diff    diff
 	Talk    talk
@@ -62,6 +65,7 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 	one := attempt{
 		N: a.N, Phase: w.phase(a.Phase), Step: wordFor(w.Steps, string(a.Step)), Outcome: outcome, Class: outcome.Class,
 		Facts: figuresOf(w, a), Why: whyOf(w, a),
+		Refused: line(a.Refused, mostOfHosts), Allow: line(progress.Allowing(a), mostOfHosts),
 		Void: rec != nil && a.Generation < rec.Generation,
 	}
 	if a.Round > 0 && a.Round < 1000 {
@@ -69,6 +73,9 @@ func attemptOf(w words, run metadata.Run, a metadata.Attempt) attempt {
 	}
 	return one
 }
+
+// mostOfHosts is how much is shown of hosts, in cells.
+const mostOfHosts = 1000
 
 // why says why an attempt did not succeed.
 func whyOf(w words, a metadata.Attempt) string {

@@ -168,6 +168,22 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
+// What an attempt was refused by its network stands on the page, with what would open it.
+func TestRefusedHosts(t *testing.T) {
+	for _, language := range prompts.Languages() {
+		p := progresstest.Plays(t, language)["completed"]
+		p.Run.Attempts[1].Refused = "evil.example:443 (2), <b>.example:80 (1)"
+		page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run})
+		checkPage(t, page)
+		shown, say := textsOf(t, page), prompts.Words(language).Tell.RefusedHosts
+		for _, want := range []string{"evil.example:443 (2), <b>.example:80 (1)", `network: allow: ["evil.example:443", "<b>.example:80"]`} {
+			if strings.Count(shown, want) != 1 || strings.Count(shown, say) != 1 {
+				t.Errorf("%s: %q and %q are not on it once", language, want, say)
+			}
+		}
+	}
+}
+
 // In the place of a phase's name people read its title, wherever the page has one.
 func TestTitlesOfPhases(t *testing.T) {
 	p := progresstest.Plays(t, "en")["rolledback"]
