@@ -18,7 +18,10 @@ type Facts struct {
 	NoChanges bool
 	// Transcripts are what was said in attempts, by their numbers, as far as it is known.
 	Transcripts map[int][]transcript.Entry
-	At          time.Time // when the page is made
+	// Verdicts are what reviews have said, by the numbers of their attempts, as far as it is
+	// known: the record has the newest of each phase alone.
+	Verdicts map[int]metadata.Verdict
+	At       time.Time // when the page is made
 }
 
 // Change is what the commit of an attempt changed.

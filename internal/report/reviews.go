@@ -16,6 +16,7 @@ type review struct {
 	Gates    []gate
 	Findings []finding
 	Reverted []string
+	Earlier  earlier
 }
 
 type gate struct{ Gate, Why string }
@@ -29,23 +30,23 @@ type finding struct {
 
 // reviews gives what stood against the work of each phase, and what became of
 // it. Phases of which nothing is to be said are left out.
-func reviewsOf(w words, rows []progress.Row) []review {
+func reviewsOf(w words, f Facts, rows []progress.Row) []review {
 	var all []review
 	for _, r := range rows {
-		one := review{Phase: line(r.Title, 60)}
+		one := review{Phase: line(r.Title, 60), Earlier: earlierOf(w, f, r.Rec)}
 		if v := r.Rec.Verdict; v != nil {
 			one.Verdict = badge{class(string(v.Verdict)), wordFor(w.Verdicts, string(v.Verdict))}
 			for _, g := range v.FailedGates() {
 				one.Gates = append(one.Gates, gate{line(g.Gate, 300), paragraph(g.Why)})
 			}
-			for _, f := range v.Findings {
-				one.Findings = append(one.Findings, findingOf(w, f))
+			for _, of := range v.Findings {
+				one.Findings = append(one.Findings, findingOf(w, of))
 			}
 		}
 		for _, v := range r.Rec.Violations {
 			one.Reverted = append(one.Reverted, w.Logged("reverted", "path", line(v.Path, 300), "why", line(v.Rule.In(w.Catalogue), 300)))
 		}
-		if len(one.Gates)+len(one.Findings)+len(one.Reverted) > 0 {
+		if len(one.Gates)+len(one.Findings)+len(one.Reverted)+len(one.Earlier.Raised) > 0 {
 			all = append(all, one)
 		}
 	}

@@ -56,7 +56,7 @@ func newView(f Facts) view {
 		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, plan, run),
 		Next: nextOf(w, plan, run), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,
 		Attempts: attemptsOf(w, f), NoChanges: f.NoChanges,
-		Reviews: reviewsOf(w, rows), Checks: checksOf(w, rows),
+		Reviews: reviewsOf(w, f, rows), Checks: checksOf(w, rows),
 		Rollbacks: rollbacksOf(w, run), Cost: costOf(w, run, rows),
 		People: peopleOf(w, run), Questions: questionsOf(w, run),
 		Made: w.Shown("page made", "when", text.Clock(f.At)),

@@ -33,6 +33,7 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
 		}
 	}
+	facts.Verdicts = verdictsOf(ctx, r, facts.Changes)
 	return facts, err
 }
 
