@@ -14,6 +14,7 @@ type SummaryWords struct {
 	HandedTo    string // which one
 	Opened      string // heading: what a person is asked about at protected paths
 	OpenedCut   string // it has no room here
+	OpenedForge string // what follows where it is a file of the forge's settings, for reviews
 	Answered    string // heading: an answer was all
 	NoChecks    string // why GitHub started no workflow for a push
 	SummaryCut  string // at the end of a summary that is too long

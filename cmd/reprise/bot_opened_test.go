@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -38,17 +39,21 @@ func TestOpenedPathIsApproved(t *testing.T) {
 		t.Errorf("the file is changed already:\n%s", before)
 	}
 	for _, kind := range []string{"progress", "stop"} {
-		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve")
+		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve", "a review of the pull request is not obeyed")
 	}
 	no := h.say("ada", "/approve")
 	h.heard(no, "ada").end(exit.Done)
 	if has(t, "the answer", h.replyTo(no), "maintain"); file() != before {
 		t.Error("somebody without the right has changed it")
 	}
-	h.comment("mia", "/approve").end(exit.Done).wants("status", "completed")
+	h.comment("mia", "/approve").end(exit.Done).wants("status", "completed", "pr-number", "8")
 	if got := file(); got != "on: [push, pull_request]\njobs: {}\n" {
 		t.Errorf("the file is\n%s", got)
 	}
+	// As was said, a review is answered, and a comment is obeyed.
+	reviews := reviewtest.New(h.forge, hubRepo)
+	h.reviewed(reviews, reviews.Submit(8, reviewtest.Review{Author: "mia", State: "CHANGES_REQUESTED", Body: "Not so."})).end(exit.Done).wants("decision", "denied", "reason-code", "confused_deputy")
+	h.comment("mia", "/rollback build not so").end(exit.Done).wants("decision", "run")
 }
 
 // What is asked for can be revised, and an approval is for what was seen: another text, or

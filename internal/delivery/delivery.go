@@ -77,9 +77,14 @@ func (d *Delivery) Base(w *workspace.Workspace) string {
 	return w.Source.DefaultBranch
 }
 
-// hasCode reports whether a run has changed anything besides its own folder.
+// hasCode reports whether a run has changed anything besides its own folder: an agent has,
+// or a person has approved a change of a protected path.
 func hasCode(run metadata.Run) bool {
-	return slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
+	return slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool {
+		return p.Diff != nil && p.Diff.Files > 0 || len(p.Opened) > 0 && slices.ContainsFunc(run.Approvals, func(a metadata.Approval) bool {
+			return a.Phase == p.Name && phases.Stands(run, a)
+		})
+	})
 }
 
 // KeepPull opens the pull request of a run once there is code, gives it labels, and notes

@@ -22,9 +22,12 @@ func askedAbout(w writer) string {
 	if w.plan == nil {
 		return ""
 	}
-	diff := ""
+	diff, after := "", ""
 	for _, o := range progress.Opened(w.plan, w.run) {
 		diff += o.Diff
+		if strings.HasPrefix(o.Path, ".github/") {
+			after = w.Tell.OpenedForge
+		}
 	}
 	if diff == "" {
 		return ""
@@ -35,7 +38,7 @@ func askedAbout(w writer) string {
 	if len(shown) < len(strings.TrimSpace(diff)) {
 		rest = w.Tell.OpenedCut
 	}
-	return text.Join("\n\n", "**"+w.Tell.Opened+"**", markdown.Fenced(shown), rest)
+	return text.Join("\n\n", "**"+w.Tell.Opened+"**", markdown.Fenced(shown), rest, after)
 }
 
 // Of blanks in a line, how many are more than anybody needs: before its words, and
