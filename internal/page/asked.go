@@ -33,7 +33,7 @@ func askedAbout(w writer) string {
 		return ""
 	}
 	diff, _ = clean.Mark(diff)
-	diff = blanksShown(diff)
+	diff = folded(blanksShown(diff))
 	shown, rest := markdown.Truncate(diff, mostOpened), ""
 	if len(shown) < len(strings.TrimSpace(diff)) {
 		rest = w.Tell.OpenedCut
@@ -68,6 +68,25 @@ func blanksShown(diff string) string {
 			}
 		}
 		b.WriteString(line[at:])
+	}
+	return b.String()
+}
+
+// longest is how many characters of a line of a difference are shown beside each other.
+const longest = 160
+
+// folded breaks the lines of a difference that are longer than people look at: forges do not
+// wrap blocks of code, and what stands far to the right is seen by nobody. What goes on in a
+// new line has a sign there that no line of a difference begins with.
+func folded(diff string) string {
+	var b strings.Builder
+	for line := range strings.Lines(diff) {
+		for n, r := range []rune(line) {
+			if n > 0 && n%longest == 0 && r != '\n' {
+				b.WriteString("\n↪")
+			}
+			b.WriteRune(r)
+		}
 	}
 	return b.String()
 }

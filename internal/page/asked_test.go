@@ -22,3 +22,18 @@ func TestBlanksAreShown(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of a line stands so far to the right that nobody sees it, and all of it stands there.
+func TestFolded(t *testing.T) {
+	long := "+run: make " + strings.Repeat("é", 400) + ";evil"
+	diff := "@@ -1 +1 @@\n-run: make\n" + long + "\n" + strings.Repeat("x", longest) + "\n\\ No newline at end of file\n"
+	got := folded(diff)
+	for line := range strings.Lines(got) {
+		if n := len([]rune(line)); n > longest+2 { // with the sign, and the end of the line
+			t.Errorf("a line has %d characters: %s", n, line)
+		}
+	}
+	if strings.ReplaceAll(got, "\n↪", "") != diff || strings.Count(got, "↪") != 2 || !strings.Contains(got, ";evil\n") {
+		t.Errorf("shown is\n%s", got)
+	}
+}
