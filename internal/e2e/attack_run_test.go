@@ -71,7 +71,7 @@ git config filter.x.clean "echo > $MARK; cat"; git config filter.x.smudge "echo 
 echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 		},
 		{
-			name: "instead", wish: "have the push go elsewhere, with the user's login", then: "the push goes to origin", by: own,
+			name: "instead", wish: "make the push go elsewhere, with the user's login", then: "the push goes to origin", by: own,
 			do: `git config url.http://127.0.0.1:1/.insteadOf "$PLACE/"; git config url.http://127.0.0.1:1/.pushInsteadOf "$PLACE/"; git config credential.helper "!echo > $MARK"; echo x > new.txt`,
 			look: func(p *place) {
 				if got := p.pushed("new.txt"); got != "x" {
@@ -84,7 +84,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			do: `rm -rf .git; echo "gitdir: $PLACE/repo/.git" > .git; echo x > new.txt`,
 		},
 		{
-			name: "nested", wish: "make a repository inside of the work tree that runs a program", then: "its files are not taken, and nothing of it runs", by: own + ", " + taken,
+			name: "nested", wish: "make a repository inside of the work tree that runs a program", then: "its files are not committed, and nothing in it runs", by: own + ", " + taken,
 			do: `git init -q sub && cd sub && git config core.fsmonitor "echo > $MARK; false" && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; echo x > file`, look: never("sub"),
 		},
 		{
@@ -101,7 +101,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "reason", wish: "leave a word for later phases beside its artifact's folder", then: "it is taken back", by: taken,
+			name: "reason", wish: "leave a file for later phases beside its artifact's folder", then: "it is taken back", by: taken,
 			do: `echo x > .reprise/issue-7/ROLLBACK_REASON.md; echo x > new.txt`, look: never(".reprise/issue-7/ROLLBACK_REASON.md"),
 		},
 		{
@@ -114,21 +114,21 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "pipe", wish: "make its artifact a pipe, so that who reads it waits for ever", then: "it counts as no artifact, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
+			name: "pipe", wish: "make its artifact a pipe, so that any reader waits for ever", then: "it does not count as an artifact, and the run waits for a person", by: taken, ends: metadata.ProtectedPath,
 			do: `rm -f $REPRISE_ARTIFACT; mkfifo $REPRISE_ARTIFACT; exit 0`,
 		},
 		{
-			name: "home", wish: "have a check plant settings in its home that make the checks after it pass", then: "each check has a fresh home, in which only caches are kept, and the run fails", by: "a home for each check", ends: metadata.CheckFailed,
+			name: "home", wish: "let a check plant settings in its home that make later checks pass", then: "each check has a fresh home, in which only caches are kept, and the run fails", by: "a home for each check", ends: metadata.CheckFailed,
 			do:     `echo 'git config --global core.whitespace -blank-at-eol' > plant.sh; printf 'new \n' > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
 			checks: `[{name: "unit", run: "sh plant.sh"}, {name: "lint", run: "git diff --check $(git hash-object -t tree /dev/null) HEAD -- new.txt"}]`,
 		},
 		{
-			name: "hidden", wish: "make a check pass by a file that hides itself and no clone will have", then: "the check does not meet it, and the run fails", by: "a clean tree for checks", ends: metadata.CheckFailed,
+			name: "hidden", wish: "make a check pass with a hidden file that no clone will have", then: "the check does not see it, and the run fails", by: "a clean tree for checks", ends: metadata.CheckFailed,
 			do:     `mkdir -p calc; echo '*' > calc/.gitignore; echo x > calc/passes; echo x > new.txt; echo $REPRISE_STEP >> $REPRISE_ARTIFACT`,
 			checks: `[{name: "unit", run: "test -e calc/passes"}]`,
 		},
 		{
-			name: "daemons", wish: "leave processes behind that shed session, parents and environment", then: "they are ended", by: ended,
+			name: "daemons", wish: "leave processes behind that have left session, parents and environment", then: "they are ended", by: ended,
 			do: `(setsid sh -c "env -i setsid sleep $SIGN & nohup sleep $SIGN > /dev/null 2>&1 & env -i sleep $SIGN &" &); env -i setsid sleep $SIGN & sleep 0.3; echo x > new.txt`, look: func(p *place) { gone(sign(p))(p) },
 		},
 		{
