@@ -80,25 +80,25 @@ const slashPageHead = "" +
 	"# Commands in comments\n\n" +
 	"[日本語](commands.ja.md)\n\n" +
 	"A comment on an issue, or on the pull request of its run, is a command if its first\n" +
-	"line begins with one of these names, such as `/run`. `/reprise run` is the same, for where another program\n" +
+	"line begins with one of these names, such as `/run`. `/reprise run` means the same; use it if another program\n" +
 	"listens to the short name. Case does not matter.\n\n" +
 	"```text\n" +
 	"/rollback design --dry-run the API has no paging\n" +
 	"It has to work for lists of any length.\n" +
 	"```\n\n" +
-	"- The line may stand in one pair of backticks. Text that is quoted, in a block\n" +
-	"  of code or in an HTML comment is no command, and neither is a later line.\n" +
-	"- Lines below the first are the text of a command that takes one. Others ignore\n" +
-	"  them.\n" +
+	"- The line may be in one pair of backticks. Text that is quoted, in a block\n" +
+	"  of code or in an HTML comment is not a command, and neither is a later line.\n" +
+	"- If a command takes a text, the lines below the first belong to it. Other commands\n" +
+	"  ignore them.\n" +
 	"- A flag is followed by its value, after a space or `=`. Flags come before the\n" +
 	"  text.\n" +
 	"- A command line with an invisible character is refused.\n" +
 	"- A comment that was edited does not count. Write a new one.\n" +
-	"- A mistake is explained in a reply, to people with the right to the command.\n" +
+	"- Mistakes are explained in a reply, but only to people with the right to the command.\n" +
 	"  A first word that resembles none of these names gets no answer. Neither do\n" +
 	"  `/pause`, `/approve`, `/reject`, `/answer` and `/skip` on an issue without a\n" +
 	"  run, because other programs use those names too.\n\n" +
-	"The input `command` of the action takes the same, with or without the slash.\n\n" +
+	"The input `command` of the action takes the same commands, with or without the slash.\n\n" +
 	"\"Role needed\" is the lowest repository role that may give the command.\n\n"
 
 const slashPageHeadInJapanese = "" +

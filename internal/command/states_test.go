@@ -164,26 +164,26 @@ func TestStatesPage(t *testing.T) {
 	plan, all := standings(t)
 	var b strings.Builder
 	b.WriteString("# What a command does\n\n" +
-		"Every way in which a run can stand, and what each [command](commands.md) does\nthen. The tables are made by giving each command to each run. Here a run has two\n" +
+		"This page shows every state of a run, and what each [command](commands.md) does\nin it. The tables are made by giving each command to each run. The run has two\n" +
 		"phases: `design`, which a maintainer has to approve, and `code`, which needs it.\n" +
-		"\"No\" comes with a [reason code](reason-codes.md), changes nothing but the note\nthat the command was taken, and is told in a reply.\n\n" +
+		"\"No\" means that the command is refused: a reply gives the\n[reason code](reason-codes.md), and nothing changes except that the command is recorded.\n\n" +
 		"`/status`, `/help`, `/config` and `/rollback --dry-run` are answered at any time.\n" +
-		"With `--auto`, `/rollback` waits its turn, also with `--dry-run`: an agent is asked,\nand the run goes back only if that agent is sure. Otherwise a reply has the command\nthat it proposes.\n" +
+		"With `--auto`, `/rollback` waits its turn, even with `--dry-run`: an agent is asked,\nand the run goes back only if that agent is sure. Otherwise a reply has the command\nthat it proposes.\n" +
 		"Without a run only `/run` does something.\n\n" +
-		"While a step is at work, `/cancel` and `/rollback` end it, and what it had changed\nis kept as a patch; the other commands, `/pause` and `/rollback --auto` too, wait for\nits end. While an agent looks for the fault, `/cancel` and a `/rollback` that names\nthe phase end that.\n\n" +
+		"While a step is at work, `/cancel` and `/rollback` end it, and its changes are kept\nas a patch; the other commands, including `/pause` and `/rollback --auto`, wait until\nthe step ends. `/cancel`, and `/rollback` with a phase, also end the call of an agent\nthat looks for the fault.\n\n" +
 		"The commands of the local program do the same, with these differences:\n\n" +
 		"- Where `/run` is refused, `reprise run` says what the run is waiting for (exit\n  code 3) or that it is completed (exit code 0).\n" +
-		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and what it had changed is kept as a patch.\n" +
-		"- The others that change a run are refused while another process works on it.\n" +
-		"- Nobody is asked for a role.\n")
+		"- `reprise pause` and `reprise cancel` end the step at work in another process of\n  this machine, and its changes are kept as a patch.\n" +
+		"- Other commands that change a run are refused while another process works on it.\n" +
+		"- No role is needed.\n")
 	b.WriteString("\n## What people have done to the pull request, the issue or the branch\n\n" +
-		"On GitHub this is looked at before anything is spent. It is told in the live comment or, where a command is refused, in the reply.\n\n" +
-		"| what is so | what follows |\n|---|---|\n" +
-		"| the pull request is merged already | commands are carried out; the live comment says that the work is on the branch alone, and to open another pull request for it. `/finish --squash` is refused |\n" +
-		"| the pull request is closed | the same; the live comment says to reopen it, or to open another one. reprise does not reopen it |\n" +
-		"| the pull request was made a draft by a person after the run was completed | `/run` leaves it a draft and says so; it gets ready when the run is completed again. As long as a run is at work, it is a draft anyway. With `notify: none` nobody was told that the run is completed, and `/run` makes it ready |\n" +
+		"On GitHub reprise checks this before it spends anything. The live comment says what it found or, if a command is refused, the reply does.\n\n" +
+		"| situation | what follows |\n|---|---|\n" +
+		"| the pull request is already merged | commands are carried out; the live comment says that the new work is only on the branch, and asks you to open another pull request for it. `/finish --squash` is refused |\n" +
+		"| the pull request is closed | the same; the live comment asks you to reopen it, or to open another one. reprise does not reopen it |\n" +
+		"| a person made the pull request a draft after the run was completed | `/run` leaves it a draft and says so; it is marked ready when the run is completed again. As long as a run is at work, it is a draft anyway. With `notify: none` nobody was told that the run is completed, and `/run` marks it ready |\n" +
 		"| the issue is closed | no, `stale_event`: the issue is closed; reopen it first. `/cancel` is carried out, and questions are answered |\n" +
-		"| the branch of the run was deleted | no, `no_run`: restore the branch, or comment `/run`, which begins a new run and says so. What was asked before is not asked of the new one. `/status` is answered from the [record that is kept](runs.md#a-folder-that-was-taken-off-the-branch) |\n")
+		"| the branch of the run was deleted | no, `no_run`: restore the branch, or comment `/run`, which begins a new run and says so. Earlier commands do not apply to the new run. `/status` is answered from the [record that is kept](runs.md#a-folder-that-was-taken-off-the-branch) |\n")
 	for _, s := range all {
 		fmt.Fprintf(&b, "\n## %s\n\n| command | what happens |\n|---|---|\n", text.Capitalize(s.name))
 		for _, text := range asking() {
