@@ -132,6 +132,8 @@ func (c *checker) results(list string, results []CheckResult) {
 		result := c.element(list, i)
 		result.filled("name", r.Name)
 		count(result, "duration_ms", r.DurationMS)
+		count(result, "ran", r.Ran)
+		count(result, "failed", r.Failed)
 	}
 }
 

@@ -75,7 +75,7 @@ func sample() Run {
 			Reason: "the API must stay REST\nsays the customer", TriggeredBy: Manual, By: "alice",
 			CommentURL: link + "#issuecomment-1", ReviewResultPath: ".reprise/issue-7/06_testing/review.md",
 		}},
-		Baseline: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 800, FailsBefore: true, FailedTests: []string{"TestA"}, Flaky: true}},
+		Baseline: []CheckResult{{Name: "unit", Run: "go test ./...", ExitCode: 1, Output: "FAIL", DurationMS: 800, FailsBefore: true, FailedTests: []string{"TestA"}, Flaky: true, Ran: 3, Failed: 1, Like: "5891b5b522d5df08"}},
 		Setup:    []CheckResult{{Name: "install", Run: "npm ci", Pass: true, DurationMS: 900}},
 		PRNumber: 8, PRURL: "https://github.com/octo/hello/pull/8",
 		GitHubIntegration: GitHubIntegration{ProgressCommentID: 5, NoticeCommentID: 12, NoticeFor: "waiting-1", LabelsOn: 8, ProgressCommentURL: link + "#issuecomment-5"},

@@ -117,8 +117,10 @@ type Check struct {
 	Output    string
 	// FailsBefore says that it failed in the same way before anything was changed.
 	FailsBefore bool
-	Tests       []string // names of those that failed
-	Flaky       bool     // it failed with these, and passed when it was run once more
+	// Otherwise says how one that failed before as well fails now in another way.
+	Otherwise string
+	Tests     []string // names of those that failed
+	Flaky     bool     // it failed with these, and passed when it was run once more
 }
 
 // Answer is what people said to a question of an agent.

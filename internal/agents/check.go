@@ -62,13 +62,13 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		}
 	}
 	out := &process.Excerpt{TailMax: 3900} // the rest of 4,000 is for what is added
-	var tests failing.Names
+	told := failing.Account{Dir: dir}
 	start := time.Now()
 	e, err := process.Program{
 		Argv: call.Argv, Env: call.Env, Dir: dir, Own: call.Own, Network: call.Apart, Files: call.Files,
 		Whole: time.Duration(c.Timeout), Grace: o.Grace, Linger: o.Linger, Watch: o.watchDisk(&call).Watch,
 		Line: func(line []byte) process.Reaction {
-			if shown, is := tests.Line(line); is {
+			if shown, is := told.Line(line); is {
 				_, _ = fmt.Fprintf(out, "%s\n", shown) // never fails
 			}
 			return process.GoOn
@@ -101,8 +101,9 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		r.Pass = r.ExitCode == 0
 	}
 	if !r.Pass {
-		readJUnit(dir, c.JUnit, &tests)
-		r.FailedTests = tests.All()
+		readJUnit(dir, c.JUnit, &told)
+		r.FailedTests, r.Like = told.Names(), told.Likeness()
+		r.Ran, r.Failed = told.Tests()
 	}
 	return r, nil
 }

@@ -22,7 +22,7 @@ const (
 // readJUnit takes the names of tests from the files that patterns name, and from
 // those of Maven and Gradle. A program of somebody else has written them: what
 // cannot be read tells nothing.
-func readJUnit(dir string, patterns []string, tests *failing.Names) {
+func readJUnit(dir string, patterns []string, told *failing.Account) {
 	patterns = append(slices.Clone(patterns), "surefire-reports/**", "failsafe-reports/**", "build/test-results/**")
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func readJUnit(dir string, patterns []string, tests *failing.Names) {
 		}
 		defer func() { _ = f.Close() }() // opened for reading
 		if info.Size() <= mostReport {
-			tests.JUnit(f)
+			told.JUnit(f)
 		}
 		return nil
 	})

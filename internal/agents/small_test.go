@@ -47,6 +47,10 @@ func TestChecks(t *testing.T) {
 	} {
 		r, err := b.opts.Check(t.Context(), b.dir, pipelines.Check{Name: "unit", Run: tt.run})
 		r.Output = strings.TrimPrefix(r.Output, "\n")
+		if (r.Like != "") != (tt.code > 0) {
+			t.Errorf("%s is to be compared by %q", tt.run, r.Like)
+		}
+		r.Like = ""
 		want := metadata.CheckResult{Name: "unit", Run: tt.run, Pass: tt.pass, ExitCode: tt.code, Output: tt.output, DurationMS: r.DurationMS}
 		if diff := cmp.Diff(want, r); diff != "" || err != nil {
 			t.Errorf("error %v, result (-want +got):\n%s", err, diff)

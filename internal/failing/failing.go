@@ -1,13 +1,12 @@
-// Package failing is the names of tests that failed, as the programs that ran them
-// tell: in what they print, and in files in the JUnit format. It knows the output of
-// Go, with and without -json, of pytest, Cargo and TAP. Both may be anything: the
-// code of an agent writes them.
+// Package failing is how a check failed, as the programs that it ran tell: the names of
+// tests that failed, how many ran, and what was printed but for figures. It reads what
+// they print, and files in the JUnit format. It knows Go, with and without -json, pytest
+// and unittest, Cargo, TAP, Node.js, Jest, Vitest, Mocha, RSpec, Minitest, PHPUnit, Maven,
+// Gradle, .NET and make. All that may be anything: the code of an agent writes it.
 package failing
 
 import (
-	"encoding/json"
-	"encoding/xml"
-	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,115 +20,98 @@ const (
 	longest = 200
 )
 
-// Names are those of the tests that failed, each once, in the order they were told.
-type Names struct{ list []string }
+// Account is what a check has told of its failure. The zero value is one that has told
+// nothing yet.
+type Account struct {
+	// Dir is where the check ran. Names of files are told from there: the next time it
+	// is a copy elsewhere.
+	Dir string
 
-// All gives the names: at most Most, each on one line.
-func (n *Names) All() []string { return slices.Clone(n.list) }
+	names       []string
+	goPlain     goOutput             // what go test prints
+	goEvents    map[string]*goOutput // of go test -json, by package
+	jest        jestOutput
+	ran, failed int
+	same        likeness
+}
 
-func (n *Names) add(name string) {
+// Names are those of the tests that failed, or of what kept tests from running: at most
+// Most, each once and on one line, in the order they were told.
+func (a *Account) Names() []string {
+	all := &Account{names: slices.Clone(a.names)}
+	for _, test := range a.goPlain.failed { // of a package that was never named
+		all.add(test)
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(a.goEvents)) { // or that never ended
+		for _, test := range a.goEvents[pkg].failed {
+			all.add(pkg + " " + test)
+		}
+	}
+	return slices.Clip(all.names[:min(len(all.names), Most)])
+}
+
+// Tests is how many tests, files of tests and packages were said to have run, and how
+// many of them to have failed. What says nothing of it counts as none. One that two
+// lines tell of counts twice, each time the check runs.
+func (a *Account) Tests() (ran, failed int) { return a.ran, a.failed }
+
+// Likeness is a text that two failures have in common if they printed the same but for
+// figures that differ from one run to the next: times, addresses, sizes, and lines of
+// files.
+func (a *Account) Likeness() string { return a.same.text() }
+
+// Line takes a line that the check has printed, and gives it as people read it: of an
+// event of go test -json what that printed, and nothing of one that printed nothing.
+func (a *Account) Line(line []byte) (shown []byte, is bool) {
+	if shown, is, event := a.event(line); event {
+		return shown, is
+	}
+	a.text(string(line))
+	return line, true
+}
+
+// mostInMemory is how many names are remembered. Those of tests go when their parts are
+// named, so that more than Most are needed to have Most in the end.
+const mostInMemory = 4 * Most
+
+func (a *Account) add(name string) {
 	name = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(name, "?"), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " ")
 	if r := []rune(name); len(r) > longest {
 		name = string(r[:longest]) + "…"
 	}
-	if name != "" && len(n.list) < Most && !slices.Contains(n.list, name) {
-		n.list = append(n.list, name)
+	if name != "" && len(a.names) < mostInMemory && !slices.Contains(a.names, name) {
+		a.names = append(a.names, name)
 	}
 }
 
-// event is one of go test -json.
-type event struct {
-	Action, Package, Test, Output string
-}
+// colours are what programs that take the output for a terminal put between words.
+var colours = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;:]*m`) })
 
-// Line takes a line that a check has printed, and gives it as people read it: of an
-// event of go test -json what that printed, and nothing of one that printed nothing.
-func (n *Names) Line(line []byte) (shown []byte, is bool) {
-	var e event
-	if len(line) < 2 || line[0] != '{' || json.Unmarshal(line, &e) != nil || !slices.Contains(actions(), e.Action) {
-		n.text(string(line))
-		return line, true
+// text takes a line that is printed.
+func (a *Account) text(line string) {
+	if a.Dir != "" {
+		line = strings.ReplaceAll(line, a.Dir+"/", "")
 	}
-	switch {
-	case e.Action == "fail" && e.Test != "":
-		n.failed(e.Package, e.Test)
-	case e.Action == "output" || e.Action == "build-output":
-		return []byte(strings.TrimSuffix(e.Output, "\n")), true
-	}
-	return nil, false
-}
-
-// failed takes a test of a package of Go. One that has parts which failed says
-// nothing that they do not.
-func (n *Names) failed(pkg, test string) {
-	name := pkg + " " + test
-	if !slices.ContainsFunc(n.list, func(o string) bool { return strings.HasPrefix(o, name+"/") }) {
-		n.add(name)
-	}
-}
-
-// actions are those of go test -json.
-func actions() []string {
-	return []string{"start", "run", "pause", "cont", "pass", "bench", "fail", "output", "skip", "build-output", "build-fail", "attr"}
-}
-
-// told are lines of test programs that name a test which failed.
-var told = sync.OnceValue(func() []*regexp.Regexp {
-	var all []*regexp.Regexp
-	for _, pattern := range []string{
-		`^--- FAIL: (\S+) \([0-9.]+s\)$`,               // Go
-		`^FAIL\s+(\S+ \[(?:build|setup) failed\])$`,    // Go
-		`^FAILED (\S+::.+?)(?: - .*)?$`,                // pytest
-		`^test (\S+) \.\.\. FAILED$`,                   // Cargo
-		`^not ok [0-9]+ (?:- )?([^#]*[^#\s])\s*$`,      // TAP, but for what is still to be done
-		`^\s*✖ (\S.*?) \([0-9.]+ms\)$`,                 // Node.js
-		`^\s*● (\S.* › .*\S)$`,                         // Jest
-		`^ *(?:FAIL|×) +(\S+\.[cm]?[jt]sx? > .*\S) *$`, // Vitest
-	} {
-		all = append(all, regexp.MustCompile(pattern))
-	}
-	return all
-})
-
-func (n *Names) text(line string) {
-	if len(line) > 1000 || !strings.ContainsAny(line, "F✖●×n") {
+	a.same.add(line)
+	if len(line) > 1000 {
 		return
 	}
-	for _, p := range told() {
-		if m := p.FindStringSubmatch(strings.TrimSuffix(line, "\r")); m != nil {
-			n.add(m[1])
+	line = strings.TrimSuffix(line, "\r")
+	if strings.Contains(line, "\x1b[") {
+		line = colours().ReplaceAllString(line, "")
+	}
+	if a.goLine(line) {
+		return
+	}
+	if name, is := a.jest.line(line); is {
+		a.add(name)
+		return
+	}
+	for _, told := range lines() {
+		if m := told.find(line); m != nil {
+			a.add(strings.Join(m[1:], " "))
 			return
 		}
 	}
-}
-
-// JUnit takes a file in the format of JUnit. What is in another form is left out.
-func (n *Names) JUnit(file io.Reader) {
-	d := xml.NewDecoder(file)
-	d.Strict = false
-	name := ""
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return // at its end, or where it is no XML
-		}
-		start, is := token.(xml.StartElement)
-		switch {
-		case !is:
-		case start.Name.Local == "testcase":
-			name = strings.TrimPrefix(attribute(start, "classname")+" "+attribute(start, "name"), " ")
-		case start.Name.Local == "failure" || start.Name.Local == "error":
-			n.add(name)
-			name = "" // once is enough; outside of a test it is none
-		}
-	}
-}
-
-func attribute(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
+	a.count(line)
 }

@@ -159,7 +159,7 @@ var rooms = map[string][]string{
 	"phases/split":      {"metadata", "phases/texts", "pipelines"},
 	"phases/texts":      {"metadata"},
 	"phases/verdict":    {"metadata", "phases/texts", "pipelines"},
-	"phases/feedback":   {"metadata", "phases", "pipelines", "prompts"},
+	"phases/feedback":   {"phases/checking", "metadata", "phases", "pipelines", "prompts"},
 	"phases/daily":      {"metadata", "pipelines"},
 	"phases/leaving":    {"metadata", "phases", "phases/split", "pipelines", "pipelines/skipping"},
 	"phases/summary": {

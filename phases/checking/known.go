@@ -1,7 +1,7 @@
 package checking
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -10,27 +10,57 @@ import (
 // KnownBefore notes which of the checks fail as they did before anything was changed.
 func KnownBefore(checks, before []metadata.CheckResult) {
 	for i, c := range checks {
-		checks[i].FailsBefore = !c.Pass && slices.ContainsFunc(before, func(b metadata.CheckResult) bool {
-			return b.Name == c.Name && b.Run == c.Run && !b.Pass && sameFailure(c, b)
-		})
+		b := failedBefore(c, before)
+		checks[i].FailsBefore = b != nil && difference(c, *b) == ""
 	}
 }
 
-// sameFailure reports whether a check fails now as it did before: with no test that
-// did not fail then or, where names are not known of both or there are more than
-// are kept, with the same exit code and the same output but for figures.
-func sameFailure(now, before metadata.CheckResult) bool {
-	if now.ExitCode > 0 && before.ExitCode > 0 && len(now.FailedTests) > 0 && len(before.FailedTests) > 0 && len(now.FailedTests) < mostNames {
-		return !slices.ContainsFunc(now.FailedTests, func(test string) bool { return !slices.Contains(before.FailedTests, test) })
+// Otherwise says how a check that failed before fails now in another way, which is what
+// it is held against the work for; "" of one that does not.
+func Otherwise(c metadata.CheckResult, before []metadata.CheckResult) metadata.Reason {
+	if b := failedBefore(c, before); b != nil && !c.FailsBefore {
+		return difference(c, *b)
 	}
-	return now.ExitCode == before.ExitCode && slices.Equal(now.FailedTests, before.FailedTests) && withoutFigures(now.Output) == withoutFigures(before.Output)
+	return ""
+}
+
+// failedBefore gives how a check that fails now failed before; nil if it did not.
+func failedBefore(c metadata.CheckResult, before []metadata.CheckResult) *metadata.CheckResult {
+	i := slices.IndexFunc(before, func(b metadata.CheckResult) bool { return b.Name == c.Name && b.Run == c.Run && !b.Pass })
+	if c.Pass || i < 0 {
+		return nil
+	}
+	return &before[i]
+}
+
+// difference says what in a failure is not as it was before; "" if it is the same one.
+// With the same exit code, no test may fail now that did not fail then, no more may
+// fail, and no fewer may have run: what was never run may fail as well. Where names are
+// not known of both, or there are more than are kept, all has to be the same but for
+// figures.
+func difference(now, before metadata.CheckResult) metadata.Reason {
+	added := 0
+	for _, test := range now.FailedTests {
+		if !slices.Contains(before.FailedTests, test) {
+			added++
+		}
+	}
+	switch named := len(now.FailedTests) > 0 && len(before.FailedTests) > 0; {
+	case now.ExitCode != before.ExitCode:
+		return metadata.Because("check_exit_differs", "code", before.ExitCode)
+	case named && added > 0:
+		return metadata.Because("check_fails_more", "n", added)
+	case now.Failed > before.Failed:
+		return metadata.Because("check_fails_more", "n", now.Failed-before.Failed)
+	case now.Ran < before.Ran:
+		return metadata.Because("check_runs_less", "n", now.Ran, "before", before.Ran)
+	case named && len(now.FailedTests) < mostNames && now.ExitCode > 0:
+		return ""
+	case !slices.Equal(now.FailedTests, before.FailedTests) || cmp.Or(now.Like, now.Output) != cmp.Or(before.Like, before.Output):
+		return metadata.Because("check_output_differs")
+	}
+	return ""
 }
 
 // mostNames is how many names of failed tests a result has at most.
 const mostNames = 50
-
-// figures are what differs from one run of the same tests to the next: times,
-// addresses and sizes.
-var figures = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+(\.[0-9]+)?(ns|µs|ms|s)?\b`)
-
-func withoutFigures(text string) string { return figures.ReplaceAllString(text, "#") }

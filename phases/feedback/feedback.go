@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -60,7 +61,7 @@ func On(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d phase
 	if rec.Checks != nil && rec.Checks.Written == rec.Written {
 		for _, c := range rec.Checks.Results {
 			if d.Do == phases.DoReview || !c.Pass {
-				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Tests: c.FailedTests, Flaky: c.Flaky})
+				f.Checks = append(f.Checks, prompts.Check{Name: c.Name, Run: c.Run, Pass: c.Pass, ExitCode: c.ExitCode, Output: c.Output, FailsBefore: c.FailsBefore, Otherwise: say(run.Language, checking.Otherwise(c, run.Baseline)), Tests: c.FailedTests, Flaky: c.Flaky})
 			}
 		}
 	}
