@@ -44,7 +44,11 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		Argv: []string{"/bin/sh", "-c", "exec 2>&1\n" + c.Run}, Dir: dir, Home: home, User: home, Temp: temp, Access: pipelines.AccessTree, Network: closed(c.Network),
 	}}
 	call.Env = environ(o.Environ, commonVars(), checkVars(c, home, temp))
-	leave, err := o.moveIn(&call, checkHome)
+	name := checkHome
+	if o.installs {
+		name = setupHome
+	}
+	leave, err := o.moveIn(ctx, &call, name)
 	if err != nil {
 		return r, fmt.Errorf("check %s: %w", c.Name, err)
 	}

@@ -60,7 +60,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	}
 	call.User = call.Home
 	call.Env = c.environ(call)
-	leave, err := c.opts.moveIn(call, c.name)
+	leave, err := c.opts.moveIn(ctx, call, c.name)
 	if err != nil {
 		return engine.Result{}, c.fail(classOf(err), err)
 	}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -55,19 +56,30 @@ func (o Options) Held() (held sandbox.Held, ok bool) {
 // group and remove it.
 func (o Options) Confinement() sandbox.Confinement { return o.box.Confinement() }
 
-// checkHome begins the name of the home of checks.
-const checkHome = "check"
+// The homes of checks, and of the commands of a setup, whose caches are there for all
+// others as well.
+const (
+	checkHome = "check"
+	setupHome = "setup"
+)
+
+// ForSetup gives o for the commands of a setup: what its checks fetch is there for agents
+// and other checks, too.
+func (o Options) ForSetup() Options {
+	o.installs = true
+	return o
+}
 
 // moveIn gives a call a home and a control group of its own, if there is a
 // sandbox. The function it returns is called after the call, and clears the home
 // if the call has filled it.
-func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error) {
+func (o Options) moveIn(ctx context.Context, c *Call, agent string) (leave func(full bool), err error) {
 	files := logins(agent, c.User, o.Environ)
 	if o.box == nil {
 		o.learn(agent, files)
 		return func(bool) { o.learn(agent, files) }, nil
 	}
-	home := sandbox.Home{Program: agent, Keep: sessions(agent)}
+	home := sandbox.Home{Program: agent, Keep: sessions(agent), Gives: agent == setupHome}
 	for _, f := range files {
 		home.Files = append(home.Files, f.File)
 	}
@@ -75,7 +87,7 @@ func (o Options) moveIn(c *Call, agent string) (leave func(full bool), err error
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains([]string{"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"}, name)
 	})
-	moveOut, err := o.box.MoveIn(&c.Call, home)
+	moveOut, err := o.box.MoveIn(ctx, &c.Call, home)
 	if err != nil {
 		return nil, err
 	}

@@ -263,6 +263,7 @@ var rooms = map[string][]string{
 		"pipelines/protection",
 	},
 	"internal/sandbox": {
+		"internal/copies",
 		"internal/folders",
 		"internal/process",
 		"pipelines",

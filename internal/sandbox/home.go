@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,9 @@ type Home struct {
 	Program string   // names the home, together with the access level
 	Keep    []string // patterns of path.Match: what a later call finds again besides caches
 	Files   []*File
+	// Gives says that other programs find a copy of the caches that are in it, see
+	// furnish.
+	Gives bool
 }
 
 // File is a file of the user's that a program finds in its home.
@@ -96,12 +100,15 @@ func (h *ownHome) environ(env []string, user string) []string {
 }
 
 // home prepares the home of a program for a call. Its close has to be called.
-func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
+func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) (*ownHome, error) {
 	name := what.Program + "-" + string(access)
 	alone := s.homes.enter(name)
 	err := openFolders(s.State, filepath.Join(s.State, name))
 	if err == nil && alone {
 		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
+	}
+	if err == nil && alone {
+		err = furnish(ctx, s.State, name, what, access)
 	}
 	if err != nil {
 		s.homes.leave(name)
@@ -110,7 +117,7 @@ func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
 	h := &ownHome{dir: filepath.Join(s.State, name), files: what.Files}
 	if err = h.fill(); err != nil { // what is in the way was put there by the program: it starts anew
 		h.close()
-		if err = errors.Join(folders.RemoveAll(h.dir), h.fill()); err != nil {
+		if err = errors.Join(folders.RemoveAll(h.dir), furnish(ctx, s.State, name, what, access), h.fill()); err != nil {
 			h.close()
 			s.homes.leave(name)
 			return nil, fmt.Errorf("making a home for %s: %w", what.Program, err)
@@ -121,8 +128,8 @@ func (s *Sandbox) home(what Home, access pipelines.Access) (*ownHome, error) {
 
 // MoveIn gives a call a home and a control group of its own. The function it
 // returns is called after the call, and clears the home if the call has filled it.
-func (s *Sandbox) MoveIn(c *Call, what Home) (leave func(full bool), err error) {
-	h, err := s.home(what, c.Access)
+func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(full bool), err error) {
+	h, err := s.home(ctx, what, c.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +145,7 @@ func (s *Sandbox) MoveIn(c *Call, what Home) (leave func(full bool), err error) 
 	return func(full bool) {
 		c.relay.close()
 		group.remove()
+		offer(s.State, what, filepath.Base(h.dir))
 		h.close() // first: a login renewed there is in no other place
 		if last := s.homes.leave(filepath.Base(h.dir)); full && last {
 			_ = folders.RemoveAll(h.dir) // what stays is not in the way of anybody else

@@ -141,7 +141,7 @@ func inside(ctx context.Context, box *Sandbox, c Call, p process.Program) (proce
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	c.Temp, c.Env = temp, process.SetVar(c.Env, "TMPDIR", temp)
-	leave, err := box.MoveIn(&c, Home{Program: "sh"})
+	leave, err := box.MoveIn(ctx, &c, Home{Program: "sh"})
 	if err != nil {
 		return process.Ending{}, err
 	}

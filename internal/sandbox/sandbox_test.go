@@ -85,7 +85,7 @@ func TestKeptHome(t *testing.T) {
 	if err := os.Symlink(c.temp, filepath.Join(own, ".cargo")); err != nil {
 		t.Fatal(err)
 	}
-	h, err := c.box.home(Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
+	h, err := c.box.home(t.Context(), Home{Program: "claude", Keep: []string{".claude/projects/*/*.jsonl"}}, pipelines.AccessTree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +102,61 @@ func TestKeptHome(t *testing.T) {
 	if diff := cmp.Diff(kept, left); err != nil || diff != "" {
 		t.Errorf("error %v, what is left (-want +got):\n%s", err, diff)
 	}
+}
+
+// What a setup leaves in its caches is in the homes of those who may run commands, as it
+// was: nothing that others do to theirs gets into it, and no link leads it elsewhere.
+func TestFurnishedHome(t *testing.T) {
+	c := newCell(t)
+	homes := filepath.Join(c.root, "homes")
+	use := func(program string, access pipelines.Access, work func(home string)) {
+		t.Helper()
+		call := Call{Home: c.root, Access: access, Dir: c.dir}
+		leave, err := c.box.MoveIn(t.Context(), &call, Home{Program: program, Gives: program == "setup"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		work(call.Home)
+		leave(false)
+	}
+	finds := func(want string) func(string) {
+		return func(home string) {
+			t.Helper()
+			data, _ := os.ReadFile(filepath.Join(home, "go/pkg/mod/m/a.go"))
+			if string(data) != want {
+				t.Errorf("%s has %q, want %q", filepath.Base(home), data, want)
+			}
+		}
+	}
+	use("codex", pipelines.AccessRun, finds(""))
+	use("setup", pipelines.AccessTree, func(home string) {
+		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "fetched")
+		c.write(filepath.Join(homes, "codex-run/repository/theirs"), "theirs")
+		if err := os.Symlink("../codex-run", filepath.Join(home, ".m2")); err != nil {
+			t.Fatal(err)
+		}
+		use("codex", pipelines.AccessRun, finds("")) // it is not ready
+	})
+	use("claude", pipelines.AccessRun, func(home string) {
+		finds("fetched")(home)
+		if exists(filepath.Join(home, ".m2")) {
+			t.Error("a link was followed out of the home")
+		}
+		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "tainted")
+	})
+	use("claude", pipelines.AccessRead, finds(""))
+	use("check", pipelines.AccessTree, finds("fetched"))
+	use("claude", pipelines.AccessRun, finds("tainted")) // its own
+	if err := os.RemoveAll(filepath.Join(homes, "claude-run")); err != nil {
+		t.Fatal(err)
+	}
+	use("claude", pipelines.AccessRun, finds("fetched"))
+	use("setup", pipelines.AccessTree, func(home string) {
+		finds("fetched")(home)
+		c.write(filepath.Join(home, "go/pkg/mod/m/a.go"), "newer")
+	})
+	use("claude", pipelines.AccessRun, finds("newer"))
+	use("check", pipelines.AccessTree, finds("newer"))
 }
 
 func TestPrepare(t *testing.T) {

@@ -124,6 +124,9 @@ func Beside(ctx context.Context, e *engine.Engine) {
 // wrap follows the agents and the checks of an engine.
 func (f *follower) wrap(e *engine.Engine) {
 	e.Checker = checker{e.Checker, f}
+	if e.Installer != nil {
+		e.Installer = checker{e.Installer, f}
+	}
 	inner, plan := e.Agent, e.Plan
 	e.Agent = func(name string) (engine.Agent, error) {
 		a, err := inner(name)

@@ -77,6 +77,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
 	opts.Sweep()
 	e := like.Aside(l)
+	e.Installer = opts.ForSetup()
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), LeakGuard{t.secrets, repo}
 	telemetry.Beside(ctx, e)
 	l.engine = e

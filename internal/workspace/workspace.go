@@ -102,7 +102,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
-		Checker: opts, Results: resultsBeside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
+		Checker: opts, Installer: opts.ForSetup(), Results: resultsBeside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -212,7 +213,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 	defer done()
 	return o, e.Provisions.Make(ctx, digest, func() (bool, error) {
 		for _, c := range e.Plan.Setup {
-			r, err := e.Checker.Check(attended, e.Tree.Dir(), c.Check)
+			r, err := cmp.Or(e.Installer, e.Checker).Check(attended, e.Tree.Dir(), c.Check)
 			if attended.Err() != nil {
 				return false, context.Cause(attended)
 			}

@@ -26,7 +26,9 @@ type Engine struct {
 	Tree    Tree
 	Store   Saver
 	Checker Checker
-	Report  Reporter
+	// Installer runs the commands of the setup; nil: Checker does.
+	Installer Checker
+	Report    Reporter
 
 	// Agent gives the agent of that name in the pipeline.
 	Agent func(name string) (Agent, error)

@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/copies"
+	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// offered is the file that names the home whose caches are copied into others, and with
+// what is in it now. It is not there while that may change.
+const offered = "offered"
+
+// given is the file that says what was copied into a home.
+func given(home string) string { return home + ".given" }
+
+// offer has other programs find what is in the caches of a home that gives them.
+func offer(state string, what Home, home string) {
+	if what.Gives {
+		_ = os.WriteFile(filepath.Join(state, offered), []byte(home+"\n"+rand.Text()), 0o600) // else they fetch it themselves
+	}
+}
+
+// furnish copies into a home the caches of the one that gives them, if it has not got them
+// as they are. What is copied was written by that one's programs alone: nothing that
+// agents and checks leave in their caches gets there. It is for those who may run
+// commands.
+func furnish(ctx context.Context, state, home string, what Home, access pipelines.Access) error {
+	if what.Gives {
+		return ignoreMissing(os.Remove(filepath.Join(state, offered)))
+	}
+	now, err := os.ReadFile(filepath.Join(state, offered))
+	if err != nil || access != pipelines.AccessTree && access != pipelines.AccessRun {
+		return ignoreMissing(err)
+	}
+	from, _, _ := strings.Cut(string(now), "\n")
+	root, err := os.OpenRoot(state)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()                      // what is copied is closed by then
+	had, _ := os.ReadFile(filepath.Join(state, given(home))) // there may be none
+	same := string(had) == string(now)
+	for _, cache := range caches() {
+		if len(found(root, from, cache)) == 0 { // nor where a link leads to it
+			continue
+		}
+		if _, err := root.Lstat(path.Join(home, cache)); err == nil && same {
+			continue
+		}
+		if err := errors.Join(ignoreMissing(root.Remove(given(home))), replaceFolder(ctx, root, path.Join(from, cache), path.Join(home, cache))); err != nil {
+			return fmt.Errorf("copy %s of the setup: %w", cache, err)
+		}
+	}
+	return root.WriteFile(given(home), now, 0o600)
+}
+
+// replaceFolder copies a folder to a place, whatever is there.
+func replaceFolder(ctx context.Context, root *os.Root, from, to string) error {
+	if err := ignoreMissing(folders.Remove(root, to)); err != nil {
+		return err
+	}
+	if err := root.MkdirAll(path.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return copies.Copy(ctx, root, from, root, to)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
