@@ -283,14 +283,13 @@ func (b *bot) carryOn(ctx context.Context, run metadata.Run) (metadata.Run, erro
 // handOn leaves the run to other jobs, which do parts of it.
 func (b *bot) handOn(ctx context.Context) jobEnd {
 	b.voice.sendAll(ctx, b.hasCommand(ctx))
-	b.voice.change(func(n *page.Notices) { n.Elsewhere = b.due.Parts })
-	b.voice.flush(b.w.Run)
 	run, matrix, err := fanout.Leave(ctx, b.w, b.engine, b.w.Run, b.due.Parts)
 	if err != nil {
-		b.voice.change(func(n *page.Notices) { n.Elsewhere = nil })
 		return b.broke(ctx, err)
 	}
 	b.keep(run)
+	b.voice.change(func(n *page.Notices) { n.Elsewhere = b.due.Parts })
+	b.voice.flush(run)
 	b.lease.holding = false
 	return jobEnd{decision: toRun, matrix: matrix}
 }
@@ -349,8 +348,6 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	}
 	if first || b.obeyed > 0 || b.again {
 		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
-	}
-	if first || b.obeyed > 0 || b.again {
 		b.tellPeople(ctx)
 	}
 	if first || b.again {

@@ -60,8 +60,8 @@ func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn fu
 	if err := e.Fold(ctx, next, "join: "+strings.Join(said, ", "), f.files, f.heads); err != nil {
 		return w.Run, err
 	}
-	w.Take(next)
-	e.Elsewhere = len(next.Attempts)
+	w.Run, w.Elsewhere = next, len(next.Attempts)
+	e.Elsewhere = w.Elsewhere // the sessions are not on this machine
 	if err := at.remove(ctx, of); err != nil {
 		warn(err) // they say nothing new, and the next job removes them
 	}

@@ -61,7 +61,7 @@ func (w *opening) load(ctx context.Context) error {
 		return err
 	}
 	if w.local == nil || w.local.Execution.ID != w.Run.Execution.ID {
-		w.elsewhere = len(w.Run.Attempts)
+		w.Elsewhere = len(w.Run.Attempts)
 	}
 	if !w.o.Scratch {
 		w.absorb()

@@ -50,6 +50,8 @@ type Workspace struct {
 	Fresh   bool               // the run has no commit yet
 	Frozen  map[string][]byte  // what the first commit takes along
 	Left    []metadata.Attempt // begun and never ended by the process before: of several parts of a phase, each
+	// Elsewhere is how many attempts other machines have made: their sessions are not here.
+	Elsewhere int
 	// removed is what the issue hid from people and was taken out.
 	Removed []clean.Removal
 	clean   func() // removes what a dry run made
@@ -58,7 +60,6 @@ type Workspace struct {
 	nowhere string           // why that is so
 
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
-	elsewhere   int                 // attempts that other machines have made
 	tree        git.Options         // with which Repo was opened
 	afar        *afar               // other runs that are on origin; nil: nobody has asked
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
@@ -112,7 +113,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
 		Others: near.tell, Spent: spender{near, map[string]bool{}}.today, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
-		Elsewhere:  w.elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
+		Elsewhere:  w.Elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
 	}
 	w.besides = &laneTrees{
