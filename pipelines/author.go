@@ -212,7 +212,7 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Update:  a.Base.Update,
 		Finish:  a.Finish, Notes: a.Notes, Labels: a.Labels, Statuses: a.Statuses,
-		Jobs: parts.Jobs(a.Jobs, a.Parallel), Parallel: a.Parallel, Documents: a.Given,
+		Jobs: parts.Jobs(a.Jobs, a.Parallel || slices.ContainsFunc(a.Rules, Rule.splits)), Parallel: a.Parallel, Documents: a.Given,
 		Source: source,
 	}
 	for model, price := range a.Prices {

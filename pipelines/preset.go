@@ -60,7 +60,7 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	out := p.cut(keep)
 	out.Part = part
 	if part.NoSplit {
-		out.Rules = slices.DeleteFunc(out.Rules, func(r Rule) bool { return r.Then.Split != "" })
+		out.Rules = slices.DeleteFunc(out.Rules, Rule.splits)
 	}
 	return out, errors.Join(wrong...)
 }

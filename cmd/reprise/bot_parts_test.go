@@ -17,6 +17,7 @@ phases: [
 	{name: "plan", goal: "Plan.", review: false, report: {tasks: [...{id: string, title: string, goal: string}]}},
 	{name: "build", goal: "Build.", needs: ["plan"], review: false, report: {questions?: [...string], decision?: "pass" | "fail", reason?: string}},
 ]
+jobs: 1
 rules: [{after: "plan", when: {}, then: split: "build"}]
 `
 

@@ -57,7 +57,7 @@ scratch copy: no model, no push, and nothing is left behind.`,
 	f.StringVar(&o.Agent, "agent", "", "agent that does every step: claude, codex, gemini, rehearsal, or one the pipeline names")
 	f.StringVar(&o.Model, "model", "", "model of every step")
 	f.StringVar(&o.Language, "language", "", "language of artifacts and comments: en or ja (default: the pipeline's)")
-	f.IntVar(&o.Jobs, "jobs", 0, "how many parts of a phase, and checks, run side by side (default: one part or what the pipeline says; checks on half the processors, at most 4)")
+	f.IntVar(&o.Jobs, "jobs", 0, "how many parts of a phase, and checks, run side by side (default: as many parts as the pipeline says; checks on half the processors, at most 4)")
 	budgetFlags(c, &o.More)
 	pushFlag(c, &o.Push)
 	sandboxFlag(c, &o.Sandbox)

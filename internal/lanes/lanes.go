@@ -21,6 +21,9 @@ import (
 
 // Trees are the work trees of parts.
 type Trees interface {
+	// Able reports whether there can be any; if not, it has told people why, and that
+	// parts are done one after the other.
+	Able(ctx context.Context) bool
 	// Open gives the engine of a part, which works in a tree of its own, as it was left
 	// or made anew at a commit. Several are opened at the same time.
 	// Like is a copy of the run's, which goes on meanwhile.
@@ -45,7 +48,7 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 		return run, false, nil
 	}
 	first, ok := s.next(run, nil)
-	if !ok {
+	if !ok || s.Only == "" && !lanes.In(run, 1) && !s.Trees.Able(ctx) {
 		return run, false, nil
 	}
 	switch ready, err := s.Engine.Ready(ctx, run, first); {

@@ -31,7 +31,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("checks", text.If(plan.Baseline, "one that fails in the same way before anything is changed does not hold the work up"))
 	facts.Add("CI", ciText(plan.CI))
 	facts.Add("pull request", text.Join(", ", text.If(plan.Labels == pipelines.LabelsCopy, "with the labels of the issue"), text.If(plan.Statuses, "with a commit status for each commit")))
-	facts.Add("jobs", text.If(plan.Jobs > 1, fmt.Sprintf("up to %d %s at the same time", plan.Jobs, cmp.Or(text.If(plan.Parallel, "phases or parts"), "parts of a phase"))))
+	facts.Add("jobs", text.If(plan.Jobs > 1 && (plan.Splits() || plan.Parallel), fmt.Sprintf("up to %d %s at the same time", plan.Jobs, cmp.Or(text.If(plan.Parallel, "phases or parts"), "parts of a phase"))))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
 	for _, o := range origin.Of(plan) {
 		facts.Add("from", originText(o))

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/leaving"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
 	"github.com/reprise-ci/reprise/pipelines/tools"
 )
@@ -149,6 +150,7 @@ func TestShowStatusOfAPhaseThatIsLeftOut(t *testing.T) {
 func TestShowPlanWithConditions(t *testing.T) {
 	plan := progresstest.SamplePlan("en")
 	plan.Jobs, plan.Phases = 4, slices.Clone(plan.Phases)
+	plan.Rules = append(slices.Clone(plan.Rules), pipelines.Rule{After: "design", Then: pipelines.Then{Split: "implementation"}})
 	plan.Phases[1].SkipIf = &skipping.If{When: "import (\n\t\"list\"\n)\n\nissue: {\n\tlabels: list.MatchN(>0, \"internal\")\n\ttitle:  \"x\"\n}\ncost: usd: >1"}
 	var b bytes.Buffer
 	ShowPlan(&b, plan, Options{})

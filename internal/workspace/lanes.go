@@ -37,10 +37,12 @@ type laneTrees struct {
 	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
 
-	once sync.Once
-	old  error // that git is too old
-	mu   sync.Mutex
-	open map[string]*lane
+	asked bool           // somebody has asked for several at once, so that there is no other way
+	tell  func(of error) // that parts are done one after another, because of an error
+	once  sync.Once
+	old   error // that git is too old
+	mu    sync.Mutex
+	open  map[string]*lane
 }
 
 // lane is the tree of a part.
@@ -48,6 +50,17 @@ type lane struct {
 	Tree
 	repo   *git.Repo
 	engine *engine.Engine
+}
+
+// Able reports whether there can be trees of parts. Where nobody has asked for them, parts
+// are done one after another with a git that is too old.
+func (t *laneTrees) Able(ctx context.Context) bool {
+	t.once.Do(func() {
+		if t.old = merge.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.asked {
+			t.tell(t.old)
+		}
+	})
+	return t.old == nil || t.asked
 }
 
 // Open gives the engine of a part, which works in a tree of its own, as it was left or
@@ -59,9 +72,8 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if l != nil {
 		return l.engine, nil
 	}
-	t.once.Do(func() { t.old = merge.ForParts(context.WithoutCancel(ctx)) })
-	if t.old != nil {
-		return nil, t.old
+	if t.Able(ctx); t.old != nil {
+		return nil, fmt.Errorf("%w: install a newer one, or start again with --jobs 1", t.old)
 	}
 	o, dir := t.tree, filepath.Join(t.dir, part)
 	o.Aside = filepath.Join(o.Source.CommonDir, "objects")

@@ -2,14 +2,14 @@ package parts
 
 import "slices"
 
-// usualJobs is how many phases are at work at the same time if a pipeline that wants that
-// does not say how many.
+// usualJobs is how many phases or parts are at work at the same time if a pipeline that
+// may have several does not say how many.
 const usualJobs = 4
 
 // Jobs gives how many phases or parts are at work at the same time, of what a pipeline says
-// of that; 0: one.
-func Jobs(jobs int, parallel bool) int {
-	if jobs == 0 && parallel {
+// of that; 0: one. Several says that it may have more than one at once.
+func Jobs(jobs int, several bool) int {
+	if jobs == 0 && several {
 		return usualJobs
 	}
 	return jobs

@@ -9,7 +9,7 @@ import (
 )
 
 // ForParts says that git is too old to bring the commits of parts, or of phases, together
-// that are done at the same time.
+// that are done at the same time, or that it does not answer.
 func ForParts(ctx context.Context) error {
 	out, err := program.Call{Env: program.TakeEnviron().Local(), Args: []string{"version"}}.Do(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func ForParts(ctx context.Context) error {
 func tooOld(says string) error {
 	var major, minor int
 	if n, _ := fmt.Sscanf(says, "git version %d.%d", &major, &minor); n == 2 && (major < 2 || major == 2 && minor < 38) {
-		return fmt.Errorf("parts at the same time need git 2.38 or newer, and this is %s: install a newer one, or start again with --jobs 1", strings.TrimSpace(says))
+		return fmt.Errorf("parts at the same time need git 2.38 or newer, and this is %s", strings.TrimSpace(says))
 	}
 	return nil
 }
