@@ -74,7 +74,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c.Statuses, string(run.Status))
-	cost := c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD))
+	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}

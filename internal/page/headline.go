@@ -75,7 +75,7 @@ func (w writer) used() string {
 	if d := w.run.UpdatedAt.Sub(w.run.CreatedAt); d >= time.Second {
 		elapsed = markdown.Named(w.Elapsed, w.Duration(d))
 	}
-	return text.Join(" · ", markdown.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed)
+	return text.Join(" · ", markdown.Named(w.Cost, w.Spent(used, limit, estimated)), elapsed, progress.Together(w.Catalogue, w.run))
 }
 
 func runSign(s metadata.Status) string {

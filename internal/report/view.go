@@ -84,6 +84,7 @@ func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 		{w.Cost, progress.Spent(run), ""},
 		{w.Elapsed, text.Duration(run.UpdatedAt.Sub(run.CreatedAt)), ""},
 		{w.Shown("page work"), text.Duration(time.Duration(spent.Seconds) * time.Second), ""},
+		{w.Shown("page at once"), progress.Together(w.Catalogue, run), ""},
 		{w.Attempts, text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
 		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Branch, line(run.BranchName, 120), ""},

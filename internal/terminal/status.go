@@ -27,6 +27,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.Line("")
 	s := phases.SpentOf(run)
 	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
+	if at := progress.Together(r.C, run); at != "" {
+		r.prose(text.Capitalize(at))
+	}
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
 		if run.Status == metadata.Completed {

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/checking"
+	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -78,6 +79,9 @@ type Totals struct {
 	Revises    int   `json:"revises"`
 	Rollbacks  int   `json:"rollbacks"`
 	DurationMS int64 `json:"duration_ms"` // of agents and checks
+	// TookMS is how long they have been at work, where what was done at the same time
+	// counts once; 0: all was done one after another.
+	TookMS int64 `json:"took_ms,omitzero"`
 }
 
 // Of gives the result of a run. Words are English: programs read it.
@@ -94,6 +98,8 @@ func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summar
 		s.Code, s.Error = run.Stop.Code, run.Stop.Why.In(words)
 	}
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
+	took, _ := lanes.Together(run)
+	s.Totals.TookMS = took.Milliseconds()
 	done := 0
 	for _, rec := range run.Phases {
 		if rec.Status == metadata.PhaseCompleted {
