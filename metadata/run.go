@@ -281,7 +281,8 @@ type Conflict struct {
 	// Writer is the attempt in which the writer of the part brought the two together;
 	// 0: that is left to do.
 	Writer int  `json:"writer,omitzero"`
-	Person bool `json:"person,omitzero"` // what the writer did was not enough: a person decides
+	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what went in
+	Person bool `json:"person,omitzero"` // nor was that: a person decides
 }
 
 // Edited reports whether somebody has changed the artifact since the phase was

@@ -219,16 +219,24 @@ func complete(rec *metadata.Phase, at time.Time) {
 	rec.RollbackContext = nil
 }
 
-// conflicts records why the work of a part could not be integrated: its writer is to
-// bring it together with what went in meanwhile and, if that was not enough, a person.
+// conflicts records why the work of a part could not be integrated. Its writer is to bring
+// it together with what went in meanwhile. If that was not enough, it is done anew on what
+// is there now; and then a person decides.
 func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
-	if was := rec.Lane.Conflict; was != nil {
-		c.Writer, c.Person = was.Writer, true
-		rec.Lane.Conflict = &c
-		return
+	was := rec.Lane.Conflict
+	if was != nil {
+		c.Writer, c.Anew, c.Person = was.Writer, true, was.Anew
 	}
-	rec.Lane.Base, rec.Lane.Conflict = o.Base, &c
-	rec.CurrentStep, rec.Recent = metadata.Revise, nil
+	rec.Lane.Conflict = &c
+	switch {
+	case c.Person:
+		return
+	case c.Anew:
+		rec.Lane.Head, rec.CurrentStep = "", metadata.Execute
+	default:
+		rec.CurrentStep = metadata.Revise
+	}
+	rec.Lane.Base, rec.Recent = o.Base, nil
 	if len(o.Checks) > 0 {
 		rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 	}

@@ -120,7 +120,10 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	switch step := rec.CurrentStep; step {
 	case metadata.Execute:
 		why := metadata.Because("nothing_written")
-		if rec.RollbackContext != nil {
+		switch {
+		case rec.Lane != nil && rec.Lane.Conflict != nil:
+			why = metadata.Because("part_anew", "parts", rec.Lane.Conflict.Parts)
+		case rec.RollbackContext != nil:
 			why = takenBack(rec)
 		}
 		return begin(plan, run, rec, why)

@@ -35,7 +35,7 @@ type Outcome struct {
 	Work       string                 // Digest of the work a review judged
 
 	Head     string             // newest commit with the work of a part that is done beside others; "": as before
-	Conflict *metadata.Conflict // why such work could not be integrated; then Base is the commit of the branch that Head leads on from
+	Conflict *metadata.Conflict // why such work could not be integrated; then Base is the commit of the branch that Head leads on from or, without a Head, that it is done anew upon
 	Base     string
 }
 

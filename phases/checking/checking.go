@@ -56,6 +56,15 @@ type Round struct {
 	made    map[int]func() error // removes the copies that were made beforehand, see Start
 }
 
+// KeptBeside gives the files beside the commit that the checks of a phase ask to keep. All
+// of its checks find them, and so does its reviewer.
+func KeptBeside(checks []pipelines.Check) (keep []string) {
+	for _, c := range checks {
+		keep = append(keep, c.Keep...)
+	}
+	return keep
+}
+
 // All gives the results in the order of the commands. The first error ends all.
 func (c *Round) All(ctx context.Context, commands []pipelines.Check) ([]metadata.CheckResult, error) {
 	ctx, end := context.WithCancelCause(ctx)

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -117,9 +118,8 @@ func (e *Engine) take(run metadata.Run, d phases.Decision, text []byte) (metadat
 // part of the work, and could be there to mislead the reviewer. Who may run
 // commands and change nothing has a copy of that.
 func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Decision, t Task) (Result, error) {
-	keep := keptBeside(e.Plan.Phase(d.Phase).Checks)
-	back := func() error { return nil }
-	var err error
+	keep := checking.KeptBeside(e.Plan.Phase(d.Phase).Checks)
+	back, err := func() error { return nil }, error(nil)
 	switch {
 	case t.Access == pipelines.AccessRun:
 		back, err = e.Tree.Copy(ctx, copyFor(d), keep)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -113,11 +114,13 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		o.Status, o.Code = metadata.Unsuccessful, metadata.Conflicts
 		o.Why = metadata.All(metadata.Because("parts_apart", "n", n), checking.WhyFailed(o.Checks))
 		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
-		if lane.Conflict == nil {
-			o.Head, o.Base = merged.Commit, e.Upon
-			for name, data := range merged.Versions {
-				x.files[path.Join(phases.ConflictFolder(run, p), name)] = data
-			}
+		if o.Base = e.Upon; lane.Conflict == nil {
+			o.Head = merged.Commit
+		} else {
+			merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, start)
+		}
+		for name, data := range merged.Versions {
+			x.files[path.Join(phases.ConflictFolder(run, p), name)] = data
 		}
 	default:
 		x.take = merged.Commit
@@ -129,6 +132,15 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
 	x.outcome = o
 	return run, x, err
+}
+
+// workBefore gives the work of a part that could not be brought together with others.
+func (e *Engine) workBefore(ctx context.Context, lane metadata.Lane, at time.Time) ([]byte, error) {
+	if err := e.Lane.MoveTo(ctx, lane.Head, e.Upon, at); err != nil {
+		return nil, err
+	}
+	diff, _, err := e.Tree.Diff(ctx, lane.Base)
+	return []byte(e.mask(texts.Cut(diff, 64<<10))), err
 }
 
 // runChecks runs commands on the work, those of a phase or all of the plan.
@@ -150,15 +162,6 @@ func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Ou
 	}
 	o.Status, o.Why = metadata.Succeeded, checking.WhyFailed(o.Checks)
 	return o, nil
-}
-
-// keptBeside are the files beside the commit that the checks of a phase ask to
-// keep. All checks of the phase find them, and so does its reviewer.
-func keptBeside(checks []pipelines.Check) (keep []string) {
-	for _, c := range checks {
-		keep = append(keep, c.Keep...)
-	}
-	return keep
 }
 
 // setUp makes the work tree ready for a decision, if it is not. One that has never
@@ -280,7 +283,7 @@ func (e *Engine) beginBaseline(ctx context.Context, run metadata.Run, d phases.D
 
 // round is what it takes to run checks on the work as it is.
 func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
-	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: keptBeside(checks)}
+	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: checking.KeptBeside(checks)}
 	c.Content, err = e.Tree.Content(ctx)
 	return c, err
 }

@@ -4,6 +4,7 @@ package feedback
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -77,6 +78,10 @@ func On(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, d phase
 			why = metadata.Because("parts_to_mend", "parts", lane.Conflict.Parts)
 		}
 		f.Conflict, f.Paths = say(run.Language, why), lane.Conflict.Paths
+		return f
+	}
+	if lane := rec.Lane; d.Do == phases.DoExecute && lane != nil && lane.Conflict != nil {
+		f.Conflict, f.Paths = say(run.Language, metadata.Because("part_to_redo", "parts", lane.Conflict.Parts, "file", path.Join(folder, phases.BeforeFile))), lane.Conflict.Paths
 		return f
 	}
 	if len(f.Gates)+len(f.Findings)+len(f.Checks)+len(f.Violations)+len(f.Missing)+len(f.Invalid) == 0 {
