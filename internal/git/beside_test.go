@@ -132,6 +132,31 @@ func keys(of map[string]string) (all []string) {
 	return all
 }
 
+// A submodule that both have moved is a conflict: which commit is right, nobody here knows.
+func TestPartsThatMoveTheSameSubmodule(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	at := func(commit, file string) string {
+		write(t, filepath.Join(user, file), commit)
+		sh(t, user, "add", file)
+		sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(commit, 40)+",sub")
+		sh(t, user, "commit", "-q", "-m", "the submodule moves")
+		return sh(t, user, "rev-parse", "HEAD")
+	}
+	base := at("1", "a.txt")
+	ours := at("2", "ours.txt")
+	sh(t, user, "checkout", "-q", "--detach", base)
+	theirs := at("3", "theirs.txt")
+	r := openRun(t, user)
+	merged, conflicts, err := r.Combine(t.Context(), base, ours, theirs, noon, func(string) bool { return false })
+	if err != nil || len(conflicts) != 1 || conflicts[0].Path != "sub" || conflicts[0].Ours.Data != nil {
+		t.Fatalf("the conflicts are %+v, %v", conflicts, err)
+	}
+	if got := sh(t, user, "ls-tree", merged, "sub"); !strings.Contains(got, strings.Repeat("2", 40)) || sh(t, user, "show", merged+":theirs.txt") != "3" {
+		t.Errorf("it has %s", got)
+	}
+}
+
 // A submodule that the base has moved meanwhile stays where that has it.
 func TestPartsBesideASubmodule(t *testing.T) {
 	t.Parallel()

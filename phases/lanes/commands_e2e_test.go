@@ -1,0 +1,8 @@
+//go:build e2e
+
+package lanes
+
+import "testing"
+
+// Many more runs than each time.
+func TestManyCommandsWhilePartsAreAtWork(t *testing.T) { meddleIn(t, 10_000) }

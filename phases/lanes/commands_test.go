@@ -1,0 +1,231 @@
+package lanes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// commit is one of many that differ.
+func commit(n int) string { return fmt.Sprintf("%040x", n) }
+
+// apart is what it comes to that the work of a part does not go together with others.
+func apart(run metadata.Run, d phases.Decision, n int) phases.Outcome {
+	o := phases.Outcome{At: noon, Status: metadata.Unsuccessful, Code: metadata.Conflicts, Base: commit(n), Conflict: &metadata.Conflict{Paths: []string{"a"}}}
+	if run.Phase(d.Phase).Lane.Conflict == nil {
+		o.Head = commit(n + 1)
+	}
+	return o
+}
+
+// Work that does not go together with what went in before it goes back to its writer, then
+// it is done anew on that, and then a person is asked; after /retry all that again.
+func TestConflictLadder(t *testing.T) {
+	plan, run := inParts(t, "t1 a", "t2 b")
+	var steps []string
+	for n := 10; ; n += 10 {
+		d := phases.Decide(plan, run)
+		if d.Phase != "code.t1" || d.Final() {
+			break
+		}
+		steps = append(steps, string(d.Do))
+		run = phases.Begin(run, d, phases.Beginning{At: noon, Base: commit(1), Beside: true})
+		lane := run.Phase(d.Phase).Lane
+		if d.Do == phases.DoExecute && lane.Conflict != nil && (lane.Head != "" || d.Resume != 0 || lane.Base != commit(n-10)) {
+			t.Errorf("it is done anew in session %d, from %+v", d.Resume, lane)
+		}
+		o := outcome(d)
+		switch d.Do {
+		case phases.DoIntegrate:
+			o = apart(run, d, n)
+		case phases.DoExecute, phases.DoRevise:
+			o.Head = commit(n + 1)
+		}
+		run = phases.Apply(plan, run, d, o)
+	}
+	if got, want := strings.Join(steps, " "), "execute review integrate revise review integrate execute review integrate"; got != want {
+		t.Errorf("it went %s, want %s", got, want)
+	}
+	halts := phases.Halts(plan, run)
+	if len(halts) != 1 || halts[0].Code != metadata.Conflicts || run.Phase("code.t1").RetryCount != 0 {
+		t.Fatalf("a person is told %+v, after %d revises", halts, run.Phase("code.t1").RetryCount)
+	}
+	run, err := phases.Retry(plan, run, "code.t1", phases.Start{At: noon})
+	if rec := run.Phase("code.t1"); err != nil || rec.Lane.Conflict != nil || rec.CurrentStep != metadata.Integrate {
+		t.Errorf("after /retry it is at %s, %+v (%v)", rec.CurrentStep, rec.Lane, err)
+	}
+}
+
+// meddled is a run of three parts into which people and kills meddle while it goes on.
+type meddled struct {
+	t      *testing.T
+	dice   *rand.Rand
+	plan   *pipelines.Pipeline
+	run    metadata.Run
+	at     []phases.Decision
+	n      int // of commits
+	meddle int // how often somebody still steps in, or something goes wrong
+}
+
+// next takes the record after something, which has to be able to follow.
+func (m *meddled) next(what string, run metadata.Run) {
+	m.t.Helper()
+	run.Revision = m.run.Revision + 1
+	if err := metadata.CheckNext(m.run, run); err != nil {
+		m.t.Fatalf("%s: %v", what, err)
+	}
+	m.run = run
+}
+
+// odds is 1 in n as long as anybody may meddle.
+func (m *meddled) odds(n int) bool {
+	if m.meddle == 0 || m.dice.IntN(n) > 0 {
+		return false
+	}
+	m.meddle--
+	return true
+}
+
+// comes is what a decision comes to.
+func (m *meddled) comes(d phases.Decision) phases.Outcome {
+	m.n += 10
+	o := outcome(d)
+	switch beside := m.run.Phase(d.Phase).Lane != nil; {
+	case d.Do == phases.DoIntegrate && beside && m.odds(3):
+		o = apart(m.run, d, m.n)
+	case d.Do == phases.DoReview && m.odds(4):
+		o.Verdict = &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{{ID: fmt.Sprint(m.n), Severity: metadata.Blocker, Status: metadata.NewFinding}}}
+		o.Work = fmt.Sprint(m.n)
+	case (d.Do == phases.DoExecute || d.Do == phases.DoRevise) && beside:
+		o.Head = commit(m.n)
+	}
+	o.Usage.USD = 1
+	return o
+}
+
+// land has a call end. One that is void leaves its phase as it is.
+func (m *meddled) land(i int) {
+	d := m.at[i]
+	m.at = slices.Delete(m.at, i, i+1)
+	before := m.run.Clone()
+	was, void := *before.Phase(d.Phase), phases.IsVoid(m.run.Phase(d.Phase), *phases.AttemptOf(&m.run, d.Phase))
+	m.next("land "+d.Phase, phases.Apply(m.plan, m.run, d, m.comes(d)))
+	if now := *m.run.Phase(d.Phase); void && !cmp.Equal(was, now) {
+		m.t.Fatalf("%s of %s is void, and has changed it:\n%s", d.Do, d.Phase, cmp.Diff(was, now))
+	}
+}
+
+// command has somebody step in. What cannot be is refused, and changes nothing.
+func (m *meddled) command() {
+	phase := m.run.Phases[m.dice.IntN(len(m.run.Phases))].Name
+	switch m.dice.IntN(5) {
+	case 0, 1:
+		step := []metadata.Step{metadata.Execute, metadata.Revise}[m.dice.IntN(2)]
+		if r, err := phases.PlanRollback(m.plan, m.run, phases.Rollback{To: phase, Step: step, Reason: "because", Trigger: metadata.Manual, At: noon}); err == nil {
+			m.next("roll back to "+phase, r.Run)
+		}
+	case 2:
+		if next, err := phases.Skip(m.plan, m.run, phase, noon); err == nil {
+			m.next("skip "+phase, next)
+		}
+	case 3:
+		if next, err := phases.Pause(m.run, "paused", noon); err == nil {
+			m.next("pause", next)
+		}
+	case 4: // the process is killed
+		if len(m.at) > 0 {
+			m.at = nil
+			m.next("kill", phases.Ended(m.run, nil, noon))
+		}
+	}
+}
+
+// goOn does the one thing that is next where nothing is done beside others.
+func (m *meddled) goOn() {
+	d := phases.Decide(m.plan, m.run)
+	switch {
+	case m.run.Status != metadata.Running && m.run.Stop != nil && m.run.Stop.Phase != "" && d.Final():
+		next, err := phases.Retry(m.plan, m.run, m.run.Stop.Phase, phases.Start{At: noon})
+		if err != nil {
+			next = phases.TakeUp(m.run, phases.Start{At: noon})
+		}
+		m.next("retry", next)
+	case m.run.Status != metadata.Running:
+		m.next("start", phases.TakeUp(m.run, phases.Start{At: noon}))
+	case d.Final():
+		m.next("end", phases.Apply(m.plan, m.run, d, phases.Outcome{At: noon}))
+	default:
+		begun := phases.Begin(m.run, d, phases.Beginning{At: noon, Base: commit(m.n)})
+		m.next("begin "+d.Phase, begun)
+		o := m.comes(d)
+		o.Head = ""
+		m.next("do "+d.Phase, phases.Apply(m.plan, m.run, d, o))
+	}
+}
+
+// end goes on until the run is completed.
+func (m *meddled) end() {
+	for steps := 0; m.run.Status != metadata.Completed; steps++ {
+		if steps > 2000 {
+			m.t.Fatalf("it does not end: %s, %+v", m.run.Status, m.run.Stop)
+		}
+		if m.odds(8) {
+			m.command()
+			continue
+		}
+		if m.run.Status == metadata.Running && m.dice.IntN(3) > 0 {
+			if d, ok := Next(m.plan, m.run, m.at, 3); ok {
+				m.next("begin "+d.Phase, phases.Begin(m.run, d, phases.Beginning{At: noon, Base: commit(m.n), Beside: true}))
+				m.at = append(m.at, d)
+				continue
+			}
+		}
+		if len(m.at) > 0 {
+			m.land(m.dice.IntN(len(m.at)))
+		} else if _, beside := Next(m.plan, m.run, nil, 3); !beside || m.run.Status != metadata.Running {
+			m.goOn()
+		}
+	}
+}
+
+// Whatever people do while three parts are at work, and wherever it is killed, a run ends;
+// nothing that was done is lost, and nothing is done twice.
+func TestCommandsWhilePartsAreAtWork(t *testing.T) { meddleIn(t, 300) }
+
+// meddleIn meddles in so many runs.
+func meddleIn(t *testing.T, runs uint64) {
+	for seed := range runs {
+		m := &meddled{t: t, dice: rand.New(rand.NewPCG(seed, 3)), n: 100}
+		m.plan, m.run = inParts(t, "t1 a", "t2 b", "t3 c")
+		m.plan.Phases[0].Revisions = 3
+		m.meddle = m.dice.IntN(8)
+		m.end()
+		spent, done := 0.0, map[string]int{}
+		for _, a := range m.run.Attempts {
+			if a.EndedAt == nil {
+				t.Fatalf("seed %d: %s of %s has no end", seed, a.Step, a.Phase)
+			}
+			spent += a.Usage.USD
+			if a.Status == metadata.Succeeded && a.Step == metadata.Integrate {
+				done[fmt.Sprint(a.Phase, " ", a.Generation)]++
+			}
+		}
+		if spent != m.run.Cost.USD {
+			t.Fatalf("seed %d: $%v were spent, and the run knows of $%v", seed, spent, m.run.Cost.USD)
+		}
+		for _, p := range m.run.Phases {
+			n := done[fmt.Sprint(p.Name, " ", p.Generation)]
+			if p.Lane != nil || p.Status != metadata.PhaseSkipped && (p.Status != metadata.PhaseCompleted || p.Task != "" && n != 1) {
+				t.Fatalf("seed %d: %s is %s, was brought to the branch %d times, and has the lane %+v", seed, p.Name, p.Status, n, p.Lane)
+			}
+		}
+	}
+}
