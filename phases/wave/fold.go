@@ -3,6 +3,7 @@ package wave
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -133,6 +134,12 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 		if q.Phase == part && q.AnsweredAt == nil {
 			q.ID, q.Attempt = fmt.Sprintf("q%d", len(next.Questions)+1), number[q.Attempt]
 			next.Questions = append(next.Questions, q)
+		}
+	}
+	for _, c := range theirs.Children {
+		there := slices.ContainsFunc(next.Children, func(other metadata.Child) bool { return other.ID == c.ID })
+		if c.Phase == part && !c.Opened() && !there {
+			next.Children = append(next.Children, c)
 		}
 	}
 }

@@ -125,6 +125,9 @@ func TestFold(t *testing.T) {
 	_, from := inParts("t1 a", "t2 b", "t3 c")
 	from.Questions = []metadata.Question{{ID: "q1", Phase: "plan", Answer: "yes", AnsweredAt: &noon}}
 	one, two := done(from, "code.t1", noon.Add(time.Hour)), done(from, "code.t2", noon.Add(2*time.Hour))
+	asks := func(id, part string) metadata.Child { return metadata.Child{ID: id, Phase: part, Title: id} }
+	one.Children = []metadata.Child{asks("a", "code.t1"), asks("x", "code.t3")}
+	two.Children = []metadata.Child{asks("a", "code.t2"), asks("b", "code.t2"), {ID: "y", Phase: "code.t2", Number: 9}}
 	fold := func(order ...string) metadata.Run {
 		run := from
 		for _, part := range order {
@@ -151,6 +154,9 @@ func TestFold(t *testing.T) {
 	}
 	if q := got.Questions; len(q) != 3 || q[2].ID != "q3" || q[2].Attempt != 4 {
 		t.Errorf("the questions are %+v", q)
+	}
+	if c := got.Children; len(c) != 2 || c[0].ID != "a" || c[1].ID != "b" {
+		t.Errorf("the issues that parts ask for are %+v", c)
 	}
 	other := fold("code.t2", "code.t1")
 	for _, part := range []string{"code.t1", "code.t2"} {
