@@ -129,6 +129,9 @@ func (t Tree) Copy(ctx context.Context, name string, keep []string) (remove func
 	if err == nil {
 		err = storeBeside(t.Repo).Place(ctx, dir)
 	}
+	if err == nil {
+		err = copies.Relocate(dir, t.Repo.Tree())
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a copy of the tree: %w", err), remove())
 	}
