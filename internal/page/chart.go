@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +29,9 @@ func (w chart) folded() string {
 // columns is how wide a timeline is: more has no room on a phone.
 const columns = 36
 
-// timeline draws which phase was at work when, as bars of text: all attempts one
-// after another, without the time that the run waited between them. It is written as
-// a difference, which GitHub colours: what passed is green, what failed red.
+// timeline draws which phase was at work when, as bars of text, without the time that the
+// run waited between them. What became of a phase is a sign before it: GitHub gives such
+// a text no colours.
 func (w chart) timeline() string {
 	spans, all := spansOf(w.run)
 	if all == 0 {
@@ -48,12 +49,12 @@ func (w chart) timeline() string {
 		}
 		name, took := text.Cut(progress.Label(r.Title), columns-12), w.Duration(worked)
 		gap := max(1, columns-ansi.StringWidth(name)-ansi.StringWidth(took))
-		lines = append(lines, "  "+name+strings.Repeat(" ", gap)+took, barColour(w.standing(r))+" "+bar)
+		lines = append(lines, w.square(r)+" "+name+strings.Repeat(" ", gap)+took, "   "+bar)
 	}
 	if len(lines) == 0 {
 		return ""
 	}
-	return "```diff\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Tell.Bars
+	return "```text\n" + strings.Join(lines, "\n") + "\n```\n\n" + w.Tell.Bars
 }
 
 // span is an attempt among all the time that was worked.
@@ -62,20 +63,23 @@ type span struct {
 	judges   bool // it checks or reviews
 }
 
-// spansOf gives the attempts of a run by phase, one after another, and how long they
-// took together. One that is open lasts until now.
+// spansOf gives the attempts of a run by phase, and how long the run was at work. One that
+// is open lasts until now.
 func spansOf(run metadata.Run) (of map[string][]span, all time.Duration) {
 	const longest = 24 * time.Hour // of one attempt: a clock may have jumped
-	of = map[string][]span{}
-	for _, a := range run.Attempts {
-		took := time.Duration(min(max(a.DurationMS, 0), longest.Milliseconds())) * time.Millisecond
+	attempts := slices.Clone(run.Attempts)
+	slices.SortStableFunc(attempts, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
+	at := progress.AxisOf(attempts, func(a metadata.Attempt) time.Duration {
 		if a.Status == metadata.Started {
-			took = min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
+			return min(max(run.UpdatedAt.Sub(a.StartedAt), 0), longest)
 		}
-		of[a.Phase] = append(of[a.Phase], span{all, all + took, a.Step == metadata.Review || a.Step == metadata.Check})
-		all += took
+		return time.Duration(min(max(a.DurationMS, 0), longest.Milliseconds())) * time.Millisecond
+	}, 0, 0)
+	of = map[string][]span{}
+	for i, a := range attempts {
+		of[a.Phase] = append(of[a.Phase], span{at.Starts[i], at.Starts[i] + at.Widths[i], a.Step == metadata.Review || a.Step == metadata.Check})
 	}
-	return of, all
+	return of, at.All
 }
 
 // barOf draws the attempts of a phase; each is seen, however short it was.
@@ -94,17 +98,4 @@ func barOf(spans []span, all time.Duration) string {
 		}
 	}
 	return strings.TrimRight(string(bar), " ")
-}
-
-// barColour begins a line of a difference that GitHub colours.
-func barColour(s metadata.PhaseStatus) string {
-	switch s {
-	case metadata.PhaseCompleted:
-		return "+"
-	case metadata.PhaseFailed:
-		return "-"
-	case metadata.PhaseInProgress:
-		return "!"
-	}
-	return " "
 }

@@ -13,24 +13,44 @@ import (
 )
 
 // A timeline has two lines for each phase that was at work: its name and time, and a
-// bar where it stands among all work, in the colour of what became of it.
+// bar where it stands among all work, with a sign for what became of it.
 func TestTimeline(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	p.Run.Attempts = []metadata.Attempt{
-		{Phase: "planning", Step: metadata.Execute, DurationMS: 90_000},
-		{Phase: "planning", Step: metadata.Review, DurationMS: 90_000},
-		{Phase: "design", Step: metadata.Execute, DurationMS: 1},
-		{Phase: "design", Step: metadata.Review, DurationMS: 179_999},
+	at := p.Run.UpdatedAt.Add(-time.Hour)
+	p.Run.Attempts = []metadata.Attempt{ // with a pause after the second
+		{Phase: "planning", Step: metadata.Execute, DurationMS: 90_000, StartedAt: at},
+		{Phase: "planning", Step: metadata.Review, DurationMS: 90_000, StartedAt: at.Add(90 * time.Second)},
+		{Phase: "design", Step: metadata.Execute, DurationMS: 1, StartedAt: at.Add(20 * time.Minute)},
+		{Phase: "design", Step: metadata.Review, DurationMS: 179_999, StartedAt: at.Add(20*time.Minute + time.Millisecond)},
 		{Phase: "testing", Step: metadata.Check, Status: metadata.Started, StartedAt: p.Run.UpdatedAt.Add(-3 * time.Minute)},
 	}
 	p.Run.Phase("design").Status, p.Run.Phase("testing").Status = metadata.PhaseFailed, metadata.PhaseInProgress
-	want := "```diff\n" + strings.Join([]string{
-		"  Planning                   3 min 0 s", "+ ██████▒▒▒▒▒▒",
-		"  Design                     3 min 0 s", "-             █▒▒▒▒▒▒▒▒▒▒▒",
-		"  Testing                    3 min 0 s", "!                         ▒▒▒▒▒▒▒▒▒▒▒▒",
+	want := "```text\n" + strings.Join([]string{
+		"🟩 Planning                   3 min 0 s", "   ██████▒▒▒▒▒▒",
+		"🟥 Design                     3 min 0 s", "               █▒▒▒▒▒▒▒▒▒▒▒",
+		"🟨 Testing                    3 min 0 s", "                           ▒▒▒▒▒▒▒▒▒▒▒▒",
 	}, "\n") + "\n```"
 	if got := RunSummary(p.Plan, p.Run, SummaryFacts{}); !strings.Contains(got, want) {
 		t.Errorf("the timeline is not\n%s\nin\n%s", want, got)
+	}
+}
+
+// Attempts that were at work at the same time stand above each other.
+func TestTimelineOfWorkAtTheSameTime(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	at := p.Run.UpdatedAt.Add(-time.Hour)
+	p.Run.Attempts = []metadata.Attempt{
+		{Phase: "planning", Step: metadata.Execute, DurationMS: 120_000, StartedAt: at},
+		{Phase: "testing", Step: metadata.Execute, DurationMS: 60_000, StartedAt: at.Add(180 * time.Second)}, // it began later and is noted first
+		{Phase: "design", Step: metadata.Execute, DurationMS: 120_000, StartedAt: at.Add(60 * time.Second)},
+	}
+	want := strings.Join([]string{
+		"🟩 Planning                   2 min 0 s", "   ██████████████████",
+		"🟩 Design                     2 min 0 s", "            ██████████████████",
+		"🟩 Testing                    1 min 0 s", "                              █████████",
+	}, "\n")
+	if got := (chart{newWriter(p.Plan, p.Run, Notices{})}).timeline(); !strings.Contains(got, want) {
+		t.Errorf("the timeline is not\n%s\nbut\n%s", want, got)
 	}
 }
 
@@ -44,17 +64,17 @@ func TestTimelineOfOddAttempts(t *testing.T) {
 		p.Run.Attempts = append(p.Run.Attempts, p.Run.Attempts[3])
 	}
 	c := chart{newWriter(p.Plan, p.Run, Notices{})}
-	drawn, _, _ := strings.Cut(strings.TrimPrefix(c.timeline(), "```diff\n"), "\n```")
+	drawn, _, _ := strings.Cut(strings.TrimPrefix(c.timeline(), "```text\n"), "\n```")
 	lines := strings.Split(drawn, "\n")
 	if len(lines) != 2*6 {
 		t.Fatalf("%d lines:\n%s", len(lines), drawn)
 	}
 	for i, l := range lines {
-		form := `^  [^\x60<>@"]+ +[0-9]+ (s|min [0-9]+ s|h [0-9]+ min)$`
+		form := `^[🟩🟥🟦🟨⬜] [^\x60<>@"]+ +[0-9]+ (s|min [0-9]+ s|h [0-9]+ min)$`
 		if i%2 == 1 {
-			form = `^[-+! ] [ █▒]*[█▒]$`
+			form = `^   [ █▒]*[█▒]$`
 		}
-		if !regexp.MustCompile(form).MatchString(l) || ansi.StringWidth(l) > columns+2 {
+		if !regexp.MustCompile(form).MatchString(l) || ansi.StringWidth(l) > columns+3 {
 			t.Errorf("line %d, %d wide: %q", i, ansi.StringWidth(l), l)
 		}
 	}

@@ -52,7 +52,7 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 		shown := attemptOf(w, run, one)
 		if n, ok := at[one.Phase]; ok {
 			lanes[n].Bars = append(lanes[n].Bars, bar{
-				N: one.N, X: a.at(a.starts[i]), Width: a.at(a.widths[i]), Class: shown.Class,
+				N: one.N, X: a.at(a.Starts[i]), Width: a.at(a.Widths[i]), Class: shown.Class,
 				Name: text.Join(" · ", fmt.Sprintf("#%d %s", one.N, shown.Step), shown.Outcome.Word, text.Duration(took(one))),
 			})
 		}
@@ -65,38 +65,18 @@ func lanesOf(w words, run metadata.Run, rows []progress.Row) ([]lane, []string) 
 	return lanes, []string{text.Clock(attempts[0].StartedAt), text.Clock(over(attempts))}
 }
 
-// axis says where attempts are on a lane. Those at work at the same time are as far
-// apart as they were.
-type axis struct {
-	starts, widths []time.Duration
-	all            time.Duration
-}
-
+// axisOf is the axis of the attempts of a run. Pauses are shortened, and short attempts
+// are widened so that all can be seen.
 func axisOf(attempts []metadata.Attempt) axis {
-	var a axis
 	var work time.Duration
 	for _, one := range attempts {
 		work += took(one)
 	}
-	least := max(work/time.Duration(4*len(attempts)), time.Millisecond)
-	var began, end time.Time // of what is at work at the same time
-	var from time.Duration   // where that begins
-	for i, one := range attempts {
-		if i == 0 || !one.StartedAt.Before(end) {
-			if i > 0 {
-				a.all += min(one.StartedAt.Sub(end), work/50)
-			}
-			began, from = one.StartedAt, a.all
-		}
-		start, width := from+one.StartedAt.Sub(began), max(took(one), least)
-		a.starts, a.widths = append(a.starts, start), append(a.widths, width)
-		a.all = max(a.all, start+width)
-		if over := one.StartedAt.Add(took(one)); over.After(end) {
-			end = over
-		}
-	}
-	return a
+	return axis{progress.AxisOf(attempts, took, max(work/time.Duration(4*len(attempts)), time.Millisecond), work/50)}
 }
+
+// axis is where the attempts are on a lane.
+type axis struct{ progress.Axis }
 
 // over is when the last of some attempts was over.
 func over(attempts []metadata.Attempt) (last time.Time) {
@@ -110,14 +90,14 @@ func over(attempts []metadata.Attempt) (last time.Time) {
 
 // at gives the place of a moment in units of the lane.
 func (a axis) at(d time.Duration) string {
-	return fmt.Sprintf("%.1f", float64(d)/float64(a.all)*wide)
+	return fmt.Sprintf("%.1f", float64(d)/float64(a.All)*wide)
 }
 
 // when gives the place of something between attempts.
 func (a axis) when(attempts []metadata.Attempt, t time.Time) time.Duration {
 	i := slices.IndexFunc(attempts, func(one metadata.Attempt) bool { return !one.StartedAt.Before(t) })
 	if i < 0 {
-		return a.all
+		return a.All
 	}
-	return a.starts[i]
+	return a.Starts[i]
 }
