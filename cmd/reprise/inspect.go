@@ -104,6 +104,8 @@ A file that is there is replaced, whole or not at all.`,
 		Example: `  reprise report --issue 7
   reprise report --issue 7 -o run.html
   reprise report -o - >run.html
+  git fetch origin
+  git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'
   reprise report --all -o site`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if all {

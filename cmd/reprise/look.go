@@ -20,6 +20,10 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
+// fetches are the lines of an example that fetch all runs: a clone has their branches and
+// not the records that are kept of those whose branch is gone.
+const fetches = "  git fetch origin\n  git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'\n"
+
 func listCommand(env environ.Env) *cobra.Command {
 	var repo, remote string
 	var asJSON bool
@@ -29,7 +33,7 @@ func listCommand(env environ.Env) *cobra.Command {
 last, and those whose branch is gone and whose record is kept here; the one that moved
 last first: where it stands, its phase, its cost, and how long ago it moved. To see what
 is new on origin, fetch first. With --remote: of a repository on GitHub.`,
-		Example: "  git fetch origin && reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
+		Example: fetches + "  reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
 			if broken != nil && len(all) == 0 {
@@ -58,7 +62,7 @@ func statsCommand(env environ.Env) *cobra.Command {
 		Long: `Show what all runs came to, here and on origin as it was fetched last: which phases
 fail, which gates never do, what people had to find that a review had passed, and what
 it cost. With --remote: those of a repository on GitHub.`,
-		Example: "  git fetch origin && reprise stats\n  reprise stats --json | jq .missed",
+		Example: fetches + "  reprise stats\n  reprise stats --json | jq .missed",
 		RunE: func(c *cobra.Command, _ []string) error {
 			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
 			if broken != nil && len(all) == 0 {
