@@ -44,7 +44,7 @@ type asked struct {
 
 // errands are all of them.
 func errands() []errand {
-	return []errand{
+	return append(stops(), []errand{
 		{"ready", askedReady},
 		{"base", askedBase},
 		{"review", askedReview},
@@ -57,7 +57,7 @@ func errands() []errand {
 		{"ci is green", askedGreenCI},
 		{"pull", askedOnPull},
 		{"gone", askedOfGone},
-	}
+	}...)
 }
 
 // newAsked is a hub on which people are told of stops, and all that a forge may keep is kept.

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/checktest"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// stops are the errands that end with a run which has stopped for a person.
+func stops() []errand {
+	return []errand{
+		{"stop by a question", askedQuestion},
+		{"stop at the budget", askedTooMuch},
+		{"stop by a conflict", askedConflict},
+		{"stop by CI", askedBadCI},
+	}
+}
+
+// stopped says what a run that has stopped so has not left on its issue.
+func (a *asked) stopped(status metadata.Status, code metadata.Code) string {
+	run := a.now()
+	if run.Status != status || run.Stop == nil || run.Stop.Code != code {
+		return fmt.Sprintf("that the run stops with %s: it is %s, %+v", code, run.Status, run.Stop)
+	}
+	word := slices.IndexFunc(a.ours("stop"), func(c githubtest.Comment) bool { return c.ID == run.GitHubIntegration.NoticeCommentID })
+	return first(
+		a.told(run), "word of the stop",
+		word >= 0 && strings.Contains(a.ours("stop")[max(word, 0)].Body, "@ada "), "that the word mentions ada",
+	)
+}
+
+// flagged says whether the issue lacks the label of a run that waits.
+func (a *asked) flagged() string {
+	return first(slices.Contains(a.forge.Labels(hubRepo, hubIssue), "reprise: waiting"), "the label of a run that waits")
+}
+
+// An agent has a question.
+func askedQuestion(t *testing.T) *asked {
+	a := newAsked(t, unapproved)
+	a.write("home/plan-execute", `echo '{"structured": {"questions": ["REST?"]}}'; exit 0`+"\n")
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	a.left = func() string { return a.stopped(metadata.Waiting, metadata.AwaitingPerson) }
+	a.minor = a.flagged
+	return a
+}
+
+// What the run may cost is used up.
+func askedTooMuch(t *testing.T) *asked {
+	a := newAsked(t, twoSteps)
+	a.write("home/plan-execute", costs)
+	a.inputs["budget-usd"] = "1"
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	a.left = func() string { return a.stopped(metadata.Waiting, metadata.BudgetExceeded) }
+	a.minor = a.flagged
+	return a
+}
+
+// The base does not go together with the work, and no agent mends that.
+func askedConflict(t *testing.T) *asked {
+	a := completed(t, twoSteps)
+	a.ask = func() func(...string) *hubJob {
+		a.moveBase("code.txt")
+		return a.says("ada", "/update")
+	}
+	a.left = func() string { return a.stopped(metadata.Failed, metadata.Conflicts) }
+	return a
+}
+
+// CI is red, and stays so.
+func askedBadCI(t *testing.T) *asked {
+	a := newAsked(t, twoSteps+"ci: {wait: \"1ms\", fixes: 0, required: [\"ci.yml\"]}\n")
+	a.publish(map[string]string{".github/workflows/ci.yml": "on: workflow_dispatch\njobs: {}\n"})
+	a.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
+	a.ask = func() func(...string) *hubJob {
+		a.made.Set(a.tip(), checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
+		return a.ended(a.tip())
+	}
+	a.left = func() string { return a.stopped(metadata.Failed, metadata.CIFailed) }
+	return a
+}
+
+// Each stop is told in one new comment, which mentions the commander, and costs two writes
+// at most: that comment, and that the one before is folded.
+func TestStopsAreTold(t *testing.T) {
+	for _, e := range stops() {
+		t.Run(e.name, func(t *testing.T) {
+			a := e.prepare(t)
+			before, told := len(a.forge.Requests()), len(a.ours("stop"))
+			a.goes(a.ask(), e.name, false)
+			if n := len(a.ours("stop")) - told; n != 1 {
+				t.Errorf("%d new comments tell of the stop", n)
+			}
+			writes := 0
+			for _, r := range a.forge.Requests()[before:] {
+				if route := routeOf(r); route == "POST /graphql minimizeComment" || strings.HasSuffix(route, "/comments") && r.Method == "POST" && strings.Contains(string(r.Body), "reprise:stop:") {
+					writes++
+				}
+			}
+			if writes > 2 || writes == 0 {
+				t.Errorf("the stop takes %d writes", writes)
+			}
+			if left := first(a.minor() == "", a.minor(), a.once() == "", a.once()); left != "" {
+				t.Error(left)
+			}
+		})
+	}
+}
