@@ -93,8 +93,11 @@ func TestResult(t *testing.T) {
 			t.Errorf("it has %q:\n%s", no, got.Output)
 		}
 	}
-	if n := len([]rune(Result(checks.Check{}, nil, []byte(strings.Repeat("x", LogBytes)), mask).Output)); n > mostLog {
-		t.Errorf("of one long line there are %d characters", n)
+	for _, long := range []string{strings.Repeat("x", LogBytes), "2026-03-04T05:06:07.1234567Z the cause\n##[error]" + strings.Repeat("x", 2*mostLog)} {
+		said := Result(checks.Check{}, nil, []byte(long), mask).Output
+		if n := len([]rune(said)); n > mostLog || !strings.Contains(said, "xxx…") || strings.Contains(long, "cause") && !strings.Contains(said, "the cause\nerror: xxx") {
+			t.Errorf("of a long line there are %d characters:\n%.200s", n, said)
+		}
 	}
 	if Name("\x00\n") != "_" || Name("") != "unnamed" {
 		t.Errorf("names without any are %q and %q", Name("\x00\n"), Name(""))

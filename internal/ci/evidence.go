@@ -25,6 +25,7 @@ const (
 	mostNote   = 500
 	logLines   = 80
 	mostLog    = 6_000
+	mostLine   = 1_000
 )
 
 var (
@@ -124,7 +125,7 @@ func ending(log []byte, mask func(string) string) string {
 			last = i
 		}
 	}
-	if len(log) == LogBytes {
+	if len(log) == LogBytes && last > 0 {
 		lines, last = lines[1:], last-1 // the first one is cut off
 	}
 	var kept []string
@@ -133,6 +134,9 @@ func ending(log []byte, mask func(string) string) string {
 		line := lines[i]
 		if strings.HasPrefix(line, mark) && !strings.HasPrefix(line, errorLine) {
 			continue
+		}
+		if runes := []rune(line); len(runes) > mostLine { // or it would be the only one, or none
+			line = string(runes[:mostLine-1]) + "…"
 		}
 		if room -= utf8.RuneCountInString(line) + 1; room < 0 {
 			break

@@ -276,7 +276,7 @@ func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
 func (t *Trigger) goOn(branch string, in Inputs) bool {
 	id, ok := strings.CutPrefix(branch, cmp.Or(in.Prefix, environ.BranchPrefix))
 	n, err := strconv.Atoi(id)
-	if !ok || err != nil || n < 1 {
+	if !ok || err != nil || n < 1 || strconv.Itoa(n) != id { // as no run spells it
 		return false
 	}
 	t.CI, t.Number, t.Requested = true, n, command.Parse("resume", true)

@@ -91,6 +91,7 @@ func TestStatus(t *testing.T) {
 		{"an older commit", "success", "ci/build", `{"name":"reprise/issue-7","commit":{"sha":"c2"}}`, 0},
 		{"another branch", "success", "ci/build", `{"name":"feature","commit":{"sha":"c1"}}`, 0},
 		{"no branch", "success", "ci/build", "", 0},
+		{"another spelling", "success", "ci/build", `{"name":"reprise/issue-07","commit":{"sha":"c1"}},{"name":"reprise/issue-+7","commit":{"sha":"c1"}}`, 0},
 		{"no number", "success", "ci/build", `{"name":"reprise/issue-7x","commit":{"sha":"c1"}}`, 0},
 	} {
 		payload := `{"repository":{"full_name":"acme/widget","default_branch":"main"},"sender":{"login":"ci[bot]","type":"Bot"},"sha":"c1","state":"` + tt.state + `","context":"` + tt.context + `","branches":[` + tt.branches + `]}`
