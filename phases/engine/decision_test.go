@@ -55,7 +55,7 @@ func TestOnlyAPassingDecisionGoesOn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(why, "give up") {
+			if strings.Contains(why, "giving up") {
 				if next.Status != metadata.Cancelled || english(phases.GivenUp(next)) != "it would be wrong" {
 					t.Errorf("%s of %s, approved: the run is %s (%+v)", report, last, next.Status, next.Stop)
 				}
