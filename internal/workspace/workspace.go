@@ -201,7 +201,3 @@ func Folder(env environ.Env, src *git.Source, id string) (string, error) {
 	sum := sha256.Sum256([]byte(src.CommonDir))
 	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
 }
-
-// Take has the workspace go on from a record to which other machines have added: the
-// sessions of their agents are not here.
-func (w *Workspace) Take(run metadata.Run) { w.Run, w.elsewhere = run, len(run.Attempts) }
