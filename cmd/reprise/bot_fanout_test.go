@@ -17,7 +17,7 @@ import (
 
 // fansOut is a stage whose pipeline writes its code in three parts, and the run of its
 // issue, left to the jobs of the workflow run 9001.
-func fansOut(t *testing.T, parts string) (*hub, *hubJob) {
+func fansOut(t *testing.T, parts string, inputs ...string) (*hub, *hubJob) {
 	t.Helper()
 	return fansOutBy(t, beside, parts)
 }
@@ -35,6 +35,9 @@ exit 0
 		h.write("home/build."+part+"-execute", strings.ReplaceAll("echo \"$REPRISE_STEP\" >\"$REPRISE_DIR/PART\"\n", "PART", part))
 	}
 	h.inputs["fan-out"] = "true"
+	for i := 0; i+1 < len(inputs); i += 2 {
+		h.inputs[inputs[i]] = inputs[i+1]
+	}
 	h.forge.SetClock(time.Now) // no event says when the jobs for parts were asked for
 	return h, h.comment("ada", "/run").end(exit.Done)
 }
@@ -80,7 +83,9 @@ func TestFanOut(t *testing.T) {
 	const elsewhere = "3 parts are worked on by [jobs of this workflow run]("
 	has(t, "the live comment", h.ours("progress")[0].Body, elsewhere, "/actions/runs/9001): `build.t1`, `build.t2`, `build.t3`.")
 	for _, one := range matrix.Include {
-		h.task(one.Part).end(exit.Done).wants("decision", "run")
+		if j := h.task(one.Part).end(exit.Done).wants("decision", "run"); !strings.Contains(j.summary, "`"+one.Part+"`: in progress · next: integrate") {
+			t.Errorf("the summary of %s is %q", one.Part, j.summary)
+		}
 	}
 	if got := h.pushed(); got != "build.t1 build.t2 build.t3" {
 		t.Errorf("origin has of parts: %s", got)
@@ -135,6 +140,14 @@ func TestTalkOfPartsIsUploaded(t *testing.T) {
 	}
 	if got := logs("--phase", "build.t2"); strings.Count(got, " build.") != 1 || !strings.Contains(got, " build.t2 execute, ") {
 		t.Errorf("of one part it shows:\n%s", got)
+	}
+}
+
+// The summary of a job that does a part speaks the language of the run.
+func TestSummaryOfAPartInJapanese(t *testing.T) {
+	h, _ := fansOut(t, apart, "language", "ja")
+	if j := h.task("build.t1").end(exit.Done); !strings.Contains(j.summary, "`build.t1`: ") || regexp.MustCompile("[a-z]{3,}").MatchString(strings.ReplaceAll(j.summary, "build.t1", "")) {
+		t.Errorf("the summary is %q", j.summary)
 	}
 }
 

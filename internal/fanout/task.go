@@ -32,6 +32,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/wave"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Asked reports whether a job was asked to do one part.
@@ -52,14 +53,14 @@ func Task(ctx context.Context, env environ.Env) error {
 	if in.Prefix != "" {
 		t.env.Environ = append(t.env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
 	}
-	became := ""
+	became, shown := "", ""
 	if err == nil {
 		if in.Timeout > 0 {
 			var stop context.CancelFunc
 			ctx, stop = context.WithTimeoutCause(ctx, in.Timeout, engine.ErrTimeUp)
 			defer stop()
 		}
-		became, err = t.do(ctx)
+		became, shown, err = t.do(ctx)
 	}
 	decision := "run"
 	if became == "" {
@@ -71,7 +72,7 @@ func Task(ctx context.Context, env environ.Env) error {
 	}
 	said := []error{j.Output("decision", decision), j.Output("issue", in.Issue), j.Output("phase", in.Part)}
 	if became != "" {
-		said = append(said, j.Output("status", became), j.Summary(fmt.Sprintf("`%s`: %s\n", in.Part, became)))
+		said = append(said, j.Output("status", became), j.Summary(shown))
 	}
 	if err := errors.Join(said...); err != nil {
 		j.Failure(err)
@@ -93,28 +94,37 @@ type task struct {
 	w     *workspace.Workspace
 }
 
-// do opens the run and does the part, and says how that stands then. It is "" if the
-// part is not for this job.
-func (t *task) do(ctx context.Context) (became string, err error) {
+// do opens the run and does the part, and says how that stands then: for programs, and as
+// Markdown in the language of the run. Both are "" if the part is not for this job.
+func (t *task) do(ctx context.Context) (became, shown string, err error) {
 	if err := t.open(ctx); err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer func() { err = errors.Join(err, t.w.Close()) }()
 	me := job.OwnerOf(t.env)
 	parts := wave.Of(t.w.Plan, t.w.Run)
 	if !holder.Shared(me, t.w.Run.Execution.Lease) || !slices.Contains(parts, t.in.Part) {
 		t.job.Notice(fmt.Sprintf("%s of issue %s is not done here: the run has gone another way since this workflow left it to its jobs", t.in.Part, t.w.Issue.ID))
-		return "", nil
+		return "", "", nil
 	}
 	run, err := t.share(ctx, len(parts))
 	if t.in.Upload {
 		t.warnOf(results.KeepTalk(t.job, t.w))
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	rec := run.Phase(t.in.Part)
-	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), nil
+	return fmt.Sprintf("%s, %s", rec.Status, cmp.Or(string(rec.CurrentStep), "nothing is left to do")), shownOf(prompts.Words(run.Language), t.in.Part, rec), nil
+}
+
+// shownOf says for people how a part stands.
+func shownOf(words prompts.Catalogue, part string, rec *metadata.Phase) string {
+	status, next := prompts.Word(words.Statuses, string(rec.Status)), words.Shown("part left none")
+	if rec.CurrentStep != "" {
+		next = words.Shown("part left", "step", prompts.Word(words.Steps, string(rec.CurrentStep)))
+	}
+	return fmt.Sprintf("`%s`: %s\n", part, text.Join(" · ", status, next))
 }
 
 // open opens the run and reads what people have asked of it.

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 // Command is reprise eval init.
 func Command(env environ.Env) *cobra.Command {
 	var h Harvest
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "init SUITE (--from-run ISSUE | --from-commits N)", Short: "Make cases of what has happened in a repository",
 		Long: `Make a case of a run: it begins with the commit that the run began with, and its hidden
@@ -40,6 +42,9 @@ solution makes an easy case.`,
 			}
 			h.Suite = args[0]
 			made, err := Init(c.Context(), env, h)
+			if asJSON {
+				return errors.Join(err, text.PrintJSON(env.Stdout, map[string]any{"suite": h.Suite, "cases": text.List(made)}))
+			}
 			for _, dir := range made {
 				_, _ = fmt.Fprintln(env.Stdout, dir)
 			}
@@ -56,5 +61,6 @@ solution makes an easy case.`,
 	f.IntVar(&h.Attempt, "attempt", 0, "with --from-run: only the call with this number; of a review in which a person found something missing, that is expected")
 	f.IntVar(&h.Commits, "from-commits", 0, "how many cases to make of the newest commits")
 	f.StringVar(&h.Check, "check", "", "command that runs the tests (default: as the run's pipeline or the repository has it)")
+	f.BoolVar(&asJSON, "json", false, "print the folders of the cases as JSON")
 	return c
 }
