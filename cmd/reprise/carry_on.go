@@ -77,6 +77,7 @@ func inView(ctx context.Context, w *workspace.Workspace, env environ.Env, o runO
 	if err != nil {
 		return w.Run, err
 	}
+	w.Hooks.Missed(ctx)
 	telemetry.Follow(ctx, e, w.Run)
 	return do(e)
 }

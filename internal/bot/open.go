@@ -175,15 +175,15 @@ func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
 	here := workspace.Earlier(ctx, b.w.Source, b.w.Run)
 	b.voice.compare(append(here, kept(ctx, b.gh, b.owner, b.name, b.w.Run, here)...))
+	b.w.Warn = b.voice.warn
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())
 	if err != nil {
 		return err
 	}
+	b.w.Hooks.Missed(ctx)
 	hooks := e.Committed
 	e.Committed = func(ctx context.Context, run metadata.Run) {
-		if hooks != nil {
-			hooks(ctx, run)
-		}
+		hooks(ctx, run)
 		b.statuses.Keep(ctx, b.w.Plan, run, b.w.Repo.Tip())
 	}
 	telemetry.Follow(ctx, e, b.w.Run)

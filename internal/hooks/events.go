@@ -60,9 +60,9 @@ func Between(before, after metadata.Run, words metadata.Words) (all []Event) {
 	if before.Execution.ID == "" {
 		add(Start, after.CurrentPhase, "", "0")
 	}
-	for _, d := range after.Decisions[min(len(before.Decisions), len(after.Decisions)):] {
-		if d.Step == Retry {
-			add(Retry, d.Phase, "", "%d", len(after.Decisions))
+	for i, d := range after.Decisions {
+		if i >= len(before.Decisions) && d.Step == Retry {
+			add(Retry, d.Phase, "", "%d", i+1)
 		}
 	}
 	for i, r := range after.RollbackHistory {

@@ -57,7 +57,7 @@ func TestBetween(t *testing.T) {
 		"waits for another":  {waiting, later, []string{"run-wait-0-101000"}},
 		"goes on":            {waiting, before, nil},
 		"back":               {done, back, []string{"run-rollback-1"}},
-		"retry":              {before, again, []string{"run-retry-2"}},
+		"retry":              {before, again, []string{"run-retry-1"}},
 		"the last one":       {before, over, []string{"run-phase-design-0-3", "run-complete-0-0"}},
 		"taken back in part": {over, before, nil},
 	} {
@@ -97,7 +97,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
 }
 
 // telling is a teller whose warnings can be read.
-func telling(hooks ...hook.Hook) (*Teller, *[]string) {
+func telling(t *testing.T, hooks ...hook.Hook) (*Teller, *[]string) {
+	t.Helper()
 	warned := []string{}
 	return &Teller{
 		Hooks: hooks, Words: prompts.Words("en"), Mask: func(s string) string { return strings.ReplaceAll(s, "hello", "[MASKED]") },
@@ -105,6 +106,7 @@ func telling(hooks ...hook.Hook) (*Teller, *[]string) {
 		Warn:   func(said string) { warned = append(warned, said) },
 		Sleep:  func(context.Context, time.Duration) error { return nil },
 		Proxy:  nil,
+		File:   filepath.Join(t.TempDir(), "told.json"),
 	}, &warned
 }
 
@@ -112,10 +114,10 @@ func TestWebhook(t *testing.T) {
 	r := &receiver{down: 2}
 	server := httptest.NewTLSServer(r)
 	defer server.Close()
-	teller, warned := telling(hook.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
+	teller, warned := telling(t, hook.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
-	teller.Tell(t.Context(), metadata.Run{}, record())
+	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
 	if len(r.bad) > 0 || len(r.got) != 3 || r.got[0].ID != "run-start-0" || r.got[2].ID != r.got[0].ID || len(*warned) > 0 {
 		t.Fatalf("got %+v, bad %q, warned %q", r.got, r.bad, *warned)
 	}
@@ -127,7 +129,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.down = 3
-	teller.Tell(t.Context(), metadata.Run{}, record())
+	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
 	if want := []string{`hook 1 of the pipeline was not told of "start": it answered 503`}; len(r.got) != 6 || !slices.Equal(*warned, want) {
 		t.Errorf("%d were sent, warned %q", len(r.got), *warned)
 	}
@@ -148,11 +150,11 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 		{hook.Hook{URL: server.URL, Secret: "NO_KEY"}, "the variable NO_KEY, which has its secret, is not set"},
 		{hook.Hook{URL: "https://[::ffff:a.b]/"}, "https://"},
 	} {
-		teller, warned := telling(tt.hook)
+		teller, warned := telling(t, tt.hook)
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
 		teller.Hooks[0].On = []string{Start}
-		teller.Tell(t.Context(), metadata.Run{}, record())
+		teller.tell(t.Context(), metadata.Run{}, record(), "c1")
 		if len(*warned) != 1 || !strings.Contains((*warned)[0], tt.want) || strings.Contains((*warned)[0], server.URL) {
 			t.Errorf("%+v: warned %q", tt.hook, *warned)
 		}
@@ -161,7 +163,7 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 
 // TestPrivateHosts are reached only if the pipeline names an address, or says so.
 func TestPrivateHosts(t *testing.T) {
-	teller, _ := telling()
+	teller, _ := telling(t)
 	for address, want := range map[string][]string{
 		"https://hooks.example.com/x": nil, "https://10.0.0.7:8443/x": {"10.0.0.7:8443"}, "https://[fd00::1]/": {"[fd00::1]:443"}, "https://localhost/": {"localhost:443"},
 	} {
@@ -182,7 +184,7 @@ func TestPrivateHosts(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	teller, warned := telling(hook.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
+	teller, warned := telling(t, hook.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
 	var said Event
 	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
 		data, err := os.ReadFile(filepath.Join(dir, EventFile))
@@ -191,15 +193,114 @@ func TestCommand(t *testing.T) {
 		}
 		return metadata.CheckResult{ExitCode: 4}, json.Unmarshal(data, &said)
 	}
-	teller.Tell(t.Context(), metadata.Run{}, record())
+	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
 	if want := []string{`hook 1 of the pipeline was not told of "start": its command ended with 4`}; said.ID != "run-start-0" || !slices.Equal(*warned, want) {
 		t.Errorf("%+v, warned %q", said, *warned)
 	}
 	teller.Check = func(context.Context, string, pipelines.Check) (metadata.CheckResult, error) {
 		return metadata.CheckResult{}, errors.New("no shell")
 	}
-	teller.Tell(t.Context(), metadata.Run{}, record())
+	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
 	if len(*warned) != 2 || !strings.Contains((*warned)[1], "no shell") {
 		t.Errorf("warned %q", *warned)
+	}
+}
+
+// A receiver that is down for longer than the tries is told later, by the same id and with
+// the same text: with the next event, or by the next start.
+func TestWhatWasNotTakenIsToldLater(t *testing.T) {
+	r := &receiver{down: 3}
+	server := httptest.NewTLSServer(r)
+	defer server.Close()
+	teller, warned := telling(t, hook.Hook{On: []string{Start, Phase}, URL: server.URL, Secret: "HOOK_KEY"})
+	teller.Roots = x509.NewCertPool()
+	teller.Roots.AddCert(server.Certificate())
+	done := record()
+	done.Phases[0].Status = metadata.PhaseCompleted
+	ids := func() (all []string) {
+		for _, e := range r.got {
+			all = append(all, e.ID)
+		}
+		r.got = nil
+		return all
+	}
+	const start, phase = "run-start-0", "run-phase-design-0-3"
+	again := func(run metadata.Run, commit string) {
+		teller.Known, teller.Newest, teller.Tip = run, true, func() string { return commit }
+		teller.Begin(run)
+		teller.Missed(t.Context())
+	}
+	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	if got := ids(); !slices.Equal(got, []string{start, start, start}) || len(*warned) != 1 {
+		t.Fatalf("%q, warned %q", got, *warned)
+	}
+	r.down = 5
+	again(record(), "c1") // still down
+	teller.tell(t.Context(), record(), done, "c2")
+	if got := ids(); !slices.Equal(got, []string{start, start, phase, phase, phase}) || len(*warned) != 2 {
+		t.Errorf("%q, warned %q", got, *warned)
+	}
+	for range 2 { // once it is there, and then never again
+		again(done, "c2")
+	}
+	if got := ids(); !slices.Equal(got, []string{start, phase}) || len(r.bad) > 0 || len(*warned) != 2 {
+		t.Errorf("%q, bad %q, warned %q", got, r.bad, *warned)
+	}
+	r.down = 4
+	teller.tell(t.Context(), metadata.Run{}, record(), "c3")
+	teller.Hooks[0].Timeout = "1s" // another hook from now on
+	ids()
+	if again(record(), "c3"); ids() != nil {
+		t.Error("it was told of what another hook did not take")
+	}
+}
+
+// A start that was killed between a commit and its events has them told by the next one.
+func TestWhatAKillHasCutOffIsTold(t *testing.T) {
+	var said []string
+	teller, warned := telling(t, hook.Hook{On: []string{Start, Phase}, Run: "tell"})
+	teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
+		var e Event
+		data, err := os.ReadFile(filepath.Join(dir, EventFile))
+		said = append(said, e.ID)
+		if err := json.Unmarshal(data, &e); err == nil {
+			said[len(said)-1] = e.ID
+		}
+		return metadata.CheckResult{ExitCode: 0, Pass: true}, err
+	}
+	done := record()
+	done.Phases[0].Status = metadata.PhaseCompleted
+	teller.At = func(_ context.Context, commit string) (metadata.Run, error) {
+		return map[string]metadata.Run{"c1": record()}[commit], map[bool]error{true: errors.New("it is gone")}[commit != "c1"]
+	}
+	again := func(run metadata.Run, commit string, newest bool) {
+		teller.Known, teller.Newest, teller.Tip = run, newest, func() string { return commit }
+		teller.Begin(run)
+		teller.Missed(t.Context())
+	}
+	if again(record(), "c1", true); said != nil {
+		t.Errorf("on a machine that knows nothing it told %q", said)
+	}
+	teller.Known = metadata.Run{}
+	teller.Begin(record())
+	again(record(), "c1", true)
+	again(record(), "c1", true)
+	again(done, "c2", true)
+	if want := []string{"run-start-0", "run-phase-design-0-3"}; !slices.Equal(said, want) || len(*warned) > 0 {
+		t.Errorf("%q, want %q; warned %q", said, want, *warned)
+	}
+	if again(done, "c3", true); len(said) != 2 || len(*warned) != 1 {
+		t.Errorf("%q; warned %q", said, *warned)
+	}
+	other := record()
+	other.Execution.ID = "another"
+	if again(other, "c4", true); len(said) != 2 {
+		t.Errorf("of another run: %q", said)
+	}
+	teller.Known = metadata.Run{}
+	teller.Begin(record())
+	again(record(), "c1", true)
+	if again(done, "c2", false); len(said) != 3 {
+		t.Errorf("another machine has told of it, and it told %q", said[3:])
 	}
 }

@@ -53,24 +53,39 @@ type Teller struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	Proxy func(*url.URL) (*url.URL, error) // as gate.Config has it
 	Roots *x509.CertPool                   // nil: the system's
+	File  string                           // on this machine, that has what was told
+
+	Known  metadata.Run                                                   // the record that is on the branch; the zero value if there is none
+	Newest bool                                                           // as far as is known, no other machine has got further than this one
+	Tip    func() string                                                  // commit of the branch
+	At     func(ctx context.Context, commit string) (metadata.Run, error) // the record of a commit
+
+	begun string // commit of the branch before this start, until Missed has looked at it
 }
 
-// Tell tells what has happened between two records.
-func (t *Teller) Tell(ctx context.Context, before, after metadata.Run) {
+// tell tells what has happened between two records, of which the second is in a commit,
+// and before that what hooks have not taken earlier.
+func (t *Teller) tell(ctx context.Context, before, after metadata.Run, commit string) {
+	m, _ := t.recall(after)
+	m.Left = t.again(ctx, m.Left)
 	for _, e := range Between(before, after, t.Words) {
 		e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
 		for i, h := range t.Hooks {
 			if !slices.Contains(h.On, e.kind) {
 				continue
 			}
-			if err := t.one(ctx, h, e); err != nil {
+			if err := t.one(ctx, h, e, tries); err != nil {
 				t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", i+1, e.kind, err))
+				m.Left = append(m.Left, letter{digest(h), e})
 			}
 		}
 	}
+	m.Commit = commit
+	t.remember(m)
 }
 
-func (t *Teller) one(ctx context.Context, h hook.Hook, e Event) error {
+// one tells one hook, a webhook as often as it takes, and at most so many times.
+func (t *Teller) one(ctx context.Context, h hook.Hook, e Event, tries int) error {
 	body, err := json.Marshal(e)
 	if err != nil {
 		return err

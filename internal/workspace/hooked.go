@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -13,20 +15,29 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// told gives what tells the hooks of the pipeline of each record that is committed; nil
-// if there are none, or the run is a rehearsal that leaves nothing behind.
+// told gives what tells the hooks of the pipeline of each record that is committed. It does
+// nothing if there are none, or the run is a rehearsal that leaves nothing behind.
 func told(w *Workspace, env environ.Env, o Options, opts agents.Options) func(context.Context, metadata.Run) {
 	if len(w.Plan.Hooks) == 0 || o.Scratch {
-		return nil
+		return func(context.Context, metadata.Run) {}
 	}
-	teller := &hooks.Teller{
+	if w.Warn == nil {
+		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
+	}
+	w.Hooks = &hooks.Teller{
 		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
-		Warn:  func(said string) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(said)) },
+		Warn:  func(said string) { w.Warn(errors.New(said)) },
+		File:  filepath.Join(filepath.Dir(w.Repo.Tree()), "told.json"), Known: w.known, Newest: w.newest, Tip: w.Repo.Tip,
+		At: func(ctx context.Context, commit string) (metadata.Run, error) {
+			data, err := w.Repo.ReadFile(ctx, commit, RecordFile(w.Issue.ID))
+			run, bad := metadata.Parse(data, RecordFile(w.Issue.ID))
+			return run, errors.Join(err, bad)
+		},
 	}
+	w.Hooks.Begin(w.Run)
 	return func(ctx context.Context, run metadata.Run) {
-		before := w.known
-		w.known = run.Clone()
-		teller.Tell(ctx, before, run)
+		w.known = run.Clone() // of an engine after this one
+		w.Hooks.Committed(ctx, run)
 	}
 }

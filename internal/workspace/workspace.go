@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lanes"
@@ -59,7 +60,11 @@ type Workspace struct {
 	there   *issue.Reference // where the issue can be read if it has no run; nil: nowhere
 	nowhere string           // why that is so
 
+	Warn  func(error)   // hears what went wrong beside the run; nil: it is printed
+	Hooks *hooks.Teller // of the newest engine; nil: there are none
+
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
+	newest      bool                // as far as is known, no other machine has got further than this one
 	tree        git.Options         // with which Repo was opened
 	afar        *afar               // other runs that are on origin; nil: nobody has asked
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
