@@ -12,10 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
-// tellGone has the live comment and the pull request say that the job which had the
-// run is gone, and tells people of it in a new comment, if it was one of the same run of
-// the workflow and the record still has the run at work in its name. Nothing is committed:
-// the next job takes the run over, from the record as it is. It needs no checkout.
+// tellGone tells people that the job which had the run is gone, if the record still has the run at work in the name of one
+// of the same run of the workflow. Nothing is committed: the next job takes the run over. It needs no checkout.
 func tellGone(ctx context.Context, b *bot) jobEnd {
 	plan, run, err := b.voice.known(ctx)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
