@@ -134,6 +134,18 @@ func TestCIOutlastsTheJob(t *testing.T) {
 	if run := h.record(); !h.ready() || run.CI.Commit != commit {
 		t.Errorf("the pull request is a draft, or CI was good on %q", run.CI.Commit)
 	}
+	// Taken back, it is a draft until CI has spoken of the new work.
+	h.write("home/build-revise", `echo "more" >>"$REPRISE_DIR/code.txt"`+"\n")
+	h.comment("ada", "/rollback build it has to do more").end(exit.Done).wants("reason-code", "awaiting_ci")
+	if h.ready() {
+		t.Error("the pull request is ready while CI has not seen the new work")
+	}
+	commit = h.tip()
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	ended("workflow_run", run1()).end(exit.Done).wants("status", "completed")
+	if !h.ready() {
+		t.Error("the pull request is a draft at the end")
+	}
 	h.inputs["command"] = "gate"
 	ended("check_suite", made.SuitePayload("reprise/issue-7", commit, "robot")).end(exit.Done).wants("decision", "ignored", "reason-code", "no_trigger")
 }

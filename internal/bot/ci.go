@@ -10,21 +10,21 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // gate is what CI has to say before the pull request of a bot's run is ready.
 type gate struct{ *bot }
 
-// ask notes in the record of a run that goes on that CI is to speak before it is
-// completed, where there is any; its pull request is a draft until then. The next
-// step commits that.
+// ask notes in the record of a run that goes on that CI is to speak before it is completed,
+// where there is any; its pull request is a draft until then. The next step commits that.
 func (b gate) ask(ctx context.Context, run *metadata.Run) {
 	if run.CI == nil && !b.askedCI && b.delivery.HasCI(ctx, b.w.Plan.CI, *run) {
 		run.CI = &metadata.CI{}
 	}
 	b.askedCI = true
-	if run.AwaitsCI() {
+	if run.AwaitsCI() || run.CI != nil && !phases.Decide(b.w.Plan, *run).Final() { // a step is ahead
 		b.delivery.Redraft(ctx, *run)
 	}
 }
