@@ -230,6 +230,21 @@ func TestCIIsStarted(t *testing.T) {
 	}
 }
 
+// Where the token of the job may not start what the pipeline requires of CI, that is said
+// before an agent is called.
+func TestCIMayNotBeStarted(t *testing.T) {
+	h, _, _ := gated(t, `required: ["ci.yml"]`)
+	delete(h.inputs, "github-token")
+	h.forge.Allow(hubToken, hubRepo, map[string]string{"issues": "write", "contents": "write", "pull_requests": "write", "checks": "read", "statuses": "read", "actions": "read"})
+	id := h.say("ada", "/run")
+	j := h.heard(id, "ada").end(exit.Failed).wants("reason-code", "credentials_missing")
+	has(t, "the summary", j.summary, "actions: write")
+	has(t, "the answer", h.replyTo(id), "actions: write")
+	if got := h.calls(); got != "" || len(h.forge.Dispatches(hubRepo)) != 0 {
+		t.Errorf("the agent was called for %s, and started were %+v", got, h.forge.Dispatches(hubRepo))
+	}
+}
+
 // CI that could start, and does not, holds nothing up.
 func TestCIStartsNothing(t *testing.T) {
 	h, _, _ := gated(t, `wait: "1ms"`)

@@ -26,6 +26,7 @@ func TestPromises(t *testing.T) {
 	}
 	long, short := text(workflow.Long), text(workflow.Short)
 	all := &pipelines.Pipeline{Name: "fix", Statuses: true, Open: []string{"AGENTS.md", ".github/workflows/ci.yml"}}
+	starts := &pipelines.Pipeline{Name: "fix", CI: pipelines.CI{Required: []string{"test", "ci.yml"}}}
 	token := strings.Replace(long, "          agent: claude", "          agent: claude\n          github-token: ${{ steps.app.outputs.token }}", 1)
 	const pushes = "fix opens .github/workflows/ci.yml, and GitHub takes no push that changes a workflow with the token of a job"
 	for _, tt := range []struct {
@@ -39,6 +40,11 @@ func TestPromises(t *testing.T) {
 		{"another token", token, all, nil},
 		{"short", short, all, []string{"hint: fix has statuses: true, and the jobs that reprise calls may only read them", "hint: " + pushes}},
 		{"short with a token", strings.Replace(short, "ANTHROPIC_API_KEY:", "TOKEN:", 1), all, nil},
+		{"ci", long, starts, []string{"hint: fix requires ci.yml of CI, and job run lacks actions: write to start that"}},
+		{"ci that may", strings.ReplaceAll(long, "actions: read", "actions: write"), starts, nil},
+		{"ci with another token", token, starts, nil},
+		{"ci by names of checks", long, &pipelines.Pipeline{Name: "fix", CI: pipelines.CI{Required: []string{"test"}}}, nil},
+		{"short ci", short, starts, []string{"hint: fix requires ci.yml of CI, and the jobs that reprise calls may not start workflows"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := promised([]byte(tt.text), tt.plan)

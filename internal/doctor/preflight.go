@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -14,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Preflight finds out, in a job on GitHub, what is missing for the work ahead.
@@ -42,7 +44,7 @@ func (f *Preflight) Check(ctx context.Context, w *workspace.Workspace, o workspa
 	if err := w.Ready(opts); err != nil {
 		missing = append(missing, exit.Why(err))
 	}
-	if lacks := f.lacks(ctx, base, run); len(lacks) > 0 {
+	if lacks := f.lacks(ctx, w.Plan, base, run); len(lacks) > 0 {
 		missing = append(missing, metadata.Because("lacks_rights", "rights", workspace.Lined(lacks)))
 	}
 	if err := f.MayPush(ctx, w.Workflows); err != nil {
@@ -73,13 +75,17 @@ func (f *Preflight) MayPush(ctx context.Context, paths []string) error {
 }
 
 // lacks lists what the token may not do and will have to.
-func (f *Preflight) lacks(ctx context.Context, base string, run metadata.Run) []metadata.Reason {
+func (f *Preflight) lacks(ctx context.Context, plan *pipelines.Pipeline, base string, run metadata.Run) []metadata.Reason {
 	if !f.Pull || run.PRNumber > 0 {
 		base = "" // no pull request is opened
 	}
 	issues := issue.Right{Name: "issues: write", Ask: func(ctx context.Context) error { return f.GitHub.MayWriteIssues(ctx, f.Owner, f.Name) }}
+	rights := append(issue.RightsOf(f.GitHub, f.Owner, f.Name, base), issues)
+	if files := ci.Files(plan.CI); f.Pull && len(files) > 0 && f.quiet(ctx) { // what it pushes starts nothing
+		rights = append(rights, issue.Right{Name: "actions: write", Ask: func(ctx context.Context) error { return f.GitHub.MayStart(ctx, f.Owner, f.Name, files[0]) }})
+	}
 	var lacks []metadata.Reason
-	for _, right := range append(issue.RightsOf(f.GitHub, f.Owner, f.Name, base), issues) {
+	for _, right := range rights {
 		var problem *github.Error
 		switch err := right.Ask(ctx); {
 		case errors.As(err, &problem) && (problem.Kind == github.Forbidden || problem.Kind == github.BadToken):

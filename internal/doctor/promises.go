@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -54,11 +55,26 @@ func promised(data []byte, plan *pipelines.Pipeline) (found []Check) {
 		case !granted.IsZero() && !grants(granted, statuses):
 			found = append(found, hinted("statuses", fmt.Sprintf("%s has statuses: true, and job %s lacks statuses: write: commits get no status", plan.Name, name), "add statuses: write to its permissions"))
 		}
+		if files := text.Flat(strings.Join(ci.Files(plan.CI), ", ")); files != "" {
+			found = append(found, started(plan.Name, name, files, short, granted)...)
+		}
 		if len(opened) > 0 {
 			found = append(found, hinted("opened", fmt.Sprintf("%s opens %s, and GitHub takes no push that changes a workflow with the token of a job, which job %s uses", plan.Name, text.Flat(strings.Join(opened, ", ")), name), "give the token of an app that has the right workflows: as github-token, or as the secret TOKEN"))
 		}
 	}
 	return found
+}
+
+// started says that a job may not start the workflows that CI consists of, where it may not.
+// What the token of a job pushes starts none of them, and then they are waited for in vain.
+func started(plan, job, files string, short bool, granted yaml.Node) []Check {
+	switch {
+	case short:
+		return []Check{hinted("ci", fmt.Sprintf("%s requires %s of CI, and the jobs that %s calls may not start workflows: no run begins", plan, files, job), "hand over the token of an app, whose pushes start them, as the secret TOKEN")}
+	case !granted.IsZero() && !grants(granted, need{name: "actions", access: "write"}):
+		return []Check{hinted("ci", fmt.Sprintf("%s requires %s of CI, and job %s lacks actions: write to start that: no run begins", plan, files, job), "add actions: write to its permissions, or give the token of an app as github-token")}
+	}
+	return nil
 }
 
 // worksFor reports whether a job works on runs with the token of the job, and whether it

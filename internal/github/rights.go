@@ -28,6 +28,15 @@ func (c *Client) MayWriteIssues(ctx context.Context, owner, name string) error {
 	return c.mayWrite(ctx, owner, name, attempt{"issues may be written", "issues: write", "/issues", map[string]any{"title": ""}})
 }
 
+// MayStart asks whether the token may start a workflow in owner/name, given by the name of
+// its file, by asking for that on no branch: nil says that it may, or that the forge cannot
+// tell. Nothing is started.
+func (c *Client) MayStart(ctx context.Context, owner, name, workflow string) error {
+	return c.mayWrite(ctx, owner, name, attempt{
+		"workflows may be started", "actions: write", "/actions/workflows/" + url.PathEscape(workflow) + "/dispatches", map[string]any{"ref": ""},
+	})
+}
+
 // attempt is a request for something that cannot be had.
 type attempt struct {
 	asks  string // what is found out by it

@@ -648,6 +648,7 @@ var rooms = map[string][]string{
 	"internal/doctor": {
 		"phases/checking",
 		"internal/agents",
+		"internal/ci",
 		"internal/command",
 		"internal/definition",
 		"internal/environ",
