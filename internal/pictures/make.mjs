@@ -36,6 +36,8 @@ try {
       await shoot(browser, page, page === 'comment' ? 720 : 900, wide, dark); // the README shows the comment as wide as that
       await shoot(browser, page, 375, narrow, dark, page + '-narrow'); // a phone
     }
+    await shoot(browser, 'report', 900, 560, dark, 'attempt', '#attempt-1'); // with all that is folded on it
+    await shoot(browser, 'report', 375, 800, dark, 'attempt-narrow', '#attempt-1');
   }
   fs.cpSync(images, path.join(work, 'docs/images'), { recursive: true }); // the README shows some of them
   for (const dark of [false, true]) {
@@ -43,6 +45,7 @@ try {
     await shoot(browser, 'readme', 375, 900, dark, 'readme-narrow');
   }
   await browser.close();
+  run('go', ['test', './internal/pictures', '-run', 'TestPicturesAreOfToday', '-count=1', '-sign'], { cwd: top }); // nothing was left out
 } finally {
   fs.rmSync(work, { recursive: true, force: true, maxRetries: 20 }); // the browser's helpers may still write
 }
@@ -83,8 +86,8 @@ async function open() {
   };
 }
 
-// shoot takes a picture of the beginning of a page, and makes it small.
-async function shoot(browser, page, width, height, dark, as = page) {
+// shoot takes a picture of the beginning of a page, or of an element that it opens, and makes it small.
+async function shoot(browser, page, width, height, dark, as = page, element = '') {
   const name = `${as}-${dark ? 'dark' : 'light'}`;
   const png = path.join(work, name + '.png');
   await browser.ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: width < 400 ? 2 : 1, mobile: false });
@@ -92,6 +95,10 @@ async function shoot(browser, page, width, height, dark, as = page) {
   const loaded = browser.once('Page.loadEventFired');
   await browser.ask('Page.navigate', { url: 'file://' + path.join(work, page + '.html') });
   await loaded;
+  if (element) {
+    const expression = `document.querySelectorAll('${element} details').forEach((d) => { d.open = true; }); document.querySelector('${element}').scrollIntoView()`;
+    await browser.ask('Runtime.evaluate', { expression });
+  }
   const { data } = await browser.ask('Page.captureScreenshot', { format: 'png' });
   fs.writeFileSync(png, data, 'base64');
   run('pngquant', ['--force', '--strip', '--speed', '1', '--output', path.join(images, name + '.png'), '64', png]);

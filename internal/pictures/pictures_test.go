@@ -26,28 +26,51 @@ import (
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/transcript"
 )
 
-// inputsTo makes the test write what the pictures are made from, and the digests.
-var inputsTo = flag.String("inputs", "", "folder to write to what the pictures are made from")
+// The flags are for make.mjs: first it has the test write what the pictures are made from,
+// and at its end, when all are made, the digests.
+var (
+	inputsTo = flag.String("inputs", "", "folder to write to what the pictures are made from")
+	sign     = flag.Bool("sign", false, "write the digests of what the pictures are made from, and of the pictures")
+)
 
 //go:embed github.css
 var style string
 
 const images = "../../docs/images"
 
-// Every picture is of what the program writes today.
+// Every picture is of what the program writes today, and as it was made from that.
 func TestPicturesAreOfToday(t *testing.T) {
 	inputs := inputsOf(t)
+	for name, data := range inputs {
+		if *inputsTo != "" {
+			put(t, filepath.Join(*inputsTo, name), data)
+		}
+	}
+	if *inputsTo != "" {
+		return // the pictures are still to be made
+	}
+	for _, form := range []string{"*.png", "*.svg"} {
+		made, err := filepath.Glob(filepath.Join(images, form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range made {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs[filepath.Base(name)] = data
+		}
+	}
 	var sums strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(inputs[name]), name)
 	}
 	file := filepath.Join(images, "inputs.sum")
-	if *inputsTo != "" {
-		for name, data := range inputs {
-			put(t, filepath.Join(*inputsTo, name), data)
-		}
+	if *sign {
 		put(t, file, []byte(sums.String()))
 	}
 	was, err := os.ReadFile(file)
@@ -71,7 +94,7 @@ func TestPicturesAreSmall(t *testing.T) {
 		}
 	}
 	names := []string{"rehearsal.svg", "rehearsal-narrow.svg"}
-	for _, of := range []string{"comment", "asking", "failed", "completed", "pull", "summary", "report", "readme"} {
+	for _, of := range []string{"comment", "asking", "failed", "completed", "pull", "summary", "report", "attempt", "readme"} {
 		names = append(names, of+"-light.png", of+"-dark.png", of+"-narrow-light.png", of+"-narrow-dark.png")
 	}
 	for _, name := range names {
@@ -91,7 +114,10 @@ func inputsOf(t *testing.T) map[string][]byte {
 		Files: "https://github.com/octo/hello/blob/reprise/issue-7/",
 	}
 	var sheet bytes.Buffer
-	if err := report.Write(&sheet, report.Facts{Plan: over.Plan, Run: over.Run, At: over.At}); err != nil {
+	if err := report.Write(&sheet, report.Facts{
+		Plan: over.Plan, Run: over.Run, At: over.At, Transcripts: map[int][]transcript.Entry{1: said},
+		Changes: []report.Change{{Attempt: 1, Commit: "3f786850e387550fdab836ed7e6dc881de23001b", Patch: changed}},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	inputs := map[string][]byte{
@@ -112,6 +138,30 @@ func inputsOf(t *testing.T) map[string][]byte {
 		inputs[filepath.Base(file)] = data
 	}
 	return inputs
+}
+
+// changed is what the first attempt changes in the picture of it.
+const changed = `diff --git a/cmd/shelf/status.go b/cmd/shelf/status.go
+--- a/cmd/shelf/status.go
++++ b/cmd/shelf/status.go
+@@ -12,5 +12,8 @@ func status(w io.Writer, s Shelf, asJSON bool) error {
+ 	total := len(s.Books)
+-	fmt.Fprintf(w, "%d books\n", total)
++	if asJSON { // for programs
++		return json.NewEncoder(w).Encode(map[string]int{"books": total})
++	}
++	_, err := fmt.Fprintf(w, "%d books\n", total)
+-	return nil
++	return err
+ }
+`
+
+// said is what is said in it.
+var said = []transcript.Entry{
+	{Kind: transcript.Said, Text: "I will look at how the state is printed today."},
+	{Kind: transcript.Used, Tool: "Read", Text: "cmd/shelf/status.go"}, {Kind: transcript.Back, Text: "package main (+41 lines)"},
+	{Kind: transcript.Used, Tool: "Bash", Text: "go test ./cmd/shelf"}, {Kind: transcript.Back, Text: "ok  example.com/shelf/cmd/shelf  0.21s"},
+	{Kind: transcript.Said, Text: "The flag is there, and an error of the writer is no longer lost."}, {Kind: transcript.Ends, Text: "done"},
 }
 
 // pullReport is what an agent says in the pull request, in about the words of a real one.
