@@ -133,6 +133,9 @@ func (u *Updater) due(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if ctx.Err() != nil {
 		return false
 	}
+	if _, mended := merging.Mended(u.Workspace.Plan, run, u.Now()); mended {
+		return true
+	}
 	due := merging.Due(u.Workspace.Plan, run, d)
 	if (due && d.Final() || merging.Ends(run, d)) && len(u.marked(ctx, run)) > 0 {
 		return true
@@ -182,6 +185,9 @@ func (u *Updater) step(ctx context.Context, e *engine.Engine, run metadata.Run) 
 	}
 	if paths := u.marked(ctx, run); len(paths) > 0 {
 		return u.giveUp(ctx, e, run, metadata.Because("conflict_left", "paths", shown(paths)))
+	}
+	if next, mended := merging.Mended(u.Workspace.Plan, run, u.Now()); mended {
+		return u.record(ctx, e, next, "", nil, nil)
 	}
 	u.found = false
 	return u.merge(ctx, e, run)

@@ -145,10 +145,13 @@ func Follows(old, next metadata.Run) error {
 }
 
 // Once says whether a step has succeeded twice. After a merge of the base checks run
-// again.
+// again, and so do those that fail, once that is mended.
 func Once(run metadata.Run) error {
 	seen := map[string]int{}
 	for _, a := range run.Attempts {
+		if a.Step == metadata.Check && a.Verdict == metadata.Fail {
+			continue
+		}
 		merges := 0
 		for _, m := range run.Merges {
 			if m.Attempt < a.N {

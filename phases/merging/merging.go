@@ -93,6 +93,21 @@ func Made(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why meta
 	return next
 }
 
+// Mended gives the record of a run in which the conflicts of the newest merge are mended,
+// and in which checks of phases before the one that mended them have to run again; ok is
+// false where that is not so. While there were conflicts, they could say nothing.
+func Mended(plan *pipelines.Pipeline, run metadata.Run, at time.Time) (next metadata.Run, ok bool) {
+	mender := Mender(plan, run)
+	rec := run.Phase(mender)
+	if rec == nil || rec.Status != metadata.PhaseCompleted || len(Last(run)) == 0 || len(Open(run)) > 0 {
+		return run, false
+	}
+	next = Made(plan, run, metadata.Merge{At: at, Commit: run.BaseCommit}, metadata.Because("base_mended", "paths", Last(run)))
+	return next, slices.ContainsFunc(next.Phases, func(p metadata.Phase) bool {
+		return p.Name != mender && p.Status == metadata.PhaseInProgress && run.Phase(p.Name).Status == metadata.PhaseCompleted
+	})
+}
+
 // checkAgain has each check of code run again in the newest phase that has it.
 func checkAgain(plan *pipelines.Pipeline, run *metadata.Run) {
 	again := map[string]bool{}

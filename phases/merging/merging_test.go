@@ -103,6 +103,52 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// Once conflicts are mended, the checks of the phases before run again, and that once.
+func TestMended(t *testing.T) {
+	plan, run := done(t)
+	if _, ok := Mended(plan, run, noon); ok {
+		t.Error("nothing was merged")
+	}
+	merged := Made(plan, run, metadata.Merge{At: noon, Commit: strings.Repeat("b", 40), Conflicts: []string{"a.go"}}, "merged")
+	if _, ok := Mended(plan, merged, noon); ok {
+		t.Error("nobody was asked to mend it")
+	}
+	back, err := Mend(plan, merged, "mend it", noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := back.Run
+	for next.Phase("test").Status != metadata.PhaseCompleted {
+		if _, ok := Mended(plan, next, noon); ok {
+			t.Fatal("it is not mended yet")
+		}
+		d := phases.Decide(plan, next)
+		if d.Phase != "test" {
+			t.Fatalf("it decides %+v", d)
+		}
+		next = phases.Begin(next, d, phases.Beginning{At: noon})
+		o := phases.Outcome{At: noon, Status: metadata.Succeeded, Checks: []metadata.CheckResult{{Name: "unit", Pass: true}}}
+		if d.Do != phases.DoCheck {
+			o.Checks, o.Written = nil, &phases.Written{Digest: "mended"}
+		}
+		next = phases.Apply(plan, next, d, o)
+	}
+	again, ok := Mended(plan, next, noon)
+	if d := phases.Decide(plan, again); !ok || d.Do != phases.DoCheck || d.Phase != "build" {
+		t.Fatalf("mended: %v, then it decides %+v", ok, d)
+	}
+	if err := metadata.CheckNext(next, again); err != nil {
+		t.Error(err)
+	}
+	if _, ok := Mended(plan, again, noon); ok {
+		t.Error("the checks would run once more")
+	}
+	plan.Phases[0].Checks = plan.Phases[1].Checks
+	if _, ok := Mended(plan, next, noon); ok {
+		t.Error("the phase that mended it has all of the checks")
+	}
+}
+
 // A review that has passed stands while checks pass, and what they find goes back to
 // it.
 func TestReviewStands(t *testing.T) {
