@@ -38,16 +38,22 @@ type Account struct {
 // Names are those of the tests that failed, or of what kept tests from running: at most
 // Most, each once and on one line, in the order they were told.
 func (a *Account) Names() []string {
-	all := &Account{names: slices.Clone(a.names)}
-	for _, test := range a.goPlain.failed { // of a package that was never named
-		all.add(test)
+	all := &Account{names: slices.Clone(a.names), goPlain: a.goPlain, goEvents: a.goEvents}
+	all.settle()
+	return slices.Clip(all.names[:min(len(all.names), Most)])
+}
+
+// settle takes the tests of packages that were never named or never ended, once nothing
+// more is printed.
+func (a *Account) settle() {
+	for _, test := range a.goPlain.failed {
+		a.add(test)
 	}
-	for _, pkg := range slices.Sorted(maps.Keys(a.goEvents)) { // or that never ended
+	for _, pkg := range slices.Sorted(maps.Keys(a.goEvents)) {
 		for _, test := range a.goEvents[pkg].failed {
-			all.add(pkg + " " + test)
+			a.add(pkg + " " + test)
 		}
 	}
-	return slices.Clip(all.names[:min(len(all.names), Most)])
 }
 
 // Tests is how many tests, files of tests and packages were said to have run, and how

@@ -7,8 +7,10 @@ import (
 	"strings"
 )
 
-// JUnit takes a file in the format of JUnit. What is in another form is left out.
+// JUnit takes a file in the format of JUnit, once the check has printed all. What is in
+// another form is left out.
 func (a *Account) JUnit(file io.Reader) {
+	a.settle()
 	d := xml.NewDecoder(file)
 	d.Strict = false
 	suite, name, told := "", "", false
