@@ -16,14 +16,15 @@ import (
 )
 
 // fansOut is a stage whose pipeline writes its code in three parts, and the run of its
-// issue, left to the jobs of the workflow run 9001.
+// issue, left to the jobs of the workflow run 9001. Inputs are names of inputs of the job with
+// their values.
 func fansOut(t *testing.T, parts string, inputs ...string) (*hub, *hubJob) {
 	t.Helper()
-	return fansOutBy(t, beside, parts)
+	return fansOutBy(t, beside, parts, inputs...)
 }
 
 // fansOutBy is the same with a pipeline that is like beside.
-func fansOutBy(t *testing.T, pipeline, parts string) (*hub, *hubJob) {
+func fansOutBy(t *testing.T, pipeline, parts string, inputs ...string) (*hub, *hubJob) {
 	t.Helper()
 	h := newStage(t, strings.Replace(pipeline, `files: [...string]`, `files: [...string], needs?: [...string]`, 1))
 	h.write("home/plan-execute", `
