@@ -39,6 +39,10 @@ type Outcome struct {
 	Base     string
 }
 
+// End notes when a step was over that began at start. The clock may have been put back
+// meanwhile.
+func (o *Outcome) End(start, at time.Time) { o.At, o.Duration = at, max(0, at.Sub(start)) }
+
 // Unsuccessfully is the outcome of a call that has to be made again.
 func Unsuccessfully(code metadata.Code, why metadata.Reason) Outcome {
 	return Outcome{Status: metadata.Unsuccessful, Code: code, Why: why}

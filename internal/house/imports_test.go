@@ -697,7 +697,9 @@ var rooms = map[string][]string{
 		"metadata",
 		"pipelines",
 	},
+	"internal/checkcache": {"metadata"},
 	"internal/workspace": {
+		"internal/checkcache",
 		"internal/trust",
 		"internal/agents",
 		"internal/copies",

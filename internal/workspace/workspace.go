@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/checkcache"
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -108,7 +109,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
-		Checker: opts, Installer: opts.ForSetup(), Results: resultsBeside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
+		Checker: opts, Installer: opts.ForSetup(), Results: checkcache.Beside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{

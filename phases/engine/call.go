@@ -71,8 +71,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	}
 	x.outcome = phases.StopRepeats(run, d, x.outcome)
 	x.outcome.Usage, x.outcome.Model, x.outcome.Session = r.Usage, r.Model, r.Session
-	x.outcome.At = e.Now()
-	x.outcome.Duration = max(0, x.outcome.At.Sub(start)) // the clock may have been put back
+	x.outcome.End(start, e.Now())
 	next, err := e.apply(run, d, x.outcome)
 	if err != nil {
 		return run, x, err

@@ -38,8 +38,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	}
 	checking.KnownBefore(o.Checks, run.Baseline)
 	o.Why = checking.WhyFailed(o.Checks)
-	o.At = e.Now()
-	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	o.End(start, e.Now())
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {
 		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
@@ -70,7 +69,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	o := phases.Outcome{
 		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed},
 	}
-	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	o.End(start, o.At)
 	next, err := e.apply(run, d, o)
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
@@ -128,8 +127,7 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		_, written.Diff, err = e.Tree.Diff(ctx, e.Upon)
 		o.Written = &written
 	}
-	o.At = e.Now()
-	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	o.End(start, e.Now())
 	x.outcome = o
 	return run, x, err
 }
@@ -201,7 +199,7 @@ func (e *Engine) setUp(ctx context.Context, run metadata.Run, d phases.Decision)
 			return run, nil, err
 		}
 	}
-	o.Duration = max(0, o.At.Sub(start)) // the clock may have been put back
+	o.End(start, o.At)
 	e.Report.Report(Event{At: o.At, Run: next, Of: do, Done: &o})
 	return next, broken, nil
 }

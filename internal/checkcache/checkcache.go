@@ -1,4 +1,6 @@
-package workspace
+// Package checkcache keeps what checks came to on this machine, so that none runs twice on
+// the same tree.
+package checkcache
 
 import (
 	"encoding/json"
@@ -9,9 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// results keeps what checks came to beside the tree, where no agent can write in its
-// sandbox.
-type results struct {
+// Cache is a file of results beside a work tree, where no agent can write in its sandbox.
+type Cache struct {
 	file string
 	lock sync.Mutex
 	all  map[string]metadata.CheckResult // nil: not read yet
@@ -20,13 +21,13 @@ type results struct {
 // mostResults is how many are kept: those of many rounds.
 const mostResults = 500
 
-// resultsBeside gives the results that are kept beside a tree.
-func resultsBeside(tree string) *results {
-	return &results{file: filepath.Join(filepath.Dir(tree), "checks.json")}
+// Beside gives the cache of a tree. Its file is read when the first result is asked for.
+func Beside(tree string) *Cache {
+	return &Cache{file: filepath.Join(filepath.Dir(tree), "checks.json")}
 }
 
 // Get gives what is kept under a key.
-func (r *results) Get(key string) (metadata.CheckResult, bool) {
+func (r *Cache) Get(key string) (metadata.CheckResult, bool) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.all == nil {
@@ -39,8 +40,9 @@ func (r *results) Get(key string) (metadata.CheckResult, bool) {
 	return found, known
 }
 
-// Put keeps a result under a key that Get did not know.
-func (r *results) Put(key string, result metadata.CheckResult) error {
+// Put keeps a result under a key that Get did not know. An error leaves what the file had,
+// or less.
+func (r *Cache) Put(key string, result metadata.CheckResult) error {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if len(r.all) >= mostResults {
