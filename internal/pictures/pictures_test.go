@@ -159,9 +159,12 @@ const changed = `diff --git a/cmd/shelf/status.go b/cmd/shelf/status.go
 // said is what is said in it.
 var said = []transcript.Entry{
 	{Kind: transcript.Said, Text: "I will look at how the state is printed today."},
-	{Kind: transcript.Used, Tool: "Read", Text: "cmd/shelf/status.go"}, {Kind: transcript.Back, Text: "package main (+41 lines)"},
-	{Kind: transcript.Used, Tool: "Bash", Text: "go test ./cmd/shelf"}, {Kind: transcript.Back, Text: "ok  example.com/shelf/cmd/shelf  0.21s"},
-	{Kind: transcript.Said, Text: "The flag is there, and an error of the writer is no longer lost."}, {Kind: transcript.Ends, Text: "done"},
+	{Kind: transcript.Used, Tool: "Read", Text: "cmd/shelf/status.go"},
+	{Kind: transcript.Back, Text: "package main (+41 lines)"},
+	{Kind: transcript.Used, Tool: "Bash", Text: "go test ./cmd/shelf"},
+	{Kind: transcript.Back, Text: "ok  example.com/shelf/cmd/shelf  0.21s"},
+	{Kind: transcript.Said, Text: "The flag is there, and an error of the writer is no longer lost."},
+	{Kind: transcript.Ends, Text: "done"},
 }
 
 // pullReport is what an agent says in the pull request, in about the words of a real one.
