@@ -59,13 +59,13 @@ func TestLines(t *testing.T) {
 			[]string{"tests::c - should panic", "src/lib.rs - f (line 1)", "test failed, to rerun pass `--test t`", "signal: 6, SIGABRT: process abort signal", "could not compile `demo` (test \"t\")"},
 			"",
 		},
-		"parts in TAP":   {"    not ok 1 - one\n    ok 2 - two\nnot ok 1 - s\nnot ok 2 - /work/copy/n2.test.js\nBail out! no database\n", []string{"one", "s", "n2.test.js", "Bail out! no database"}, ""},
+		"parts in TAP":   {"    not ok 1 - one\n    ok 2 - two\nnot ok 1 - s\nnot ok 2 - /srv/copy/n2.test.js\nBail out! no database\n", []string{"one", "s", "n2.test.js", "Bail out! no database"}, ""},
 		"jest":           {"FAIL src/a.test.js (5.1 s)\n  ● Console\n  ● Test suite failed to run\nPASS src/b.test.js\n  ● Console\nFAIL web src/c.test.ts\n  ● adds\n", []string{"src/a.test.js", "src/a.test.js › Test suite failed to run", "src/c.test.ts", "src/c.test.ts › adds"}, ""},
 		"vitest, a file": {" FAIL  src/a.test.ts [ src/a.test.ts ]\n     Errors  1 error\n", []string{"src/a.test.ts", "Errors 1 error"}, ""},
 		"ruby and php":   {"rspec ./spec/a_spec.rb:12 # A greets\nAn error occurred while loading ./spec/b_spec.rb.\nTestX#test_a [test/x.rb:5]:\nTestX#test_b:\n1) Tests\\FooTest::testBar\n", []string{"A greets", "An error occurred while loading ./spec/b_spec.rb", "TestX#test_a", "TestX#test_b", "Tests\\FooTest::testBar"}, ""},
 		"java and .NET": {
 			"[ERROR] Failed to execute goal org.x:maven-surefire-plugin:3.2.5:test (default-test) on project app: There are test failures.\n> Task :app:test FAILED\nAppTest > greets() FAILED\n" +
-				"  Failed A.B.Greets [12 ms]\n/work/copy/A.cs(3,5): error CS0103: no such name\n",
+				"  Failed A.B.Greets [12 ms]\n/srv/copy/A.cs(3,5): error CS0103: no such name\n",
 			[]string{"org.x:maven-surefire-plugin:3.2.5:test (default-test) on project app", "Task :app:test", "AppTest > greets()", "A.B.Greets", "A.cs error CS0103"},
 			"",
 		},
@@ -75,7 +75,7 @@ func TestLines(t *testing.T) {
 		"very long a name": {"test " + strings.Repeat("x", 300) + " ... FAILED\n", []string{strings.Repeat("x", 200) + "…"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := Account{Dir: "/work/copy"}
+			n := Account{Dir: "/srv/copy"}
 			var shown strings.Builder
 			for line := range strings.Lines(tt.text) {
 				if text, is := n.Line([]byte(strings.TrimSuffix(line, "\n"))); is {
@@ -155,7 +155,7 @@ func TestCounts(t *testing.T) {
 // What is printed is alike where only times, addresses, sizes and lines differ.
 func TestLikeness(t *testing.T) {
 	of := func(text string) string {
-		a := Account{Dir: "/work/copy"}
+		a := Account{Dir: "/srv/copy"}
 		for line := range strings.Lines(text) {
 			a.Line([]byte(line))
 		}
@@ -167,7 +167,7 @@ func TestLikeness(t *testing.T) {
 		{"a.py, line 3", "a.py, line 4"},
 		{"  12:3  error", "  3:1  error"},
 		{"2026-11-25 10:11:12.5 in target/x-8348ca7a80742723, 5 kB", "2026-11-26 00:11:12.6 in target/x-4df443ee9518d6a9, 7 kB"},
-		{"/work/copy/a.go", "a.go"},
+		{"/srv/copy/a.go", "a.go"},
 	} {
 		if of(same[0]) != of(same[1]) {
 			t.Errorf("%q and %q are not alike", same[0], same[1])
