@@ -68,7 +68,7 @@ func askedConflict(t *testing.T) *asked {
 		a.moveBase("code.txt")
 		return a.says("ada", "/update")
 	}
-	a.left = func() string { return a.stopped(metadata.Failed, metadata.Conflicts) }
+	a.left, a.fails = func() string { return a.stopped(metadata.Failed, metadata.Conflicts) }, true
 	return a
 }
 
@@ -77,11 +77,19 @@ func askedBadCI(t *testing.T) *asked {
 	a := newAsked(t, twoSteps+"ci: {wait: \"1ms\", fixes: 0, required: [\"ci.yml\"]}\n")
 	a.publish(map[string]string{".github/workflows/ci.yml": "on: workflow_dispatch\njobs: {}\n"})
 	a.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
+	var red string
 	a.ask = func() func(...string) *hubJob {
-		a.made.Set(a.tip(), checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
-		return a.ended(a.tip())
+		red = a.tip()
+		a.made.Set(red, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
+		return a.ended(red)
 	}
-	a.left = func() string { return a.stopped(metadata.Failed, metadata.CIFailed) }
+	a.fails = true
+	a.left = func() string {
+		if run := a.now(); run.Stop != nil && run.Stop.Code == metadata.AwaitingCI && a.tip() != red {
+			return "" // whoever starts a failed job again resumes the run, and CI is asked about a new commit
+		}
+		return a.stopped(metadata.Failed, metadata.CIFailed)
+	}
 	return a
 }
 

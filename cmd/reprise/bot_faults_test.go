@@ -327,7 +327,7 @@ func TestForgeGoesWrong(t *testing.T) {
 	kinds := slices.DeleteFunc(faults(), func(f fault) bool {
 		return !slices.Contains([]string{"403", "502 after it was done", "page", "reset"}, f.name)
 	})
-	goWrong(t, kinds, 5)
+	goWrong(t, kinds, 17)
 }
 
 // goWrong makes the calls of a run, of a rollback and of a question fail in each of
@@ -369,7 +369,7 @@ func goWrong(t *testing.T, kinds []fault, every int) {
 			t.Parallel()
 			h := f.hub(t)
 			for k := 1; k <= 6; k++ {
-				if (k+i)%every == 0 {
+				if (k+i)%min(every, 5) == 0 {
 					h.forge.FaultAt(k, f.Fault)
 					h.help()
 					lives.Add(1)
