@@ -72,7 +72,7 @@ func (c *checker) configured(base *node) *node {
 // have, such as budget.usd, or agents.writer.
 func origins(whole *node) map[string]string {
 	out := map[string]string{}
-	for _, name := range []string{"language", "network"} {
+	for _, name := range []string{"language", "network", "finish"} {
 		if n := whole.get(name); n != nil {
 			out[name] = n.file
 		}

@@ -25,30 +25,32 @@ func TestConfig(t *testing.T) {
 language: ja
 budget: {usd: 3, attempts: 9}
 network: model
+finish: keep
 agents: {writer: {use: codex}}
 hooks: [{on: [fail], run: tell}]
 pipeline: own
 `, map[string]string{
-		"own.cue":   `extends: "fix", budget: usd: 4, language: "en", hooks: [{on: ["wait"], run: "mine"}]`,
+		"own.cue":   `extends: "fix", finish: "remove", budget: usd: 4, language: "en", hooks: [{on: ["wait"], run: "mine"}]`,
 		"alone.cue": `budget: time: "1h", agents: me: use: "gemini", phases: [{name: "a", goal: "x"}], hooks: [{on: ["wait"], run: "mine"}]`,
 	})
 	const config, own, alone = ".github/reprise/config.yaml", ".github/reprise/pipelines/own.cue", ".github/reprise/pipelines/alone.cue"
 	for name, want := range map[string]struct {
 		language, hooks string
+		finish          string
 		usd             float64
 		attempts        int
 		closed          bool
 		agents          []string
 		origins         map[string]string
 	}{
-		"feature": {"ja", "tell", 3, 9, true, []string{"reviewer", "second", "writer"}, map[string]string{
-			"language": config, "network": config, "hooks[0]": config, "budget.usd": config, "budget.attempts": config, "budget.time": "builtin:feature", "agents.writer": config,
+		"feature": {"ja", "tell", FinishKeep, 3, 9, true, []string{"reviewer", "second", "writer"}, map[string]string{
+			"language": config, "network": config, "finish": config, "hooks[0]": config, "budget.usd": config, "budget.attempts": config, "budget.time": "builtin:feature", "agents.writer": config,
 		}},
-		"own": {"en", "mine", 4, 9, true, []string{"reviewer", "second", "writer"}, map[string]string{
-			"language": own, "network": config, "hooks[0]": own, "budget.usd": own, "budget.attempts": config, "agents.writer": config,
+		"own": {"en", "mine", "remove", 4, 9, true, []string{"reviewer", "second", "writer"}, map[string]string{
+			"language": own, "network": config, "finish": own, "hooks[0]": own, "budget.usd": own, "budget.attempts": config, "agents.writer": config,
 		}},
-		"alone": {"ja", "mine tell", 3, 9, true, []string{"me"}, map[string]string{
-			"language": config, "network": config, "hooks[0]": alone, "hooks[1]": config, "budget.usd": config, "budget.attempts": config, "budget.time": alone, "agents.me": alone,
+		"alone": {"ja", "mine tell", FinishKeep, 3, 9, true, []string{"me"}, map[string]string{
+			"language": config, "network": config, "finish": config, "hooks[0]": alone, "hooks[1]": config, "budget.usd": config, "budget.attempts": config, "budget.time": alone, "agents.me": alone,
 		}},
 	} {
 		p, err := Load(t.Context(), s, name)
@@ -59,7 +61,7 @@ pipeline: own
 		for _, h := range p.Hooks {
 			hooks = append(hooks, h.Run)
 		}
-		if p.Language != want.language || strings.Join(hooks, " ") != want.hooks || p.Budget.USD != want.usd || p.Budget.Attempts != want.attempts || p.Phases[0].Execute.Network.Closed != want.closed {
+		if p.Language != want.language || p.Finish != want.finish || strings.Join(hooks, " ") != want.hooks || p.Budget.USD != want.usd || p.Budget.Attempts != want.attempts || p.Phases[0].Execute.Network.Closed != want.closed {
 			t.Errorf("%s: %+v", name, p)
 		}
 		if agents := sortedKeys(p.Agents); !slices.Equal(agents, want.agents) {
@@ -78,7 +80,7 @@ pipeline: own
 func TestConfigMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"budget: {usd: -1}\n": ".github/reprise/config.yaml:1:15: budget.usd: got -1, expected a number from 0 to 1000000",
-		"phases: []\n":        ".github/reprise/config.yaml:1:1: phases: unknown field, expected one of agents, budget, hooks, language, network, notes, pipeline, reflect",
+		"phases: []\n":        ".github/reprise/config.yaml:1:1: phases: unknown field, expected one of agents, budget, finish, hooks, language, network, notes, pipeline, reflect",
 		"notify: []\n":        `.github/reprise/config.yaml:1:1: notify: unknown field, did you mean "hooks"?`,
 		"agents: {writer: {use: codex, env: [PATH=1]}}\n":             ".github/reprise/config.yaml:1:37: agents.writer.env[0]: ",
 		"agents: {writer: {use: command}}\n":                          ".github/reprise/config.yaml:1:18: agents.writer.command: missing, expected the program",

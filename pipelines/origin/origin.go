@@ -19,7 +19,7 @@ type Origin struct {
 // Of lists where each setting comes from that the settings of a repository may
 // have: those with a file first, in the order of their names.
 func Of(p *pipelines.Pipeline) []Origin {
-	settings := []string{"language", "network", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}
+	settings := []string{"language", "network", "finish", "budget.usd", "budget.tokens", "budget.time", "budget.attempts", "budget.issue_usd", "budget.day_usd", "budget.repo_day_usd"}
 	for name := range p.Agents {
 		settings = append(settings, "agents."+name)
 	}
