@@ -125,7 +125,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
 		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, asked: o.Jobs > 0,
-		tell: func(of error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", of)) },
+		tell: func(of error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue()))) },
 	}
 	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
 	return e, nil
