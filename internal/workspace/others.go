@@ -36,6 +36,7 @@ type neighbours struct {
 	of   *Workspace
 	env  environ.Env
 	afar *afar
+	told map[string]bool // the issues whose runs change the same files, and of which people know
 }
 
 // tell gives what agents are told of them. One that cannot be read is left out, as it
@@ -71,8 +72,17 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, e
 	for _, o := range all {
 		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, otherOf(o.run, files, own))
+		n.meets(out[len(out)-1])
 	}
 	return out, nil
+}
+
+// meets tells people of another run that changes the same files, once while this one works.
+func (n neighbours) meets(o others.Run) {
+	if len(o.Shared) > 0 && !n.told[o.ID] {
+		n.told[o.ID] = true
+		_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+n.of.Shown("same files", "issue", o.ID, "files", strings.Join(o.Shared, ", ")))
+	}
 }
 
 // openRun is a run of another issue, and the commit that has its record.
@@ -151,7 +161,7 @@ func otherOf(run metadata.Run, files, own []string) others.Run {
 // machine since.
 type spender struct {
 	neighbours
-	told map[string]bool // records that cannot be read, which a person was told of
+	unread map[string]bool // records that cannot be read, which a person was told of
 }
 
 // today gives what each has spent. A record that cannot be read is told, once.
@@ -170,7 +180,7 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 		return nil, err
 	}
 	switch {
-	case s.told[""]:
+	case s.unread[""]:
 	case survey == nil && s.of.Source.Shallow:
 		s.warn("this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
 	case survey != nil && s.afar.left > 0:
@@ -199,8 +209,8 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 				return nil, ctx.Err()
 			case err == nil:
 				count(r, id)
-			case !s.told[commit]:
-				s.told[commit] = true
+			case !s.unread[commit]:
+				s.unread[commit] = true
 				_, _ = fmt.Fprintf(s.env.Stderr, "reprise: what issue %s has spent today does not count towards repo_day_usd, as its record cannot be read: %v\n", id, err)
 			}
 		}
@@ -216,7 +226,7 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 
 // warn says once how far what is counted may be trusted.
 func (s spender) warn(what string) {
-	s.told[""] = true
+	s.unread[""] = true
 	_, _ = fmt.Fprintln(s.env.Stderr, "reprise: "+what)
 }
 

@@ -105,7 +105,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	}
 	w.afar.Close() // of an engine before
 	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
-	near := neighbours{w, env, w.afar}
+	near := neighbours{w, env, w.afar, map[string]bool{}}
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
