@@ -167,14 +167,18 @@ func (c Call) codex(r Request, id string) event {
 	case c.edit != nil && r.Offers("exec"):
 		return custom("exec", "text(await tools.apply_patch("+mustJSON(c.patch())+"))")
 	case r.Offers("exec"): // JavaScript that calls the tools
-		return custom("exec", "text((await tools.exec_command({cmd: "+mustJSON(c.shell())+"})).output)")
+		return custom("exec", fmt.Sprintf("// @exec: {\"yield_time_ms\": %[2]d}\ntext((await tools.exec_command({cmd: %[1]s, yield_time_ms: %[2]d})).output)", mustJSON(c.shell()), patience))
 	case r.Offers("shell"):
 		return function("shell", map[string]any{"command": []string{"bash", "-c", c.shell()}})
 	case r.Offers("shell_command"):
 		return function("shell_command", map[string]string{"command": c.shell()})
 	}
-	return function("exec_command", map[string]string{"cmd": c.shell()})
+	return function("exec_command", map[string]any{"cmd": c.shell(), "yield_time_ms": patience})
 }
+
+// patience is how long Codex waits for a command, in milliseconds, before it goes on without
+// it: as long as it may. Without being told it is 10 s, which a busy machine may need.
+const patience = 30_000
 
 func (responses) failure(status int, message string) any {
 	kind := map[int]string{400: "invalid_request_error", 401: "invalid_request_error", 429: "rate_limit_error"}[status]
