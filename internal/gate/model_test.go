@@ -171,8 +171,9 @@ func TestAHugeEvent(t *testing.T) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
 	runtime.ReadMemStats(&after)
-	// All that is taken from the heap on the way, client and provider included.
-	if took := after.TotalAlloc - before.TotalAlloc; took > 2<<20 {
+	// All that is taken from the heap on the way, client and provider included. The race
+	// detector has pools of buffers forget some at random.
+	if took := after.TotalAlloc - before.TotalAlloc; took > size/16 {
 		t.Errorf("%d bytes of memory were taken", took)
 	}
 	if got := g.Close().Usage["claude-x"].Tokens; got != (Tokens{10, 20, 30, 40, 0}) {
