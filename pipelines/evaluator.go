@@ -79,7 +79,7 @@ func (e Evaluator) Matches(ctx context.Context, when string, facts []byte) (bool
 // do answers a request, here or in a process of its own.
 func (e Evaluator) do(ctx context.Context, what string, req request) (response, error) {
 	if len(e.Argv) == 0 {
-		return answer(req).settle()
+		return answer(req).orMistakes()
 	}
 	req.Time = cmp.Or(e.time, maxTime)
 	in, err := json.Marshal(req)
@@ -94,11 +94,11 @@ func (e Evaluator) do(ctx context.Context, what string, req request) (response, 
 	if err := json.Unmarshal(out, &r); err != nil {
 		return r, fmt.Errorf("evaluate %s: unreadable answer: %w", what, err)
 	}
-	return r.settle()
+	return r.orMistakes()
 }
 
-// settle turns what is wrong into an error, unless there is more to ask first.
-func (r response) settle() (response, error) {
+// orMistakes turns what is wrong into an error, unless there is more to ask first.
+func (r response) orMistakes() (response, error) {
 	switch {
 	case r.Failure != "":
 		return r, errors.New(r.Failure)

@@ -88,7 +88,7 @@ type claudeUsage struct {
 // line takes one line of the stream. What is no event is left out.
 func (s *claudeStream) line(data []byte) process.Reaction {
 	var e claudeEvent
-	if !settle(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -197,7 +197,7 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	for _, d := range e.Denials {
 		s.deny(d.Tool)
 	}
-	s.settleUsage(e)
+	s.addUsage(e)
 	switch {
 	case e.Subtype == "success" && e.IsError:
 		class := passage.ClassOf(e.APIStatus, s.word)
@@ -224,9 +224,9 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	return process.Done
 }
 
-// settleUsage takes the program's own figures. Where a limit ended it, the usage is
+// addUsage takes the program's own figures. Where a limit ended it, the usage is
 // zero and only the figures by model are right.
-func (s *claudeStream) settleUsage(e claudeEvent) {
+func (s *claudeStream) addUsage(e claudeEvent) {
 	defer func() { s.result.Usage = sane(s.result.Usage) }()
 	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
 		s.result.Usage.Turns = e.Turns
@@ -263,7 +263,7 @@ func (s *claudeStream) fault(class metadata.Class, err error) *engine.AgentError
 
 // wordOf reads a word that may be missing, or an object.
 func wordOf(raw json.RawMessage) (word string) {
-	settle(raw, &word)
+	decode(raw, &word)
 	return wordFrom(word)
 }
 

@@ -108,8 +108,8 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	seen := way.Close()
 	says.hear(c, way.Trouble())
 	r, err := c.conclude(ctx, t, e, says)
-	if says.settle != nil {
-		says.settle(&r)
+	if says.complete != nil {
+		says.complete(&r)
 	}
 	way.Settle(seen, &r)
 	r.Warnings = append(r.Warnings, call.servers.failed()...)
@@ -204,10 +204,10 @@ func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
 }
 
-// settle decodes JSON from a program into v, and says whether it was JSON. What
+// decode decodes JSON from a program into v, and says whether it was JSON. What
 // does not fit is left out: the programs grow new fields and kinds of events
 // all the time.
-func settle(data []byte, v any) bool {
+func decode(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
 	var misfit *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &misfit)

@@ -31,7 +31,7 @@ func (a codex) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 			s.failed = a.fail(metadata.Crash, &SessionGone{t.Session})
 		}
 	}
-	s.settle = s.settleUsage
+	s.complete = s.addUsage
 	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { return a.prepare(c, s) }, s.line)
 }
 

@@ -43,7 +43,7 @@ type codexEvent struct {
 // line takes one line of the stream. What is no event is left out.
 func (s *codexStream) line(data []byte) process.Reaction {
 	var e codexEvent
-	if !settle(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch e.Type {
@@ -141,7 +141,7 @@ func serviceRefusal(message string) string {
 	var answer struct {
 		Error struct{ Type, Message string }
 	}
-	if !strings.HasPrefix(message, "{") || !settle([]byte(message), &answer) || answer.Error.Type == "" {
+	if !strings.HasPrefix(message, "{") || !decode([]byte(message), &answer) || answer.Error.Type == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s", answer.Error.Type, answer.Error.Message)

@@ -66,7 +66,7 @@ func readRollout(home, session string) (r rollout) {
 				}
 			}
 		}
-		switch settle(line, &e); {
+		switch decode(line, &e); {
 		case e.Type == "turn_context" && e.Payload.Model != "":
 			r.model = wordFrom(e.Payload.Model)
 		case e.Type == "event_msg" && e.Payload.Type == "token_count" && e.Payload.Info.Total != codexUsage{}:
@@ -77,8 +77,8 @@ func readRollout(home, session string) (r rollout) {
 	return r
 }
 
-// settleUsage fills in what the call used and what that costs.
-func (s *codexStream) settleUsage(r *engine.Result) {
+// addUsage fills in what the call used and what that costs.
+func (s *codexStream) addUsage(r *engine.Result) {
 	if s.thread == "" {
 		return // nothing was asked of the service
 	}

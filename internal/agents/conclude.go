@@ -24,8 +24,8 @@ type said struct {
 	// over, if not nil, is told the exit code of a program that ended by
 	// itself, and may know what it means.
 	over func(code int)
-	// settle, if not nil, completes a result with what the program has left in files.
-	settle func(*engine.Result)
+	// complete, if not nil, completes a result with what the program has left in files.
+	complete func(*engine.Result)
 }
 
 // SessionGone is the cause of an error when a session that was to be gone on

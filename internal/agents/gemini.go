@@ -110,7 +110,7 @@ type geminiEvent struct {
 // line takes one line of the stream. What is no event is left out.
 func (s *geminiStream) line(data []byte) process.Reaction {
 	var e geminiEvent
-	if !settle(data, &e) {
+	if !decode(data, &e) {
 		return process.GoOn
 	}
 	switch {
@@ -173,7 +173,7 @@ func geminiFault(message string) (metadata.Class, string) {
 		}
 	}
 	start, end := strings.IndexByte(message, '{'), strings.LastIndexByte(message, '}')
-	if start < 0 || end < start || !settle([]byte(message[start:end+1]), &answer) {
+	if start < 0 || end < start || !decode([]byte(message[start:end+1]), &answer) {
 		return metadata.Crash, message
 	}
 	for _, d := range answer.Error.Details {

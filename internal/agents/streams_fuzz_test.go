@@ -56,8 +56,8 @@ func FuzzStreams(f *testing.F) {
 			p.said.over(code)
 		}
 		r, err := p.cli.conclude(t.Context(), p.task, process.Ending{Cause: process.Exited}, p.said)
-		if p.settle != nil {
-			p.settle(&r)
+		if p.complete != nil {
+			p.complete(&r)
 		}
 		p.check(r, err)
 	})
@@ -84,14 +84,14 @@ func fuzzedAgents() []string { return []string{"claude", "codex", "gemini", "com
 
 // printed is what a test has a program print.
 type printed struct {
-	t       *testing.T
-	agent   int
-	cli     cli
-	task    engine.Task
-	said    *said
-	take    func(line []byte) process.Reaction
-	settle  func(*engine.Result)
-	success bool // a typed event said so
+	t        *testing.T
+	agent    int
+	cli      cli
+	task     engine.Task
+	said     *said
+	take     func(line []byte) process.Reaction
+	complete func(*engine.Result)
+	success  bool // a typed event said so
 }
 
 const olderSession = "0268b1ed-cf06-44dd-b9df-19f4ff9ec91d"
@@ -111,7 +111,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 		p.said, p.take = &s.said, s.line
 	case 1:
 		s := &codexStream{cli: p.cli, task: p.task, home: "/nowhere", schema: p.task.Schema}
-		p.said, p.take, p.settle = &s.said, s.line, s.settleUsage
+		p.said, p.take, p.complete = &s.said, s.line, s.addUsage
 	case 2:
 		s := &geminiStream{cli: p.cli, task: p.task}
 		p.said, p.take = &s.said, s.line
@@ -133,7 +133,7 @@ func newPrinted(t *testing.T, agent int, resume bool) *printed {
 // line hands on a line, and notes whether it is the event that may say success.
 func (p *printed) line(line []byte) {
 	var e struct{ Type, Subtype, Status string }
-	if settle(line, &e) {
+	if decode(line, &e) {
 		switch p.agent {
 		case 0: // what stopped at a limit has brought something, too
 			p.success = p.success || e.Type == "result" && (e.Subtype == "success" || strings.HasPrefix(e.Subtype, "error_max_"))

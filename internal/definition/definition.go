@@ -148,7 +148,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 		}
 	}
 	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
-	settle(plan, o)
+	applyChoice(plan, o)
 	if err := plan.Speak(); err != nil {
 		return d, err
 	}
@@ -167,9 +167,9 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	return d, err
 }
 
-// settle puts the language that was given over the pipeline's, and takes the folders of
+// applyChoice puts the language that was given over the pipeline's, and takes the folders of
 // this machine out of where its settings come from.
-func settle(plan *pipelines.Pipeline, o Choice) {
+func applyChoice(plan *pipelines.Pipeline, o Choice) {
 	for setting, file := range plan.Origins {
 		if filepath.IsAbs(file) {
 			plan.Origins[setting] = filepath.Base(file)

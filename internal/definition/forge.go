@@ -43,7 +43,7 @@ func ChooseOn(ctx context.Context, f Forge, is choice.Issue, o Choice) (*pipelin
 	if err != nil {
 		return nil, "", err
 	}
-	settle(chosen.Plan, o)
+	applyChoice(chosen.Plan, o)
 	return chosen.Plan, exit.WhyCause(chosen.Why), chosen.Plan.Speak()
 }
 

@@ -39,13 +39,13 @@ type Account struct {
 // Most, each once and on one line, in the order they were told.
 func (a *Account) Names() []string {
 	all := &Account{names: slices.Clone(a.names), goPlain: a.goPlain, goEvents: a.goEvents}
-	all.settle()
+	all.addUnended()
 	return slices.Clip(all.names[:min(len(all.names), Most)])
 }
 
-// settle takes the tests of packages that were never named or never ended, once nothing
+// addUnended takes the tests of packages that were never named or never ended, once nothing
 // more is printed.
-func (a *Account) settle() {
+func (a *Account) addUnended() {
 	for _, test := range a.goPlain.failed {
 		a.add(test)
 	}

@@ -10,7 +10,7 @@ import (
 // JUnit takes a file in the format of JUnit, once the check has printed all. What is in
 // another form is left out.
 func (a *Account) JUnit(file io.Reader) {
-	a.settle()
+	a.addUnended()
 	d := xml.NewDecoder(file)
 	d.Strict = false
 	suite, name, told := "", "", false

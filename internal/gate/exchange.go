@@ -153,7 +153,7 @@ func (x *exchange) end(how error) {
 		if how != io.EOF {
 			unseen = x.unseen(how)
 		}
-		t, estimated := m.settle(sent, how == io.EOF, unseen)
+		t, estimated := m.total(sent, how == io.EOF, unseen)
 		x.gate.ledger.settle(x.entry, Usage{1, t, estimated}, x.model(), x.costs(t, m.toolsUsed()))
 		if x.gate.transcript.to != nil {
 			x.gate.transcript.add(x.text())

@@ -62,7 +62,7 @@ data: {"type":"response.output_text.delta","delta":"hello"}
 func TestCacheOfAnHour(t *testing.T) {
 	m := newMeter(Anthropic, false)
 	m.write([]byte(`{"usage":{"input_tokens":1,"cache_creation_input_tokens":30,"cache_creation":{"ephemeral_5m_input_tokens":10,"ephemeral_1h_input_tokens":20},"output_tokens":2}}`))
-	if got, _ := m.settle(0, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
+	if got, _ := m.total(0, true, 0); got != (Tokens{Input: 1, CacheWrite: 30, Output: 2, CacheHour: 20}) {
 		t.Errorf("%+v", got)
 	}
 }

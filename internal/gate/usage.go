@@ -141,11 +141,11 @@ func (m *meter) tokens() Tokens {
 // that what is worked out with it is rather too much.
 const bytesPerToken = 3
 
-// settle gives what was used by an answer that is over. What it did not say,
+// total gives what was used by an answer that is over. What it did not say,
 // because it broke off or is silent about it, is worked out from the length of the
 // request and of the answer; one that broke off before it said so counts as no less than
 // what may have been made unseen.
-func (m *meter) settle(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
+func (m *meter) total(request int64, whole bool, unseen int64) (t Tokens, estimated bool) {
 	m.json.End()
 	t = m.tokens()
 	if !m.seen[ofInput] {

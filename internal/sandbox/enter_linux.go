@@ -50,9 +50,9 @@ func Enter(argv, environ []string) error {
 	join := func() error { return enterGroup(p.Control) }
 	bound := func() error { return limit(p.Limits, p.User != 0) }
 	filter := func() error { return filterCalls(p.Sockets, p.Network) }
-	steps := []func() error{landlocked, p.dieWithParent, join, p.settle, bound, dropRights, p.restrict, filter}
+	steps := []func() error{landlocked, p.dieWithParent, join, p.enterNamespaces, bound, dropRights, p.restrict, filter}
 	if p.Trial {
-		steps = []func() error{join, p.settle}
+		steps = []func() error{join, p.enterNamespaces}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -81,12 +81,12 @@ func (p *policy) noteUser() {
 	}
 }
 
-// settle arranges the namespaces that this process is the first one of.
-func (p policy) settle() error {
+// enterNamespaces arranges the namespaces that this process is the first one of.
+func (p policy) enterNamespaces() error {
 	if !p.Own {
 		return nil
 	}
-	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.ownMemory, p.Network.settle} {
+	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.ownMemory, p.Network.bringUp} {
 		if err := step(); err != nil {
 			return err
 		}

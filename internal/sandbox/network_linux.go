@@ -14,9 +14,9 @@ const tcpABI = 4
 // relayFile is the descriptor by which the helper hands out its listener.
 const relayFile = 4
 
-// settle arranges the network that is the call's own: loopback, and on it a
+// bringUp arranges the network that is the call's own: loopback, and on it a
 // listener in the place of the gate, which reprise is given.
-func (n *closed) settle() error {
+func (n *closed) bringUp() error {
 	if n == nil || !n.Own {
 		return nil
 	}

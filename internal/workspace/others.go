@@ -30,18 +30,18 @@ const (
 	mostOtherText  = 120
 )
 
-// neighbours are the other open runs of the repository: by their branches here and on
+// openRuns are the other open runs of the repository: by their branches here and on
 // origin.
-type neighbours struct {
-	of   *Workspace
-	env  environ.Env
-	afar *afar
-	told map[string]bool // the issues whose runs change the same files, and of which people know
+type openRuns struct {
+	of    *Workspace
+	env   environ.Env
+	afar  *afar
+	known map[string]bool // the issues whose runs change the same files, and of which people know
 }
 
 // tell gives what agents are told of them. One that cannot be read is left out, as it
 // keeps nobody from working.
-func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
+func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
 	if n.of.Source == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
 		return nil, nil
 	}
@@ -78,9 +78,9 @@ func (n neighbours) tell(ctx context.Context, run metadata.Run) ([]others.Run, e
 }
 
 // meets tells people of another run that changes the same files, once while this one works.
-func (n neighbours) meets(o others.Run) {
-	if len(o.Shared) > 0 && !n.told[o.ID] {
-		n.told[o.ID] = true
+func (n openRuns) meets(o others.Run) {
+	if len(o.Shared) > 0 && !n.known[o.ID] {
+		n.known[o.ID] = true
 		_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+n.of.Shown("same files", "issue", o.ID, "files", strings.Join(o.Shared, ", ")))
 	}
 }
@@ -93,7 +93,7 @@ type openRun struct {
 
 // open lists the runs of other issues that are not over, the one that moved last
 // first.
-func (n neighbours) open(ctx context.Context, survey *git.Survey) ([]openRun, error) {
+func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, error) {
 	newest := map[string]openRun{}
 	branches, _ := n.afar.places(survey)
 	for _, p := range branches {
@@ -128,7 +128,7 @@ func (n neighbours) open(ctx context.Context, survey *git.Survey) ([]openRun, er
 
 // changed lists the files that differ between two commits, besides those of reprise;
 // none where that cannot be said, such as in a clone that lacks the commits.
-func (n neighbours) changed(ctx context.Context, src *git.Source, from, to string) []string {
+func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string) []string {
 	change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.of.Issue.ID)))
 	if err != nil {
 		return nil
@@ -160,7 +160,7 @@ func otherOf(run metadata.Run, files, own []string) others.Run {
 // here and on origin, by the records that are kept, and by what they have saved on this
 // machine since.
 type spender struct {
-	neighbours
+	openRuns
 	unread map[string]bool // records that cannot be read, which a person was told of
 }
 

@@ -105,7 +105,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	}
 	w.afar.Close() // of an engine before
 	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
-	near := neighbours{w, env, w.afar, map[string]bool{}}
+	near := openRuns{w, env, w.afar, map[string]bool{}}
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
@@ -125,7 +125,9 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
 		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, asked: o.Jobs > 0,
-		tell: func(of error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue()))) },
+		tell: func(of error) {
+			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
+		},
 	}
 	e.Beside = (&lanes.Side{Engine: e, Trees: w.besides, Jobs: o.partsAtOnce(w.Plan), Only: o.Only}).Run
 	return e, nil

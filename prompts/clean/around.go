@@ -34,7 +34,7 @@ func cleanAround(text string, code []stretch, r *recorder) string {
 			return before
 		}
 	}
-	return settle(whole(parts), r, false) // it was made not to come to an end
+	return removeHidden(whole(parts), r, false) // it was made not to come to an end
 }
 
 // cleanDrawings removes what is not seen of diagrams and formulas. The lines of
@@ -107,7 +107,7 @@ func cleanParts(parts []part, r *recorder) ([]part, bool) {
 			b.WriteString(p.text)
 		}
 	}
-	pieces := strings.Split(settle(b.String(), r, false), string(stand))
+	pieces := strings.Split(removeHidden(b.String(), r, false), string(stand))
 	if len(pieces)%2 == 0 {
 		return nil, false // something was cut in the middle of a number
 	}

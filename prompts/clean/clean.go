@@ -16,7 +16,7 @@ import "strings"
 func Text(text string) (clean string, removed []Removal) {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	r := &recorder{}
-	if clean = settle(cleanRunes(text, r), r, false); clean == text {
+	if clean = removeHidden(cleanRunes(text, r), r, false); clean == text {
 		return clean, r.list
 	}
 	code := seenCode(text)
@@ -31,5 +31,5 @@ func Text(text string) (clean string, removed []Removal) {
 // comments are removed wherever they stand, also in a block of code.
 func Quoted(text string) (clean string, removed []Removal) {
 	r := &recorder{}
-	return settle(cleanRunes(text, r), r, true), r.list
+	return removeHidden(cleanRunes(text, r), r, true), r.list
 }

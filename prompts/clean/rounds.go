@@ -2,9 +2,9 @@ package clean
 
 import "github.com/reprise-ci/reprise/prompts/unseen"
 
-// settle removes hidden markup until none is left. If fenced, blocks between
+// removeHidden removes hidden markup until none is left. If fenced, blocks between
 // fences at the margin keep all but comments and addresses.
-func settle(text string, r *recorder, fenced bool) string {
+func removeHidden(text string, r *recorder, fenced bool) string {
 	for range maxRounds {
 		before := text
 		text = cleanComments(text, r)
