@@ -62,7 +62,7 @@ var rooms = map[string][]string{
 	"internal/git/folder":     {},
 	"internal/git/loose":      {"internal/git/objects"},
 	"internal/git/lfs":        {"internal/git/program"},
-	"internal/git/merge":      {"internal/git/pathname", "internal/git/program"},
+	"internal/git/merge":      {"internal/cause", "internal/git/pathname", "internal/git/program"},
 	"internal/git/objects":    {"internal/git/pathname", "internal/git/program"},
 	"internal/git/patch":      {},
 	"internal/git/pathname":   {},
