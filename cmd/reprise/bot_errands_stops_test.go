@@ -78,6 +78,7 @@ func askedBadCI(t *testing.T) *asked {
 	a.publish(map[string]string{".github/workflows/ci.yml": "on: workflow_dispatch\njobs: {}\n"})
 	a.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
 	var red string
+	failed := false // a job has said that CI is red
 	a.ask = func() func(...string) *hubJob {
 		red = a.tip()
 		a.made.Set(red, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure"})
@@ -85,9 +86,11 @@ func askedBadCI(t *testing.T) *asked {
 	}
 	a.fails = true
 	a.left = func() string {
-		if run := a.now(); run.Stop != nil && run.Stop.Code == metadata.AwaitingCI && a.tip() != red {
+		run := a.now()
+		if failed && run.Stop != nil && run.Stop.Code == metadata.AwaitingCI && a.tip() != red {
 			return "" // whoever starts a failed job again resumes the run, and CI is asked about a new commit
 		}
+		failed = failed || run.Status == metadata.Failed
 		return a.stopped(metadata.Failed, metadata.CIFailed)
 	}
 	return a

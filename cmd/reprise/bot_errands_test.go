@@ -40,7 +40,8 @@ type asked struct {
 	twice func() string
 	// dead says that the job which has the run was killed.
 	dead bool
-	// fails says that the run is to have failed, so that nobody resumes it.
+	// fails says that the run is to have failed: where something is missing then, the job is
+	// started again, and nobody comments /resume.
 	fails bool
 }
 

@@ -368,7 +368,7 @@ func goWrong(t *testing.T, kinds []fault, every int) {
 		t.Run("help, "+f.name, func(t *testing.T) {
 			t.Parallel()
 			h := f.hub(t)
-			for k := 1; k <= 6; k++ {
+			for k := 1; k <= 6; k++ { // too few calls for a large n
 				if (k+i)%min(every, 5) == 0 {
 					h.forge.FaultAt(k, f.Fault)
 					h.help()

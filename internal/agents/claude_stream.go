@@ -197,7 +197,7 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	for _, d := range e.Denials {
 		s.deny(d.Tool)
 	}
-	s.addUsage(e)
+	s.takeUsage(e)
 	switch {
 	case e.Subtype == "success" && e.IsError:
 		class := passage.ClassOf(e.APIStatus, s.word)
@@ -224,9 +224,9 @@ func (s *claudeStream) end(e claudeEvent) process.Reaction {
 	return process.Done
 }
 
-// addUsage takes the program's own figures. Where a limit ended it, the usage is
+// takeUsage takes the program's own figures. Where a limit ended it, the usage is
 // zero and only the figures by model are right.
-func (s *claudeStream) addUsage(e claudeEvent) {
+func (s *claudeStream) takeUsage(e claudeEvent) {
 	defer func() { s.result.Usage = sane(s.result.Usage) }()
 	if e.USD == 0 && e.Usage == (claudeUsage{}) && len(e.ModelUsage) == 0 {
 		s.result.Usage.Turns = e.Turns

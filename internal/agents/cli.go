@@ -204,7 +204,7 @@ func (c cli) fail(class metadata.Class, err error) *engine.AgentError {
 	return &engine.AgentError{Class: class, Agent: c.name, Err: err}
 }
 
-// decode decodes JSON from a program into v, and says whether it was JSON. What
+// decode reads JSON from a program into v, and says whether it was JSON. What
 // does not fit is left out: the programs grow new fields and kinds of events
 // all the time.
 func decode(data []byte, v any) bool {

@@ -137,7 +137,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 		},
 		{
 			name: "chain", open: noNamespaces, wish: "start processes that each start the next one and end", then: "all are ended; some may stay " + string(noNamespaces), by: "the sandbox: namespaces, and " + ended,
-			do: `n=0; while [ $n -lt 300 ]; do setsid perl -e 'use POSIX; $0 = "chain '$SIGN'"; while (time - $^T < 20) { setsid; exit if fork; select(undef, undef, undef, 0.05) }' & n=$((n+1)); done; sleep 0.5; echo x > new.txt`, look: func(p *place) { gone("chain " + sign(p))(p) },
+			do: `n=0; while [ $n -lt 50 ]; do setsid perl -e 'use POSIX; $0 = "chain '$SIGN'"; while (time - $^T < 20) { setsid; exit if fork; select(undef, undef, undef, 0.05) }' & n=$((n+1)); done; sleep 0.5; echo x > new.txt`, look: func(p *place) { gone("chain " + sign(p))(p) },
 		},
 		{
 			name: "unlinked", wish: "fill the disk with a file that it has removed and keeps open", then: "the step ends and the run stops", by: "the sandbox: limits", ends: metadata.DiskFailed,

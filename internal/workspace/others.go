@@ -72,13 +72,14 @@ func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, err
 	for _, o := range all {
 		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, otherOf(o.run, files, own))
-		n.meets(out[len(out)-1])
+		n.tellPeople(out[len(out)-1])
 	}
 	return out, nil
 }
 
-// meets tells people of another run that changes the same files, once while this one works.
-func (n openRuns) meets(o others.Run) {
+// tellPeople says on standard error that another run changes the same files, once while
+// this one works.
+func (n openRuns) tellPeople(o others.Run) {
 	if len(o.Shared) > 0 && !n.known[o.ID] {
 		n.known[o.ID] = true
 		_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+n.of.Shown("same files", "issue", o.ID, "files", strings.Join(o.Shared, ", ")))

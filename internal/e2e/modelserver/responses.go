@@ -177,7 +177,7 @@ func (c Call) codex(r Request, id string) event {
 }
 
 // patience is how long Codex waits for a command, in milliseconds, before it goes on without
-// it: as long as it may. Without being told it is 10 s, which a busy machine may need.
+// it: as long as it may. Unless it is told, it waits 10 s, which a busy machine may exceed.
 const patience = 30_000
 
 func (responses) failure(status int, message string) any {
