@@ -65,16 +65,16 @@ func newView(f Facts) view {
 
 // where says at which phase and step the run is.
 func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) string {
-	done := w.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows))
+	of := progress.PhasesIn(rows)
 	d := progress.Doing(plan, run)
 	at := progress.RowOf(rows, d.Phase)
 	switch {
 	case at.Number == 0 || run.Status == metadata.Completed:
-		return done
+		return w.Shown("phases", "n", progress.Completed(rows), "m", of)
 	case d.Do == "": // it stopped between steps
-		return text.Join(" · ", w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", progress.PhasesIn(rows)), done)
+		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", of)
 	default:
-		return text.Join(" · ", w.Headline(at.Number, progress.PhasesIn(rows), text.Flat(at.Title), string(d.Do)), done)
+		return w.Headline(at.Number, of, text.Flat(at.Title), string(d.Do))
 	}
 }
 
@@ -88,8 +88,8 @@ func factsOf(w words, plan *pipelines.Pipeline, run metadata.Run) []fact {
 		{w.Attempts, text.Tokens(int64(phases.SpentOf(run).Attempts)), ""},
 		{w.Pipeline, line(text.Join(" ", run.Pipeline.Name), 60), ""},
 		{w.Branch, line(run.BranchName, 120), ""},
-		{w.Shown("page issue"), line(run.IssueURL, 200), link(run.IssueURL)},
-		{w.PullRequest, line(run.PRURL, 200), link(run.PRURL)},
+		{w.Shown("page issue"), named(run.IssueURL), link(run.IssueURL)},
+		{w.PullRequest, named(run.PRURL), link(run.PRURL)},
 		{w.Shown("page begun"), text.Clock(run.CreatedAt) + " UTC", ""},
 	}
 	var shown []fact

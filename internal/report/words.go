@@ -2,6 +2,7 @@ package report
 
 import (
 	"net/url"
+	"regexp"
 
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -52,6 +53,19 @@ func link(address string) string {
 		return ""
 	}
 	return u.String()
+}
+
+// onForge finds the owner, the repository and the number in the path of an issue's or a pull request's address.
+var onForge = regexp.MustCompile(`^/([^/]+/[^/]+)/(?:issues|pull|pulls)/([0-9]+)$`)
+
+// named is how people name an issue or a pull request: OWNER/NAME#NUMBER, or its whole address where that cannot be told.
+func named(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		if m := onForge.FindStringSubmatch(u.Path); m != nil {
+			address = m[1] + "#" + m[2]
+		}
+	}
+	return line(address, 200)
 }
 
 func (w words) status(s string) string { return wordFor(w.Statuses, s) }

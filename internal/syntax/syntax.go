@@ -7,6 +7,7 @@
 package syntax
 
 import (
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,10 +34,13 @@ type Word struct {
 }
 
 // Reader reads texts. Its zero value reads none: use NewReader.
-type Reader struct{ left time.Duration }
+type Reader struct {
+	left   time.Duration
+	lexers map[string]chroma.Lexer // by names of files: finding one tries the patterns of all
+}
 
 // NewReader gives a Reader that takes no longer than so much for all that it reads.
-func NewReader(most time.Duration) *Reader { return &Reader{most} }
+func NewReader(most time.Duration) *Reader { return &Reader{most, map[string]chroma.Lexer{}} }
 
 // Lines gives the words of each line of a text in the language of a file. It gives nil
 // where the language is not known, or the text cannot be read in time. The words of a line
@@ -46,10 +50,14 @@ func (r *Reader) Lines(path, text string) [][]Word {
 		return nil
 	}
 	begun := time.Now()
+	lexer := r.lexerOf(path)
+	if lexer == nil {
+		return nil
+	}
 	timer := time.NewTimer(r.left)
 	defer timer.Stop()
 	answer, give := make(chan [][]Word, 1), make(chan struct{})
-	go func() { answer <- wordsOf(path, text, give) }()
+	go func() { answer <- wordsOf(lexer, text, give) }()
 	select {
 	case words := <-answer:
 		if r.left -= time.Since(begun); r.left <= 0 {
@@ -63,12 +71,19 @@ func (r *Reader) Lines(path, text string) [][]Word {
 	}
 }
 
-// wordsOf reads a text until told to give it up.
-func wordsOf(path, text string, give <-chan struct{}) (lines [][]Word) {
-	lexer := lexers().Match(path)
-	if lexer == nil {
-		return nil
+// lexerOf gives the lexer for a file, or nil.
+func (r *Reader) lexerOf(path string) chroma.Lexer {
+	name := filepath.Base(path)
+	lexer, known := r.lexers[name]
+	if !known {
+		lexer = lexers().Match(name)
+		r.lexers[name] = lexer
 	}
+	return lexer
+}
+
+// wordsOf reads a text until told to give it up.
+func wordsOf(lexer chroma.Lexer, text string, give <-chan struct{}) (lines [][]Word) {
 	// Chroma panics over some texts, such as one that ends within a state that a rule takes
 	// two levels off. What it could not read is shown without colours.
 	defer func() {
