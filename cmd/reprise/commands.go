@@ -154,7 +154,7 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return exit.Usagef("%s takes no argument %q (see: %s --help)", c.CommandPath(), args[0], c.CommandPath())
+		return exit.Usagef("%s takes no argument %q (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], c.CommandPath())
 	}
 	return nil
 }

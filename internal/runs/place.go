@@ -169,14 +169,25 @@ func Open(ctx context.Context, env environ.Env, r *workspace.Recorded, s Sought)
 	if _, err := fmt.Fprintln(env.Stdout, text.Visible(place)); err != nil || !environ.IsTerminal(env.Stdout) || !ours && !Opens(place) {
 		return err
 	}
+	return openOnDesktop(ctx, env, place)
+}
+
+// openOnDesktop has the desktop open a file or an address. Where there is no desktop it does
+// nothing: where the thing is has been said.
+func openOnDesktop(ctx context.Context, env environ.Env, place string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		program = "open"
+	} else if env.Getenv("DISPLAY")+env.Getenv("WAYLAND_DISPLAY")+env.Getenv("BROWSER") == "" {
+		return nil
 	}
 	if _, err := exec.LookPath(program); err != nil {
-		return nil // there is no desktop: where it is has been said
+		return nil
 	}
-	return exec.CommandContext(ctx, program, place).Run()
+	if out, err := exec.CommandContext(ctx, program, place).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s could not open it: %s", program, text.Join(": ", err.Error(), text.Cut(text.Flat(string(out)), 300)))
+	}
+	return nil
 }
 
 // writeReport writes the page of a run beside the folders that it has on this machine.

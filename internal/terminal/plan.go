@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,10 +81,33 @@ func (r planReport) agents(plan *pipelines.Pipeline) {
 	r.facts(&given, "  ")
 }
 
+// listItem is how an item of a list, a heading or other marked text begins.
+var listItem = regexp.MustCompile(`^(\s|[-*+#>|]|\d+[.)] |$)`)
+
+// paragraphs joins the lines of each paragraph, which a terminal breaks anew at its width.
+func (r planReport) paragraphs(body string) string {
+	if r.width == 0 {
+		return body
+	}
+	var b strings.Builder
+	between := ""
+	for line := range strings.SplitSeq(strings.TrimSpace(body), "\n") {
+		if b.Len() > 0 && (line == "" || listItem.MatchString(line)) {
+			between = "\n"
+		}
+		b.WriteString(between + line)
+		between = " "
+		if line == "" {
+			between = "\n"
+		}
+	}
+	return b.String()
+}
+
 // planPhase prints one phase.
 func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phase) {
 	r.Heading(fmt.Sprintf("%d %s", n, text.Flat(p.Name)))
-	r.Text(p.Goal, "  ")
+	r.Text(r.paragraphs(p.Goal), "  ")
 	t := text.Table{}
 	t.Add("needs", strings.Join(text.FlatAll(p.Needs), ", "))
 	t.Add("writes", text.Join("/", text.Flat(p.Folder), text.Flat(p.Writes)))

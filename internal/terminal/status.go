@@ -175,7 +175,7 @@ func (r statusReport) lastRollback(run metadata.Run) {
 	}
 	last := run.RollbackHistory[len(run.RollbackHistory)-1]
 	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
-	r.Line("  %s, %s", text.Clock(last.Timestamp), r.asked(r.wayBack(last), last))
+	r.Text(text.Join(", ", text.Clock(last.Timestamp), r.asked(r.wayBack(last), last)), "  ")
 	r.Text(last.Reason, "    ")
 }
 
