@@ -134,6 +134,9 @@ func (w writer) square(r progress.Row) string {
 	default:
 		active = "🟨"
 	}
+	if r.Approval {
+		return active
+	}
 	return cmp.Or(map[metadata.PhaseStatus]string{
 		metadata.PhaseCompleted: "🟩", metadata.PhaseSkipped: "🟩", metadata.PhaseInProgress: active, metadata.PhaseFailed: "🟥",
 	}[w.standing(r)], "⬜")

@@ -140,7 +140,16 @@ func UpdateCommand(run metadata.Run) string {
 	return "reprise update --issue " + text.Flat(run.IssueNumber)
 }
 
-// Sign is that of the phase; of a part that waits for a person it is one of its own.
+// Colour is the status whose colour a phase has: one that waits for a person has that of
+// those at work.
+func (r Row) Colour() metadata.PhaseStatus {
+	if r.Approval {
+		return metadata.PhaseInProgress
+	}
+	return r.Rec.Status
+}
+
+// Sign is that of the phase; one that waits for a person has a sign of its own.
 func (r Row) Sign() string {
 	if r.Approval {
 		return "?"
@@ -148,7 +157,7 @@ func (r Row) Sign() string {
 	return Sign(r.Rec.Status)
 }
 
-// Standing is where a phase stands, in the words that a record has for it; of a part that
+// Standing is where a phase stands, in the words that a record has for it; of one that
 // waits for a person, that it waits.
 func (r Row) Standing() string {
 	if r.Approval {

@@ -59,7 +59,7 @@ func graphOf(plan *pipelines.Pipeline, run *metadata.Run) graph {
 	at := map[string]int{}
 	for i, r := range RowsOf(plan, record) {
 		at[r.Rec.Name] = i
-		g.nodes = append(g.nodes, node{nodeLabel(r, run != nil), nodeClass(r.Rec.Status)})
+		g.nodes = append(g.nodes, node{nodeLabel(r, run != nil), nodeClass(r.Colour())})
 	}
 	before := needsOf(plan)
 	for _, p := range plan.Phases {

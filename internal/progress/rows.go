@@ -32,7 +32,7 @@ type Row struct {
 	Took     time.Duration   // of agents and checks
 	Waits    metadata.Reason // of a part that has not begun: what for
 	Given    string          // the document of people that is the work of the phase; "" if an agent wrote it
-	Approval bool            // a part that is completed, and waits for a person to approve it
+	Approval bool            // it is completed, and waits for a person to approve it
 	Left     metadata.Reason // why skip_if has left the phase out; "" if it has not
 }
 
@@ -47,7 +47,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if _, twice := at[rec.Name]; twice {
 			return
 		}
-		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec), Left: leaving.Why(run, rec.Name), Approval: part != "" && slices.Contains(asked, rec.Name)}
+		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec), Left: leaving.Why(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
 		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == phases.Given {
 			row.Given = run.ExternalDocuments[rec.Name]
 		}

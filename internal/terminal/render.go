@@ -172,7 +172,7 @@ func (s screen) phaseLines(rows []progress.Row, p text.Palette, room int) []stri
 	}
 	lines := t.Lines()
 	for i, r := range rows {
-		lines[i] = tint(p, r.Rec.Status, text.Cut(lines[i], s.Width))
+		lines[i] = tint(p, r.Colour(), text.Cut(lines[i], s.Width))
 	}
 	if s.Height == 0 || len(lines) <= room {
 		return lines

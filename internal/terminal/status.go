@@ -120,11 +120,7 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	for i, l := range t.Lines() {
 		l = text.Cut(l, r.width)
 		if i > 0 {
-			if of := rows[i-1]; of.Approval {
-				l = tint(r.Palette, metadata.PhaseInProgress, l)
-			} else {
-				l = tint(r.Palette, of.Rec.Status, l)
-			}
+			l = tint(r.Palette, rows[i-1].Colour(), l)
 		}
 		r.Line("%s", l)
 	}
