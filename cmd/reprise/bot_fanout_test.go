@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -138,6 +139,14 @@ func TestTalkOfPartsIsUploaded(t *testing.T) {
 	own := logs("--all")
 	if first := regexp.MustCompile(`#\d+ build\.t`).FindString(own); strings.Count(own, first) != 3 {
 		t.Errorf("without the record the jobs count for themselves, and not so:\n%s", own)
+	}
+	page := h.path("page.html")
+	if l := h.stand.start("report", "--repo", h.path("clone"), "--issue", "7", "--from", h.path("artifacts"), "-o", page); l.code() != exit.Done {
+		t.Fatalf("report ends with\n%s", l.said.String())
+	}
+	talks := regexp.MustCompile(`(?m)^#\d+ `).FindAllString(all, -1)
+	if data, err := os.ReadFile(page); err != nil || len(talks) < 3 || bytes.Count(data, []byte("Transcript: ")) != len(talks) {
+		t.Errorf("the page has %d transcripts, and has to have %d (%v)", bytes.Count(data, []byte("Transcript: ")), len(talks), err)
 	}
 	if got := logs("--phase", "build.t2"); strings.Count(got, " build.") != 1 || !strings.Contains(got, " build.t2 execute, ") {
 		t.Errorf("of one part it shows:\n%s", got)

@@ -57,7 +57,7 @@ func KeepTalk(j *job.Job, w *workspace.Workspace) error {
 }
 
 func keepPage(ctx context.Context, j *job.Job, w *workspace.Workspace, dir string) error {
-	page, err := runs.Page(ctx, j.Env, &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run})
+	page, err := runs.Page(ctx, j.Env, &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, "")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
 	}

@@ -2,7 +2,9 @@ package runs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -13,15 +15,9 @@ import (
 
 // downloaded shows transcripts from artifacts of jobs.
 func (l logs) downloaded(r *workspace.Recorded) error {
-	kept, err := transcript.Find(l.o.From)
-	if errors.Is(err, fs.ErrNotExist) {
-		return exit.Usagef("%s: there is no such folder", l.o.From)
-	}
+	kept, err := foundIn(l.o.From)
 	if err != nil {
 		return err
-	}
-	if len(kept) == 0 {
-		return exit.Usagef("there is no transcript in %s, nor in folders in it: name the folder into which you have downloaded artifacts of jobs that ran with upload: true", l.o.From)
 	}
 	var attempts []metadata.Attempt
 	if r != nil {
@@ -34,21 +30,65 @@ func (l logs) downloaded(r *workspace.Recorded) error {
 	return l.show(all)
 }
 
+// foundIn finds the transcripts in a folder into which artifacts of jobs were downloaded, the
+// oldest first.
+func foundIn(folder string) ([]transcript.Kept, error) {
+	kept, err := transcript.Find(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, exit.Usagef("%s: there is no such folder", folder)
+	}
+	if err == nil && len(kept) == 0 {
+		err = exit.Usagef("there is no transcript in %s, nor in folders in it: name the folder into which you have downloaded artifacts of jobs that ran with upload: true", folder)
+	}
+	return kept, err
+}
+
+// addDownloaded adds to the transcripts of a run, by the numbers of their attempts, those of
+// its jobs that were downloaded into a folder.
+func addDownloaded(all map[int][]transcript.Entry, run metadata.Run, folder string) error {
+	kept, err := foundIn(folder)
+	if err != nil {
+		return err
+	}
+	read, found := 0, false
+	for _, k := range slices.Backward(kept) {
+		n, of := numberOf(k, run.Attempts)
+		found = found || of
+		if _, twice := all[n]; !of || twice || read > mostOfTalk {
+			continue
+		}
+		if all[n], err = transcript.ReadAll(k.Dir, k.Attempt); err != nil {
+			return fmt.Errorf("read the transcript of attempt %d in %s: %w", k.Attempt, k.Dir, err)
+		}
+		read += sizeOf(all[n])
+	}
+	if !found {
+		return exit.Usagef("there are %d transcripts in %s, and none is of the run of issue %s", len(kept), folder, run.IssueNumber)
+	}
+	return nil
+}
+
 // numbered gives transcripts the numbers that their attempts have in a run. Jobs that did
 // parts at the same time have counted on from the same number, each for itself, and the
 // record counts anew. One that is no attempt of it keeps the number that it had.
 func numbered(kept []transcript.Kept, attempts []metadata.Attempt) []saved {
 	all := make([]saved, 0, len(kept))
 	for _, k := range kept {
-		s := saved{k, k.Attempt}
-		for _, a := range attempts {
-			if a.Phase == k.Call.Phase && a.Step == k.Call.Step && during(a, k.At) {
-				s.n = a.N
-			}
-		}
-		all = append(all, s)
+		n, _ := numberOf(k, attempts)
+		all = append(all, saved{k, n})
 	}
 	return all
+}
+
+// numberOf gives the number of the attempt whose transcript it is, and whether there is one;
+// otherwise the number that the transcript had.
+func numberOf(k transcript.Kept, attempts []metadata.Attempt) (n int, of bool) {
+	for _, a := range attempts {
+		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && during(a, k.At) {
+			return a.N, true
+		}
+	}
+	return k.Attempt, false
 }
 
 // during reports whether an attempt was at work at a time.

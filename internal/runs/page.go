@@ -42,26 +42,33 @@ const mostOfTalk = 1 << 20
 
 // transcriptsOf reads the newest transcripts of a run that are on this machine.
 func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.Entry {
+	all, read := map[int][]transcript.Entry{}, 0
 	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
 	if err != nil {
-		return nil // then there is nothing of the run here
+		return all // then there is nothing of the run here
 	}
-	dir, all, read := transcript.Folder(root), map[int][]transcript.Entry{}, 0
+	dir := transcript.Folder(root)
 	attempts, err := transcript.Attempts(dir)
 	if err != nil {
-		return nil // the page is whole without them
+		return all // the page is whole without them
 	}
 	for _, n := range slices.Backward(attempts) {
 		entries, err := transcript.ReadAll(dir, n)
 		if err != nil || read > mostOfTalk {
 			break
 		}
-		for _, e := range entries {
-			read += len(e.Text)
-		}
+		read += sizeOf(entries)
 		all[n] = entries
 	}
 	return all
+}
+
+// sizeOf is how much text a transcript has, in bytes.
+func sizeOf(entries []transcript.Entry) (n int) {
+	for _, e := range entries {
+		n += len(e.Text)
+	}
+	return n
 }
 
 // Written is what a program is told of pages that were written.
@@ -104,11 +111,17 @@ func SavePage(file string, page []byte) error {
 	return nil
 }
 
-// Page gives the page of a run.
-func Page(ctx context.Context, env environ.Env, r *workspace.Recorded) ([]byte, error) {
+// Page gives the page of a run. Besides the transcripts that this machine has, it shows those
+// in the folder downloaded, which has artifacts of jobs; "" is none.
+func Page(ctx context.Context, env environ.Env, r *workspace.Recorded, downloaded string) ([]byte, error) {
 	facts, err := Facts(ctx, env, r)
 	if err != nil {
 		return nil, err
+	}
+	if downloaded != "" {
+		if err := addDownloaded(facts.Transcripts, r.Run, downloaded); err != nil {
+			return nil, err
+		}
 	}
 	var page bytes.Buffer
 	err = report.Write(&page, facts)

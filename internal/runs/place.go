@@ -196,7 +196,7 @@ func writeReport(ctx context.Context, env environ.Env, r *workspace.Recorded) (s
 	if err != nil {
 		return "", err
 	}
-	page, err := Page(ctx, env, r)
+	page, err := Page(ctx, env, r, "")
 	if err != nil {
 		return "", err
 	}
