@@ -1,7 +1,8 @@
+//go:build slow || e2e
+
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,23 +20,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
-
-// hurried is the program for tests in which the forge goes wrong: it waits a
-// hundredth of the time before it asks again, and no longer for an answer than
-// the environment says.
-func hurried() {
-	env := environ.Env{Wait: func(ctx context.Context, d time.Duration) error { return environ.Sleep(ctx, d/100) }}
-	if most, err := time.ParseDuration(os.Getenv(answerWithin)); err == nil {
-		env.Http = &http.Client{Timeout: most}
-	}
-	live(env)
-}
-
-const answerWithin = "HURRIED_ANSWER_WITHIN"
 
 // soon is more than a job takes in these tests, whatever goes wrong.
 const soon = 5 * time.Minute
@@ -210,18 +197,6 @@ func (h *hub) missing() string {
 		return "the follow-up issue below this one"
 	}
 	return ""
-}
-
-// shows reports whether a live comment tells the end of the run as origin has
-// it.
-func (h *hub) shows(body string) bool {
-	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
-	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+workspace.RecordFile(fmt.Sprint(hubIssue)))
-	if err != nil {
-		return false
-	}
-	run, err := metadata.Parse([]byte(data), "origin")
-	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
 }
 
 // sound holds everything against what must be so whatever happened.

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -431,4 +432,16 @@ func TestLiveComment(t *testing.T) {
 			t.Errorf("the forged comment reads %q", c.Body)
 		}
 	}
+}
+
+// shows reports whether a live comment tells the end of the run as origin has
+// it.
+func (h *hub) shows(body string) bool {
+	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
+	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+workspace.RecordFile(fmt.Sprint(hubIssue)))
+	if err != nil {
+		return false
+	}
+	run, err := metadata.Parse([]byte(data), "origin")
+	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
 }

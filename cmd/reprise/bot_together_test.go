@@ -1,3 +1,5 @@
+//go:build slow || e2e
+
 package main
 
 import (
@@ -143,4 +145,15 @@ func atCalls(t *testing.T, every int) {
 			t.Fatalf("call %d: %v\n--- first\n%s\n--- second\n%s", k, err, first.said.String(), second.said.String())
 		}
 	}
+}
+
+// chance gives random numbers; a failing test says how to get the same.
+func chance(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return rand.New(rand.NewPCG(seed, 0))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -180,17 +179,6 @@ func (s *stand) holds(id string, once ...string) metadata.Run {
 		s.t.Errorf("the user's checkout has changed: %q, %v", out, err)
 	}
 	return run
-}
-
-// chance gives random numbers; a failing test says how to get the same.
-func chance(t *testing.T) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("seed %d", seed)
-		}
-	})
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // done lists the steps that succeeded.

@@ -96,39 +96,26 @@ func onDisk(t *testing.T) string {
 
 // The scripts run the program as people do: with real git, a repository of
 // their own and a bare one as its origin.
-func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", Cmds: commands(), RequireUniqueNames: true,
-		Setup: func(e *testscript.Env) error {
-			vars, err := world.Make(e.WorkDir)
-			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-			return err
-		},
-	})
-}
+func TestScripts(t *testing.T) { runScripts(t, "script", "") }
 
 // The scripts about the sandbox.
-func TestSandboxScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/sandbox", Cmds: commands(), RequireUniqueNames: true, WorkdirRoot: onDisk(t),
-		Setup: func(e *testscript.Env) error {
-			vars, err := world.Make(e.WorkDir)
-			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-			return err
-		},
-	})
-}
+func TestSandboxScripts(t *testing.T) { runScripts(t, "sandbox", onDisk(t)) }
 
 // The scripts about what keeps an ordinary user from working, but not root.
 func TestOrdinaryScripts(t *testing.T) {
-	ordinary.Test(t, func(t *testing.T) {
-		testscript.Run(t, testscript.Params{
-			Dir: "testdata/ordinary", Cmds: commands(), RequireUniqueNames: true,
-			Setup: func(e *testscript.Env) error {
-				vars, err := world.Make(e.WorkDir)
-				e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
-				return err
-			},
-		})
-	}, "testdata")
+	ordinary.Test(t, func(t *testing.T) { runScripts(t, "ordinary", "") }, "testdata")
+}
+
+// runScripts runs the scripts of a folder of testdata. They have their work in folders below
+// root, or where temporary folders are.
+func runScripts(t *testing.T, folder, root string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", folder), Cmds: commands(), RequireUniqueNames: true, WorkdirRoot: root,
+		Setup: func(e *testscript.Env) error {
+			vars, err := world.Make(e.WorkDir)
+			e.Vars, e.Cd = append(e.Vars, vars...), filepath.Join(e.WorkDir, "project")
+			return err
+		},
+	})
 }

@@ -1,0 +1,8 @@
+//go:build slow
+
+package scripts
+
+import "testing"
+
+// The scripts that take longest.
+func TestSlowScripts(t *testing.T) { runScripts(t, "slow", "") }
