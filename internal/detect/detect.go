@@ -10,7 +10,7 @@ import "io/fs"
 func Look(fsys fs.FS) Found {
 	l := &look{repo: repository{fsys}}
 	l.workflows = l.repo.workflowCommands(&l.found)
-	for _, tool := range []func(*look, string) bool{golang, node, python, cargo, maven, gradle, ruby} {
+	for _, tool := range []func(*look, string) bool{golang, node, python, cargo, maven, gradle, dotnet, ruby} {
 		l.each(tool)
 	}
 	l.dir = "."

@@ -19,12 +19,17 @@ func pythonHosts() []string { return []string{"pypi.org", "files.pythonhosted.or
 func crateHosts() []string  { return []string{"index.crates.io", "static.crates.io"} }
 func gemHosts() []string    { return []string{"rubygems.org", "index.rubygems.org"} }
 
+// The hosts beside the first say which certificates are revoked: every package of nuget.org is signed.
+func nugetHosts() []string {
+	return []string{"api.nuget.org", "crl3.digicert.com", "crl4.digicert.com", "ocsp.digicert.com"}
+}
+
 const mostHosts = 20 // of a command; more is not what people have in mind
 
 // namedHost is where lock files and settings of package managers say where packages
 // come from. Addresses for people, such as a homepage, stand at other places.
 var namedHost = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:"resolved": *"|^ *resolved "|tarball: *"?|^ *remote: *|^ *source ["']|\b(?:source|url|git|registry|index) = "(?:git\+|sparse\+)?|registry=|npmRegistryServer: *"?|^(?:-i|--index-url|--extra-index-url)[ =]|\bgit\+|<url>|\burl[ =(]+["'])https://([a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?)[/"'<\s]`)
+	return regexp.MustCompile(`(?m)(?:"resolved": *"|^ *resolved "|tarball: *"?|^ *remote: *|^ *source ["']|\b(?:source|url|git|registry|index) = "(?:git\+|sparse\+)?|registry=|npmRegistryServer: *"?|^(?:-i|--index-url|--extra-index-url)[ =]|\bgit\+|<url>|<add [^>]*\bvalue *= *["']|\burl[ =(]+["'])https://([a-z0-9][a-z0-9.-]*[a-z0-9](?::[0-9]{1,5})?)[/"'<\s]`)
 })
 
 // fetches gives the hosts that a package manager fetches from: the usual ones, and

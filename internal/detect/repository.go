@@ -18,6 +18,7 @@ const (
 	mostRead    = 1 << 20
 	mostFolders = 200 // that are looked into
 	mostDeep    = 2   // folders below the top
+	mostFiles   = 200 // of a kind
 )
 
 // read gives the text of a file, or "" if there is none that can be read.
@@ -55,15 +56,29 @@ func (r repository) first(dir string, names ...string) string {
 
 // anyFile reports whether a folder has a file, not further down than deep, whose name fits.
 func (r repository) anyFile(dir string, deep int, fits func(name string) bool) bool {
+	return r.visit(dir, deep, func(name string) bool { return fits(path.Base(name)) })
+}
+
+// files gives the files of a folder, not further down than deep, whose names fit.
+func (r repository) files(dir string, deep int, fits func(name string) bool) (names []string) {
+	r.visit(dir, deep, func(name string) bool {
+		if fits(path.Base(name)) {
+			names = append(names, name)
+		}
+		return len(names) == mostFiles
+	})
+	return names
+}
+
+// visit shows the files of a folder, not further down than deep, until done says so.
+func (r repository) visit(dir string, deep int, done func(name string) bool) bool {
 	entries, err := fs.ReadDir(r.fs, dir)
 	if err != nil {
 		return false
 	}
 	for _, e := range entries[:min(len(entries), 1000)] {
-		if e.Type().IsRegular() && fits(e.Name()) {
-			return true
-		}
-		if e.IsDir() && deep > 0 && r.anyFile(path.Join(dir, e.Name()), deep-1, fits) {
+		name := path.Join(dir, e.Name())
+		if e.Type().IsRegular() && done(name) || e.IsDir() && deep > 0 && r.visit(name, deep-1, done) {
 			return true
 		}
 	}

@@ -32,7 +32,7 @@ type workflowFile struct {
 // testCommand is how the tests of a tool are started, with the name of the tool as
 // the group that took part.
 var testCommand = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
+	return regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
 })
 
 // plainCommand has nothing in it that the shell reads in a way of its own.
@@ -94,6 +94,8 @@ func (w workflowFile) commands(file string, found *Found) (all []string) {
 					why = "its job starts services, which are not there in the sandbox"
 				case s.Directory != "" && s.Directory != ".":
 					why = "it is run in the folder " + s.Directory
+				case strings.Contains(line, " --no-build") || strings.Contains(line, " --no-restore"):
+					why = "it needs what an earlier step of its job has built"
 				case !plainCommand.MatchString(line):
 					why = "it is more than a plain command"
 				}

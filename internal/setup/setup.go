@@ -270,7 +270,8 @@ const mostRead = 64 << 20
 func locks() []string {
 	return []string{
 		"go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb",
-		"uv.lock", "poetry.lock", "requirements*.txt", "*-requirements.txt", "Cargo.lock", "Gemfile.lock", "pom.xml", "gradle.lockfile",
+		"uv.lock", "poetry.lock", "requirements*.txt", "*-requirements.txt", "Cargo.lock", "Gemfile.lock", "pom.xml", "gradle.lockfile", "build.gradle", "build.gradle.kts", "libs.versions.toml",
+		"packages.lock.json", "Directory.Packages.props", "*.csproj", "*.fsproj", "*.vbproj",
 	}
 }
 

@@ -196,7 +196,7 @@ func TestDigest(t *testing.T) {
 		s.write(t, name, "2")
 		changes(name, false)
 	}
-	for _, name := range []string{"go.sum", "web/package-lock.json", "tools/list.txt", "requirements-dev.txt"} {
+	for _, name := range []string{"go.sum", "web/package-lock.json", "tools/list.txt", "requirements-dev.txt", "src/app/app.csproj", "packages.lock.json", "gradle/libs.versions.toml", "app/build.gradle.kts"} {
 		s.write(t, name, "2")
 		changes(name, true)
 	}
