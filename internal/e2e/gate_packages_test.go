@@ -61,6 +61,13 @@ func tarball(name, text string) []byte {
 	return out.Bytes()
 }
 
+// locked is the lock file of npm for a package that depends on demo.
+func locked(name string, demo []byte) string {
+	sum := sha512.Sum512(demo)
+	return fmt.Sprintf(`{"name":%[1]q,"version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":%[1]q,"version":"1.0.0","dependencies":{"demo":"1.0.0"}},
+		"node_modules/demo":{"version":"1.0.0","resolved":"http://registry.npmjs.org/demo/-/demo-1.0.0.tgz","integrity":"sha512-%[2]s"}}}`, name, base64.StdEncoding.EncodeToString(sum[:]))
+}
+
 // registries are those of Go, npm and PyPI with one package each, as a proxy of the
 // user's leads to them.
 func registries(t *testing.T, demo []byte) *url.URL {
@@ -117,10 +124,8 @@ func TestPackageManagers(t *testing.T) {
 	}
 	p := newPlace(t)
 	demo := tarball("package/package.json", `{"name":"demo","version":"1.0.0"}`)
-	sum := sha512.Sum512(demo)
 	p.write("repo/package.json", `{"name":"x","version":"1.0.0","dependencies":{"demo":"1.0.0"}}`)
-	p.write("repo/package-lock.json", fmt.Sprintf(`{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"demo":"1.0.0"}},
-		"node_modules/demo":{"version":"1.0.0","resolved":"http://registry.npmjs.org/demo/-/demo-1.0.0.tgz","integrity":"sha512-%s"}}}`, base64.StdEncoding.EncodeToString(sum[:])))
+	p.write("repo/package-lock.json", locked("x", demo))
 	at := registries(t, demo)
 	// Where python3 is a script that looks for the real one, as pyenv's is, what counts here is the real one.
 	python, err := exec.Command("python3", "-c", "import os, sys; print(os.path.dirname(os.path.realpath(sys.executable)))").Output()

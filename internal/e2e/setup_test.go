@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,4 +59,52 @@ phases: [{
 	if after.Status != metadata.Completed || len(after.Setup) != 1 || !after.Setup[0].Pass || !after.Phases[0].Checks.Results[0].Pass {
 		t.Errorf("the run is %s, with the setup %+v and checks %+v", after.Status, after.Setup, after.Phases[0].Checks)
 	}
+}
+
+// The setup that init wrote fetches a dependency, from the one host that init allowed it. The
+// checks and the review, whose tests need it, find it in their copies.
+func TestSetupFetches(t *testing.T) {
+	p := initialized(t, "npm")
+	if written := p.read(filepath.Join(p.repo, ".github/reprise/pipelines/fix.cue")); !strings.Contains(written, `network: {allow: ["registry.npmjs.org"]}`) {
+		t.Errorf("init has not closed the network of the setup:\n%s", written)
+	}
+	demo := tarball("package/package.json", `{"name":"demo","version":"1.0.0"}`)
+	p.write("repo/.npmrc", "registry=http://registry.npmjs.org/\n")
+	p.write("repo/package.json", `{"name":"greet","version":"1.0.0","scripts":{"test":"node --test"},"dependencies":{"demo":"1.0.0"}}`)
+	p.write("repo/package-lock.json", locked("greet", demo))
+	p.write("repo/demo.test.js", "require('node:test')('has demo', () => require('node:assert').strictEqual(require('demo/package.json').version, '1.0.0'))\n")
+	p.git(p.repo, "add", ".")
+	p.git(p.repo, "commit", "--quiet", "-m", "Depend on demo")
+	p.git(p.repo, "push", "--quiet", "origin", "main")
+	p.write("issue.md", issueText)
+	p.says((&worker{change: "echo '// It greets.' >> greet.js", tries: "npm test", passes: "pass 2"}).script())
+
+	// Where the registry cannot be reached, the run ends before anything is paid for.
+	unreached := p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--sandbox", "required")
+	p.want(1, unreached)
+	if run := p.record(); run.Stop == nil || run.Stop.Code != metadata.SetupFailed || len(run.Attempts) != 0 {
+		t.Errorf("without a registry the run stopped with %+v, after %d attempts", run.Stop, len(run.Attempts))
+	}
+
+	proxy := registries(t, demo).String()
+	p.more = append(p.more, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "NO_PROXY=127.0.0.1,localhost")
+	p.want(0, p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--sandbox", "required"))
+	run := p.record()
+	if len(run.Setup) != 1 || !run.Setup[0].Pass || len(run.Baseline) != 1 || !run.Baseline[0].Pass {
+		t.Errorf("the setup came to %+v, and the tests before the first change to %+v", run.Setup, run.Baseline)
+	}
+	after := run.Phases[1].Checks
+	if run.Status != metadata.Completed || after == nil || !after.Results[0].Pass {
+		t.Errorf("the run is %s, with checks %+v", run.Status, after)
+	}
+	reviewed := false
+	for _, r := range p.model.Requests() {
+		for _, result := range r.Results() {
+			reviewed = reviewed || isReview(r) && strings.Contains(result.Text, "pass 2")
+		}
+	}
+	if !reviewed {
+		t.Error("the review has not seen the tests pass in its copy")
+	}
+	p.noCanary()
 }
