@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
@@ -92,10 +93,15 @@ func shelves(s *Source, ask asker, log func(ctx context.Context, args ...string)
 			found, err := ask(ctx, commit+":"+folder)
 			return err == nil && found[0].Kind == "tree", err
 		},
-		Messages: func(ctx context.Context, commit string) (string, error) {
-			out, err := log(ctx, "log", "--first-parent", fmt.Sprintf("-n%d", shelf.Depth), "--no-show-signature", "--no-decorate",
-				"--format=%(trailers:key="+shelf.Trailer+")", commit, "--")
-			return string(out), err
+		Messages: func(ctx context.Context, commit string) ([]shelf.Message, error) {
+			out, err := log(ctx, "log", "-z", "--first-parent", fmt.Sprintf("-n%d", shelf.Depth), "--no-show-signature", "--no-decorate",
+				"--format=%P%x00%(trailers:key="+shelf.Trailer+")", commit, "--")
+			var all []shelf.Message
+			for fields := strings.Split(string(out), "\x00"); len(fields) >= 2; fields = fields[2:] {
+				parent, _, _ := strings.Cut(fields[0], " ")
+				all = append(all, shelf.Message{Parent: parent, Trailers: fields[1]})
+			}
+			return all, err
 		},
 	}
 }

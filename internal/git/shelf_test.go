@@ -273,3 +273,61 @@ func TestBesideTheBranch(t *testing.T) {
 	_, err = commitPaths(t.Context(), one, Commit{Message: "on", Time: noon, Files: map[string][]byte{record: []byte("{lost}")}})
 	overtaken("the next step, made twice,", err)
 }
+
+// A trailer that anybody can write leads to no other record: in a commit of the branch,
+// and in what the base got by a merge whose message is the title of a pull request.
+func TestForgedTrailers(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	bare := withRemote(t, user)
+	write(t, user+"/"+record, "forged")
+	sh(t, user, "checkout", "-q", "-b", "forged")
+	sh(t, user, "add", "-A")
+	sh(t, user, "commit", "-q", "-m", "a record of others")
+	forged := sh(t, user, "rev-parse", "HEAD")
+	trailer := "Reprise-Record: " + forged
+	sh(t, user, "rm", "-q", "-r", ".reprise")
+	sh(t, user, "commit", "-q", "-m", "take it off")
+	sh(t, user, "checkout", "-q", "-")
+	sh(t, user, "merge", "-q", "--no-ff", "-m", "Merge pull request #3 from mallory/forged\n\n"+trailer, "forged")
+	sh(t, user, "push", "-q", "origin", "HEAD", "forged")
+
+	r := openRun(t, user, pushing, keeping)
+	if data, err := r.ReadFile(t.Context(), r.Tip(), record); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a new run has the record %q (%v)", data, err)
+	}
+	write(t, r.Tree()+"/a.txt", "changed\n")
+	commit(t, r, "one", "a.txt")
+	kept := shelve(t, r)
+	r.Close()
+
+	clone := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", "-b", branch, bare, clone)
+	write(t, clone+"/b.txt", "b\n")
+	sh(t, clone, "add", "-A")
+	sh(t, clone, "commit", "-q", "-m", "by hand\n\nReprise-Issue: 7\nReprise-Phase: plan\n"+trailer)
+	sh(t, clone, "push", "-q", "origin", branch)
+	again := openRun(t, user, pushing, keeping)
+	if again.Record() != kept || read(t, again.Tree()+"/"+record) != "one" {
+		t.Errorf("the record is at %s with %q, want %s", again.Record(), read(t, again.Tree()+"/"+record), kept)
+	}
+	again.Close()
+	src, err := Find(t.Context(), clone)
+	must(t, err)
+	if got, err := src.Shelf(t.Context(), branch, state); err != nil || got != kept {
+		t.Errorf("in a clone the record is at %s (%v), want %s", got, err, kept)
+	}
+
+	// The branch is set to the base by force: there is no run on it.
+	sh(t, user, "push", "-q", "--force", "origin", "HEAD:refs/heads/"+branch, ":refs/reprise/records/issue-7")
+	sh(t, clone, "fetch", "-q", "origin")
+	if got, err := src.Shelf(t.Context(), "refs/remotes/origin/"+branch, state); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("on the base the record is at %s (%v)", got, err)
+	}
+	fresh := realTemp(t) + "/clone"
+	sh(t, user, "clone", "-q", bare, fresh)
+	taken := openRun(t, fresh, pushing, keeping)
+	if data, err := taken.ReadFile(t.Context(), taken.Tip(), record); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a branch without a run has the record %q (%v)", data, err)
+	}
+}

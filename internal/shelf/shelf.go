@@ -1,9 +1,13 @@
 // Package shelf is where the folder of a run is once it was taken off its branch:
 // in an older commit, which a trailer names.
+//
+// Anybody can write a trailer, also into the title of a pull request, which becomes the
+// message of a merge. So it counts only where it names what it can be checked against: the
+// commit before its own, as the commit that takes the folder off does, or something in the
+// history of the record that is kept by name.
 package shelf
 
 import (
-	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -30,9 +34,9 @@ type Shelves struct {
 	// Object gives a commit as git keeps it, "" if it is not here; nil: that takes long, or
 	// the history of a commit may be another than the commit says.
 	Object func(ctx context.Context, commit string) (string, error)
-	// Messages gives the messages of a commit and of those before it on its branch, the
-	// newest first, and at most Depth of them.
-	Messages func(ctx context.Context, commit string) (string, error)
+	// Messages gives what a commit and those before it on its branch say of records, the
+	// newest first. It looks at no more than Depth of them.
+	Messages func(ctx context.Context, commit string) ([]Message, error)
 	// Kept gives the commit in which the record is kept by name, or "": it leads on from
 	// the one that the trailer names, which may not be here; nil: nothing is kept.
 	Kept func(ctx context.Context) (string, error)
@@ -40,9 +44,15 @@ type Shelves struct {
 	Contains func(ctx context.Context, commit, older string) (bool, error)
 }
 
+// Message is what a commit says of records.
+type Message struct {
+	Parent   string // the first one of the commit; "" if it has none
+	Trailers string // a line for each
+}
+
 // Find gives the commit that has the folder: the given one, or what is kept by name
-// and leads on from the commit of the newest trailer, or else that commit. It is ""
-// where there is none.
+// and leads on from the commit of the newest trailer, or else the commit before the one that
+// says that it has the folder. It is "" where there is none.
 func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 	if is, err := s.Has(ctx, commit); is || err != nil {
 		return commit, err
@@ -59,7 +69,10 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 		return "", err
 	}
 	found, kept, err := s.among(ctx, messages)
-	return cmp.Or(found, kept), err
+	if found == "" && err == nil {
+		found = kept
+	}
+	return found, err
 }
 
 // depthNear is how many commits are looked at one by one, before git looks at them all:
@@ -69,59 +82,80 @@ const depthNear = 20
 // trailers is a paragraph in which every line is one.
 var trailers = regexp.MustCompile(`^([A-Za-z0-9-]+: \S.*(\n|$))+$`)
 
-// near gives the trailers of the newest commit that speaks of a record, if one of the
-// first does. Where it takes git's rules to tell what is a trailer there are none.
-func (s Shelves) near(ctx context.Context, commit string) (string, error) {
+// near gives what the newest commit that speaks of a record says, if one of the
+// first does. Where it takes git's rules to tell what is a trailer there is nothing.
+func (s Shelves) near(ctx context.Context, commit string) ([]Message, error) {
 	for range depthNear {
 		if s.Object == nil || commit == "" {
 			break
 		}
 		object, err := s.Object(ctx, commit)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		head, message, _ := strings.Cut(object, "\n\n")
+		_, parents, _ := strings.Cut(head, "\nparent ")
+		commit, _, _ = strings.Cut(parents, "\n")
 		if strings.Contains(message, Trailer) {
 			message = strings.TrimRight(message, "\n")
 			if last := message[strings.LastIndex(message, "\n\n")+1:]; len(last) < len(message) && trailers.MatchString(last[1:]) {
-				return last, nil
+				return []Message{{Parent: commit, Trailers: last[1:]}}, nil
 			}
 			break
 		}
-		_, parents, _ := strings.Cut(head, "\nparent ")
-		commit, _, _ = strings.Cut(parents, "\n")
 	}
-	return "", nil
+	return nil, nil
 }
 
-// among gives the commit that Find gives, if the messages name one that is here, and
-// what is kept by name if they name any.
-func (s Shelves) among(ctx context.Context, messages string) (found, kept string, err error) {
-	named := line.FindAllStringSubmatch(messages, -1)
-	if s.Kept != nil && len(named) > 0 {
-		kept, err = s.Kept(ctx)
-	}
-	if kept != "" && err == nil {
-		var is bool
-		if is, err = s.Has(ctx, kept); !is {
-			kept = ""
-		}
-	}
-	if err != nil {
-		return "", "", err
-	}
-	for _, one := range named {
-		if is, err := s.Has(ctx, one[1]); err != nil {
-			return "", "", err
-		} else if !is {
-			continue
-		}
-		if kept != "" {
-			if leads, err := s.Contains(ctx, kept, one[1]); leads || err != nil {
-				return kept, kept, err
+// among gives the commit that Find gives, if the messages name one that is here and may
+// be believed, and what is kept by name if they name any.
+func (s Shelves) among(ctx context.Context, messages []Message) (found, kept string, err error) {
+	asked := false
+	for _, m := range messages {
+		for _, named := range line.FindAllStringSubmatch(m.Trailers, -1) {
+			if !asked {
+				if kept, err = s.kept(ctx); err != nil {
+					return "", "", err
+				}
+				asked = true
+			}
+			if found, err = s.believed(ctx, m.Parent, kept, named[1]); found != "" || err != nil {
+				return found, kept, err
 			}
 		}
-		return one[1], kept, nil
 	}
 	return "", kept, nil
+}
+
+// kept gives what is kept by name, if that has the folder.
+func (s Shelves) kept(ctx context.Context) (string, error) {
+	if s.Kept == nil {
+		return "", nil
+	}
+	kept, err := s.Kept(ctx)
+	if kept == "" || err != nil {
+		return "", err
+	}
+	if is, err := s.Has(ctx, kept); !is || err != nil {
+		return "", err
+	}
+	return kept, nil
+}
+
+// believed gives the commit that a trailer leads to: what is kept, if that goes on from the
+// one it names, or else that one, if it comes right before the commit with the trailer.
+// It is "" if the trailer proves nothing or leads to nothing that is here.
+func (s Shelves) believed(ctx context.Context, parent, kept, named string) (string, error) {
+	if is, err := s.Has(ctx, named); !is || err != nil {
+		return "", err
+	}
+	if kept != "" {
+		if leads, err := s.Contains(ctx, kept, named); leads || err != nil {
+			return kept, err
+		}
+	}
+	if named != parent {
+		return "", nil
+	}
+	return named, nil
 }
