@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -170,11 +171,9 @@ func (w *opening) touched(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours := slices.IndexFunc(log, func(c git.LogEntry) bool {
-		return slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Issue" })
-	})
-	if ours <= 0 {
-		return nil // the newest commit is one of the run
+	ours, err := w.newestOf(ctx, log)
+	if ours <= 0 || err != nil {
+		return err // 0: the newest commit is one of the run
 	}
 	_, code, err := Tree{Repo: w.Repo}.Diff(ctx, log[ours].Commit)
 	if err != nil {
@@ -196,4 +195,29 @@ func (w *opening) touched(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// newestOf gives the place of the newest commit of the run in a log; -1 if there is none.
+// Anybody can write its trailer or copy it with a message, so the record must have gone on, too.
+func (w *opening) newestOf(ctx context.Context, log []git.LogEntry) (int, error) {
+	for i, c := range log {
+		if !slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Issue", Value: w.Run.IssueNumber}) {
+			continue
+		}
+		if len(c.Parents) == 0 {
+			return i, nil
+		}
+		now, err := w.Repo.ReadFile(ctx, c.Commit, RecordFile(w.Issue.ID))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		before, err := w.Repo.ReadFile(ctx, c.Parents[0], RecordFile(w.Issue.ID))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return 0, err
+		}
+		if !bytes.Equal(now, before) {
+			return i, nil
+		}
+	}
+	return -1, nil
 }
