@@ -56,13 +56,17 @@ func outside(run metadata.Run, paths []string) []string {
 
 // said puts into words how a run stands to a branch.
 func said(name string, s merge.State) metadata.Reason {
+	var behind, back metadata.Reason
 	switch {
-	case s.Behind == 0:
-		return ""
 	case len(s.Conflicts) > 0:
-		return metadata.Because("base_conflicts", "branch", name, "n", s.Behind, "paths", shown(s.Conflicts))
+		behind = metadata.Because("base_conflicts", "branch", name, "n", s.Behind, "paths", shown(s.Conflicts))
+	case s.Behind > 0:
+		behind = metadata.Because("base_behind", "branch", name, "n", s.Behind)
 	}
-	return metadata.Because("base_behind", "branch", name, "n", s.Behind)
+	if s.Gone > 0 {
+		back = metadata.Because("base_set_back", "branch", name, "n", s.Gone)
+	}
+	return metadata.All(behind, back)
 }
 
 // shown are paths as people see them.
@@ -149,7 +153,7 @@ func (u *Updater) due(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return false
 		}
 	}
-	return u.found
+	return u.found && (u.state.Gone == 0 || merging.Asked(run)) // of a base that was set back, a person decides
 }
 
 // look asks how the branch stands to its base now.

@@ -36,7 +36,7 @@ const mostTries = 2
 // Due reports whether the base is to be looked at before a decision is carried out.
 func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
 	switch {
-	case asked(run):
+	case Asked(run):
 		return true
 	case plan.Update == Never:
 		return false
@@ -52,8 +52,8 @@ func Ends(run metadata.Run, d phases.Decision) bool {
 	return len(Last(run)) > 0 && (d.Do == phases.DoFail || d.Code == metadata.Stuck)
 }
 
-// asked reports whether a person wants the base merged, and it was not since.
-func asked(run metadata.Run) bool {
+// Asked reports whether a person wants the base merged, and it was not since.
+func Asked(run metadata.Run) bool {
 	for _, d := range slices.Backward(run.Decisions) {
 		if d.Step == made || d.Step == asks {
 			return d.Step == asks

@@ -351,22 +351,46 @@ type State struct {
 	Behind    int      // commits that the branch has more
 	Conflicts []string // paths at which the two contradict each other
 	Has       bool     // the commit has all of the branch, more than the one that was known
+	Gone      int      // commits up to the one that was known that the branch no longer has: it was set back
 }
 
-// Compare says how a commit stands to another one of which known is in the history.
+// Compare says how a commit stands to another one of which known was in the history.
 func Compare(ctx context.Context, git Git, tip, other, known string) (State, error) {
-	out, err := git(ctx, "rev-list", "--count", tip+".."+other)
+	n, err := count(ctx, git, tip, other)
 	if err != nil {
 		return State{}, err
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
-	if err != nil {
-		return State{}, err
+	s := State{Behind: n}
+	if _, err := git(ctx, "merge-base", "--is-ancestor", known, other); err != nil {
+		if s.Gone, err = gone(ctx, git, known, other); err != nil {
+			return State{}, err
+		}
+	} else if n == 0 {
+		s.Has = known != other
 	}
 	if n == 0 {
-		_, err := git(ctx, "merge-base", "--is-ancestor", known, other)
-		return State{Has: err == nil && known != other}, nil
+		return s, nil
 	}
 	r, err := Of(ctx, git, tip, other, known)
-	return State{Behind: n, Conflicts: r.Paths()}, err
+	s.Conflicts = r.Paths()
+	return s, err
+}
+
+// gone counts the commits of known that another one does not have. It is 0 where the
+// history is cut, which hides what the two have in common.
+func gone(ctx context.Context, git Git, known, other string) (int, error) {
+	cut, err := git(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil || strings.TrimSpace(string(cut)) != "false" {
+		return 0, err
+	}
+	return count(ctx, git, other, known)
+}
+
+// count counts the commits that the second has more than the first.
+func count(ctx context.Context, git Git, first, second string) (int, error) {
+	out, err := git(ctx, "rev-list", "--count", first+".."+second)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
