@@ -1,3 +1,5 @@
+//go:build slow || e2e
+
 package main
 
 import (
@@ -8,25 +10,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/metadata"
 )
-
-// sayOn has somebody write a comment on a pull request, and gives its id.
-func (h *hub) sayOn(pull int, by, body string) int64 {
-	return h.forge.AddComment(hubRepo, pull, githubtest.Comment{Author: by, Body: body})
-}
-
-// answersOn are the answers of ours on a pull request.
-func (h *hub) answersOn(pull int) []string {
-	var out []string
-	for _, c := range h.forge.Comments(hubRepo, pull) {
-		if c.Author == "github-actions[bot]" && len(page.AnswersTo(c.Body)) > 0 {
-			out = append(out, c.Body)
-		}
-	}
-	return out
-}
 
 // Commands on the pull request of a run are about its issue, and are answered
 // where they were given.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/page"
+
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -444,4 +446,20 @@ func (h *hub) shows(body string) bool {
 	}
 	run, err := metadata.Parse([]byte(data), "origin")
 	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
+}
+
+// sayOn has somebody write a comment on a pull request, and gives its id.
+func (h *hub) sayOn(pull int, by, body string) int64 {
+	return h.forge.AddComment(hubRepo, pull, githubtest.Comment{Author: by, Body: body})
+}
+
+// answersOn are the answers of ours on a pull request.
+func (h *hub) answersOn(pull int) []string {
+	var out []string
+	for _, c := range h.forge.Comments(hubRepo, pull) {
+		if c.Author == "github-actions[bot]" && len(page.AnswersTo(c.Body)) > 0 {
+			out = append(out, c.Body)
+		}
+	}
+	return out
 }

@@ -1,0 +1,69 @@
+//go:build slow || e2e
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+)
+
+// Two hundred reviews by strangers call no agent, and ask GitHub little.
+func TestFloodOfReviews(t *testing.T) {
+	h, reviews := newReviewed(t, judged)
+	calls := h.calls()
+	var last reviewtest.Review
+	for i := range 200 {
+		last = reviews.Submit(8, twoComments(fmt.Sprintf("stranger%d", i)))
+	}
+	before := len(h.forge.Requests())
+	h.inputs["command"] = "gate"
+	h.reviewed(reviews, last).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	if n := len(h.forge.Requests()) - before; n > 2 {
+		t.Errorf("the gate asked GitHub %d times", n)
+	}
+	h.inputs["command"] = ""
+	before = len(h.forge.Requests())
+	h.comment("ada", "/pause for today").end(anyCode)
+	if n := len(h.forge.Requests()) - before; n > 100 {
+		t.Errorf("a job asked GitHub %d times", n)
+	}
+	if got := h.calls(); got != calls || len(h.record().RollbackHistory) != 0 {
+		t.Errorf("the agent was called for %s", got)
+	}
+	// Among them somebody with the right is heard.
+	h.write("home/build-revise", "echo better >\"$REPRISE_DIR/code.txt\"\n")
+	h.write("home/build-review", verdictOf(finding("R1", "blocker", "fixed", "")+","+finding("R2", "blocker", "fixed", "")))
+	h.reviewed(reviews, reviews.Submit(8, twoComments("ada"))).end(exit.Done).wants("status", "completed")
+	if got := reviews.Asked(8); !slices.Equal(got, []string{"ada"}) {
+		t.Errorf("for another review were asked %q", got)
+	}
+}
+
+// Programs that may are heard, but not more than twice in a row.
+func TestTwoReviewsByPrograms(t *testing.T) {
+	h, reviews := newReviewed(t, twoSteps)
+	h.inputs["allowed-bots"] = "lint[bot]"
+	h.write("home/build-revise", "date +%N >\"$REPRISE_DIR/code.txt\"\n")
+	for i, want := range []int{1, 2, 2, 3} {
+		if i == 3 {
+			h.comment("ada", "/rollback build go on").end(exit.Done)
+			want++
+		}
+		v := reviews.Submit(8, reviewtest.Review{Author: "lint[bot]", State: "CHANGES_REQUESTED", Body: "Not clean."})
+		h.reviewed(reviews, v).end(anyCode)
+		if got := len(h.record().RollbackHistory); got != want {
+			t.Errorf("after review %d the run was taken back %d times, want %d", i+1, got, want)
+		}
+	}
+	if got := h.record().Reviews[2]; !strings.Contains(string(got.Refused), "bots_in_a_row") || !got.Answered {
+		t.Errorf("the third review is %+v", got)
+	}
+	if all := h.forge.Comments(hubRepo, 8); len(all) != 0 || len(reviews.Asked(8)) != 0 {
+		t.Errorf("programs were answered: %+v, %q", all, reviews.Asked(8))
+	}
+}
