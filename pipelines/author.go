@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/pipelines/retry"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // author is a pipeline as its author wrote it: what is left out is nil or
@@ -106,6 +107,8 @@ type authorStep struct {
 	Network            *Network
 	Access             Access // of a review
 	Models             []string
+	Tools              *tools.Choice
+	Effort             string
 }
 
 // newAuthor reads a pipeline from its nodes. Values that break the schema are
@@ -285,8 +288,8 @@ func (a *author) phase(i int, ph authorPhase) Phase {
 	inherited := ph.authorStep
 	inherited.Prompt = "" // a template for execute says nothing to the others
 	out.Revise = a.step(ph.Steps.Revise, inherited, out.Execute.Agent)
-	// A model is one agent's word, and the reviewer is another agent.
-	inherited.Agent, inherited.Model = "", ""
+	// Models and tools are one agent's words, and the reviewer is another agent.
+	inherited.Agent, inherited.Model, inherited.Tools = "", "", nil
 	out.Review = a.step(ph.Steps.Review, inherited, a.reviewer(out.Execute.Agent))
 	if r := &out.Review; r.Agent == out.Execute.Agent && r.Model == out.Execute.Model && cmp.Or(ph.Steps.Review.Model, ph.Steps.Review.Tier) == "" {
 		r.Model = cmp.Or(a.Agents[r.Agent].Other(r.Tier), r.Model) // it sees other mistakes
@@ -327,6 +330,8 @@ func (a *author) step(s, phase authorStep, agent string) Step {
 		Idle:    cmp.Or(s.Idle, phase.Idle, a.Defaults.Idle, Duration(5*time.Minute)),
 		Turns:   cmp.Or(s.Turns, phase.Turns),
 		Prompt:  cmp.Or(s.Prompt, phase.Prompt),
+		Tools:   value(cmp.Or(s.Tools, phase.Tools), tools.Choice{}),
+		Effort:  cmp.Or(s.Effort, phase.Effort),
 	}
 	model := phase.Model
 	if s.Agent != "" && s.Agent != phase.Agent {

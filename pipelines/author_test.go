@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // resolve evaluates a pipeline that has no mistakes.
@@ -173,6 +174,27 @@ sandbox: {sockets: true, file: "2GB", disk: "500MB"}
 		},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a phase says of effort holds for all steps, and what it says of tools for the steps of
+// the agent that writes, where the step says nothing itself.
+func TestStepsChooseToolsAndEffort(t *testing.T) {
+	p := resolve(t, `
+agents: {writer: {use: "claude", effort: "low"}, reviewer: {use: "codex"}}
+phases: [{name: "a", goal: "x", effort: "max", tools: deny: ["Bash"], steps: {revise: {effort: "high", tools: allow: ["Read", "Edit"]}}}]
+`)
+	type given struct {
+		Effort string
+		Tools  tools.Choice
+	}
+	var got []given
+	for _, s := range []Step{p.Phases[0].Execute, p.Phases[0].Review, p.Phases[0].Revise} {
+		got = append(got, given{s.Effort, s.Tools})
+	}
+	want := []given{{"max", tools.Choice{Deny: []string{"Bash"}}}, {"max", tools.Choice{}}, {"high", tools.Choice{Allow: []string{"Read", "Edit"}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

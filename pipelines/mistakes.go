@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -210,10 +211,27 @@ func (c *mistakes) phase(n *node, p *authorPhase, a *author, seen map[string]str
 	c.agent(n, a, p.Agent, "agent")
 	c.hosts(n, p.Network, "network")
 	c.twice(n, p.Models, "models")
+	writer := cmp.Or(p.Steps.Execute.Agent, p.Agent, a.writer())
+	c.equipped(n, a, writer, p.authorStep)
+	c.equipped(n, a, writer, p.Steps.Execute, "steps", "execute")
+	c.equipped(n, a, cmp.Or(p.Steps.Review.Agent, a.reviewer(writer)), p.Steps.Review, "steps", "review")
+	c.equipped(n, a, cmp.Or(p.Steps.Revise.Agent, p.Agent, writer), p.Steps.Revise, "steps", "revise")
 	for name, step := range map[string]authorStep{"execute": p.Steps.Execute, "review": p.Steps.Review, "revise": p.Steps.Revise} {
 		c.agent(n, a, step.Agent, "steps", name, "agent")
 		c.hosts(n, step.Network, "steps", name, "network")
 		c.twice(n, step.Models, "steps", name, "models")
+	}
+}
+
+// equipped checks the tools and the effort that a phase or a step names for the agent of
+// that name.
+func (c *mistakes) equipped(n *node, a *author, name string, s authorStep, keys ...any) {
+	agent, known := a.Agents[name]
+	if !known {
+		return
+	}
+	for _, wrong := range tools.WrongFor(tools.Agent{Use: agent.Use, Set: agent.Set}, value(s.Tools, tools.Choice{}), s.Effort) {
+		c.add(n, append(slices.Clone(keys), wrong.Keys...), "%s", wrong.Why)
 	}
 }
 

@@ -215,7 +215,9 @@ type Step struct {
 	Access  Access   `json:"access,omitempty"` // of a review; empty: read
 	// Models may be asked besides those that the pipeline names for the agent, and no
 	// others; nil: also any that are known to be no dearer.
-	Models []string `json:"models,omitzero"`
+	Models []string     `json:"models,omitzero"`
+	Tools  tools.Choice `json:"tools,omitzero"`   // among those that the agent has
+	Effort string       `json:"effort,omitempty"` // in place of the agent's; empty: that one
 }
 
 // Check is a command that reprise runs itself to judge a phase.

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,7 +72,8 @@ func (a claude) prepare(c *Call) (string, error) {
 	option("--resume", t.Session, t.Session != "" && t.Resume)
 	option("--session-id", t.Session, t.Session != "" && !t.Resume)
 	option("--json-schema", string(t.Schema), t.Schema != nil)
-	option("--effort", a.agent.Effort, a.agent.Effort != "")
+	effort := cmp.Or(t.Effort, a.agent.Effort)
+	option("--effort", effort, effort != "")
 	args = append(args, a.agent.Args...)
 	if err := uuid.Validate(t.Session); t.Session != "" && err != nil {
 		return "", fmt.Errorf("session %q: Claude Code takes only a UUID: %w", t.Session, err)
@@ -128,7 +130,7 @@ func claudeTools(a pipelines.Access) []string {
 // else is refused. Reading within the work tree needs no rule.
 func (a claude) claudeChoice(c *Call) []string {
 	t := c.Task
-	own, some, deny := a.agent.Tools.Own(claudeTools(t.Access))
+	own, some, deny := a.agent.Tools.And(t.Tools).Own(claudeTools(t.Access))
 	allow := []string{}
 	switch {
 	case t.Access.Runs():

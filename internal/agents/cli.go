@@ -68,7 +68,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	defer func() { leave(full) }()
 	asks := wayOf(c, call)
 	if t.Access != pipelines.AccessNone {
-		if call.servers, asks.Tools, err = c.outfit(t.Dir).prepare(temp); err != nil {
+		if call.servers, asks.Tools, err = c.outfit(t.Dir).within(t.Tools).prepare(temp); err != nil {
 			return engine.Result{}, err
 		}
 	}

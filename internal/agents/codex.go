@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -59,8 +60,11 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	if url := process.Lookup(c.Env, "OPENAI_BASE_URL"); url != "" { // the program itself ignores the variable
 		settings = append(settings, "openai_base_url="+tomlString(url))
 	}
-	if a.agent.Effort != "" {
-		settings = append(settings, "model_reasoning_effort="+tomlString(a.agent.Effort))
+	if effort := cmp.Or(t.Effort, a.agent.Effort); effort != "" {
+		if effort == "max" { // said for a phase, and not for Codex
+			effort = "xhigh"
+		}
+		settings = append(settings, "model_reasoning_effort="+tomlString(effort))
 	}
 	if key := c.servers.key(); key != "" {
 		c.Env = process.SetVar(c.Env, serverKey, key)

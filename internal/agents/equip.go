@@ -24,6 +24,12 @@ type outfit struct {
 	find   func(program string) (path string, err error)
 }
 
+// within leaves out what a further choice among the tools leaves out.
+func (o outfit) within(c tools.Choice) outfit {
+	o.set.Tools = o.set.Tools.And(c)
+	return o
+}
+
 // lacks says what keeps a server from being started or asked: an error of class Missing,
 // or nil.
 func (o outfit) lacks() error {

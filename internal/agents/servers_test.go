@@ -157,6 +157,30 @@ func TestCodexIsToldOfServers(t *testing.T) {
 	}
 }
 
+// What a step says of effort and tools is in the arguments of its call, in place of the
+// agent's effort, and never with more tools than the agent has.
+func TestStepsEquipTheirAgents(t *testing.T) {
+	for use, want := range map[string]struct{ has, lacks []string }{
+		"claude": {[]string{"--effort max", "--tools Read --settings", `"allow":["Read","mcp__own"],"deny":["mcp__own__forget"]`}, []string{"mcp__web", "--effort high"}},
+		"codex":  {[]string{`model_reasoning_effort="xhigh"`, "mcp_servers.own.command"}, []string{"mcp_servers.web", `"high"`}},
+	} {
+		b := newBench(t)
+		b.task.Effort, b.task.Tools = "max", tools.Choice{Allow: []string{"Read", "Write", "own"}, Deny: []string{"Write"}}
+		c, _, err := b.equippedCall(use, pipelines.AccessRun)
+		args := strings.Join(b.shown(c.Argv, c), " ")
+		for _, text := range want.has {
+			if err != nil || !strings.Contains(args, text) {
+				t.Errorf("%s: error %v, arguments %s, want %s", use, err, args, text)
+			}
+		}
+		for _, text := range want.lacks {
+			if strings.Contains(args, text) {
+				t.Errorf("%s: arguments %s, want no %s", use, args, text)
+			}
+		}
+	}
+}
+
 // An agent without tools has no servers either.
 func TestNoServersWithoutAccess(t *testing.T) {
 	b := newBench(t)

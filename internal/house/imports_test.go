@@ -229,6 +229,7 @@ var rooms = map[string][]string{
 		"pipelines",
 		"pipelines/protection",
 		"pipelines/skipping",
+		"pipelines/tools",
 		"prompts",
 		"phases/reply",
 		"internal/placing",

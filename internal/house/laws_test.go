@@ -50,7 +50,7 @@ var (
 	largeRooms = map[string]int{
 		"internal/git":               6279,
 		"internal/github/githubtest": 3300,
-		"pipelines":                  3899,
+		"pipelines":                  3923,
 	}
 	wideTypes = map[string]int{
 		"internal/benchmark bench":              14,

@@ -146,7 +146,11 @@ func (w settings) whoDoes(plan *pipelines.Pipeline, s pipelines.Step) string {
 	if s.Models != nil {
 		models = w.Tell.Models + ": " + cell(cmp.Or(strings.Join(s.Models, ", "), w.Tell.Nobody), 200)
 	}
-	return text.Join(" · ", text.Join(" ", cell(s.Agent, 60), use), cell(s.Model, 60), models, network)
+	effort := ""
+	if s.Effort != "" {
+		effort = cell("effort: "+s.Effort, 60)
+	}
+	return text.Join(" · ", text.Join(" ", cell(s.Agent, 60), use), cell(s.Model, 60), effort, cell(strings.Join(s.Tools.Shown(), ", "), 300), models, network)
 }
 
 // rights say which role each command needs.

@@ -270,7 +270,7 @@ func stepText(plan *pipelines.Pipeline, s pipelines.Step) string {
 		who += " (" + with + ")"
 	}
 	return text.Join(", ", who, text.Prefixed("at most ", span(s.Timeout)), text.Prefixed("quiet at most ", span(s.Idle)), turns,
-		text.Prefixed("prompt ", s.Prompt), networkText(s.Network), modelsText(s.Models))
+		text.Prefixed("prompt ", s.Prompt), networkText(s.Network), modelsText(s.Models), text.Flat(strings.Join(s.Tools.Shown(), ", ")), text.Prefixed("effort: ", s.Effort))
 }
 
 // modelsText says which models may be asked besides those that are named.

@@ -44,6 +44,7 @@ func widerThan(plan, trusted *pipelines.Pipeline) []string {
 			out = append(out, "an agent has more tools, by the choice "+said(choice))
 		}
 	}
+	out = append(out, chosen(plan, trusted)...)
 	for _, pattern := range trusted.Protect {
 		if !slices.Contains(plan.Protect, pattern) {
 			out = append(out, fmt.Sprintf("it does not protect %.100q", pattern))
@@ -68,6 +69,25 @@ func widerThan(plan, trusted *pipelines.Pipeline) []string {
 	} {
 		if has, most := limit.of(plan), limit.of(trusted); most > 0 && (has <= 0 || has > most) {
 			out = append(out, "its budget for "+limit.name+" is larger, or there is none")
+		}
+	}
+	return out
+}
+
+// chosen says which steps leave an agent more tools than in a trusted pipeline.
+func chosen(plan, trusted *pipelines.Pipeline) (out []string) {
+	for _, ph := range slices.Concat(plan.Phases, plan.Spare) {
+		same := trusted.Phase(ph.Name)
+		if same == nil {
+			continue
+		}
+		for _, step := range []struct {
+			name        string
+			mine, other pipelines.Step
+		}{{"execute", ph.Execute, same.Execute}, {"review", ph.Review, same.Review}, {"revise", ph.Revise, same.Revise}} {
+			if !step.mine.Tools.Within(step.other.Tools) {
+				out = append(out, fmt.Sprintf("%s of phase %.100q has more tools, by the choice %s", step.name, ph.Name, said(step.mine.Tools)))
+			}
 		}
 	}
 	return out

@@ -120,6 +120,22 @@ func TestWiderByTools(t *testing.T) {
 	}
 }
 
+// A step that no longer leaves tools out is wider.
+func TestWiderByToolsOfSteps(t *testing.T) {
+	with := func(c tools.Choice) *pipelines.Pipeline {
+		p := usual()
+		p.Phases[0].Revise.Tools = c
+		return p
+	}
+	trusted := []*pipelines.Pipeline{with(tools.Choice{Deny: []string{"Bash"}})}
+	if got := Wider(with(tools.Choice{Deny: []string{"Bash", "Write"}}), trusted); got != nil {
+		t.Errorf("fewer tools are wider: %v", got)
+	}
+	if got := Wider(with(tools.Choice{}), trusted); len(got) != 1 || !strings.Contains(got[0], "revise of phase") || !strings.Contains(got[0], "has more tools") {
+		t.Errorf("it is %q, want the step that has more tools", got)
+	}
+}
+
 // Of two pipelines that can be trusted, one has to allow all of it: what each allows alone
 // was never allowed together.
 func TestWiderThanEach(t *testing.T) {

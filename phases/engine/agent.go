@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/tools"
 )
 
 // Agent carries out one task. Run returns when the agent and every process it
@@ -31,17 +32,15 @@ type Task struct {
 	Gates   []string      `json:"gates"`
 	// Part is the task of the phase that the call is about, of one that is done in
 	// parts.
-	Part     *metadata.Task   `json:"part,omitempty"`
-	Language string           `json:"language"`
-	Prompt   string           `json:"prompt"`
-	Dir      string           `json:"dir"`              // absolute path of the work tree
-	Artifact string           `json:"artifact"`         // absolute path of the file to write, or for a review to judge
-	Images   []string         `json:"images,omitempty"` // absolute paths of the images that the prompt names, to be read
-	Access   pipelines.Access `json:"access"`
-	// Network is what the program may reach of the network.
-	Network pipelines.Network `json:"network"`
-	// Schema is the JSON Schema of the structured answer; nil asks for none.
-	Schema json.RawMessage `json:"schema,omitempty"`
+	Part     *metadata.Task    `json:"part,omitempty"`
+	Language string            `json:"language"`
+	Prompt   string            `json:"prompt"`
+	Dir      string            `json:"dir"`              // absolute path of the work tree
+	Artifact string            `json:"artifact"`         // absolute path of the file to write, or for a review to judge
+	Images   []string          `json:"images,omitempty"` // absolute paths of the images that the prompt names, to be read
+	Access   pipelines.Access  `json:"access"`
+	Network  pipelines.Network `json:"network"`          // what the program may reach of the network
+	Schema   json.RawMessage   `json:"schema,omitempty"` // the JSON Schema of the structured answer; nil asks for none
 
 	Session string `json:"session,omitempty"` // id of the session to start, or to go on with
 	Resume  bool   `json:"resume,omitempty"`  // go on with Session
@@ -52,11 +51,12 @@ type Task struct {
 	Models    []string      `json:"models,omitzero"`
 	Turns     int           `json:"turns,omitempty"`      // limit; 0 means none
 	BudgetUSD float64       `json:"budget_usd,omitempty"` // limit; 0 means none
+	Tools     tools.Choice  `json:"-"`                    // among those that the agent has; for agents that take it, as is Effort
+	Effort    string        `json:"-"`                    // empty: that of the agent
 	Timeout   time.Duration `json:"timeout"`              // of the whole call, in nanoseconds
 	Idle      time.Duration `json:"idle"`                 // without any output, in nanoseconds
 
-	// Notify, if not nil, is told what the agent is doing, from one goroutine.
-	Notify func(Activity) `json:"-"`
+	Notify func(Activity) `json:"-"` // if not nil, it is told what the agent is doing, from one goroutine
 }
 
 // Diagnose is the step of a task that looks at a whole run, see

@@ -177,7 +177,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
 		Access: boundary.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(e.Plan, run), Session: q.session, Resume: q.session != "",
-		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network,
+		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	if !t.Resume {

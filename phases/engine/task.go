@@ -33,7 +33,7 @@ func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) 
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: boundary.AccessOf(e.Plan, d),
 		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: e.remaining(run), Network: s.Network, Part: split.TaskOf(&run, rec),
+		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: e.remaining(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	_, t.Images = e.see(ctx)

@@ -49,6 +49,45 @@ func (c Choice) Within(other Choice) bool {
 	return len(c.Allow) > 0 && !slices.ContainsFunc(c.Allow, func(name string) bool { return !slices.Contains(other.Allow, name) })
 }
 
+// nothing is an entry that names no tool: all that is allowed where two choices have no
+// tool in common.
+const nothing = ""
+
+// And is what both choices leave: of a tool and some uses of it, such as Bash and
+// Bash(go test:*), those uses.
+func (c Choice) And(other Choice) Choice {
+	out := Choice{Deny: slices.Concat(c.Deny, other.Deny)}
+	switch {
+	case len(c.Allow) == 0:
+		out.Allow = other.Allow
+		return out
+	case len(other.Allow) == 0:
+		out.Allow = c.Allow
+		return out
+	}
+	for _, e := range c.Allow {
+		if covered(e, other.Allow) {
+			out.Allow = append(out.Allow, e)
+		}
+	}
+	for _, e := range other.Allow {
+		if covered(e, c.Allow) && !slices.Contains(out.Allow, e) {
+			out.Allow = append(out.Allow, e)
+		}
+	}
+	if out.Allow == nil {
+		out.Allow = []string{nothing}
+	}
+	return out
+}
+
+// covered reports whether a list has an entry, or the whole tool or server that it is of.
+func covered(entry string, list []string) bool {
+	return slices.ContainsFunc(list, func(e string) bool {
+		return e == entry || strings.HasPrefix(entry, e+"(") || strings.HasPrefix(entry, e+".")
+	})
+}
+
 // variable is the end of a text that stands for the value of a variable.
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^| )env:([A-Za-z_][A-Za-z0-9_]*)$`) })
 
@@ -164,9 +203,19 @@ func (s Set) Shown() (out []string) {
 		add("mcp."+name, append([]string{server.Command + at}, server.Args...)...)
 	}
 	add("env", s.Variables()...)
-	add("tools.allow", s.Tools.Allow...)
-	add("tools.deny", s.Tools.Deny...)
+	out = append(out, s.Tools.Shown()...)
 	add("effort", s.Effort)
 	add("args", s.Args...)
+	return out
+}
+
+// Shown says a choice as a pipeline does, each as "field: value".
+func (c Choice) Shown() (out []string) {
+	for field, names := range map[string][]string{"tools.allow": c.Allow, "tools.deny": c.Deny} {
+		if len(names) > 0 {
+			out = append(out, field+": "+strings.Join(names, " "))
+		}
+	}
+	slices.Sort(out)
 	return out
 }

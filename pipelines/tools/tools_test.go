@@ -7,6 +7,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Two choices leave what both of them leave, and never more.
+func TestAnd(t *testing.T) {
+	for _, tt := range []struct{ name, one, other, want string }{
+		{"neither says anything", `{}`, `{}`, `{}`},
+		{"one allows", `{"tools":{"allow":["Read"]}}`, `{}`, `{"tools":{"allow":["Read"]}}`},
+		{"what is denied adds up", `{"tools":{"deny":["Bash"]}}`, `{"tools":{"deny":["db"]}}`, `{"tools":{"deny":["Bash","db"]}}`},
+		{"the narrower use counts, on both sides", `{"tools":{"allow":["Bash(go test:*)","db"]}}`, `{"tools":{"allow":["Bash","db.read","Write"]}}`, `{"tools":{"allow":["Bash(go test:*)","db.read"]}}`},
+		{"nothing in common is nothing at all", `{"tools":{"allow":["Read"]}}`, `{"tools":{"allow":["Bash"]}}`, `{"tools":{"allow":[""]}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			one, other, want := given(t, tt.one).Tools, given(t, tt.other).Tools, given(t, tt.want).Tools
+			if diff := cmp.Diff(want, one.And(other)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	all := []string{"Read", "Bash"}
+	if left, _, _ := given(t, `{"tools":{"allow":["Read"]}}`).Tools.And(Choice{Allow: []string{"Bash"}}).Own(all); len(left) > 0 {
+		t.Errorf("%v is left of two choices that have nothing in common", left)
+	}
+}
+
 // given is what an agent may be given, as a pipeline says it.
 func given(t *testing.T, text string) (s Set) {
 	t.Helper()

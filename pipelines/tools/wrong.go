@@ -51,13 +51,30 @@ func Wrong(a Agent) []Mistake {
 	for _, name := range slices.Sorted(maps.Keys(a.MCP)) {
 		w.server(name, a.MCP[name])
 	}
-	w.choice(a.Tools.Allow, "allow")
-	w.choice(a.Tools.Deny, "deny")
-	if a.Use == "codex" && a.Effort == "max" {
-		w.add(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
-	}
+	w.chosen(a.Tools, a.Effort)
 	w.args()
 	return w.found
+}
+
+// WrongFor says what is wrong with the tools and the effort that a phase or a step names
+// for an agent.
+func WrongFor(a Agent, c Choice, effort string) []Mistake {
+	w := &wrong{agent: Agent{Use: a.Use, Set: Set{MCP: a.MCP}}}
+	if slices.Contains(programs(), a.Use) {
+		w.chosen(c, effort)
+		return w.found
+	}
+	w.agent.Set = Set{Tools: c, Effort: effort}
+	w.unknown()
+	return w.found
+}
+
+func (w *wrong) chosen(c Choice, effort string) {
+	w.choice(c.Allow, "allow")
+	w.choice(c.Deny, "deny")
+	if w.agent.Use == "codex" && effort == "max" {
+		w.add(`got "max", which codex does not have; its highest is "xhigh"`, "effort")
+	}
 }
 
 type wrong struct {
