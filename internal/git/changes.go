@@ -17,6 +17,9 @@ import (
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
 func (t *tree) changes(ctx context.Context) ([]Change, error) {
+	if err := t.inPlace(); err != nil {
+		return nil, err
+	}
 	t.unlock()
 	if t.dirty {
 		if err := t.syncIndex(ctx); err != nil {

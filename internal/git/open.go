@@ -81,6 +81,9 @@ func (r *Repo) open(ctx context.Context) error {
 	}
 	r.root = root
 	r.unlockRun()
+	if err := r.straighten(); err != nil {
+		return err
+	}
 	if err := r.prepare(); err != nil {
 		return fmt.Errorf("prepare %s: %w", r.opt.Root, err)
 	}
@@ -88,7 +91,7 @@ func (r *Repo) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.top = top
+	r.top, r.was = top, r.places()
 	if err := r.findTip(ctx); err != nil {
 		return err
 	}

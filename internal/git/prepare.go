@@ -19,6 +19,9 @@ import (
 // instructions by those of the base, until the next call of Changes. The state
 // folder is left alone. It returns what was removed.
 func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
+	if err := r.inPlace(); err != nil {
+		return nil, err
+	}
 	r.unlock()
 	if err := (aside{r.tree}).putBack(); err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ var rooms = map[string][]string{
 	},
 	"phases/dependency": {"metadata", "phases"},
 	"phases/message":    {"metadata", "phases", "phases/texts", "prompts"},
-	"phases/others":     {},
+	"phases/others":     {"internal/text", "metadata"},
 	"phases/notes":      {"metadata", "phases/texts"},
 	"phases/request":    {"metadata", "phases/notes", "pipelines"},
 	"phases/scope":      {"metadata", "pipelines"},

@@ -14,7 +14,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/daily"
@@ -22,13 +21,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/scope"
 )
 
-// The most that agents are told of other runs.
-const (
-	mostOthers     = 8  // runs
-	mostOtherTasks = 8  // of one run
-	mostOtherFiles = 20 // of one run
-	mostOtherText  = 120
-)
+// mostOthers is of how many other runs agents are told.
+const mostOthers = 8
 
 // openRuns are the other open runs of the repository: by their branches here and on
 // origin.
@@ -71,7 +65,7 @@ func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, err
 	var out []others.Run
 	for _, o := range all {
 		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
-		out = append(out, otherOf(o.run, files, own))
+		out = append(out, others.Of(o.run, files, own))
 		n.tellPeople(out[len(out)-1])
 	}
 	return out, nil
@@ -136,25 +130,6 @@ func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string)
 	}
 	names, _ := scope.Changed(change.Text)
 	return names
-}
-
-// otherOf says of another run what agents are told.
-func otherOf(run metadata.Run, files, own []string) others.Run {
-	short := func(s string) string { return text.Cut(text.Flat(s), mostOtherText) }
-	o := others.Run{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
-	for _, t := range run.Tasks[:min(len(run.Tasks), mostOtherTasks)] {
-		o.Tasks = append(o.Tasks, short(t.Title))
-	}
-	slices.Sort(files)
-	for _, f := range slices.Compact(files) {
-		if len(o.Files) < mostOtherFiles {
-			o.Files = append(o.Files, short(f))
-		}
-		if slices.Contains(own, f) && len(o.Shared) < mostOtherFiles {
-			o.Shared = append(o.Shared, short(f))
-		}
-	}
-	return o
 }
 
 // spender knows what the other runs of the repository have spent today: by their branches

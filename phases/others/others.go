@@ -3,7 +3,11 @@ package others
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // Run is another run of the same repository that is open. Its texts are of others, on
@@ -15,6 +19,33 @@ type Run struct {
 	Tasks     []string // titles of what it has found to do
 	Files     []string // that it has changed, or says that it will
 	Shared    []string // those of them that this run changes, too, or says that it will
+}
+
+// The most that agents are told of another run.
+const (
+	mostTasks = 8
+	mostFiles = 20
+	mostText  = 120
+)
+
+// Of says of another run what agents are told. Files are those that it has changed, or says that
+// it will, and own are those of the run whose agents are told.
+func Of(run metadata.Run, files, own []string) Run {
+	short := func(s string) string { return text.Cut(text.Flat(s), mostText) }
+	o := Run{ID: short(run.IssueNumber), Title: short(run.IssueTitle), Status: string(run.Status), Phase: run.CurrentPhase}
+	for _, t := range run.Tasks[:min(len(run.Tasks), mostTasks)] {
+		o.Tasks = append(o.Tasks, short(t.Title))
+	}
+	slices.Sort(files)
+	for _, f := range slices.Compact(files) {
+		if len(o.Files) < mostFiles {
+			o.Files = append(o.Files, short(f))
+		}
+		if slices.Contains(own, f) && len(o.Shared) < mostFiles {
+			o.Shared = append(o.Shared, short(f))
+		}
+	}
+	return o
 }
 
 // String says it in some lines, for an agent.

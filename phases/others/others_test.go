@@ -1,4 +1,4 @@
-package workspace
+package others
 
 import (
 	"fmt"
@@ -8,24 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/others"
 )
 
-// TestOtherOf tells of another run no more than an agent can use, and nothing that a
+// TestOf tells of another run no more than an agent can use, and nothing that a
 // terminal obeys.
-func TestOtherOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	run := metadata.Run{IssueNumber: "8", IssueTitle: "One\ntwo \x1b" + strings.Repeat("x", 500), Status: metadata.Waiting, CurrentPhase: "design"}
 	var files []string
 	for i := range 50 {
 		run.Tasks = append(run.Tasks, metadata.Task{Title: fmt.Sprint("task ", i)})
 		files = append(files, fmt.Sprintf("f%02d.go", i), fmt.Sprintf("f%02d.go", i))
 	}
-	got := otherOf(run, files, []string{"f49.go", "g.go"})
-	if len(got.Tasks) != mostOtherTasks || len(got.Files) != mostOtherFiles || got.Files[1] != "f01.go" || len(got.Title) > 2*mostOtherText || strings.ContainsAny(got.Title, "\n\x1b") {
+	got := Of(run, files, []string{"f49.go", "g.go"})
+	if len(got.Tasks) != mostTasks || len(got.Files) != mostFiles || got.Files[1] != "f01.go" || len(got.Title) > 2*mostText || strings.ContainsAny(got.Title, "\n\x1b") {
 		t.Errorf("got %+v", got)
 	}
 	got.Title, got.Tasks, got.Files = "", nil, nil
-	if diff := cmp.Diff(others.Run{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got); diff != "" {
+	if diff := cmp.Diff(Run{ID: "8", Status: "waiting", Phase: "design", Shared: []string{"f49.go"}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
