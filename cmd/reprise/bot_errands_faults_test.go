@@ -160,7 +160,7 @@ func inRepo(method, path string) string { return method + " /repos/{owner}/{repo
 // Whatever route goes wrong while something is asked of a run, once or as long as the job
 // lasts, it is done once, or the job says why not, and starting again brings it to its end.
 // There is no route that none of this calls.
-func TestErrandsGoWrong(t *testing.T) { errandsGoWrong(t, someTroubles(), 97) }
+func TestErrandsGoWrong(t *testing.T) { errandsGoWrong(t, someTroubles(), 194) }
 
 // errandsGoWrong has the routes of all errands go wrong: each in each way, or at every so
 // manyth of all pairs.
