@@ -17,7 +17,7 @@ import (
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
 func (t *tree) changes(ctx context.Context) ([]Change, error) {
-	if err := t.inPlace(); err != nil {
+	if err := t.standing.Still(); err != nil {
 		return nil, err
 	}
 	t.unlock()

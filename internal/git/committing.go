@@ -205,7 +205,7 @@ func (r *Repo) EachStaged(ctx context.Context, s *Stage, f func(Staged) error) e
 // MoveTo makes the work tree equal to a commit, which is the tip from then on. What is
 // not committed is lost, but for files that are ignored.
 func (r *Repo) MoveTo(ctx context.Context, commit string) error {
-	if err := r.inPlace(); err != nil {
+	if err := r.standing.Still(); err != nil {
 		return err
 	}
 	r.tip, r.isNew = commit, false

@@ -81,17 +81,14 @@ func (r *Repo) open(ctx context.Context) error {
 	}
 	r.root = root
 	r.unlockRun()
-	if err := r.straighten(); err != nil {
-		return err
-	}
-	if err := r.prepare(); err != nil {
+	if err := errors.Join(folders.Straighten(r.treePath), r.prepare()); err != nil {
 		return fmt.Errorf("prepare %s: %w", r.opt.Root, err)
 	}
 	top, err := os.OpenRoot(r.treePath)
 	if err != nil {
 		return err
 	}
-	r.top, r.was = top, r.places()
+	r.top, r.standing = top, folders.Stands(r.opt.Root, r.treePath)
 	if err := r.findTip(ctx); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // instructions by those of the base, until the next call of Changes. The state
 // folder is left alone. It returns what was removed.
 func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
-	if err := r.inPlace(); err != nil {
+	if err := r.standing.Still(); err != nil {
 		return nil, err
 	}
 	r.unlock()

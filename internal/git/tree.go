@@ -16,47 +16,12 @@ import (
 // tree is the run's work tree.
 type tree struct {
 	*index
-	top *os.Root       // of the tree
-	was [2]os.FileInfo // the run's folder and the tree, as they were opened
+	top      *os.Root         // of the tree
+	standing folders.Standing // the run's folder and the tree, as they were opened
 }
 
 // Tree returns the absolute path of the work tree.
 func (t *tree) Tree() string { return t.treePath }
-
-// straighten removes what stands in the place of the work tree and is no folder: a program
-// that was not kept to its tree can leave a link there, and what that leads to is not ours.
-func (t *tree) straighten() error {
-	if info, err := t.root.Lstat("tree"); err != nil || info.IsDir() {
-		return nil // it is made, if it is not there
-	}
-	return t.root.Remove("tree")
-}
-
-// inPlace says that something else stands where the run's folder or its work tree was when
-// it was opened.
-func (t *tree) inPlace() error {
-	for i, now := range t.places() {
-		if now != nil && !os.SameFile(now, t.was[i]) { // what is gone is told as removed
-			return replaced([]string{t.opt.Root, t.treePath}[i])
-		}
-	}
-	return nil
-}
-
-// places are the run's folder and the tree as they are now; nil if one is not there.
-func (t *tree) places() (now [2]os.FileInfo) {
-	if root, err := os.Stat(t.opt.Root); err == nil {
-		now[0] = root
-	}
-	if top, err := os.Lstat(t.treePath); err == nil {
-		now[1] = top
-	}
-	return now
-}
-
-func replaced(dir string) error {
-	return fmt.Errorf("a program has put something else in the place of %s: nothing of it is taken; start again, which makes that folder anew", dir)
-}
 
 // look says what is at a path now. A folder counts only if it is a repository
 // of its own; a path beyond a symbolic link is not there.

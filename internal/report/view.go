@@ -65,16 +65,16 @@ func newView(f Facts) view {
 
 // where says at which phase and step the run is.
 func whereOf(w words, plan *pipelines.Pipeline, run metadata.Run, rows []progress.Row) string {
-	of := progress.PhasesIn(rows)
+	total := progress.PhasesIn(rows)
 	d := progress.Doing(plan, run)
 	at := progress.RowOf(rows, d.Phase)
 	switch {
 	case at.Number == 0 || run.Status == metadata.Completed:
-		return w.Shown("phases", "n", progress.Completed(rows), "m", of)
+		return w.Shown("phases", "n", progress.Completed(rows), "m", total)
 	case d.Do == "": // it stopped between steps
-		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", of)
+		return w.Shown("place", "phase", text.Flat(at.Title), "n", at.Number, "m", total)
 	default:
-		return w.Headline(at.Number, of, text.Flat(at.Title), string(d.Do))
+		return w.Headline(at.Number, total, text.Flat(at.Title), string(d.Do))
 	}
 }
 

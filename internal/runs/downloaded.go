@@ -52,9 +52,9 @@ func addDownloaded(all map[int][]transcript.Entry, run metadata.Run, folder stri
 	}
 	read, found := 0, false
 	for _, k := range slices.Backward(kept) {
-		n, of := numberOf(k, run.Attempts)
-		found = found || of
-		if _, twice := all[n]; !of || twice || read > mostOfTalk {
+		n, known := numberOf(k, run.Attempts)
+		found = found || known
+		if _, twice := all[n]; !known || twice || read > mostOfTalk {
 			continue
 		}
 		if all[n], err = transcript.ReadAll(k.Dir, k.Attempt); err != nil {
@@ -82,7 +82,7 @@ func numbered(kept []transcript.Kept, attempts []metadata.Attempt) []saved {
 
 // numberOf gives the number of the attempt whose transcript it is, and whether there is one;
 // otherwise the number that the transcript had.
-func numberOf(k transcript.Kept, attempts []metadata.Attempt) (n int, of bool) {
+func numberOf(k transcript.Kept, attempts []metadata.Attempt) (n int, known bool) {
 	for _, a := range attempts {
 		if a.Phase == k.Call.Phase && a.Step == k.Call.Step && during(a, k.At) {
 			return a.N, true

@@ -81,18 +81,19 @@ func (r planReport) agents(plan *pipelines.Pipeline) {
 	r.facts(&given, "  ")
 }
 
-// listItem is how an item of a list, a heading or other marked text begins.
+// listItem matches a line that begins anew: an item of a list, a heading, a quotation, or an
+// empty line.
 var listItem = regexp.MustCompile(`^(\s|[-*+#>|]|\d+[.)] |$)`)
 
 // paragraphs joins the lines of each paragraph, which a terminal breaks anew at its width.
 func (r planReport) paragraphs(body string) string {
-	if r.width == 0 {
+	if r.width == 0 || strings.Contains(body, "```") { // lines of code stay apart
 		return body
 	}
 	var b strings.Builder
 	between := ""
 	for line := range strings.SplitSeq(strings.TrimSpace(body), "\n") {
-		if b.Len() > 0 && (line == "" || listItem.MatchString(line)) {
+		if b.Len() > 0 && listItem.MatchString(line) {
 			between = "\n"
 		}
 		b.WriteString(between + line)

@@ -8,6 +8,9 @@ func TestParagraphsOfGoals(t *testing.T) {
 	if got := (planReport{Report: Report{width: 40}}).paragraphs(goal); got != want {
 		t.Errorf("on a terminal it is\n%q\nand has to be\n%q", got, want)
 	}
+	if got := (planReport{Report: Report{width: 40}}).paragraphs("```\none\ntwo\n```"); got != "```\none\ntwo\n```" {
+		t.Errorf("lines of code are %q", got)
+	}
 	if got := (planReport{}).paragraphs(goal); got != goal {
 		t.Errorf("elsewhere it is %q, and has to stay as it is", got)
 	}

@@ -80,7 +80,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if o.DryRun {
 		o.Aside = filepath.Join(o.Root, "git", "objects")
 	}
-	if err := t.straighten(part); err != nil {
+	if err := folders.Straighten(dir); err != nil {
 		return nil, err
 	}
 	o.Root, o.Base, o.Remote, o.Keep, o.Fit = dir, commit, "", "", nil
@@ -112,8 +112,8 @@ func (t *laneTrees) Remove(part string) error {
 	if l != nil {
 		err = l.repo.Close()
 	}
-	err = errors.Join(err, t.straighten(part))
 	dir := filepath.Join(t.dir, part)
+	err = errors.Join(err, folders.Straighten(dir))
 	entries, _ := os.ReadDir(dir) // there may be none
 	for _, e := range entries {
 		if e.Name() != "homes" && filepath.Ext(e.Name()) != ".patch" {
@@ -121,16 +121,6 @@ func (t *laneTrees) Remove(part string) error {
 		}
 	}
 	return err
-}
-
-// straighten removes a link in the place of the folder of a part. A program that was not kept
-// to its tree can have put it there, and what it leads to is not ours.
-func (t *laneTrees) straighten(part string) error {
-	dir := filepath.Join(t.dir, part)
-	if info, err := os.Lstat(dir); err != nil || info.IsDir() {
-		return nil // it is made, if it is not there
-	}
-	return os.Remove(dir)
 }
 
 // Close lets go of all trees.

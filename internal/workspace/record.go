@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -18,7 +16,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
@@ -171,7 +168,7 @@ func (w *opening) touched(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := w.newestOf(ctx, log)
+	ours, err := trust.Newest(log, w.Run.IssueNumber, func(commit string) ([]byte, error) { return w.Repo.ReadFile(ctx, commit, RecordFile(w.Issue.ID)) })
 	if ours <= 0 || err != nil {
 		return err // 0: the newest commit is one of the run
 	}
@@ -195,29 +192,4 @@ func (w *opening) touched(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// newestOf gives the place of the newest commit of the run in a log; -1 if there is none.
-// Anybody can write its trailer or copy it with a message, so the record must have gone on, too.
-func (w *opening) newestOf(ctx context.Context, log []git.LogEntry) (int, error) {
-	for i, c := range log {
-		if !slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Issue", Value: w.Run.IssueNumber}) {
-			continue
-		}
-		if len(c.Parents) == 0 {
-			return i, nil
-		}
-		now, err := w.Repo.ReadFile(ctx, c.Commit, RecordFile(w.Issue.ID))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		before, err := w.Repo.ReadFile(ctx, c.Parents[0], RecordFile(w.Issue.ID))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, err
-		}
-		if !bytes.Equal(now, before) {
-			return i, nil
-		}
-	}
-	return -1, nil
 }

@@ -51,8 +51,8 @@ type Task struct {
 	Models    []string      `json:"models,omitzero"`
 	Turns     int           `json:"turns,omitempty"`      // limit; 0 means none
 	BudgetUSD float64       `json:"budget_usd,omitempty"` // limit; 0 means none
-	Tools     tools.Choice  `json:"-"`                    // among those that the agent has; for agents that take it, as is Effort
-	Effort    string        `json:"-"`                    // empty: that of the agent
+	Tools     tools.Choice  `json:"-"`                    // leaves out tools that the agent has; agents that cannot choose ignore it
+	Effort    string        `json:"-"`                    // of thinking; empty: as the agent has it
 	Timeout   time.Duration `json:"timeout"`              // of the whole call, in nanoseconds
 	Idle      time.Duration `json:"idle"`                 // without any output, in nanoseconds
 
