@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/google/renameio/v2"
 
@@ -22,8 +23,11 @@ import (
 
 // Facts reads what the page of a run tells.
 func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.Facts, error) {
-	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now(), Transcripts: transcriptsOf(env, r)}
+	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now()}
+	var reading sync.WaitGroup // beside git, which takes as long over the changes of a long run
+	reading.Go(func() { facts.Transcripts = transcriptsOf(env, r) })
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
+	reading.Wait()
 	if errors.Is(err, fs.ErrNotExist) {
 		facts.NoChanges = true
 		return facts, nil
