@@ -117,7 +117,8 @@ func TestTalkOfPartsIsUploaded(t *testing.T) {
 	for _, part := range []string{"build.t1", "build.t2", "build.t3"} {
 		h.task(part, "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("artifacts/"+part)).end(exit.Done)
 	}
-	h.also("join", "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("artifacts/join")).end(exit.Done).wants("status", "completed")
+	h.also("join", "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("artifacts/join"), "REPRISE_EARLIER_RESULTS="+h.path("artifacts")).
+		end(exit.Done).wants("status", "completed")
 	h.also("join", "REPRISE_RESULTS="+h.path("quiet")).end(exit.Done)
 	if _, err := os.Stat(h.path("quiet/report.html")); err == nil {
 		t.Error("a job that uploads nothing has left a page with what was said")
@@ -147,11 +148,28 @@ func TestTalkOfPartsIsUploaded(t *testing.T) {
 		t.Fatalf("report ends with\n%s", l.said.String())
 	}
 	talks := regexp.MustCompile(`(?m)^#\d+ `).FindAllString(all, -1)
-	if data, err := os.ReadFile(page); err != nil || len(talks) < 3 || bytes.Count(data, []byte("Transcript: ")) != len(talks) {
-		t.Errorf("the page has %d transcripts, and has to have %d (%v)", bytes.Count(data, []byte("Transcript: ")), len(talks), err)
+	for _, page := range []string{page, h.path("artifacts/join/report.html")} {
+		if data, err := os.ReadFile(page); err != nil || len(talks) < 3 || bytes.Count(data, []byte("Transcript: ")) != len(talks) {
+			t.Errorf("%s has %d transcripts, and has to have %d (%v)", page, bytes.Count(data, []byte("Transcript: ")), len(talks), err)
+		}
 	}
 	if got := logs("--phase", "build.t2"); strings.Count(got, " build.") != 1 || !strings.Contains(got, " build.t2 execute, ") {
 		t.Errorf("of one part it shows:\n%s", got)
+	}
+}
+
+// A job whose earlier jobs have left nothing that is of use keeps its page all the same.
+func TestPageWithoutEarlierJobs(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	h.write("earlier/reprise-7-task-1/result.json", "{}")
+	h.write("earlier/reprise-7-task-1/transcripts/1.json", "no transcript")
+	j := h.also("join", "INPUT_UPLOAD=true", "REPRISE_RESULTS="+h.path("results"), "REPRISE_EARLIER_RESULTS="+h.path("earlier")).
+		end(exit.Done).wants("status", "completed")
+	if data, err := os.ReadFile(h.path("results/report.html")); err != nil || !bytes.Contains(data, []byte("build.t1")) {
+		t.Errorf("the page: %v", err)
+	}
+	if said := j.said.String(); !strings.Contains(said, "::warning") || !strings.Contains(said, "the page of the run does not have what was said in earlier jobs") {
+		t.Errorf("it says:\n%s", said)
 	}
 }
 

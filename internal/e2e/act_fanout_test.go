@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,9 @@ func TestActionsFanOut(t *testing.T) {
 			h.publish("Have parts done by jobs of their own")
 			if lost {
 				h.workflow("command: join\n", "command: lost\n")
+			} else {
+				h.workflow("command: task\n", "command: task\n          upload: true\n")
+				h.workflow("command: join\n", "command: join\n          upload: true\n")
 			}
 			_, d := h.comment("ann", "/run --pipeline own")
 			if d.results["join"] != map[bool]string{false: "success", true: "failure"}[lost] {
@@ -53,7 +57,19 @@ func TestActionsFanOut(t *testing.T) {
 				d.want(t, bothJobs, "run/run", "status", "completed")
 			}
 			h.joined()
+			if !lost {
+				h.pageOfJoin()
+			}
 		})
+	}
+}
+
+// pageOfJoin holds that the page which the job join uploads shows what was said in those of parts.
+func (h *hub) pageOfJoin() {
+	h.t.Helper()
+	name := filepath.Join(h.root, "uploads", "reprise-7-join-1", "report.html")
+	if got := strings.Count(h.read(name), "Transcript: "); got != 3 {
+		h.t.Errorf("%s has %d transcripts", name, got)
 	}
 }
 

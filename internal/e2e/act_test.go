@@ -150,6 +150,7 @@ func (h *hub) layAction(program string) {
 	h.write("releases/"+released+"/"+name, string(archive))
 	h.write("action/.github/action/checksums.txt", fmt.Sprintf("# acme/reprise %s\n%x  %s\n", released, sha256.Sum256(archive), name))
 	h.write("upload/action.yml", uploads)
+	h.write("download/action.yml", downloads)
 	// Go is in the PATH.
 	h.write("setup/action.yml", "name: setup\ninputs: {go-version: {}, cache: {}}\nruns: {using: composite, steps: [{shell: bash, run: go version}]}\n")
 }
@@ -163,6 +164,17 @@ runs:
     - shell: bash
       env: {NAME: "${{ inputs.name }}", DIR: "${{ inputs.path }}"}
       run: mkdir -p "$UPLOADS" && cp -r "$DIR" "$UPLOADS/$NAME"
+`
+
+// downloads stands in for the action that fetches what earlier jobs have kept.
+const downloads = `name: download
+inputs: {pattern: {}, path: {}}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      env: {PATTERN: "${{ inputs.pattern }}", DIR: "${{ inputs.path }}"}
+      run: mkdir -p "$DIR" && cp -r "$UPLOADS"/$PATTERN "$DIR"
 `
 
 // source gives a file of this repository.
@@ -256,6 +268,7 @@ func (h *hub) deliverTo(event string, payload any) *pending {
 		"--insecure-secrets", // or act would hide what must not be there
 		"--local-repository", "reprise-ci/reprise@v1=" + h.action,
 		"--local-repository", h.pinned("actions/upload-artifact") + "=" + filepath.Join(h.root, "upload"),
+		"--local-repository", h.pinned("actions/download-artifact") + "=" + filepath.Join(h.root, "download"),
 		"--local-repository", h.pinned("actions/setup-go") + "=" + filepath.Join(h.root, "setup"),
 		"--env", "GITHUB_TRIGGERING_ACTOR=" + sent.Sender.Login, "--env", "GITHUB_RUN_ID=" + number,
 		"--env", "REPRISE_HOME=" + filepath.Join(h.root, "runs", number), // every job has a machine of its own

@@ -57,12 +57,20 @@ func KeepTalk(j *job.Job, w *workspace.Workspace) error {
 }
 
 func keepPage(ctx context.Context, j *job.Job, w *workspace.Workspace, dir string) error {
-	page, err := runs.Page(ctx, j.Env, &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, "")
+	r := &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}
+	page, missing := runs.Page(ctx, j.Env, r, j.EarlierResultsDir())
+	err := missing
+	if missing != nil { // then without what earlier jobs said
+		page, err = runs.Page(ctx, j.Env, r, "")
+	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, pageFile), []byte(j.Known(string(page))), 0o600)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("keep the page of the run: %w", err)
+	case missing != nil:
+		return fmt.Errorf("the page of the run does not have what was said in earlier jobs: %w", missing)
 	}
 	return nil
 }
