@@ -824,6 +824,7 @@ var rooms = map[string][]string{
 		"go.opentelemetry.io/otel",
 	},
 	"internal/transcript": {
+		"go.yaml.in/yaml",
 		"internal/text",
 		"metadata",
 		"phases/engine",

@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -177,8 +178,8 @@ func (r *Reader) ending(e End) Entry {
 	return Entry{Kind: Ends, Text: e.Text}
 }
 
-// answer gives an answer as text: of a verdict, what it comes to, and of other fields their
-// JSON without spaces. What is no JSON stays as it is.
+// answer gives an answer as text: of a verdict, what it comes to, and other fields as YAML,
+// with their names in order. What is no JSON stays as it is.
 func answer(data json.RawMessage) string {
 	var v struct {
 		Verdict  metadata.Ruling
@@ -186,11 +187,7 @@ func answer(data json.RawMessage) string {
 		Findings []metadata.Finding
 	}
 	if json.Unmarshal(data, &v) != nil || v.Verdict == "" {
-		var tight bytes.Buffer
-		if json.Compact(&tight, data) != nil {
-			return string(data)
-		}
-		return tight.String()
+		return fields(data)
 	}
 	parts := []string{string(v.Verdict)}
 	for _, g := range v.Gates {
@@ -202,6 +199,22 @@ func answer(data json.RawMessage) string {
 		parts = append(parts, f.ID+" "+f.Title)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// fields gives the fields of an object as YAML, which people read more easily than JSON.
+// Anything else stays as it is.
+func fields(data json.RawMessage) string {
+	var named map[string]any
+	if json.Unmarshal(data, &named) != nil || len(named) == 0 {
+		return string(data)
+	}
+	var out strings.Builder
+	lines := yaml.NewEncoder(&out)
+	lines.SetIndent(2)
+	if lines.Encode(named) != nil || lines.Close() != nil {
+		return string(data)
+	}
+	return strings.TrimSpace(out.String())
 }
 
 // flush gives what was said in pieces.

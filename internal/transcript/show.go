@@ -33,6 +33,10 @@ func (p Printer) Print(e Entry) {
 	case Note:
 		p.one("  ", mark(p.Palette, e.Bad, p.Faint("·")), firstLine(e.Text), p.Faint)
 	case Ends:
+		if strings.Contains(e.Text, "\n") { // such as the fields of an answer
+			p.block(e.Text, "  ", func(s string) string { return s })
+			e.Text = ""
+		}
 		p.one("  ", mark(p.Palette, e.Bad, p.Green("✓")), cmp.Or(e.Text, "done"), func(s string) string { return s })
 	}
 }

@@ -152,6 +152,28 @@ func TestOtherPrograms(t *testing.T) {
 	}
 }
 
+// An answer that has fields is read as a person writes such things down.
+func TestFieldsOfAnAnswer(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"sure":true,"files":[],"cause":"The \u2713 is cut: \u001b[2J","tasks":[{"id":"t1","title":"One","size":3}]}`: `  cause: "The ✓ is cut: \e[2J"
+  files: []
+  sure: true
+  tasks:
+    - id: t1
+      size: 3
+      title: One
+  ✓ done
+`,
+		`{"x": "a\nb"}`: "  x: |-\n    a\n    b\n  ✓ done\n",
+		`{}`:            "  ✓ {}\n",
+	} {
+		got := call(t, "rehearsal", nil, engine.Result{Structured: json.RawMessage(data)}, nil)
+		if _, got, _ := strings.Cut(got, "shows it)\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", data, got, want)
+		}
+	}
+}
+
 // Of a program that prints without end, a part is kept; what came of its call is there.
 func TestLimits(t *testing.T) {
 	dir := t.TempDir()
