@@ -3,31 +3,74 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // patience is how long a service has to answer.
 const patience = 20 * time.Second
 
-// online tries the key of each program that the pipeline gives work to at its service. It
-// says what was tried, and that it costs nothing.
+// answering is how long a program has to give one answer.
+const answering = 2 * time.Minute
+
+// online tries the key or the login of each program that the pipeline gives work to. It
+// says what was tried, and what that costs.
 func (p programs) online(ctx context.Context, plan *pipelines.Pipeline) (out []Check) {
 	seen := map[string]bool{}
 	for _, name := range workers(plan) {
-		use := plan.Agents[name].Use
-		if _, known := allCredentials()[use]; known && !seen[use] {
-			seen[use] = true
-			out = append(out, p.beside(use, p.tried(ctx, use)))
+		a := plan.Agents[name]
+		if _, known := allCredentials()[a.Use]; !known || seen[a.Use] {
+			continue
 		}
+		seen[a.Use] = true
+		if passage.LoginAlone(a.Use, p.env.Environ) {
+			out = append(out, p.answers(ctx, a))
+			continue
+		}
+		out = append(out, p.beside(a.Use, p.tried(ctx, a.Use)))
 	}
 	return out
+}
+
+// answers says whether a program works with its login, which nobody else can use: the
+// program is asked for one word, of its cheapest model that the pipeline names.
+func (p programs) answers(ctx context.Context, a pipelines.Agent) Check {
+	name := a.Use + " login"
+	dir, err := os.MkdirTemp("", "reprise-doctor-")
+	if err != nil {
+		return hinted(name, "not tried: "+err.Error(), "")
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it is empty but for what the program leaves there
+	agent, err := agents.For(a.Use, pipelines.Agent{Use: a.Use}, agents.Options{Environ: p.env.Environ, Temp: dir})
+	if err != nil {
+		return hinted(name, "not tried: "+err.Error(), "")
+	}
+	r, err := agent.Run(ctx, engine.Task{
+		Dir: dir, Access: pipelines.AccessNone, Network: pipelines.Network{Closed: true}, Model: a.Models["light"],
+		Prompt: "Answer with the word ok, and nothing else.", Timeout: answering, Idle: answering,
+	})
+	var broke *engine.AgentError
+	switch {
+	case err == nil && r.Usage.USD > 0:
+		return well(name, fmt.Sprintf("works: %s has given an answer of one word, which cost $%.4f", a.Use, r.Usage.USD))
+	case err == nil:
+		return well(name, fmt.Sprintf("works: %s has given an answer of one word", a.Use))
+	case errors.As(err, &broke) && broke.Class == metadata.Auth:
+		return lacking(name, "is refused: "+text.FirstLine(p.env.Finder().Mask(broke.Err.Error())), "start "+a.Use+" once by hand and log in again")
+	}
+	return hinted(name, "is not known to work: "+text.FirstLine(p.env.Finder().Mask(err.Error())), "start "+a.Use+" once by hand to see that it works")
 }
 
 // tried says whether the service of a program takes its key.
@@ -59,8 +102,7 @@ func (p programs) tried(ctx context.Context, use string) Check {
 	return hinted(name, fmt.Sprintf("%s has answered with %d, which says nothing about the key", r.URL.Host, answer.StatusCode), "")
 }
 
-// beside says, of a program whose key was tried, that it has a login in a file as well, and
-// which of the two it goes by.
+// beside says, of a program whose key was tried, that it has a login in a file as well.
 func (p programs) beside(use string, c Check) Check {
 	file := allCredentials()[use].login
 	held := passage.HeldBy(map[string]pipelines.Agent{use: {Use: use}}, p.env.Environ)
@@ -68,11 +110,8 @@ func (p programs) beside(use string, c Check) Check {
 	if err != nil || r == nil || len(held) == 0 || !slices.Contains(held[0].By, file) {
 		return c
 	}
-	switch {
-	case use == "codex" && p.env.Getenv("CODEX_API_KEY") == "":
-		c.Found += "; but codex goes by its login in " + file + ", which was not tried"
-		c.Status, c.Do = Hint, "to have it go by the key, name the variable CODEX_API_KEY, or log out: codex logout"
-	case use == "gemini":
+	switch use {
+	case "gemini":
 		c.Found += "; there is a login in " + file + ", too, which was not tried: gemini's settings say which of the two it goes by"
 	default:
 		c.Found += "; there is a login in " + file + ", too, which was not tried: " + use + " goes by the key"
@@ -80,12 +119,15 @@ func (p programs) beside(use string, c Check) Check {
 	return c
 }
 
-// Hosts gives the hosts that Options.Online would ask, for people to agree to that.
-func Hosts(environ []string) (hosts []string) {
+// Asked gives what Options.Online would ask, for people to agree to that: hosts for a list
+// of models, and programs for an answer.
+func Asked(environ []string) (hosts, programs []string) {
 	for _, use := range []string{"claude", "codex", "gemini"} {
-		if r, err := passage.KeyRequest(use, environ); err == nil && r != nil {
+		if passage.LoginAlone(use, environ) {
+			programs = append(programs, use)
+		} else if r, err := passage.KeyRequest(use, environ); err == nil && r != nil {
 			hosts = append(hosts, r.URL.Host)
 		}
 	}
-	return hosts
+	return hosts, programs
 }

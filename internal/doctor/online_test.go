@@ -39,14 +39,13 @@ func TestOnline(t *testing.T) {
 		use, key string
 		want     Check
 	}{
-		"claude":       {"claude", "ANTHROPIC_API_KEY=right", well("claude key", host+" takes it: it has listed its models, which costs nothing")},
-		"codex":        {"codex", "OPENAI_API_KEY=right", well("codex key", host+" takes it: it has listed its models, which costs nothing")},
-		"gemini":       {"gemini", "GEMINI_API_KEY=right", well("gemini key", host+" takes it: it has listed its models, which costs nothing")},
-		"refused":      {"claude", "ANTHROPIC_API_KEY=wrong", lacking("claude key", host+" refuses it (401)", "make a new one there, and store it where this one is")},
-		"busy":         {"claude", "ANTHROPIC_API_KEY=busy", hinted("claude key", host+" has answered with 429, which says nothing about the key", "")},
-		"moved":        {"claude", "ANTHROPIC_API_KEY=moved", hinted("claude key", host+" has answered with 302, which says nothing about the key", "")},
-		"of a program": {"claude", "CLAUDE_CODE_OAUTH_TOKEN=right", hinted("claude key", "not tried: there is no key in a variable that can be asked about without the program", "start claude once by hand to see that it works")},
-		"of another":   {"codex", "ANTHROPIC_API_KEY=right", hinted("codex key", "not tried: there is no key in a variable that can be asked about without the program", "start codex once by hand to see that it works")},
+		"claude":     {"claude", "ANTHROPIC_API_KEY=right", well("claude key", host+" takes it: it has listed its models, which costs nothing")},
+		"codex":      {"codex", "OPENAI_API_KEY=right", well("codex key", host+" takes it: it has listed its models, which costs nothing")},
+		"gemini":     {"gemini", "GEMINI_API_KEY=right", well("gemini key", host+" takes it: it has listed its models, which costs nothing")},
+		"refused":    {"claude", "ANTHROPIC_API_KEY=wrong", lacking("claude key", host+" refuses it (401)", "make a new one there, and store it where this one is")},
+		"busy":       {"claude", "ANTHROPIC_API_KEY=busy", hinted("claude key", host+" has answered with 429, which says nothing about the key", "")},
+		"moved":      {"claude", "ANTHROPIC_API_KEY=moved", hinted("claude key", host+" has answered with 302, which says nothing about the key", "")},
+		"of another": {"codex", "ANTHROPIC_API_KEY=right", hinted("codex key", "not tried: there is no key in a variable that can be asked about without the program", "start codex once by hand to see that it works")},
 	} {
 		p := programs{env: environ.Env{Environ: append([]string{tt.key}, at...)}}
 		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: tt.use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
@@ -76,11 +75,8 @@ func TestOnlineBesideALogin(t *testing.T) {
 		}
 	}
 	takes := host + " takes it: it has listed its models, which costs nothing"
-	do := "to have it go by the key, name the variable CODEX_API_KEY, or log out: codex logout"
 	for key, want := range map[string]Check{
 		"ANTHROPIC_API_KEY=right": well("claude key", takes+"; there is a login in .credentials.json, too, which was not tried: claude goes by the key"),
-		"OPENAI_API_KEY=right":    hinted("codex key", takes+"; but codex goes by its login in auth.json, which was not tried", do),
-		"OPENAI_API_KEY=wrong":    hinted("codex key", host+" refuses it (401); but codex goes by its login in auth.json, which was not tried", do),
 		"CODEX_API_KEY=right":     well("codex key", takes+"; there is a login in auth.json, too, which was not tried: codex goes by the key"),
 		"GEMINI_API_KEY=right":    well("gemini key", takes+"; there is a login in oauth_creds.json, too, which was not tried: gemini's settings say which of the two it goes by"),
 	} {
@@ -88,6 +84,49 @@ func TestOnlineBesideALogin(t *testing.T) {
 		p := programs{env: environ.Env{Environ: []string{"HOME=" + home, key, "ANTHROPIC_BASE_URL=" + service.URL, "OPENAI_BASE_URL=" + service.URL, "GOOGLE_GEMINI_BASE_URL=" + service.URL}}}
 		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
 		if diff := cmp.Diff([]Check{want}, p.online(t.Context(), plan)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+}
+
+// A login that only its program can use is tried by an answer of one word; where codex has
+// a login and a key that it does not go by, the login is tried.
+func TestOnlineLogins(t *testing.T) {
+	bin, home := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		bin + "/claude": "#!/bin/sh\ncase $CLAUDE_CODE_OAUTH_TOKEN in\n'') e=true t='Invalid API key';; *) e=false t=ok;; esac\n" +
+			`case "$*" in *"--model haiku"*) ;; *) e=true t="model: $*" ;; esac` + "\n" +
+			`echo '{"type":"result","subtype":"success","is_error":'$e',"result":"'"$t"'","session_id":"'$(cat /proc/sys/kernel/random/uuid)'","total_cost_usd":0.0123}'` + "\n",
+		bin + "/codex":             `#!/bin/sh
+echo '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: the token ended"}}'
+exit 1
+`,
+		home + "/.codex/auth.json": "{}",
+	} {
+		err := os.MkdirAll(filepath.Dir(name), 0o755)
+		if err == nil {
+			err = os.WriteFile(name, []byte(text), 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for key, want := range map[string]Check{
+		"CLAUDE_CODE_OAUTH_TOKEN=right": well("claude login", "works: claude has given an answer of one word, which cost $0.0123"),
+		"OPENAI_API_KEY=unused":         lacking("codex login", "is refused", "start codex once by hand and log in again"),
+	} {
+		use, _, _ := strings.Cut(want.Name, " ")
+		p := programs{env: environ.Env{Environ: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), key}}}
+		plan := &pipelines.Pipeline{
+			Agents: map[string]pipelines.Agent{"own": {Use: use, Models: map[string]string{"light": "haiku"}}},
+			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}},
+		}
+		got := p.online(t.Context(), plan)
+		if len(got) == 1 && want.Status == Missing { // why is in the words of the program
+			got[0].Found, _, _ = strings.Cut(got[0].Found, ":")
+		}
+		if diff := cmp.Diff([]Check{want}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}
 	}

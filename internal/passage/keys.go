@@ -34,3 +34,21 @@ func KeyRequest(agent string, env []string) (*http.Request, error) {
 	}
 	return nil, nil
 }
+
+// LoginAlone reports whether an agent program would go by a login that only the program
+// itself can use, such as one in a file, and not by a key that KeyRequest asks about. Where
+// both are there, and the program chooses by its settings, it is not.
+func LoginAlone(agent string, env []string) bool {
+	r, err := KeyRequest(agent, env)
+	switch {
+	case err != nil:
+		return false
+	case r == nil && agent == "claude" && process.Lookup(env, "CLAUDE_CODE_OAUTH_TOKEN") != "":
+		return true
+	case r != nil && agent != "codex":
+		return false
+	case agent == "codex" && process.Lookup(env, "CODEX_API_KEY") != "":
+		return false
+	}
+	return len(heldBy(agent, env)) > 0
+}
