@@ -97,7 +97,7 @@ func TestOnlineLogins(t *testing.T) {
 		bin + "/claude": "#!/bin/sh\ncase $CLAUDE_CODE_OAUTH_TOKEN in\n'') e=true t='Invalid API key';; *) e=false t=ok;; esac\n" +
 			`case "$*" in *"--model haiku"*) ;; *) e=true t="model: $*" ;; esac` + "\n" +
 			`echo '{"type":"result","subtype":"success","is_error":'$e',"result":"'"$t"'","session_id":"'$(cat /proc/sys/kernel/random/uuid)'","total_cost_usd":0.0123}'` + "\n",
-		bin + "/codex":             `#!/bin/sh
+		bin + "/codex": `#!/bin/sh
 echo '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: the token ended"}}'
 exit 1
 `,

@@ -99,7 +99,7 @@ func TestDoctorTriesALogin(t *testing.T) {
 			}
 			p.more = []string{"ANTHROPIC_API_KEY=", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-the-token"}
 			out := p.reprise("doctor", "--online", "--yes", "--agent", "claude")
-			if !regexp.MustCompile("(?m)^" + want).MatchString(out.stdout) || strings.Contains(out.stdout+out.stderr, "the-token") {
+			if !regexp.MustCompile("(?m)^"+want).MatchString(out.stdout) || strings.Contains(out.stdout+out.stderr, "the-token") {
 				t.Errorf("doctor says:\n%s%s", out.stdout, out.stderr)
 			}
 			if got := len(p.model.Requests()); got != 1 {
