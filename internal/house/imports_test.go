@@ -334,6 +334,7 @@ var rooms = map[string][]string{
 		"internal/command",
 		"internal/environ",
 		"internal/exit",
+		"internal/fanout",
 		"internal/finish",
 		"internal/folders",
 		"internal/git",
