@@ -299,6 +299,34 @@ func TestOrderAfterALostJoin(t *testing.T) {
 	}
 }
 
+// A part of which nothing was pushed, and one whose ref cannot be fetched, keep none of the
+// others out. People are told of both.
+func TestPartsThatCannotBeFetched(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	h.task("build.t1").end(exit.Done)
+	h.task("build.t3").end(exit.Done)
+	const ref = "refs/reprise/parts/issue-7/build.t1"
+	tree, err := testenv.Git(h.path("origin.git"), "rev-parse", ref+"^{tree}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree = strings.TrimSpace(tree)
+	if err := os.Remove(h.path("origin.git/objects/" + tree[:2] + "/" + tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	j := h.also("join").end(exit.Done).wants("status", "completed")
+	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "job for build.t2 has pushed nothing")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	for part, want := range map[string]int{"build.t1": 2, "build.t2": 1, "build.t3": 1} {
+		if got := strings.Count(h.calls(), part+" execute"); got != want {
+			t.Errorf("%s was done %d times, want %d", part, got, want)
+		}
+	}
+	if got := h.pushed(); got != "build.t1" {
+		t.Errorf("origin has of parts: %q, want what was never read", got)
+	}
+}
+
 // lapse has the lease of the run have run out long ago.
 func (h *hub) lapse() {
 	h.t.Helper()
