@@ -237,6 +237,108 @@ func TestJoinLostAndTakenHere(t *testing.T) {
 	}
 }
 
+// A command that is given after the job that joins the parts was lost is for the run as it
+// stands with what the other jobs have done.
+func TestCommandAfterALostJoin(t *testing.T) {
+	for command, calls := range map[string][3]int{ // of each part, in all
+		"/skip build.t2 not needed":             {1, 0, 1},
+		"/rollback build.t1:execute be shorter": {2, 1, 1},
+		"/update":                               {1, 1, 1},
+	} {
+		t.Run(strings.Fields(command)[0][1:], func(t *testing.T) {
+			h, _ := fansOut(t, apart)
+			h.task("build.t1").end(exit.Done)
+			h.task("build.t3").end(exit.Done)
+			h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Attempt: 1, Status: "completed", Conclusion: "cancelled"})
+			h.inputs["fan-out"] = "false"
+			h.comment("max", command).end(exit.Done).wants("status", "completed")
+			for i, want := range calls {
+				if got := strings.Count(h.calls(), fmt.Sprintf("build.t%d execute", i+1)); got != want {
+					t.Errorf("build.t%d was done %d times, want %d", i+1, got, want)
+				}
+			}
+			if got := h.pushed(); got != "" {
+				t.Errorf("origin has of parts: %s", got)
+			}
+		})
+	}
+}
+
+// The same holds for a command of the local program, once the lease of the jobs has run out.
+func TestOrderAfterALostJoin(t *testing.T) {
+	for _, order := range [][]string{
+		{"retry", "--phase", "build.t1", "--sandbox", "off"},
+		{"rollback", "--to-phase", "build.t1", "--reason", "be shorter"},
+		{"update"},
+		{"skip", "--phase", "build.t2", "--reason", "not needed"},
+		{"pause"},
+	} {
+		t.Run(order[0], func(t *testing.T) {
+			h, _ := fansOutBy(t, strings.Replace(beside, `access: "tree", review: false`, `access: "tree", gates: ["It is planned"], revisions: 0`, 1), apart)
+			h.lapse()
+			h.write("home/build.t1-review", fails)
+			h.write("home/build.t3-review", passes)
+			h.task("build.t1").end(exit.Done)
+			h.task("build.t3").end(exit.Done)
+			for _, step := range []string{"build.t1-review", "build.t2-review", "build-review"} {
+				h.write("home/"+step, passes)
+			}
+			said := h.run(exit.Done, append(order, "--issue", "7")...)
+			has(t, order[0], said, "4 attempts of theirs are taken over")
+			if got := h.pushed(); got != "" {
+				t.Errorf("origin has of parts: %s", got)
+			}
+			run := h.record()
+			if rec := run.Phase("build.t3"); rec.CurrentStep != metadata.Integrate && rec.Status != metadata.PhaseCompleted {
+				t.Errorf("the part that passed is %s with %s to do", rec.Status, rec.CurrentStep)
+			}
+			if got := strings.Count(h.calls(), "build.t3 execute"); got != 1 {
+				t.Errorf("the part that passed was done %d times\n%s", got, said)
+			}
+		})
+	}
+}
+
+// A part of which nothing was pushed, and one whose ref cannot be fetched, keep none of the
+// others out. People are told of both.
+func TestPartsThatCannotBeFetched(t *testing.T) {
+	h, _ := fansOut(t, apart)
+	h.task("build.t1").end(exit.Done)
+	h.task("build.t3").end(exit.Done)
+	const ref = "refs/reprise/parts/issue-7/build.t1"
+	tree, err := testenv.Git(h.path("origin.git"), "rev-parse", ref+"^{tree}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree = strings.TrimSpace(tree)
+	if err := os.Remove(h.path("origin.git/objects/" + tree[:2] + "/" + tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	j := h.also("join").end(exit.Done).wants("status", "completed")
+	has(t, "the log", j.said.String(), "done of build.t1 cannot be fetched", "git push origin :"+ref, "job for build.t2 has pushed nothing")
+	h.whole(map[string]string{"t1": "execute\n", "t2": "execute\n", "t3": "execute\n"})
+	for part, want := range map[string]int{"build.t1": 2, "build.t2": 1, "build.t3": 1} {
+		if got := strings.Count(h.calls(), part+" execute"); got != want {
+			t.Errorf("%s was done %d times, want %d", part, got, want)
+		}
+	}
+	if got := h.pushed(); got != "build.t1" {
+		t.Errorf("origin has of parts: %q, want what was never read", got)
+	}
+}
+
+// lapse has the lease of the run have run out long ago.
+func (h *hub) lapse() {
+	h.t.Helper()
+	dir, name := h.path("lapsed"), ".reprise/issue-7/metadata.json"
+	h.git("clone", "--quiet", "--branch=reprise/issue-7", h.path("origin.git"), dir)
+	expires := regexp.MustCompile(`("expires": ")[^"]*`)
+	h.write("lapsed/"+name, expires.ReplaceAllString(h.read("lapsed/"+name), "${1}2026-01-02T03:04:05Z"))
+	for _, args := range [][]string{{"add", name}, {"commit", "--quiet", "--amend", "--no-edit"}, {"push", "--quiet", "--force", "origin", "HEAD"}} {
+		h.git(append([]string{"-C", dir}, args...)...)
+	}
+}
+
 // A part that its review never passes, and one that has nothing to change in the code, are
 // taken as they are: nothing of them is done twice, and the others go in.
 func TestPartsThatEndElsewhere(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/steer"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
@@ -61,7 +62,7 @@ func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Busy(env.Now()); err != nil {
+	if err := steer.Claim(ctx, w, env, o.Options); err != nil {
 		return err
 	}
 	run, err := phases.Retry(w.Plan, w.Run, phase, phases.Start{At: env.Now(), More: o.More})

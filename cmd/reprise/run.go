@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/discussion"
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -100,7 +101,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
-		if err := takeFromJobs(ctx, w, env, o.Options); err != nil {
+		if err := fanout.FoldLeft(ctx, w, env, o.Options); err != nil {
 			return err
 		}
 		takeUp(w, env, o)

@@ -38,7 +38,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Order) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Busy(env.Now()); err != nil {
+	if err := steer.Claim(ctx, w, env, s.Options); err != nil {
 		return err
 	}
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}

@@ -31,6 +31,10 @@ func (d *Due) Error() string {
 	return "other machines are to do " + strings.Join(d.Parts, ", ")
 }
 
+// toJobs reports whether a lease is that of all jobs of the run of a workflow, which a run
+// was left to.
+func toJobs(lease *metadata.Lease) bool { return lease != nil && holder.Shared(lease.Owner, lease) }
+
 // Split has an engine end with a *Due as soon as parts can be done beside each other.
 func Split(e *engine.Engine) {
 	here := e.Beside
@@ -116,10 +120,14 @@ func (o origin) list(ctx context.Context) (of map[string]refs.Ref, err error) {
 	return of, nil
 }
 
-// fetch fetches what is at a ref.
-func (o origin) fetch(ctx context.Context, r refs.Ref) error {
-	_, err := o.Exchange(ctx, program.FetchArgs(), "+"+r.Name+":"+r.Name)
-	return err
+// fetch fetches what is at a ref. Why says that this ref alone cannot be fetched, such as
+// one that is gone or broken; an error, that origin cannot be reached.
+func (o origin) fetch(ctx context.Context, r refs.Ref) (why, err error) {
+	_, why = o.Exchange(ctx, program.FetchArgs(), "+"+r.Name+":"+r.Name)
+	if why != nil {
+		_, err = o.list(ctx)
+	}
+	return why, err
 }
 
 // remove removes refs, unless somebody has pushed there since they were listed.

@@ -28,19 +28,26 @@ const (
 )
 
 // Fold takes what other machines have done into the record of a run and commits that, and
-// removes what they have pushed. Where nothing was pushed, nothing is committed. Warn is
-// told of each part whose work is not taken, and why.
+// removes what they have pushed, save what cannot be fetched. Where nothing was pushed,
+// nothing is committed. Warn is told of each part whose work is missing or not taken, and why.
 func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn func(error)) (metadata.Run, error) {
 	at, err := originOf(w)
 	if err != nil {
 		return w.Run, nil // no other machine knows of it
 	}
 	of, err := at.list(ctx)
-	if err != nil || len(of) == 0 {
+	if err != nil {
 		return w.Run, err
 	}
-	f := folding{w: w, e: e, at: at, from: w.Run, next: w.Run, files: map[string][]byte{}}
+	tellMissing(w, of, warn)
+	if len(of) == 0 {
+		return w.Run, nil
+	}
+	f := folding{w: w, e: e, from: w.Run, next: w.Run, files: map[string][]byte{}}
 	var said []string
+	if err := at.fetchAll(ctx, of, warn); err != nil {
+		return w.Run, err
+	}
 	for _, part := range slices.Sorted(maps.Keys(of)) {
 		became, why, err := f.take(ctx, part, of[part])
 		if err != nil {
@@ -68,11 +75,39 @@ func Fold(ctx context.Context, w *workspace.Workspace, e *engine.Engine, warn fu
 	return next, nil
 }
 
+// tellMissing says of which parts that the run was left to jobs for nothing was pushed.
+func tellMissing(w *workspace.Workspace, of map[string]refs.Ref, warn func(error)) {
+	if !toJobs(w.Run.Execution.Lease) {
+		return
+	}
+	for _, part := range wave.Of(w.Plan, w.Run) {
+		if _, is := of[part]; !is {
+			warn(fmt.Errorf("the job for %s has pushed nothing, so the run does the part itself when it goes on; the log of that job says why", part))
+		}
+	}
+}
+
+// fetchAll fetches what machines have pushed. Of what cannot be fetched alone, warn is told,
+// and it is taken out of the refs: what nobody has read is not removed.
+func (o origin) fetchAll(ctx context.Context, of map[string]refs.Ref, warn func(error)) error {
+	for _, part := range slices.Sorted(maps.Keys(of)) {
+		r := of[part]
+		why, err := o.fetch(ctx, r)
+		if err != nil {
+			return fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
+		}
+		if why != nil {
+			warn(fmt.Errorf("what another machine has done of %s cannot be fetched, so the run does the part itself when it goes on; once nobody needs it any more, remove it with: git push origin :%s: %w", part, r.Name, why))
+			delete(of, part)
+		}
+	}
+	return nil
+}
+
 // folding is a record that is being put together.
 type folding struct {
 	w     *workspace.Workspace
 	e     *engine.Engine
-	at    origin
 	from  metadata.Run // at the tip
 	next  metadata.Run
 	files map[string][]byte
@@ -82,9 +117,6 @@ type folding struct {
 // take takes what a machine has pushed of a part. Why says why it does not count, or does
 // so only as something that was spent; an error, that it is not known.
 func (f *folding) take(ctx context.Context, part string, r refs.Ref) (became wave.Folded, why, err error) {
-	if err := f.at.fetch(ctx, r); err != nil {
-		return wave.Nothing, nil, fmt.Errorf("fetch what another machine has done of %s: %w", part, err)
-	}
 	theirs, why := f.record(ctx, r)
 	if why != nil {
 		return wave.Nothing, why, nil

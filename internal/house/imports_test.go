@@ -175,7 +175,7 @@ var rooms = map[string][]string{
 	"phases/files":    {"phases/checking", "metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
 	"phases/lanes":    {"metadata", "phases", "phases/split", "pipelines"},
 	"internal/lanes":  {"internal/span", "metadata", "phases", "phases/engine", "phases/lanes", "phases/wave"},
-	"phases/wave":     {"metadata", "phases", "phases/lanes", "pipelines"},
+	"phases/wave":     {"metadata", "phases", "phases/lanes", "phases/notes", "pipelines"},
 	"internal/holder": {"internal/github", "internal/github/checks", "internal/job", "metadata"},
 	"internal/fanout": {
 		"internal/command",
@@ -334,6 +334,7 @@ var rooms = map[string][]string{
 		"internal/command",
 		"internal/environ",
 		"internal/exit",
+		"internal/fanout",
 		"internal/finish",
 		"internal/folders",
 		"internal/git",

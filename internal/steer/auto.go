@@ -65,7 +65,7 @@ func Auto(ctx context.Context, env environ.Env, o Rollback, changed func(flag st
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Busy(env.Now()); err != nil {
+	if err := Claim(ctx, w, env, o.Options); err != nil {
 		return err
 	}
 	a := automatic{DryRun: o.Dry}

@@ -71,7 +71,7 @@ func Do(ctx context.Context, env environ.Env, s Order) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Busy(env.Now()); err != nil {
+	if err := Claim(ctx, w, env, s.Options); err != nil {
 		return err
 	}
 	if err := s.carry(ctx, env, w); err != nil {

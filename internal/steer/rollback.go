@@ -89,8 +89,10 @@ func (o Rollback) open(ctx context.Context, env environ.Env) (*workspace.Recorde
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.Busy(env.Now()); err != nil && !o.Dry {
-		return nil, nil, errors.Join(err, w.Close())
+	if !o.Dry {
+		if err := Claim(ctx, w, env, o.Options); err != nil {
+			return nil, nil, errors.Join(err, w.Close())
+		}
 	}
 	return &workspace.Recorded{Definition: w.Definition, Source: w.Source, Issue: w.Issue, Run: w.Run}, w, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/notes"
 )
 
 // Folded is what became of the record of a machine.
@@ -39,9 +40,12 @@ func Fold(from metadata.Run, tip string, run metadata.Run, part string, theirs m
 	}
 	number := map[int]int{} // of attempts there, as the run has them
 	for i, a := range begun.Attempts {
-		known := i < len(from.Attempts) && same(from.Attempts[i], a)
-		switch {
-		case known || has(run, a):
+		switch there := numberOf(run, a); {
+		case i < len(from.Attempts) && same(from.Attempts[i], a):
+			number[a.N] = a.N
+			continue
+		case there > 0:
+			number[a.N] = there
 			continue
 		case a.Phase != part:
 			return run, Nothing, fmt.Errorf("attempt %d is one of %s, and the machine has only %s", a.N, a.Phase, part)
@@ -52,7 +56,7 @@ func Fold(from metadata.Run, tip string, run metadata.Run, part string, theirs m
 		next.Attempts = append(next.Attempts, a)
 		next = phases.WithUsage(next, a.Usage)
 	}
-	if len(number) == 0 {
+	if len(next.Attempts) == len(run.Attempts) {
 		return run, Nothing, nil
 	}
 	if !follows(from, begun) || rec.Status != metadata.PhasePending || rec.Generation != other.Generation || !lies(other, tip) {
@@ -87,14 +91,15 @@ func open(all []metadata.Attempt) int {
 	return -1
 }
 
-// has reports whether a run has an attempt of another record already.
-func has(run metadata.Run, a metadata.Attempt) bool {
+// numberOf gives the number under which a run has an attempt of another record already; 0:
+// it does not.
+func numberOf(run metadata.Run, a metadata.Attempt) int {
 	for _, b := range run.Attempts {
 		if b.Phase == a.Phase && b.Step == a.Step && b.StartedAt.Equal(a.StartedAt) {
-			return true
+			return b.N
 		}
 	}
-	return false
+	return 0
 }
 
 func same(a, b metadata.Attempt) bool {
@@ -136,10 +141,40 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 			next.Questions = append(next.Questions, q)
 		}
 	}
+	asked(next, theirs, part)
+	decided(&next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions)
+	if rec.Verdict != nil {
+		next.AnswerReviews(rec)
+	}
+}
+
+// asked takes over what a part asks for beside its work: issues, and a change of the notes
+// on the repository.
+func asked(next *metadata.Run, theirs metadata.Run, part string) {
 	for _, c := range theirs.Children {
 		there := slices.ContainsFunc(next.Children, func(other metadata.Child) bool { return other.ID == c.ID })
 		if c.Phase == part && !c.Opened() && !there {
 			next.Children = append(next.Children, c)
+		}
+	}
+	if c := theirs.NotesChange; c != nil && c.Phase == part {
+		asks := notes.Change{Add: c.Add, Remove: c.Remove, Why: c.Why}
+		next.NotesChange = asks.Ask(next.NotesChange, part)
+	}
+}
+
+// decided takes over the decisions of planning that a machine has made anew.
+func decided(next *metadata.DesignDecisions, from, theirs metadata.DesignDecisions) {
+	for _, d := range []struct {
+		next         *string
+		from, theirs string
+	}{
+		{&next.ImplementationStrategy, from.ImplementationStrategy, theirs.ImplementationStrategy},
+		{&next.TestStrategy, from.TestStrategy, theirs.TestStrategy},
+		{&next.TestCodeStrategy, from.TestCodeStrategy, theirs.TestCodeStrategy},
+	} {
+		if d.theirs != d.from && d.theirs != "" {
+			*d.next = d.theirs
 		}
 	}
 }

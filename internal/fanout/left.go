@@ -1,18 +1,19 @@
-package main
+package fanout
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
 
-// takeFromJobs takes what jobs of a workflow have done of the parts of a run, if whoever
-// was to bring that together is gone: the lease on the run says so, as nobody gave it back.
-func takeFromJobs(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
+// FoldLeft does on a person's machine what Fold does, if the job that was to join the parts
+// of a run is gone: the lease on the run says so, as nobody gave it back. Without such a
+// lease, and on a scratch copy, it does nothing. People are told what was taken, and what
+// was not.
+func FoldLeft(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
 	if o.Scratch || w.Run.Execution.Lease == nil {
 		return nil
 	}
@@ -22,7 +23,7 @@ func takeFromJobs(ctx context.Context, w *workspace.Workspace, env environ.Env, 
 		return err
 	}
 	before := len(w.Run.Attempts)
-	if _, err := fanout.Fold(ctx, w, e, func(err error) { say(err) }); err != nil {
+	if _, err := Fold(ctx, w, e, func(err error) { say(err) }); err != nil {
 		return err
 	}
 	if n := len(w.Run.Attempts) - before; n > 0 {
