@@ -43,16 +43,17 @@ listed.`,
 			if err != nil {
 				return err
 			}
-			standing := base.Standing(c.Context(), r.Source, r.Run)
+			standing, near := base.Standing(c.Context(), r.Source, r.Run), r.SameFiles(c.Context(), env)
 			if asJSON {
 				result := progress.Result(r.Plan, r.Run)
 				if result.Base = standing.In(prompts.Words("en")); result.Base != "" && r.Run.Status == metadata.Completed {
 					result.Next = append(result.Next, progress.UpdateCommand(r.Run))
 				}
+				result.Near = near.In(prompts.Words("en"))
 				return text.PrintJSON(env.Stdout, result)
 			}
 			o := terminal.ShowOptions(env)
-			o.Standing = standing
+			o.Standing, o.Near = standing, near
 			terminal.ShowStatus(env.Stdout, r.Plan, r.Run, o)
 			return nil
 		},

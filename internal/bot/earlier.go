@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -49,7 +50,7 @@ func kept(ctx context.Context, gh *github.Client, owner, name string, of metadat
 	for _, k := range known {
 		delete(at, k.IssueNumber)
 	}
-	ids := workspace.NewestFirst(at)
+	ids := issue.NewestFirst(at)
 	found := make([]metadata.Run, min(len(ids), mostKept))
 	var reading sync.WaitGroup
 	for i, id := range ids[:len(found)] {

@@ -31,6 +31,9 @@ func (v *voice) reporter() engine.Reporter {
 // Report prints what happens, and brings the comment up to date between steps.
 func (v botView) Report(e engine.Event) {
 	v.View.Report(e)
+	if e.Activity == nil {
+		v.voice.change(func(n *page.Notices) { n.Near = v.voice.about.near(e.Run) })
+	}
 	if e.Decision != nil && !e.Decision.Final() {
 		v.voice.show(e.Run)
 	}
@@ -92,10 +95,9 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	t.Links = v.linksTo(run, v.about.tip)
 	t.Left = progress.Left(v.about.plan, run, v.earlier)
 	for _, d := range v.noted {
-		if d.Kept {
-			continue
+		if !d.Kept {
+			t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})
 		}
-		t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})
 	}
 	return t
 }

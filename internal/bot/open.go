@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/fanout"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/triage"
@@ -173,7 +174,7 @@ func (b *bot) closed(ctx context.Context) *page.Denial {
 // wire makes an engine that is wired to the issue.
 func (b *bot) wire(ctx context.Context, o workspace.Options) error {
 	b.voice.speakOf(b.w)
-	here := workspace.Earlier(ctx, b.w.Source, b.w.Run)
+	here := runs.Earlier(ctx, b.w.Source, b.w.Run)
 	b.voice.compare(append(here, kept(ctx, b.gh, b.owner, b.name, b.w.Run, here)...))
 	b.w.Warn = b.voice.warn
 	e, err := b.w.Engine(b.env, o, b.voice.reporter())

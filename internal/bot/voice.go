@@ -47,6 +47,7 @@ type subject struct {
 	run   metadata.Run
 	tip   func() string // the newest commit that has its record
 	began bool          // it has a commit, or is rehearsed
+	near  func(metadata.Run) metadata.Reason
 }
 
 // speakOf sets the run that messages are about from now on; nil: none.
@@ -55,7 +56,7 @@ func (v *voice) speakOf(w *workspace.Workspace) {
 	defer v.mu.Unlock()
 	v.about = subject{}
 	if w != nil {
-		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Record() }, v.began(w)}
+		v.about = subject{w.Plan, w.Run, func() string { return w.Repo.Record() }, v.began(w), w.SameFiles}
 	}
 }
 

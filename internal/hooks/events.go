@@ -73,7 +73,11 @@ func Between(before, after metadata.Run, words metadata.Words) (all []Event) {
 	for _, p := range after.Phases {
 		was := before.Phase(p.Name)
 		if p.Status == metadata.PhaseCompleted && (was == nil || was.Status != metadata.PhaseCompleted) {
-			add(Phase, p.Name, "", "%s-%d-%d", p.Name, p.Generation, p.Written)
+			id := fmt.Sprintf("%s-%d-%d", p.Name, p.Generation, p.Written)
+			if p.Touched > 0 { // others have changed what was written, and it was judged again
+				id += fmt.Sprintf("-%d", p.Touched)
+			}
+			add(Phase, p.Name, "", "%s", id)
 		}
 	}
 	kind := map[metadata.Status]string{metadata.Waiting: Wait, metadata.Completed: Complete, metadata.Failed: Fail}[after.Status]
@@ -82,7 +86,11 @@ func Between(before, after metadata.Run, words metadata.Words) (all []Event) {
 		if after.Stop != nil {
 			reason = after.Stop.Why.In(words)
 		}
-		add(kind, after.CurrentPhase, reason, "%d-%d", len(after.Attempts), max(0, stoppedAt(after).UnixMilli()))
+		id := fmt.Sprintf("%d-%d", len(after.Attempts), max(0, stoppedAt(after).UnixMilli()))
+		if back, merges := len(after.RollbackHistory), len(after.Merges); kind == Complete && back+merges > 0 { // it may be completed again without an attempt
+			id += fmt.Sprintf("-%d-%d", back, merges)
+		}
+		add(kind, after.CurrentPhase, reason, "%s", id)
 	}
 	return all
 }

@@ -71,6 +71,99 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// Each step of a run's life is carried out by a job of its own, which knows nothing of the
+// one before. Two events never have the same id, and a job that tells of a step once more
+// gives the same ids.
+func TestJobsOneAfterAnother(t *testing.T) {
+	at := time.Unix(100, 0)
+	life := []struct {
+		kinds  []string
+		change func(run *metadata.Run)
+	}{
+		{[]string{Start}, func(*metadata.Run) {}},
+		{[]string{Wait}, func(run *metadata.Run) {
+			run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.AwaitingPerson, At: at}
+		}},
+		{[]string{Retry}, func(run *metadata.Run) {
+			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: Retry, Phase: "design"})
+		}},
+		{[]string{Fail}, func(run *metadata.Run) {
+			run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.AgentFailed, At: at.Add(time.Minute)}
+		}},
+		{[]string{Retry}, func(run *metadata.Run) {
+			run.Status, run.Stop, run.Decisions = metadata.Running, nil, append(run.Decisions, metadata.Decision{Step: Retry, Phase: "design"})
+		}},
+		{[]string{Phase, Complete}, func(run *metadata.Run) {
+			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
+		}},
+		{nil, func(run *metadata.Run) {
+			run.Status, run.Merges = metadata.Running, append(run.Merges, metadata.Merge{})
+		}},
+		{[]string{Complete}, func(run *metadata.Run) { run.Status = metadata.Completed }},
+		{nil, func(run *metadata.Run) {
+			run.Status, run.Phases[0].Status = metadata.Running, metadata.PhaseInProgress
+			run.Phases[0].Touched++
+			run.Attempts = append(run.Attempts, metadata.Attempt{})
+		}},
+		{[]string{Phase, Complete}, func(run *metadata.Run) {
+			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
+		}},
+		{[]string{Rollback}, func(run *metadata.Run) {
+			run.Status, run.RollbackHistory = metadata.Running, append(run.RollbackHistory, metadata.Rollback{ToPhase: "design"})
+			run.Phases[0].Status = metadata.PhasePending
+			run.Phases[0].Generation++
+		}},
+		{[]string{Complete}, func(run *metadata.Run) { run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseSkipped }},
+		{[]string{Rollback}, func(run *metadata.Run) {
+			run.Status, run.RollbackHistory = metadata.Running, append(run.RollbackHistory, metadata.Rollback{ToPhase: "design"})
+			run.Phases[0].Status = metadata.PhasePending
+			run.Phases[0].Generation++
+		}},
+		{[]string{Phase, Complete}, func(run *metadata.Run) {
+			run.Status, run.Phases[0].Status = metadata.Completed, metadata.PhaseCompleted
+		}},
+	}
+	var known metadata.Run
+	seen := map[string]bool{}
+	run := record()
+	for i, step := range life {
+		run = run.Clone()
+		step.change(&run)
+		var ids [2][]string
+		for job := range ids { // the second carries out the same once more, as its first try never came on the branch
+			teller, warned := telling(t, hook.Hook{On: []string{Start, Phase, Wait, Complete, Fail, Retry, Rollback}, Run: "tell"})
+			var kinds []string
+			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
+				var e Event
+				data, err := os.ReadFile(filepath.Join(dir, EventFile))
+				if err == nil {
+					err = json.Unmarshal(data, &e)
+				}
+				kinds, ids[job] = append(kinds, e.Data.Kind), append(ids[job], e.ID)
+				return metadata.CheckResult{Pass: true}, err
+			}
+			teller.Known, teller.Newest, teller.Tip = known, true, func() string { return "c" }
+			teller.Begin(run)
+			after := run.Clone()
+			after.UpdatedAt, after.Cost.USD = at.Add(time.Duration(job)*time.Hour), float64(job)
+			teller.Committed(t.Context(), after)
+			if !slices.Equal(kinds, step.kinds) || len(*warned) > 0 {
+				t.Errorf("step %d, job %d: told of %q, want %q; warned %q", i, job, kinds, step.kinds, *warned)
+			}
+		}
+		if !slices.Equal(ids[0], ids[1]) {
+			t.Errorf("step %d: %q, and once more %q", i, ids[0], ids[1])
+		}
+		for _, id := range ids[0] {
+			if seen[id] {
+				t.Errorf("step %d: %s was the id of another event", i, id)
+			}
+			seen[id] = true
+		}
+		known = run
+	}
+}
+
 // receiver takes webhooks, and is down for the first of them.
 type receiver struct {
 	mu   sync.Mutex

@@ -3,11 +3,13 @@
 package issue
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -229,4 +231,12 @@ func CheckID(id string) error {
 		return exit.Usagef("--issue %.80q: an id is a number, or a name of at most 64 small letters, digits, dots, dashes and _", id)
 	}
 	return nil
+}
+
+// NewestFirst gives the keys of a map by ids of issues, the highest number first, which is
+// the issue that was opened last.
+func NewestFirst[V any](of map[string]V) []string {
+	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
+	})
 }

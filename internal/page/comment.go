@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/choice"
 )
@@ -37,7 +38,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
-		c.head(), c.elsewhere(), advice(c).text(), advice(c).lastWords(), askedAbout(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
+		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), askedAbout(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
 		c.tasks(), c.children(), c.notesChange(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
 	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)
@@ -85,6 +86,14 @@ func (w comment) elsewhere() string {
 	}
 	jobs := cmp.Or(markdown.Link(w.Comment.Jobs, w.notices.Job), w.Comment.Jobs)
 	return alert(alertNote, w.Comment.Elsewhere(len(parts), jobs, w.List(parts)))
+}
+
+// near says which other open runs change the same files, while the run is open.
+func (w comment) near() string {
+	if others.Over(w.run) {
+		return ""
+	}
+	return alert(alertNote, text.Capitalize(markdown.Inline(w.notices.Near.In(w.Catalogue), 500)))
 }
 
 // takenBack says why the phase at hand was taken back, until that is met.

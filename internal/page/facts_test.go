@@ -28,6 +28,7 @@ func sampleTold() Notices {
 		Requests: []Requested{{At: progresstest.Nine.Add(time.Hour), By: "eve", Command: "/run --fast\nnow, @hana", Outcome: "refused: permission_denied", URL: "https://github.com/octo/hello/issues/7#issuecomment-9"}},
 		Warnings: []string{"open the pull request: @octo/team has not allowed it, see https://evil.example"},
 		NoChecks: true, Dispatched: []string{"ci.yml"},
+		Near: metadata.Because("same_files", "issue", "9", "files", []string{"a_b.go", "/approve @octo/team <b>"}),
 	}
 }
 

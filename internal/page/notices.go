@@ -35,6 +35,8 @@ type Notices struct {
 	CI metadata.Reason
 	// Base is how the run stands to its base, if it lacks some of that.
 	Base metadata.Reason
+	// Near says which open runs of other issues change the same files.
+	Near metadata.Reason
 	// Elsewhere are the parts that jobs of the same run of the workflow work on.
 	Elsewhere []string
 	// Dispatched are the workflow files that were started because of that.

@@ -36,6 +36,9 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 			r.commands([]string{progress.UpdateCommand(run)})
 		}
 	}
+	if said := text.Flat(o.Near.In(r.C)); said != "" {
+		r.prose(text.Capitalize(said))
+	}
 	r.findings(rows)
 	r.questions(run)
 	r.halts(plan, run)

@@ -32,6 +32,8 @@ type Options struct {
 	Width   int                 // of the terminal in cells; 0 if unknown
 	// Standing is how a run stands to its base; empty: there is nothing to say of it.
 	Standing metadata.Reason
+	// Near says which open runs of other issues change the same files.
+	Near metadata.Reason
 }
 
 // NewView gives the view that o asks for. It writes to w and nowhere else.

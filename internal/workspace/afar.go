@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -60,6 +61,7 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 		return some
 	})
 	if ctx.Err() != nil {
+		a.asked = time.Time{}
 		return nil, ctx.Err()
 	}
 	if err != nil && !a.told {
@@ -79,7 +81,7 @@ func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, lef
 			of[id] = b
 		}
 	}
-	ids := NewestFirst(of)
+	ids := issue.NewestFirst(of)
 	for _, id := range ids[:min(len(ids), most)] {
 		some = append(some, of[id])
 	}

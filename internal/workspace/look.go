@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -106,6 +107,19 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 		return nil, nil, err
 	}
 	return func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }, there.Close, nil
+}
+
+// SameFiles says which open runs of other issues change the same files, by the branches
+// here and those of origin as they were fetched last.
+func (r *Recorded) SameFiles(ctx context.Context, env environ.Env) metadata.Reason {
+	if others.Over(r.Run) {
+		return ""
+	}
+	n := openRuns{r.Source, r.Issue.ID, func() []string {
+		return []string{"refs/heads/" + r.Run.BranchName, "refs/remotes/origin/" + r.Run.BranchName}
+	}, env, &afar{env: env, src: r.Source}}
+	all, _ := n.list(ctx, r.Run) // what cannot be read is not known
+	return others.SameFiles(all)
 }
 
 // preferLocal takes the record from the folder that the run has on this machine

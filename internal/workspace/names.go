@@ -1,12 +1,8 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"path"
-	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
@@ -27,12 +23,4 @@ func KeptRef(id string) string { return git.KeptRefs + RecordName(id) }
 // where the folder was taken off it.
 func ReadOf(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), name) }
-}
-
-// NewestFirst gives the keys of a map by ids of issues, the highest number first, which is
-// the issue that was opened last.
-func NewestFirst[V any](of map[string]V) []string {
-	return slices.SortedFunc(maps.Keys(of), func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(b, a))
-	})
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
@@ -21,24 +23,24 @@ import (
 	"github.com/reprise-ci/reprise/phases/scope"
 )
 
-// mostOthers is of how many other runs agents are told.
-const mostOthers = 8
+const (
+	mostOthers = 8               // other runs that agents are told of
+	nearTime   = 5 * time.Second // the longest that the work waits for what people are told of them
+)
 
-// openRuns are the other open runs of the repository: by their branches here and on
-// origin.
+// openRuns are the other open runs of the repository, as a run is told of them: by their
+// branches here and on origin.
 type openRuns struct {
-	of    *Workspace
-	env   environ.Env
-	afar  *afar
-	known map[string]bool // the issues whose runs change the same files, and of which people know
+	src  *git.Source
+	id   string          // of the issue of the run that is told
+	tips func() []string // where the newest commit of that run is, as far as it is here
+	env  environ.Env
+	afar *afar
 }
 
-// tell gives what agents are told of them. One that cannot be read is left out, as it
+// list gives what agents are told of them. One that cannot be read is left out, as it
 // keeps nobody from working.
-func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
-	if n.of.Source == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
-		return nil, nil
-	}
+func (n openRuns) list(ctx context.Context, run metadata.Run) ([]others.Run, error) {
 	n.afar.mu.Lock()
 	defer n.afar.mu.Unlock()
 	survey, err := n.afar.look(ctx)
@@ -50,7 +52,7 @@ func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, err
 		return nil, err
 	}
 	all = all[:min(len(all), mostOthers)]
-	src := n.of.Source
+	src := n.src
 	if survey != nil { // a job has no commit but that which it checked out
 		src = survey.Source
 		begun := []string{run.BaseCommit}
@@ -61,23 +63,66 @@ func (n openRuns) tell(ctx context.Context, run metadata.Run) ([]others.Run, err
 			return nil, err
 		}
 	}
-	own := append(scope.Touches(run), n.changed(ctx, src, run.BaseCommit, n.of.Repo.Tip())...)
+	own := scope.Touches(run)
+	for _, tip := range n.tips() {
+		own = append(own, n.changed(ctx, src, run.BaseCommit, tip)...)
+	}
 	var out []others.Run
 	for _, o := range all {
 		files := append(n.changed(ctx, src, o.run.BaseCommit, o.commit), scope.Touches(o.run)...)
 		out = append(out, others.Of(o.run, files, own))
-		n.tellPeople(out[len(out)-1])
 	}
 	return out, nil
 }
 
-// tellPeople says on standard error that another run changes the same files, once while
-// this one works.
-func (n openRuns) tellPeople(o others.Run) {
-	if len(o.Shared) > 0 && !n.known[o.ID] {
-		n.known[o.ID] = true
-		_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+n.of.Shown("same files", "issue", o.ID, "files", strings.Join(o.Shared, ", ")))
+// near is what a run knows of the others while it works.
+type near struct {
+	openRuns
+	of    *Workspace
+	mu    sync.Mutex
+	known map[string]bool // the issues whose runs change the same files, and of which people know
+	said  metadata.Reason // which of them do now
+	phase string          // in which that was found out
+	asked time.Time       // when; zero: never
+}
+
+// tell gives what agents are told, and says on standard error which runs change the same
+// files, each once.
+func (n *near) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
+	if n.src == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
+		return nil, nil
 	}
+	all, err := n.list(ctx, run)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.phase, n.asked = run.CurrentPhase, n.env.Now()
+	if err != nil {
+		return nil, err
+	}
+	n.said = others.SameFiles(all)
+	for _, o := range all {
+		if len(o.Shared) > 0 && !n.known[o.ID] {
+			n.known[o.ID] = true
+			_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+others.SameFiles([]others.Run{o}).In(n.of.Catalogue()))
+		}
+	}
+	return all, nil
+}
+
+// sameFiles says which runs change the same files: as they were when the phase at hand
+// began, or some minutes ago.
+func (n *near) sameFiles(run metadata.Run) metadata.Reason {
+	n.mu.Lock()
+	fresh := n.phase == run.CurrentPhase && run.Status == metadata.Running && n.env.Now().Sub(n.asked) < afarFor
+	n.mu.Unlock()
+	if !fresh {
+		ctx, stop := context.WithTimeout(context.Background(), nearTime)
+		defer stop()
+		_, _ = n.tell(ctx, run) // a step that needs it says what is wrong
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.said
 }
 
 // openRun is a run of another issue, and the commit that has its record.
@@ -93,7 +138,7 @@ func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, erro
 	branches, _ := n.afar.places(survey)
 	for _, p := range branches {
 		err := p.each(ctx, func(id, commit string) {
-			if id == n.of.Issue.ID {
+			if id == n.id {
 				return
 			}
 			data, err := p.src.ReadFile(ctx, commit, RecordFile(id))
@@ -111,7 +156,7 @@ func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, erro
 	}
 	var all []openRun
 	for _, o := range newest {
-		if o.run.Status != metadata.Completed && o.run.Status != metadata.Cancelled {
+		if !others.Over(o.run) {
 			all = append(all, o)
 		}
 	}
@@ -124,7 +169,7 @@ func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, erro
 // changed lists the files that differ between two commits, besides those of reprise;
 // none where that cannot be said, such as in a clone that lacks the commits.
 func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string) []string {
-	change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.of.Issue.ID)))
+	change, err := src.Difference(ctx, from, to, path.Dir(phases.Folder(n.id)))
 	if err != nil {
 		return nil
 	}
@@ -137,6 +182,7 @@ func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string)
 // machine since.
 type spender struct {
 	openRuns
+	of     *Workspace
 	unread map[string]bool // records that cannot be read, which a person was told of
 }
 

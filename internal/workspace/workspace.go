@@ -68,6 +68,7 @@ type Workspace struct {
 	newest      bool                // as far as is known, no other machine has got further than this one
 	tree        git.Options         // with which Repo was opened
 	afar        *afar               // other runs that are on origin; nil: nobody has asked
+	near        *near               // what is known of them while it works; nil: no engine was wired
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -105,7 +106,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	}
 	w.afar.Close() // of an engine before
 	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
-	near := openRuns{w, env, w.afar, map[string]bool{}}
+	w.near = &near{openRuns: openRuns{w.Source, w.Issue.ID, func() []string { return []string{w.Repo.Tip()} }, env, w.afar}, of: w, known: map[string]bool{}}
 	e := &engine.Engine{
 		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
@@ -117,7 +118,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
-		Others: near.tell, Spent: spender{near, map[string]bool{}}.today, Committed: told(w, env, o, opts),
+		Others: w.near.tell, Spent: spender{w.near.openRuns, w, map[string]bool{}}.today, Committed: told(w, env, o, opts),
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.Elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
@@ -163,6 +164,10 @@ func (w *Workspace) Catalogue() prompts.Catalogue { return prompts.Words(w.Run.L
 func (w *Workspace) Shown(what string, pairs ...any) string {
 	return w.Catalogue().Shown(what, pairs...)
 }
+
+// SameFiles says which open runs of other issues change the same files as the run whose
+// engine was wired.
+func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.near.sameFiles(run) }
 
 // Busy says that another machine works on the run, or nothing: what is done here
 // meanwhile could not be pushed.

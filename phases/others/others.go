@@ -21,11 +21,12 @@ type Run struct {
 	Shared    []string // those of them that this run changes, too, or says that it will
 }
 
-// The most that agents are told of another run.
+// The most that agents and people are told of another run.
 const (
 	mostTasks = 8
 	mostFiles = 20
 	mostText  = 120
+	mostShown = 5 // files of each, and runs, that people are told of in a line
 )
 
 // Of says of another run what agents are told. Files are those that it has changed, or says that
@@ -62,4 +63,27 @@ func (o Run) String() string {
 		out.WriteString("\nshared: " + strings.Join(o.Shared, ", "))
 	}
 	return out.String()
+}
+
+// Over says of a run that it is open no more.
+func Over(run metadata.Run) bool {
+	return run.Status == metadata.Completed || run.Status == metadata.Cancelled
+}
+
+// SameFiles says to people which of some runs change the same files; it is empty if none
+// does.
+func SameFiles(all []Run) metadata.Reason {
+	var said []metadata.Reason
+	for _, o := range all {
+		n := len(o.Shared)
+		switch {
+		case len(said) == mostShown:
+			return metadata.All(said...)
+		case n > mostShown:
+			said = append(said, metadata.Because("same_files_more", "issue", o.ID, "files", o.Shared[:mostShown], "n", n-mostShown))
+		case n > 0:
+			said = append(said, metadata.Because("same_files", "issue", o.ID, "files", o.Shared))
+		}
+	}
+	return metadata.All(said...)
 }

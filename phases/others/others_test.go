@@ -8,7 +8,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/prompts"
 )
+
+// TestSameFiles says it in a line that stays short, whatever others call their files.
+func TestSameFiles(t *testing.T) {
+	of := func(id string, files ...string) Run {
+		return Of(metadata.Run{IssueNumber: id}, files, files)
+	}
+	all := []Run{of("1"), of("2", "a"), of("3", "f1", "f2", "f3", "f4", "f5", "f6", "f7"), of("4", "a\n\x1b[31m @team"), of("5", "a"), of("6", "a"), of("7", "a"), of("8", "a")}
+	want := "issue 2 has an open run that changes the same files: a; issue 3 has an open run that changes the same files: f1, f2, f3, f4, f5, and 2 more; "
+	got := SameFiles(all).In(prompts.Words("en"))
+	if !strings.HasPrefix(got, want) || strings.ContainsAny(got, "\n\x1b") || !strings.Contains(got, "issue 6 ") || strings.Contains(got, "issue 7 ") {
+		t.Errorf("got %q", got)
+	}
+	if got := SameFiles(all[:1]); got != "" {
+		t.Errorf("none changes the same, and it says %q", got)
+	}
+}
 
 // TestOf tells of another run no more than an agent can use, and nothing that a
 // terminal obeys.

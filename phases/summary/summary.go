@@ -23,8 +23,9 @@ type Summary struct {
 	Pipeline string        `json:"pipeline"`
 	Branch   string        `json:"branch"`
 	Head     string        `json:"head_sha,omitempty"`
-	Base     string        `json:"base,omitempty"` // how it stands to its base, in words; empty: it has all of it, or nobody looked
-	Phase    string        `json:"phase"`          // where the run is, see At
+	Base     string        `json:"base,omitempty"`       // how it stands to its base, in words; empty: it has all of it, or nobody looked
+	Near     string        `json:"same_files,omitempty"` // which open runs of other issues change the same files, in words; empty: none, or nobody looked
+	Phase    string        `json:"phase"`                // where the run is, see At
 	Counts   *Counts       `json:"partial_success,omitempty"`
 	Steps    []Step        `json:"steps"`
 	Totals   Totals        `json:"totals"`

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/shelf"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
@@ -113,45 +114,85 @@ func (m *harvester) ends(ctx context.Context, h history) (end, error) {
 var recordOf = regexp.MustCompile(`(?m)^` + shelf.Trailer + `: ([0-9a-f]{40,64})\s*$`)
 
 // arrived gives the commit by which a run came to the default branch, and whether it is
-// one of the run's own: else they were made into others, which name its record or, in the
-// first line, its pull request. It is "" where none has.
+// one of the run's own: else they were made into others, which are as the run has made them,
+// or name its record or, in the first line, its pull request. It is "" where none has.
 func (m *harvester) arrived(ctx context.Context, h history) (commit string, itself bool, err error) {
 	for _, ref := range h.refs {
 		if m.holds(ctx, h.main, ref) {
 			return ref, true, nil
 		}
 	}
-	log, err := m.top.Git(ctx, "log", "-z", "--format=%H %B", h.Run.BaseCommit+".."+h.main)
+	own, err := m.own(ctx, h)
+	if err != nil {
+		return "", false, err
+	}
+	all, err := m.log(ctx, h.Run.BaseCommit+".."+h.main)
 	if err != nil {
 		return "", false, err
 	}
 	pull := "(#" + path.Base(h.Run.PRURL) + ")"
-	for entry := range strings.SplitSeq(log, "\x00") {
-		commit, message, _ := strings.Cut(entry, " ")
-		subject, _, _ := strings.Cut(message, "\n")
-		named := recordOf.FindStringSubmatch(message)
-		ours := named != nil && slices.ContainsFunc(h.refs, func(ref string) bool { return m.holds(ctx, ref, named[1]) })
+	for _, c := range all {
+		subject, _, _ := strings.Cut(c.message, "\n")
+		named := recordOf.FindStringSubmatch(c.message)
+		ours := own[c.made] || named != nil && slices.ContainsFunc(h.refs, func(ref string) bool { return m.holds(ctx, ref, named[1]) })
 		if ours || h.Run.PRURL != "" && strings.HasSuffix(strings.TrimSpace(subject), pull) {
-			return commit, false, nil
+			return c.hash, false, nil
+		}
+	}
+	for _, c := range all {
+		if slices.Contains(c.issues, h.Run.IssueNumber) {
+			return "", false, exit.Usagef("commit %.12s of %s is of issue %s by its trailers, but no commit there is known as one of the run, so its pull request seems to have been merged in another form and its tests cannot be told; fetch the branch of the run as it was merged, or make a case of that commit with --from-commits", c.hash, h.main, h.Run.IssueNumber)
 		}
 	}
 	return "", false, nil
 }
 
+// logged is a commit as a log has it.
+type logged struct {
+	hash    string
+	made    string // by whom, when and with which message; a commit that is rebased keeps it
+	message string
+	issues  []string // that its trailers name
+}
+
+// log lists commits, the newest first.
+func (m *harvester) log(ctx context.Context, args ...string) (all []logged, err error) {
+	out, err := m.top.Git(ctx, append([]string{"log", "-z", "--format=%H%x01%an%x01%ae%x01%at%x01%(trailers:key=Reprise-Issue,valueonly,unfold)%x01%B"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if f := strings.SplitN(entry, "\x01", 6); len(f) == 6 {
+			message := strings.TrimSpace(f[5])
+			all = append(all, logged{f[0], strings.Join(append(f[1:4:4], message), "\x01"), message, strings.Fields(f[4])})
+		}
+	}
+	return all, nil
+}
+
+// own says of commits, by what they keep when they are rebased, that they are the run's.
+func (m *harvester) own(ctx context.Context, h history) (map[string]bool, error) {
+	all, err := m.log(ctx, append(slices.Clone(h.refs), "^"+h.Run.BaseCommit, "^"+h.main)...)
+	own := map[string]bool{}
+	for _, c := range all {
+		own[c.made] = true
+	}
+	return own, err
+}
+
 // copied gives what commits of the default branch stand for a run, of which the last one
-// is given: one, or as many as the run had.
+// is given: one, or as many as were rebased.
 func (m *harvester) copied(ctx context.Context, h history, chain []string) (end, error) {
 	first, to := chain[len(chain)-1], chain[len(chain)-1]
-	log, err := m.top.Git(ctx, "log", "-z", "--first-parent", "--reverse", "--format=%H %B", h.Run.BaseCommit+".."+to)
+	own, err := m.own(ctx, h)
 	if err != nil {
 		return end{}, err
 	}
-	for entry := range strings.SplitSeq(log, "\x00") {
-		commit, message, _ := strings.Cut(entry, " ")
-		if slices.Contains(strings.Split(message, "\n"), "Reprise-Issue: "+h.Run.IssueNumber) {
-			first = commit
-			break
+	all, err := m.log(ctx, "--first-parent", h.Run.BaseCommit+".."+to)
+	for _, c := range all {
+		if own[c.made] {
+			first = c.hash
 		}
 	}
-	return end{first + "^", to}, nil
+	return end{first + "^", to}, err
 }

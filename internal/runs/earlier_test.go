@@ -1,4 +1,4 @@
-package workspace
+package runs
 
 import (
 	"path/filepath"
@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -26,9 +27,9 @@ func TestEarlier(t *testing.T) {
 		run.IssueNumber = id
 		data, err := metadata.Format(run)
 		must(err)
-		must(testenv.PutText(filepath.Join(dir, RecordFile(id)), string(data)))
+		must(testenv.PutText(filepath.Join(dir, workspace.RecordFile(id)), string(data)))
 	}
-	must(testenv.PutText(filepath.Join(dir, RecordFile("10")), "{"))
+	must(testenv.PutText(filepath.Join(dir, workspace.RecordFile("10")), "{"))
 	must(testenv.PutText(filepath.Join(dir, ".reprise/other/metadata.json"), "{"))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-qm", "merged"}} {
 		_, err := testenv.Git(dir, args...)
@@ -39,12 +40,12 @@ func TestEarlier(t *testing.T) {
 		run.IssueNumber = id
 		data, err := metadata.Format(run)
 		must(err)
-		must(testenv.PutText(filepath.Join(dir, RecordFile(id)), string(data)))
+		must(testenv.PutText(filepath.Join(dir, workspace.RecordFile(id)), string(data)))
 		for _, args := range [][]string{
 			{"checkout", "-q", "--detach", "main"},
 			{"add", "."},
 			{"commit", "-qm", "kept"},
-			{"update-ref", git.KeptRefs + RecordName(id), "HEAD"},
+			{"update-ref", git.KeptRefs + workspace.RecordName(id), "HEAD"},
 			{"checkout", "-q", "main"},
 		} {
 			_, err := testenv.Git(dir, args...)

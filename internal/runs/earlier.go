@@ -1,4 +1,4 @@
-package workspace
+package runs
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -33,8 +35,8 @@ func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.R
 	}
 	const most = 30
 	var all []metadata.Run
-	for _, id := range NewestFirst(at) {
-		file := RecordFile(id)
+	for _, id := range issue.NewestFirst(at) {
+		file := workspace.RecordFile(id)
 		data, err := src.ReadFile(ctx, at[id], file)
 		if err != nil {
 			continue
