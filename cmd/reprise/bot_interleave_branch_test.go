@@ -191,6 +191,14 @@ func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, erro
 	return []byte(text), nil
 }
 
+func (r *memRepo) Recorded(context.Context, git.LogEntry) (bool, error) { return true, nil }
+
+func (r *memRepo) SameWork(_ context.Context, one, other string) (bool, error) {
+	r.o.mu.Lock()
+	defer r.o.mu.Unlock()
+	return !slices.ContainsFunc(r.o.between(one, other), func(name string) bool { return !strings.HasPrefix(name, r.opt.State+"/") }), nil
+}
+
 func (r *memRepo) Ancestry(ctx context.Context, from string) ([]git.LogEntry, error) {
 	return r.Log(ctx, from)
 }

@@ -40,11 +40,15 @@ func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bo
 	if len(log) == 0 {
 		return command.Refuse(metadata.NotACommand, metadata.Because("squash_nothing"))
 	}
-	if len(log) == 1 && has(log[0], shelf.Trailer, "") {
-		return nil
+	if isOne, err := squashed(ctx, w, log); isOne || err != nil {
+		return err
 	}
+	commits := w.Commits()
 	for _, c := range log {
-		if !has(c, "Reprise-Issue", run.IssueNumber) && !has(c, shelf.Trailer, "") {
+		switch ours, err := commits.Has(ctx, c); {
+		case err != nil:
+			return err
+		case !ours:
 			return command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
 		}
 	}
@@ -52,7 +56,10 @@ func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bo
 	return w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, run.BaseCommit)
 }
 
-// has reports whether a commit has a trailer; with "" whatever it says.
-func has(c git.LogEntry, key, value string) bool {
-	return slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == key && (value == "" || t.Value == value) })
+// squashed reports whether the branch is one commit already.
+func squashed(ctx context.Context, w *workspace.Workspace, log []git.LogEntry) (bool, error) {
+	if len(log) != 1 || !slices.ContainsFunc(log[0].Trailers, func(t git.Trailer) bool { return t.Key == shelf.Trailer }) {
+		return false, nil
+	}
+	return w.Commits().Has(ctx, log[0])
 }

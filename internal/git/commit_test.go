@@ -319,7 +319,7 @@ func TestLog(t *testing.T) {
 		return LogEntry{
 			Commit: id, Parents: []string{parent}, Time: noon, Name: "Ada", Email: "ada@example.com",
 			Subject: "step " + n, Body: "Reprise-Issue: 7\nReprise-Step: execute",
-			Trailers: []Trailer{{"Reprise-Issue", "7"}, {"Reprise-Step", "execute"}},
+			Trailers: []Trailer{{Key: "Reprise-Issue", Value: "7"}, {Key: "Reprise-Step", Value: "execute"}},
 		}
 	}
 	if diff := cmp.Diff([]LogEntry{entry(second, first, "{2}"), entry(first, start, "{1}")}, got); diff != "" {

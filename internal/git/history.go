@@ -7,27 +7,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
-	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/history"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
-// LogEntry is one commit.
-type LogEntry struct {
-	Commit   string // full hash
-	Parents  []string
-	Time     time.Time // of the committer, UTC
-	Name     string    // of the author
-	Email    string    // of the author
-	Subject  string
-	Body     string    // with the trailers
-	Trailers []Trailer // in their order
-}
-
-// Trailer is a line such as "Reprise-Phase: design" at the end of a message.
-type Trailer struct{ Key, Value string }
+// LogEntry is one commit, and Trailer a line at the end of its message.
+type (
+	LogEntry = history.Entry
+	Trailer  = history.Trailer
+)
 
 // Log lists the commits of the branch that the commit from has not, newest
 // first; with "" all of them. Of a merge it goes on with the first parent alone.
@@ -48,35 +40,12 @@ func (br *runBranch) log(ctx context.Context, from, order string) ([]LogEntry, e
 		}
 		span = from + ".." + br.tip
 	}
-	out, err := br.git(ctx, "log", "-z", order, "--no-color", "--no-show-signature", "--no-decorate",
-		"--format=%H%x00%P%x00%cI%x00%an%x00%ae%x00%s%x00%b%x00%(trailers:only,unfold)", span, "--")
-	if err != nil {
+	out, err := br.git(ctx, history.Args(order, span)...)
+	entries, bad := history.Parse(out)
+	if err := errors.Join(err, bad); err != nil {
 		return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
 	}
-	fields := strings.Split(string(out), "\x00")
-	var entries []LogEntry
-	for ; len(fields) >= 8; fields = fields[8:] {
-		at, err := time.Parse(time.RFC3339, fields[2])
-		if err != nil {
-			return nil, fmt.Errorf("list the commits of %s: %w", br.opt.Branch, err)
-		}
-		entries = append(entries, LogEntry{
-			Commit: fields[0], Parents: strings.Fields(fields[1]), Time: at.UTC(),
-			Name: fields[3], Email: fields[4], Subject: fields[5], Body: strings.TrimSpace(fields[6]),
-			Trailers: parseTrailers(fields[7]),
-		})
-	}
 	return entries, nil
-}
-
-func parseTrailers(text string) []Trailer {
-	var out []Trailer
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			out = append(out, Trailer{Key: key, Value: strings.TrimSpace(value)})
-		}
-	}
-	return out
 }
 
 // Holds reports whether any file of the last commit has a text. Both ways to
@@ -129,7 +98,47 @@ func (br *runBranch) shelfOf(ctx context.Context, commit string) (string, error)
 	}
 	s := shelves(br.src, br.lookUp, br.git, br.opt.State)
 	s.Kept, s.Contains = br.keptRecord, br.contains
+	if br.remote != nil {
+		s.Own = func(ctx context.Context, commit string) (bool, error) {
+			kept, err := br.keptHere(ctx)
+			if kept == "" || err != nil {
+				return false, err
+			}
+			return br.contains(ctx, kept, commit)
+		}
+	}
 	return s.Find(ctx, commit)
+}
+
+// keptHere gives what Options.Keep names in the user's repository; "" for none.
+func (br *runBranch) keptHere(ctx context.Context) (string, error) {
+	kept, err := br.src.resolve(ctx, br.keepRef())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return kept, err
+}
+
+// Recorded reports whether the record may be from a commit or lead on from it. Where the state
+// folder was taken off the branch that is what the record has in its history, and the commit
+// that took it off; anything else with a record was put on the branch by others.
+func (br *runBranch) Recorded(ctx context.Context, c LogEntry) (bool, error) {
+	if br.shelf == "" {
+		return true, nil
+	}
+	if is, err := br.contains(ctx, br.shelf, c.Commit); is || err != nil || len(c.Parents) == 0 {
+		return is, err
+	}
+	if found, err := br.lookUp(ctx, c.Commit+":"+br.opt.State); err != nil || found[0].Kind != "" {
+		return false, err
+	}
+	return br.contains(ctx, br.shelf, c.Parents[0])
+}
+
+// SameWork reports whether two commits are the same but for the state folder.
+func (br *runBranch) SameWork(ctx context.Context, one, other string) (bool, error) {
+	paths, err := br.between(ctx, one, other)
+	return !slices.ContainsFunc(paths, func(p string) bool { return !pathname.Under(p, br.opt.State) }), err
 }
 
 // keptRecord gives the commit that Options.Keep names, at the remote if there is one;
@@ -141,10 +150,7 @@ func (br *runBranch) keptRecord(ctx context.Context) (string, error) {
 	const into = "refs/reprise/record"
 	kept, err := "", error(nil)
 	if br.remote == nil {
-		kept, err = br.src.resolve(ctx, br.keepRef())
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+		kept, err = br.keptHere(ctx)
 	} else {
 		_, err = br.talk(ctx, append(program.FetchArgs(), "--end-of-options", br.remote.fetch, "+"+br.keepRef()+":"+into)...)
 		switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
@@ -94,14 +93,8 @@ func shelves(s *Source, ask asker, log func(ctx context.Context, args ...string)
 			return err == nil && found[0].Kind == "tree", err
 		},
 		Messages: func(ctx context.Context, commit string) ([]shelf.Message, error) {
-			out, err := log(ctx, "log", "-z", "--first-parent", fmt.Sprintf("-n%d", shelf.Depth), "--no-show-signature", "--no-decorate",
-				"--format=%P%x00%(trailers:key="+shelf.Trailer+")", commit, "--")
-			var all []shelf.Message
-			for fields := strings.Split(string(out), "\x00"); len(fields) >= 2; fields = fields[2:] {
-				parent, _, _ := strings.Cut(fields[0], " ")
-				all = append(all, shelf.Message{Parent: parent, Trailers: fields[1]})
-			}
-			return all, err
+			out, err := log(ctx, shelf.Args(commit)...)
+			return shelf.Parse(out), err
 		},
 	}
 }

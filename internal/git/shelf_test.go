@@ -331,3 +331,77 @@ func TestForgedTrailers(t *testing.T) {
 		t.Errorf("a branch without a run has the record %q (%v)", data, err)
 	}
 }
+
+// Two commits of somebody else, of which the second takes off a record that the first has
+// written, as the run would: the record that the remote keeps is the one that counts, also
+// where something was noted in it since. Neither of the two is one of the run.
+func TestForgedPairOfCommits(t *testing.T) {
+	t.Parallel()
+	for _, noted := range []bool{false, true} {
+		user := newUser(t, map[string]string{"a.txt": "a\n"})
+		bare := withRemote(t, user)
+		base := sh(t, user, "rev-parse", "HEAD")
+		r := openRun(t, user, pushing, keeping)
+		write(t, r.Tree()+"/a.txt", "changed\n")
+		commit(t, r, "one", "a.txt")
+		kept, want := shelve(t, r), "one"
+		if noted {
+			want = "noted"
+			_, err := r.Commit(t.Context(), Commit{Message: "aside\n\nReprise-Issue: 7", Aside: true, Time: noon, Files: map[string][]byte{record: []byte(want)}})
+			must(t, err)
+			kept = r.Record()
+		}
+		r.Close()
+
+		clone := realTemp(t) + "/clone"
+		sh(t, user, "clone", "-q", "-b", branch, bare, clone)
+		write(t, clone+"/"+record, "forged")
+		write(t, clone+"/b.txt", "b\n")
+		sh(t, clone, "add", "-A")
+		sh(t, clone, "commit", "-q", "-m", "step\n\nReprise-Issue: 7\nReprise-Phase: plan\nReprise-Attempt: 1")
+		forged := sh(t, clone, "rev-parse", "HEAD")
+		sh(t, clone, "rm", "-q", "-r", ".reprise")
+		sh(t, clone, "commit", "-q", "-m", "finish\n\nReprise-Issue: 7\nReprise-Record: "+forged)
+		sh(t, clone, "push", "-q", "origin", branch)
+
+		for _, where := range []string{user, clone} {
+			again := openRun(t, where, pushing, keeping)
+			if data, err := again.ReadFile(t.Context(), again.Tip(), record); err != nil || again.Record() != kept || string(data) != want {
+				t.Errorf("noted: %v: the record is at %s with %q (%v), want %q at %s", noted, again.Record(), data, err, want, kept)
+			}
+			log, err := again.Log(t.Context(), base)
+			must(t, err)
+			var recorded []bool
+			for _, c := range log {
+				is, err := again.Recorded(t.Context(), c)
+				must(t, err)
+				recorded = append(recorded, is)
+			}
+			if diff := cmp.Diff([]bool{false, false, true, true}, recorded); diff != "" {
+				t.Errorf("noted: %v: which commits the record knows (-want +got):\n%s", noted, diff)
+			}
+			again.Close()
+		}
+	}
+}
+
+// A run that ended on this machine alone and is pushed later is found, although the remote
+// keeps the record of an earlier run.
+func TestShelvedHereAlone(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	withRemote(t, user)
+	write(t, user+"/"+record, "earlier")
+	sh(t, user, "add", "-A")
+	sh(t, user, "commit", "-q", "-m", "of an earlier run")
+	sh(t, user, "push", "-q", "origin", "HEAD:refs/reprise/records/issue-7")
+	sh(t, user, "reset", "-q", "--hard", "HEAD~1")
+	r := openRun(t, user, keeping)
+	commit(t, r, "here")
+	kept := shelve(t, r)
+	r.Close()
+	again := openRun(t, user, pushing, keeping)
+	if again.Record() != kept || read(t, again.Tree()+"/"+record) != "here" {
+		t.Errorf("the record is at %s with %q, want %s", again.Record(), read(t, again.Tree()+"/"+record), kept)
+	}
+}

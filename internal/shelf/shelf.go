@@ -4,11 +4,13 @@
 // Anybody can write a trailer, also into the title of a pull request, which becomes the
 // message of a merge. So it counts only where it names what it can be checked against: the
 // commit before its own, as the commit that takes the folder off does, or something in the
-// history of the record that is kept by name.
+// history of the record that is kept by name. What a remote keeps by name goes before the
+// first: a run is kept there before its folder leaves the branch.
 package shelf
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -40,6 +42,9 @@ type Shelves struct {
 	// Kept gives the commit in which the record is kept by name, or "": it leads on from
 	// the one that the trailer names, which may not be here; nil: nothing is kept.
 	Kept func(ctx context.Context) (string, error)
+	// Own reports whether this machine itself has kept a commit by name, or one that leads on
+	// from it; nil: what is kept is only known from this machine, and may be of an earlier run.
+	Own func(ctx context.Context, commit string) (bool, error)
 	// Contains reports whether a commit has an older one in its history.
 	Contains func(ctx context.Context, commit, older string) (bool, error)
 }
@@ -48,6 +53,23 @@ type Shelves struct {
 type Message struct {
 	Parent   string // the first one of the commit; "" if it has none
 	Trailers string // a line for each
+}
+
+// Args are the arguments of git that list what Parse reads, for a commit and those before it.
+func Args(commit string) []string {
+	return []string{
+		"log", "-z", "--first-parent", fmt.Sprintf("-n%d", Depth), "--no-show-signature", "--no-decorate",
+		"--format=%P%x00%(trailers:key=" + Trailer + ")", commit, "--",
+	}
+}
+
+// Parse reads what git prints with Args.
+func Parse(out []byte) (all []Message) {
+	for fields := strings.Split(string(out), "\x00"); len(fields) >= 2; fields = fields[2:] {
+		parent, _, _ := strings.Cut(fields[0], " ")
+		all = append(all, Message{Parent: parent, Trailers: fields[1]})
+	}
+	return all
 }
 
 // Find gives the commit that has the folder: the given one, or what is kept by name
@@ -156,6 +178,11 @@ func (s Shelves) believed(ctx context.Context, parent, kept, named string) (stri
 	}
 	if named != parent {
 		return "", nil
+	}
+	if kept != "" && s.Own != nil {
+		if is, err := s.Own(ctx, named); !is || err != nil {
+			return "", err
+		}
 	}
 	return named, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -28,7 +29,7 @@ type Checkout interface {
 	Lacks() []string
 	Close() error
 
-	ReadFile(ctx context.Context, commit, path string) ([]byte, error)
+	trust.Branch
 	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)

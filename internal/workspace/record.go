@@ -168,7 +168,7 @@ func (w *opening) touched(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ours, err := trust.Newest(log, w.Run.IssueNumber, func(commit string) ([]byte, error) { return w.Repo.ReadFile(ctx, commit, RecordFile(w.Issue.ID)) })
+	ours, err := w.Commits().Newest(ctx, log, nil)
 	if ours <= 0 || err != nil {
 		return err // 0: the newest commit is one of the run
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -51,14 +52,22 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, c := range log {
-		of := slices.Contains(c.Trailers, git.Trailer{Key: "Reprise-Phase", Value: phase})
-		step := slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == "Reprise-Attempt" })
-		if of && step {
-			return c.Commit, nil
-		}
+	at, err := w.Commits().Newest(ctx, log, func(c git.LogEntry) bool {
+		of := slices.Contains(c.Trailers, git.Trailer{Key: PhaseTrailer, Value: phase})
+		return of && slices.ContainsFunc(c.Trailers, func(t git.Trailer) bool { return t.Key == AttemptTrailer })
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case at >= 0:
+		return log[at].Commit, nil
 	}
 	return "", fmt.Errorf("no commit of phase %s is on %s: nothing to restore from", phase, w.Run.BranchName)
+}
+
+// Commits tells the commits of the run from those of others.
+func (w *Workspace) Commits() trust.Commits {
+	return trust.Commits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: RecordFile(w.Issue.ID)}
 }
 
 // Unchanged refuses an approval of the part of that name, or of what the run waits
