@@ -3,6 +3,7 @@ package phases
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/opened"
@@ -61,11 +62,16 @@ func stronger(a, b string) string {
 // rollback begins a new generation: each ends approvals.
 func approvedBy(run metadata.Run, rec *metadata.Phase, role string) (people []string) {
 	for _, a := range run.Approvals {
-		if a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role)) && !slices.Contains(people, a.By) {
+		if a.Phase == rec.Name && Stands(run, a) && (a.Role == "" || rank(a.Role) >= rank(role)) && !isAmong(people, a.By) {
 			people = append(people, a.By)
 		}
 	}
 	return people
+}
+
+// isAmong reports whether a person is one of some, however GitHub's login is spelled.
+func isAmong(people []string, login string) bool {
+	return slices.ContainsFunc(people, func(p string) bool { return strings.EqualFold(p, login) })
 }
 
 // Stands reports whether an approval is for its phase as it is now.

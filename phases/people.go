@@ -44,7 +44,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 		return run, refuse(metadata.Because("which_approval", "phases", Approvals(plan, run), "first", waits))
 	case c.Phase != "" && c.Phase != waits:
 		return run, refuse(metadata.Because("approve_another", "phase", c.Phase, "other", waits))
-	case slices.Contains(approvedBy(run, run.Phase(waits), role), c.By):
+	case isAmong(approvedBy(run, run.Phase(waits), role), c.By):
 		return run, refuse(metadata.Because("approved_already", "phase", waits, "by", metadata.Said(c.By)))
 	}
 	run = run.Clone()
