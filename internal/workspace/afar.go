@@ -34,6 +34,7 @@ type afar struct {
 
 	mu     sync.Mutex  // held while a survey is in use
 	survey *git.Survey // nil: none was made yet, or could not be made
+	listed known       // of the survey, in which nobody else changes anything
 	asked  time.Time   // when origin was asked last; zero: never
 	told   bool        // that origin did not answer
 	left   int         // branches and records that were left out, as there are too many
@@ -68,7 +69,7 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 		a.told = true
 		_, _ = fmt.Fprintf(a.env.Stderr, "reprise: %v; of other runs only what is here is known\n", err)
 	}
-	a.survey = survey
+	a.survey, a.listed = survey, known{}
 	return survey, nil
 }
 
@@ -88,12 +89,16 @@ func newestOf(all []git.Branch, prefix string, most int) (some []git.Branch, lef
 	return some, len(ids) - len(some)
 }
 
+// known are the refs that git has listed of a place, by the folder that they are in.
+type known map[string][]git.Branch
+
 // place is where refs are looked for.
 type place struct {
 	src     *git.Source
 	folders []string // of refs
 	within  string   // the prefix of branches there that git lists
 	prefix  string   // of the names of runs
+	listed  known    // nil: git is asked each time
 }
 
 // places gives where other runs may be: the user's branches, those of origin as the survey
@@ -102,26 +107,39 @@ func (a *afar) places(survey *git.Survey) (branches, records []place) {
 	folder, _ := path.Split(a.env.Prefix()) // a prefix may end within a name, which git lists no branches by
 	here, there := a.src, a.src
 	kept, local, origin := []string{git.KeptRefs}, "refs/heads/", "refs/remotes/origin/"
-	records = []place{{here, kept, "", RecordName("")}}
+	records = []place{{here, kept, "", RecordName(""), nil}}
 	if survey != nil {
 		there = survey.Source
-		records = append(records, place{there, kept, "", RecordName("")})
+		records = append(records, place{there, kept, "", RecordName(""), a.listed})
 	}
 	if here == there { // git lists both at once
-		return []place{{here, []string{local, origin}, folder, a.env.Prefix()}}, records
+		return []place{{here, []string{local, origin}, folder, a.env.Prefix(), nil}}, records
 	}
-	return []place{{here, []string{local}, folder, a.env.Prefix()}, {there, []string{origin}, folder, a.env.Prefix()}}, records
+	return []place{{here, []string{local}, folder, a.env.Prefix(), nil}, {there, []string{origin}, folder, a.env.Prefix(), a.listed}}, records
 }
 
 // each calls f for the runs whose names are at a place, by the ids of their issues.
 func (p place) each(ctx context.Context, f func(id, commit string)) error {
-	all, err := p.src.BranchesIn(ctx, p.folders[0], p.within, p.folders[1:]...)
+	all, err := p.branches(ctx)
 	for _, b := range all {
 		if id, ok := strings.CutPrefix(b.Name, p.prefix); ok && metadata.CheckID(id) == nil {
 			f(id, b.Commit)
 		}
 	}
 	return err
+}
+
+// branches gives all branches of a place.
+func (p place) branches(ctx context.Context) (all []git.Branch, err error) {
+	all, is := p.listed[p.folders[0]]
+	if is {
+		return all, nil
+	}
+	all, err = p.src.BranchesIn(ctx, p.folders[0], p.within, p.folders[1:]...)
+	if err == nil && p.listed != nil {
+		p.listed[p.folders[0]] = all
+	}
+	return all, err
 }
 
 // Close removes what was fetched, also by a process before this one that was killed.

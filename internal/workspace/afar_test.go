@@ -80,6 +80,10 @@ func TestAfar(t *testing.T) {
 	if got := ids(); len(got) != 1 || got[0] != "8" {
 		t.Errorf("there are %v", got)
 	}
+	in(a.dir, "update-ref", "-d", "refs/remotes/origin/reprise/issue-8")
+	if got := ids(); len(got) != 1 {
+		t.Errorf("git was asked again for what only another survey changes: %v", got)
+	}
 	in(job, "remote", "set-url", "origin", filepath.Join(dir, "gone"))
 	a.src, err = git.Find(t.Context(), job)
 	must(err)
