@@ -13,6 +13,11 @@ func TestKilledAtEveryStep(t *testing.T)        { bearAll(t, "kill", 1, 1) }
 func TestKilledAtEveryStepWithGit(t *testing.T) { bearAll(t, "kill-all", 1, 1) }
 func TestToldToStopAtEveryStep(t *testing.T)    { bearAll(t, "term", 1, 1) }
 
+// The same for a run with two parts at work.
+func TestLanesKilledAtEveryStep(t *testing.T)        { bearEach(t, newLaneScene, "kill", 1, 1) }
+func TestLanesKilledAtEveryStepWithGit(t *testing.T) { bearEach(t, newLaneScene, "kill-all", 1, 1) }
+func TestLanesToldToStopAtEveryStep(t *testing.T)    { bearEach(t, newLaneScene, "term", 1, 1) }
+
 // A disk that fails once, or from there on.
 func TestDiskFullAtEveryStep(t *testing.T)              { bearAll(t, "ENOSPC", 1, 1) }
 func TestDiskFullFromEveryStep(t *testing.T)            { bearAll(t, "ENOSPC+", 1, 1) }
@@ -47,14 +52,20 @@ func bearEveryGit(t *testing.T, how string) {
 	t.Logf("%d git commands in %v", n, time.Since(began))
 }
 
-// bearAll strikes at every nth step of every turn, in two scenes at once.
+// bearAll strikes at every nth step of every turn of the usual scene.
 func bearAll(t *testing.T, what string, every, from int) {
+	t.Helper()
+	bearEach(t, newScene, what, every, from)
+}
+
+// bearEach strikes at every nth step of every turn, in two scenes at once.
+func bearEach(t *testing.T, prepare func(*testing.T) *scene, what string, every, from int) {
 	t.Helper()
 	const together = 2
 	for part := range together {
 		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
 			t.Parallel()
-			sc, began, n := newScene(t), time.Now(), 0
+			sc, began, n := prepare(t), time.Now(), 0
 			for _, d := range sc.turns {
 				at := from + part*every
 				for ; sc.bear(d, what, at); at += together * every {

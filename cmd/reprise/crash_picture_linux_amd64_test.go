@@ -25,7 +25,7 @@ import (
 type picture struct {
 	Status    metadata.Status
 	Stop      *metadata.Stop
-	Steps     string // that succeeded, in order
+	Steps     []string // that succeeded, in order, or sorted where several are at work
 	Phases    map[string]metadata.Phase
 	Rollbacks []metadata.Rollback
 	Files     map[string]string // on the branch
@@ -40,7 +40,10 @@ var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 func (sc *scene) picture() picture {
 	sc.t.Helper()
 	run := sc.holds("7")
-	p := picture{Status: run.Status, Stop: run.Stop, Steps: done(run), Phases: map[string]metadata.Phase{}, Rollbacks: run.RollbackHistory, Files: map[string]string{}}
+	p := picture{Status: run.Status, Stop: run.Stop, Steps: strings.Split(done(run), ", "), Phases: map[string]metadata.Phase{}, Rollbacks: run.RollbackHistory, Files: map[string]string{}}
+	if sc.lanes > 1 {
+		slices.Sort(p.Steps)
+	}
 	for _, ph := range run.Phases {
 		ph.StartedAt, ph.CompletedAt, ph.Base, ph.Written = nil, nil, "", 0
 		if ph.Checks != nil {

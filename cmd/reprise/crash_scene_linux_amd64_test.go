@@ -63,19 +63,15 @@ type scene struct {
 	*stand
 	copies string
 	turns  []*turn
+	lanes  int // how many steps are at work at the same time
 }
 
 // newScene prepares a run, a rollback of it, and the run after that; merges of a base that
 // agrees with the work and of one that does not, each with the run after it; and the end.
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	sc := &scene{stand: newStand(t, nil), copies: t.TempDir()}
-	sc.write("steps.cue", everyKind)
-	sc.write("bin/steps", theSame)
-	if err := os.Chmod(sc.path("bin/steps"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	run := []string{"run", "--issue-file", "../7.md", "--pipeline", "../steps.cue", "--sandbox", "off", "--push"}
+	sc := sceneOf(t, everyKind, theSame)
+	run := firstRun
 	back := []string{"rollback", "--issue", "7", "--to-phase", "build", "--restore", "--reason", "It is not polite.\n\nReally not."}
 	update, goOn := []string{"update", "--issue", "7"}, []string{"run", "--issue", "7", "--sandbox", "off"}
 	updated := func(sc *scene) {
@@ -103,6 +99,31 @@ func newScene(t *testing.T) *scene {
 			sc.run(0, "finish", "--issue", "7", "--squash")
 		}},
 	}
+	sc.play()
+	for _, i := range []int{1, 3, 5} { // what was broken off there is gone on with
+		sc.turns[i].want, sc.turns[i].calls = sc.turns[i+1].want, sc.turns[i+1].calls
+	}
+	return sc
+}
+
+// firstRun is the command that starts the run of a scene.
+var firstRun = []string{"run", "--issue-file", "../7.md", "--pipeline", "../steps.cue", "--sandbox", "off", "--push"}
+
+// sceneOf is a scene with nothing to do yet. Its agent is a script.
+func sceneOf(t *testing.T, pipeline, agent string) *scene {
+	t.Helper()
+	sc := &scene{stand: newStand(t, nil), copies: t.TempDir(), lanes: 1}
+	sc.write("steps.cue", pipeline)
+	sc.write("bin/steps", agent)
+	if err := os.Chmod(sc.path("bin/steps"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return sc
+}
+
+// play does all turns undisturbed, and keeps what each begins with and comes to.
+func (sc *scene) play() {
+	sc.t.Helper()
 	for i, d := range sc.turns {
 		if len(d.moves) > 0 {
 			sc.moveBase(d.moves)
@@ -112,10 +133,6 @@ func newScene(t *testing.T) *scene {
 		sc.run(0, d.args...)
 		d.want, d.calls = sc.picture(), sc.calls()
 	}
-	for _, i := range []int{1, 3, 5} { // what was broken off there is gone on with
-		sc.turns[i].want, sc.turns[i].calls = sc.turns[i+1].want, sc.turns[i+1].calls
-	}
-	return sc
 }
 
 // moveBase has somebody commit to the base.

@@ -111,8 +111,8 @@ func (sc *scene) alive() []string {
 }
 
 // settle brings a turn that was broken off to its end, and says in what the
-// world then differs from one in which nothing had happened. One call of the
-// agent may have been lost.
+// world then differs from one in which nothing had happened. The call of the agent that
+// was at work in each lane may have been lost.
 func (sc *scene) settle(d *turn) string {
 	sc.t.Helper()
 	sc.looks()
@@ -126,7 +126,7 @@ func (sc *scene) settle(d *turn) string {
 			more = -100
 		}
 	}
-	if more < 0 || more > 1 {
+	if more < 0 || more > sc.lanes {
 		diff += fmt.Sprintf("the agent was called for %v, and not for %v\n", calls, d.calls)
 	}
 	return diff

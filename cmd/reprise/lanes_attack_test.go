@@ -13,14 +13,17 @@ import (
 )
 
 // An agent that may write everywhere, as there is no sandbox, puts something else in the
-// place of its tree. What that leads to is neither changed nor committed, and the run goes
-// on with the next start.
+// place of its tree, or nothing. What that leads to is neither changed nor committed, and the
+// run goes on with the next start.
 func TestLaneLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, attack := range map[string]string{
 		"to the tree of another part": `cd .. && mv "$tree" "$tree-away" && ln -s "$other" "$tree"`,
 		"out of the folder":           `cd .. && mv "$tree" "$tree-away" && ln -s "$HOME/outside" "$tree"`,
 		"its folder":                  `cd ../.. && mv build.t1 build.t1-away && ln -s "$HOME/outside" build.t1`,
+		"nowhere":                     `cd .. && rm -rf "$tree"`,
+		"its folder nowhere":          `cd ../.. && rm -rf build.t1`,
+		"its .git nowhere":            `rm -rf .git`,
 		"its .git to another part's":  `rm -rf .git; echo "gitdir: $(dirname "$other")/git" >.git`,
 		"its .git out":                `rm -rf .git; git init -q "$HOME/own"; git -C "$HOME/own" config core.hooksPath "$HOME/hooks"; echo "gitdir: $HOME/own/.git" >.git`,
 	} {
@@ -45,7 +48,11 @@ esac
 `)
 			l := s.start("run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off", "--jobs", "2")
 			if code := l.code(); code != exit.Done {
-				if code != exit.Failed || !strings.Contains(l.said.String(), "a program has put something else in the place of") {
+				why := "a program has put something else in the place of"
+				if strings.HasSuffix(name, "nowhere") {
+					why = "build.t1: execute: compare the work tree: "
+				}
+				if code != exit.Failed || !strings.Contains(l.said.String(), why) {
 					t.Errorf("exit code %d:\n%s", code, l.said.String())
 				}
 				s.run(exit.Done, "run", "--issue", "7", "--sandbox", "off", "--jobs", "2")

@@ -196,3 +196,34 @@ setup: [{name: "deps", run: "mkdir -p deps && cat go.sum /dev/null >deps/of 2>/d
 		}
 	}
 }
+
+// What a part does after its checks has its share of the budget, whatever others begin while
+// the checks run: none of them waits for the other.
+func TestChecksKeepTheShareOfTheirPart(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, nil)
+	s.write("agent.sh", `
+until_there() { n=0; until [ -e "$HOME/$1" ]; do n=$((n + 1)); [ $n -lt 600 ] || exit 1; sleep 0.05; done; }
+case $REPRISE_PHASE-$REPRISE_STEP in
+build.t2-review) if grep -q revise "$REPRISE_ARTIFACT"; then verdict=pass gate=true; else verdict=fail gate=false; fi ;;
+*-review) touch "$HOME/$REPRISE_PHASE-reviewed"; verdict=pass gate=true ;;
+esac
+if [ $REPRISE_STEP = review ]; then echo '{"structured": {"verdict": "'$verdict'", "gates": [{"gate": "It is there", "pass": '$gate', "why": "w"}], "findings": []}}'; exit; fi
+echo $REPRISE_STEP >>"$REPRISE_ARTIFACT"
+case $REPRISE_PHASE in
+plan) echo '{"structured": {"tasks": [{"id": "t1", "title": "A", "goal": "A.", "files": ["a"]}, {"id": "t2", "title": "B", "goal": "B.", "files": ["b"]}]}}' ;;
+build.t1) echo a >a ;;
+build.t2) if [ $REPRISE_STEP = revise ]; then touch "$HOME/revising"; until_there build.t1-reviewed; fi; echo $REPRISE_STEP >>b ;;
+esac
+`)
+	s.write("own.cue", strings.NewReplacer(
+		"AGENT", s.path("agent.sh"), "test -s list", "[ ! -e a ] || until [ -e "+s.path("home/revising")+" ]; do sleep 0.05; done",
+		`must_change: true`, `gates: ["It is there"]`,
+	).Replace(twoLanes)+"budget: usd: 5\n")
+	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
+	for _, a := range s.holds("7").Attempts {
+		if a.Status != metadata.Succeeded {
+			t.Errorf("attempt %d, %s %s, is %s: %s", a.N, a.Phase, a.Step, a.Status, a.Why)
+		}
+	}
+}

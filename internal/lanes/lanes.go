@@ -144,9 +144,11 @@ func (w *writer) begin(ctx context.Context) error {
 	e := w.Engine
 	for len(w.broken) == 0 && w.run.Status == metadata.Running && ctx.Err() == nil {
 		var at []phases.Decision
-		var held []lanes.Share
+		var held []lanes.Share // of calls: checks at work leave theirs to what follows them
 		for _, one := range w.atWork {
-			at, held = append(at, one.of), append(held, one.held)
+			if at = append(at, one.of); one.of.Calls() {
+				held = append(held, one.held)
+			}
 		}
 		d, ok := w.next(w.run, at)
 		if !ok {
@@ -154,7 +156,7 @@ func (w *writer) begin(ctx context.Context) error {
 		}
 		seen, share := w.run, lanes.Share{}
 		if d.Calls() {
-			if seen, share, ok = lanes.ShareOf(w.run, held, max(w.Jobs-len(at), 1)); !ok {
+			if seen, share, ok = lanes.ShareOf(w.run, held, max(w.Jobs-len(held), 1)); !ok {
 				return nil // until others are over
 			}
 		}
