@@ -374,6 +374,26 @@ func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 	if again(record(), "c1", true); said != nil {
 		t.Errorf("on a machine that knows nothing it told %q", said)
 	}
+	killed := record() // by a job that never gave it back
+	killed.Execution.Lease = &metadata.Lease{Owner: "job-4"}
+	killed.Phases[0].Status = metadata.PhaseCompleted
+	killed.Execution.ID = "killed"
+	teller.Before = func(_ context.Context, commit string) (metadata.Run, error) {
+		older := killed.Clone()
+		older.Phases[0].Status = metadata.PhaseInProgress
+		return older, map[bool]error{true: errors.New("it is gone")}[commit != "k1"]
+	}
+	for range 2 { // the second knows what the first has told
+		again(killed, "k1", true)
+	}
+	if want := []string{"killed-phase-design-0-3"}; !slices.Equal(said, want) || len(*warned) > 0 {
+		t.Errorf("after a job that was killed: %q, want %q; warned %q", said, want, *warned)
+	}
+	killed.Execution.ID = "other"
+	if again(killed, "k2", true); len(said) != 1 || len(*warned) != 1 {
+		t.Errorf("%q; warned %q", said, *warned)
+	}
+	said, *warned = nil, nil
 	teller.Known = metadata.Run{}
 	teller.Begin(record())
 	again(record(), "c1", true)

@@ -67,7 +67,10 @@ func (t *Teller) Begin(run metadata.Run) {
 }
 
 // Missed tells what a start before this one was killed before it could tell, and what hooks
-// have not taken. Once is enough. Of nil it does nothing.
+// have not taken. On a machine that has not worked on the run, such as that of a new job, it
+// tells what the newest commit says if whoever made that has not given the run back, and so
+// was killed: some of it may be told twice, with the same ids. Once is enough. Of nil it does
+// nothing.
 func (t *Teller) Missed(ctx context.Context) {
 	if t == nil || t.begun == "" {
 		return
@@ -75,11 +78,18 @@ func (t *Teller) Missed(ctx context.Context) {
 	commit := t.begun
 	t.begun = ""
 	m, ok := t.recall(t.Known)
-	if !ok || len(m.Left) == 0 && m.Commit == commit {
+	if !ok && t.Known.Execution.Lease == nil || ok && len(m.Left) == 0 && m.Commit == commit {
 		return
 	}
 	before := t.Known
 	switch {
+	case !ok:
+		older, err := t.Before(ctx, commit)
+		if err != nil {
+			t.Warn("what hooks were told last is not known: " + err.Error())
+			return
+		}
+		before = older
 	case m.Commit == "":
 		before = metadata.Run{}
 	case m.Commit != commit && t.Newest:

@@ -58,7 +58,8 @@ type Teller struct {
 	Known  metadata.Run                                                   // the record that is on the branch; the zero value if there is none
 	Newest bool                                                           // as far as is known, no other machine has got further than this one
 	Tip    func() string                                                  // commit of the branch
-	At     func(ctx context.Context, commit string) (metadata.Run, error) // the record of a commit
+	At     func(ctx context.Context, commit string) (metadata.Run, error) // see Past
+	Before func(ctx context.Context, commit string) (metadata.Run, error) // see Past
 
 	begun string // commit of the branch before this start, until Missed has looked at it
 }

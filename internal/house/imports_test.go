@@ -450,6 +450,7 @@ var rooms = map[string][]string{
 	"internal/hooks": {
 		"internal/folders",
 		"internal/gate",
+		"internal/git",
 		"internal/hooks/hook",
 		"metadata",
 		"pipelines",

@@ -24,16 +24,13 @@ func told(w *Workspace, env environ.Env, o Options, opts agents.Options) func(co
 	if w.Warn == nil {
 		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
 	}
+	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: RecordFile(w.Issue.ID)}
 	w.Hooks = &hooks.Teller{
 		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },
 		Warn:  func(said string) { w.Warn(errors.New(said)) },
 		File:  filepath.Join(filepath.Dir(w.Repo.Tree()), "told.json"), Known: w.known, Newest: w.newest, Tip: w.Repo.Tip,
-		At: func(ctx context.Context, commit string) (metadata.Run, error) {
-			data, err := w.Repo.ReadFile(ctx, commit, RecordFile(w.Issue.ID))
-			run, bad := metadata.Parse(data, RecordFile(w.Issue.ID))
-			return run, errors.Join(err, bad)
-		},
+		At: past.At, Before: past.Before,
 	}
 	w.Hooks.Begin(w.Run)
 	return func(ctx context.Context, run metadata.Run) {
