@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // opens is a stage whose pipeline opens a file of .github that is there.
@@ -98,6 +99,52 @@ echo "on: push" >code.txt
 	}
 	if files := strings.Join(h.files(), " "); strings.Contains(files, "other.yml") {
 		t.Errorf("on the branch are %s", files)
+	}
+}
+
+// A repository in the place of an opened file is refused as what it is, also if the agent has
+// told git to keep it as a link to a commit. Nobody is asked about it, and nothing of it is pushed.
+func TestOpenedPathIsNoRepository(t *testing.T) {
+	const empty = `cd "$REPRISE_DIR"
+rm .github/dependabot.yml
+git -c init.defaultBranch=main init --quiet .github/dependabot.yml
+echo smuggled >.github/dependabot.yml/inside.txt
+`
+	const own = empty + `git -C .github/dependabot.yml add inside.txt
+git -C .github/dependabot.yml -c user.name=own -c user.email=own@example.com commit --quiet --message=smuggled
+git -C .github/dependabot.yml rev-parse HEAD >"$HOME/smuggled"
+`
+	const linked = own + `git update-index --add --cacheinfo "160000,$(cat "$HOME/smuggled"),.github/dependabot.yml"
+git ls-files --stage .github >"$HOME/linked"
+`
+	for name, script := range map[string]string{"no commit": empty, "a commit": own, "a link": linked} {
+		t.Run(name, func(t *testing.T) {
+			h, file := opens(t)
+			h.write("home/build-execute", script)
+			h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+			run := h.record()
+			broken := run.Phase("build").Violations
+			if len(broken) != 1 || broken[0].Path != ".github/dependabot.yml" || broken[0].Rule != metadata.Because("nested_repository") {
+				t.Errorf("refused is %+v", broken)
+			}
+			if got := file(); got != "on: push\njobs: {}\n" {
+				t.Errorf("the file is\n%s", got)
+			}
+			pushed, err := testenv.Git(h.path("origin.git"), "rev-list", "--all", "--objects")
+			if err != nil || strings.Contains(pushed, "inside.txt") {
+				t.Errorf("pushed is (%v)\n%s", err, pushed)
+			}
+			if script == empty {
+				return
+			}
+			commit := strings.TrimSpace(h.read("home/smuggled"))
+			if _, err := testenv.Git(h.path("origin.git"), "cat-file", "-e", commit); err == nil {
+				t.Errorf("%s was pushed", commit)
+			}
+			if script == linked {
+				has(t, "the index of the agent", h.read("home/linked"), "160000 "+commit)
+			}
+		})
 	}
 }
 
