@@ -181,6 +181,10 @@ func (r *memRepo) Held(ctx context.Context, name string, _ int) ([]byte, error) 
 	return r.ReadFile(ctx, r.Tip(), name)
 }
 
+func (r *memRepo) ReadPlain(ctx context.Context, commit, name string) ([]byte, error) {
+	return r.ReadFile(ctx, commit, name)
+}
+
 func (r *memRepo) ReadFile(_ context.Context, commit, name string) ([]byte, error) {
 	r.o.mu.Lock()
 	defer r.o.mu.Unlock()

@@ -83,6 +83,8 @@ func document(plan *pipelines.Pipeline, phase, name string, read func(string) ([
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Sprintf("there is no file %s", name)
+	case errors.Is(err, folders.ErrNoFile):
+		return nil, fmt.Sprintf("%s is no file, or a symbolic link to one; name the file itself", name)
 	case err != nil:
 		return nil, fmt.Sprintf("%s cannot be read: %s", name, mistake.OneLine(err.Error()))
 	case len(text) > MostDocument:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/phasestest"
 )
 
@@ -15,6 +16,9 @@ func TestDocuments(t *testing.T) {
 	plan.Source = "mine.cue"
 	files := map[string]string{"a.md": "A", "b.md": "B", "bin": "x\x00", "latin": "\xe9", "none": " \n", "big": strings.Repeat("x", MostDocument+1)}
 	read := func(name string) ([]byte, error) {
+		if name == "link" {
+			return nil, folders.ErrNoFile
+		}
 		text, is := files[name]
 		if !is {
 			return nil, fs.ErrNotExist
@@ -39,7 +43,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%v\ndoes not say %s", err, want)
 		}
 	}
-	for file, want := range map[string]string{"bin": "is no text in UTF-8", "latin": "is no text in UTF-8", "none": "is empty", "big": "expected at most 1048576", "/a.md": "is no path", "": "expected PHASE=PATH"} {
+	for file, want := range map[string]string{"link": "is no file, or a symbolic link to one", "bin": "is no text in UTF-8", "latin": "is no text in UTF-8", "none": "is empty", "big": "expected at most 1048576", "/a.md": "is no path", "": "expected PHASE=PATH"} {
 		if _, err := Documents(phasestest.Plan(), []string{"plan=" + file}, read, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", file, err, want)
 		}

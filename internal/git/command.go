@@ -118,7 +118,15 @@ func (g *gitDir) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	if err := g.need(ctx, commit); err != nil {
 		return nil, err
 	}
-	return readFile(ctx, g.lookUp, []string{commit}, commit, path)
+	return objects.ReadFile(ctx, g.lookUp, []string{commit}, commit, path)
+}
+
+// ReadPlain is as that of a Source. The commit is given by its full hash.
+func (g *gitDir) ReadPlain(ctx context.Context, commit, path string) ([]byte, error) {
+	if err := g.need(ctx, commit); err != nil {
+		return nil, err
+	}
+	return objects.ReadPlain(ctx, g.lookUp, commit, path)
 }
 
 // contains says whether commit old is in the history of commit tip.

@@ -2,12 +2,15 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
@@ -130,5 +133,36 @@ func TestKnownIsForgotten(t *testing.T) {
 	commit(t, r, "instructions", "CLAUDE.md")
 	if got := prepare(); got != "base\n" {
 		t.Errorf("after they were changed, the instructions are %q", got)
+	}
+}
+
+// An ordinary file is read, and nothing that has another in its place.
+func TestReadPlain(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"d/a": "a", "top": "t"})
+	must(t, os.Symlink("/etc/passwd", user+"/d/link"))
+	must(t, os.Symlink("d", user+"/by"))
+	sh(t, user, "add", "-A")
+	sh(t, user, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",d/module")
+	sh(t, user, "commit", "-q", "-m", "m")
+	source, err := Find(t.Context(), user)
+	must(t, err)
+	r := openRun(t, user)
+	here := func(ctx context.Context, path string) ([]byte, error) { return source.ReadPlain(ctx, "main", path) }
+	run := func(ctx context.Context, path string) ([]byte, error) { return r.ReadPlain(ctx, r.tip, path) }
+	for _, read := range []func(context.Context, string) ([]byte, error){here, run} {
+		for name, want := range map[string]string{"d/a": "a", "top": "t"} {
+			if data, err := read(t.Context(), name); err != nil || string(data) != want {
+				t.Errorf("%s: %q, %v", name, data, err)
+			}
+		}
+		for name, want := range map[string]error{
+			"d": folders.ErrNoFile, "d/link": folders.ErrNoFile, "d/module": folders.ErrNoFile, "by": folders.ErrNoFile,
+			"d/none": fs.ErrNotExist, "by/a": fs.ErrNotExist, "none/a": fs.ErrNotExist, "top/a": fs.ErrNotExist,
+		} {
+			if data, err := read(t.Context(), name); !errors.Is(err, want) {
+				t.Errorf("%s: %q, %v, want %v", name, data, err, want)
+			}
+		}
 	}
 }

@@ -3,7 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-	"io/fs"
 
 	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
@@ -20,28 +19,8 @@ type entry struct {
 type (
 	object = objects.Object
 	store  = objects.Store
+	asker  = objects.Asker
 )
-
-// asker gives the objects of names, one for each.
-type asker func(ctx context.Context, names ...string) ([]object, error)
-
-// readFile reads a file as it is in the first of the refs that has it.
-func readFile(ctx context.Context, ask asker, refs []string, ref, path string) ([]byte, error) {
-	for _, c := range refs {
-		found, err := ask(ctx, c+":"+path)
-		if err != nil {
-			return nil, fmt.Errorf("read %s at %s: %w", path, ref, err)
-		}
-		switch found[0].Kind {
-		case "":
-		case "blob":
-			return found[0].Data, nil
-		default:
-			return nil, fmt.Errorf("read %s at %s: is a folder, not a file", path, ref)
-		}
-	}
-	return nil, fmt.Errorf("read %s at %s: %w", path, ref, fs.ErrNotExist)
-}
 
 // below gives the files of a folder of a commit, by their path from the top of
 // the repository: none if there is no such folder. commit is a full hash.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/merge"
+	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -66,7 +67,7 @@ func (p *Peek) fetch(ctx context.Context, ref string) (string, error) {
 // the branch or in the record that is kept. The error wraps fs.ErrNotExist when
 // there is no such file.
 func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
-	data, err := readFile(ctx, p.store.Ask, []string{p.commit}, "origin", path)
+	data, err := objects.ReadFile(ctx, p.store.Ask, []string{p.commit}, "origin", path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
@@ -81,7 +82,7 @@ func (p *Peek) ReadFile(ctx context.Context, path string) ([]byte, error) {
 			return nil, none
 		}
 	}
-	return readFile(ctx, p.store.Ask, []string{p.record}, "origin", path)
+	return objects.ReadFile(ctx, p.store.Ask, []string{p.record}, "origin", path)
 }
 
 // Close removes what was fetched.

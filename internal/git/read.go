@@ -34,7 +34,17 @@ func (s *Source) ReadFile(ctx context.Context, ref, path string) ([]byte, error)
 		}
 		names = []string{commit}
 	}
-	return readFile(ctx, s.lookUp, names, ref, path)
+	return objects.ReadFile(ctx, s.lookUp, names, ref, path)
+}
+
+// ReadPlain is ReadFile for an ordinary file. The error wraps folders.ErrNoFile where a
+// commit has a folder, a submodule or a symbolic link in its place.
+func (s *Source) ReadPlain(ctx context.Context, ref, path string) ([]byte, error) {
+	commit, err := s.resolve(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return objects.ReadPlain(ctx, s.lookUp, commit, path)
 }
 
 // ReadKept is ReadFile for a file of a folder that may have been taken off the

@@ -65,7 +65,7 @@ var rooms = map[string][]string{
 	"internal/git/loose":      {"internal/git/objects"},
 	"internal/git/lfs":        {"internal/git/program"},
 	"internal/git/merge":      {"internal/cause", "internal/git/pathname", "internal/git/program"},
-	"internal/git/objects":    {"internal/git/pathname", "internal/git/program"},
+	"internal/git/objects":    {"internal/folders", "internal/git/folder", "internal/git/pathname", "internal/git/program"},
 	"internal/git/patch":      {},
 	"internal/git/pathname":   {},
 	"internal/git/program":    {"internal/bounded", "internal/folders", "internal/span"},

@@ -91,7 +91,7 @@ func (t *Takeover) documents(ctx context.Context, named map[string]string) {
 			continue // it is kept in the record, for people
 		}
 		plan.Documents = map[string]string{name: named[name]}
-		read := func(file string) ([]byte, error) { return t.w.Source.ReadFile(ctx, t.w.Run.BaseCommit, file) }
+		read := func(file string) ([]byte, error) { return t.w.Source.ReadPlain(ctx, t.w.Run.BaseCommit, file) }
 		found, err := definition.Documents(&plan, nil, read, read)
 		if err != nil {
 			t.note("external_documents."+name, "it is not the work of the phase: %v", err)

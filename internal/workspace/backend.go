@@ -30,6 +30,7 @@ type Checkout interface {
 	Close() error
 
 	trust.Branch
+	ReadPlain(ctx context.Context, commit, path string) ([]byte, error)
 	Content(ctx context.Context) (string, error)
 	Held(ctx context.Context, path string, n int) ([]byte, error)
 	Log(ctx context.Context, from string) ([]git.LogEntry, error)

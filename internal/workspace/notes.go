@@ -1,15 +1,16 @@
 package workspace
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
 // takeNotes reads what people tell all agents that work in the repository, if the pipeline
@@ -18,23 +19,23 @@ func (w *opening) takeNotes(ctx context.Context) error {
 	if !w.Plan.Notes || w.backend.Agent != nil { // branches that a test keeps in memory
 		return nil
 	}
-	data, err := w.Source.ReadFile(ctx, definition.TrustedCommit(w.Source), pipelines.NotesFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := w.Source.ReadPlain(ctx, definition.TrustedCommit(w.Source), pipelines.NotesFile)
+	wrong := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		w.Notes = append(w.Notes, "notes: true, and there is no "+pipelines.NotesFile+" on the default branch: agents are told nothing of it")
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, folders.ErrNoFile):
+		wrong = notes.NoFile
+	case err != nil:
 		return err
+	default:
+		w.told, wrong = notes.Told(data)
 	}
-	if bytes.IndexByte(data, 0) >= 0 {
-		w.Notes = append(w.Notes, pipelines.NotesFile+" is no text: agents are told nothing of it")
-		return nil
+	if wrong != "" {
+		w.Notes = append(w.Notes, pipelines.NotesFile+" "+wrong)
 	}
-	w.told = strings.ToValidUTF8(string(data[:min(len(data), notes.Most)]), "")
-	if len(data) > notes.Most {
-		w.told += "\n…"
-		w.Notes = append(w.Notes, pipelines.NotesFile+" is longer than 8 kB: agents are told the beginning")
-	}
-	w.told = strings.TrimSpace(w.told)
+	told, _ := clean.Text(w.told) // who approves a change of them sees all that is told
+	w.told = strings.TrimSpace(told)
 	return nil
 }

@@ -4,10 +4,12 @@
 package notes
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -15,6 +17,21 @@ import (
 
 // Most is how much of the notes on a repository agents are told, in bytes.
 const Most = 8 << 10
+
+// NoFile is what is wrong with notes that are no ordinary file.
+const NoFile = "is no file, or a symbolic link to one: agents are told nothing of it"
+
+// Told gives what agents are told of the notes: nothing of what is no text in UTF-8, and the
+// beginning of a long one. What is wrong continues the name of the file; it is empty for nothing.
+func Told(data []byte) (told, wrong string) {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return "", "is no text in UTF-8: agents are told nothing of it"
+	}
+	if len(data) > Most {
+		return strings.ToValidUTF8(string(data[:Most]), "") + "\n…", "is longer than 8 kB: agents are told the beginning"
+	}
+	return string(data), ""
+}
 
 // Branch is how the name of a branch begins on which a change of the notes is proposed.
 // The id of the issue follows, and a part of the digest of the change.
