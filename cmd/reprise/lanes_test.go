@@ -217,7 +217,7 @@ build.t2) if [ $REPRISE_STEP = revise ]; then touch "$HOME/revising"; until_ther
 esac
 `)
 	s.write("own.cue", strings.NewReplacer(
-		"AGENT", s.path("agent.sh"), "test -s list", "n=0; [ ! -e a ] || until [ -e "+s.path("home/revising")+" ]; do n=$((n + 1)); [ $n -lt 1200 ] || exit 1; sleep 0.05; done",
+		"AGENT", s.path("agent.sh"), "test -s list", "n=0; [ ! -e a ] || until [ -e '"+s.path("home/revising")+"' ]; do n=$((n + 1)); [ $n -lt 1200 ] || exit 1; sleep 0.05; done",
 		`must_change: true`, `gates: ["It is there"]`,
 	).Replace(twoLanes)+"budget: usd: 5\n")
 	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
