@@ -28,10 +28,7 @@ func TestMain(m *testing.M) {
 	if len(words) > 1 && words[0] == "fake" {
 		syscall.Exit(fakes()[words[1]](words[2:])) // os.Exit takes a second with the race detector
 	}
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 // bench is a place where a fake stands in for an agent's program.

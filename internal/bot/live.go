@@ -32,7 +32,8 @@ func (v *voice) reporter() engine.Reporter {
 func (v botView) Report(e engine.Event) {
 	v.View.Report(e)
 	if e.Activity == nil {
-		v.voice.change(func(n *page.Notices) { n.Near = v.voice.about.near(e.Run) })
+		near := v.voice.subject().near(e.Run)
+		v.voice.change(func(n *page.Notices) { n.Near = near })
 	}
 	if e.Decision != nil && !e.Decision.Final() {
 		v.voice.show(e.Run)

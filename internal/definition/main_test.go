@@ -15,8 +15,5 @@ func TestMain(m *testing.M) {
 	if slices.Equal(os.Args[1:], []string{EvaluateCommand}) {
 		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
 	}
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }

@@ -23,10 +23,7 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 3 && os.Args[1] == evaluates:
 		os.Exit(evaluateUntilKilled(os.Args[2]))
 	}
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 // folder makes a folder with files, by their paths.

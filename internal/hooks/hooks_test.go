@@ -389,6 +389,13 @@ func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 	if want := []string{"killed-phase-design-0-3"}; !slices.Equal(said, want) || len(*warned) > 0 {
 		t.Errorf("after a job that was killed: %q, want %q; warned %q", said, want, *warned)
 	}
+	killed.Execution.ID = "first" // after an earlier run of the issue, which was merged
+	teller.Before = func(context.Context, string) (metadata.Run, error) { return record(), nil }
+	if again(killed, "f1", true); !slices.Contains(said, "first-start-0") {
+		t.Errorf("of a new run: %q", said)
+	}
+	said = said[:1]
+	teller.Before = func(context.Context, string) (metadata.Run, error) { return metadata.Run{}, errors.New("it is gone") }
 	killed.Execution.ID = "other"
 	if again(killed, "k2", true); len(said) != 1 || len(*warned) != 1 {
 		t.Errorf("%q; warned %q", said, *warned)

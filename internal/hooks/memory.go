@@ -89,7 +89,9 @@ func (t *Teller) Missed(ctx context.Context) {
 			t.Warn("what hooks were told last is not known: " + err.Error())
 			return
 		}
-		before = older
+		if before = older; older.Execution.ID != t.Known.Execution.ID {
+			before = metadata.Run{}
+		}
 	case m.Commit == "":
 		before = metadata.Run{}
 	case m.Commit != commit && t.Newest:

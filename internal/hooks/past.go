@@ -35,7 +35,7 @@ func (p Past) At(ctx context.Context, commit string) (metadata.Run, error) {
 }
 
 // Before reads the record as it was before a commit of the branch; it is the zero value if
-// there was none.
+// there was none. It may be that of an earlier run of the issue, which was merged.
 func (p Past) Before(ctx context.Context, commit string) (metadata.Run, error) {
 	log, err := p.Branch.Log(ctx, p.Base)
 	if err != nil {

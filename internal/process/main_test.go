@@ -16,10 +16,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake" {
 		syscall.Exit(fakes()[os.Args[2]](os.Args[3:])) // os.Exit takes a second with the race detector
 	}
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 // program is one that is run as reprise runs all.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,10 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 // collector takes spans as a collector does, in the JSON form of OTLP.

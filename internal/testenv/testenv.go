@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 )
 
 // config is the only configuration of git that tests have: somebody's name, and
@@ -78,6 +79,14 @@ func Neutral() (remove func()) {
 		}
 	}
 	return func() { must(os.RemoveAll(dir)) }
+}
+
+// Main runs the tests of a package with what Neutral does, and ends the process.
+func Main(m *testing.M) {
+	remove := Neutral()
+	code := m.Run()
+	remove()
+	os.Exit(code)
 }
 
 // withoutAgents gives a PATH like the one there is in which no agent program is

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"os"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/testenv"
@@ -9,8 +8,5 @@ import (
 
 func TestMain(m *testing.M) {
 	testenv.InMemory()
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }

@@ -13,10 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	restore := testenv.Neutral()
-	code := m.Run()
-	restore()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 // Attributes in a tree hide a conflict from git, and Attributes keep them from that.

@@ -15,10 +15,7 @@ import (
 
 // TestMain keeps the configuration of whoever runs the tests out of them.
 func TestMain(m *testing.M) {
-	remove := testenv.Neutral()
-	code := m.Run()
-	remove()
-	os.Exit(code)
+	testenv.Main(m)
 }
 
 func must(t *testing.T, err error) {
