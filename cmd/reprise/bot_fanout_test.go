@@ -330,10 +330,10 @@ func TestPartsThatCannotBeFetched(t *testing.T) {
 // lapse has the lease of the run have run out long ago.
 func (h *hub) lapse() {
 	h.t.Helper()
-	dir, name := h.path("lapsed"), ".reprise/issue-7/metadata.json"
+	dir, name := h.path("expired"), ".reprise/issue-7/metadata.json"
 	h.git("clone", "--quiet", "--branch=reprise/issue-7", h.path("origin.git"), dir)
 	expires := regexp.MustCompile(`("expires": ")[^"]*`)
-	h.write("lapsed/"+name, expires.ReplaceAllString(h.read("lapsed/"+name), "${1}2026-01-02T03:04:05Z"))
+	h.write("expired/"+name, expires.ReplaceAllString(h.read("expired/"+name), "${1}2026-01-02T03:04:05Z"))
 	for _, args := range [][]string{{"add", name}, {"commit", "--quiet", "--amend", "--no-edit"}, {"push", "--quiet", "--force", "origin", "HEAD"}} {
 		h.git(append([]string{"-C", dir}, args...)...)
 	}

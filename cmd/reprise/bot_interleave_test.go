@@ -90,7 +90,7 @@ func newArena(t *testing.T) *arena {
 func (s *arena) play(t *testing.T, all []incident) error {
 	return s.stage(t, all, func(w *meeting) {
 		w.happens(all)
-		w.settle()
+		w.finishCommands()
 	})
 }
 

@@ -401,8 +401,8 @@ func (w *meeting) ended(m *memMachine, run, attempt int) {
 	w.tell(m, run, attempt, "completed")
 }
 
-// settle has a last command brought to its end, when all is quiet.
-func (w *meeting) settle() {
+// finishCommands has a last command brought to its end, when all is quiet.
+func (w *meeting) finishCommands() {
 	time.Sleep(12 * time.Hour)
 	w.comment(99, incident{By: "max", Text: "/run", Jobs: []assignment{{After: time.Second}}})
 	w.wg.Wait()

@@ -55,7 +55,7 @@ func (sc *scene) bearGit(d *turn, how string, at int) bool {
 	if code != exit.Done && (code != exit.Failed || !strings.Contains(said, "git")) {
 		wrong = fmt.Sprintf("exit code %d; ", code)
 	}
-	if wrong += sc.settle(d); wrong != "" {
+	if wrong += sc.finishTurn(d); wrong != "" {
 		sc.t.Errorf("%s, git command %d %s: %s\n%s", d.name, at, how, wrong, said)
 	}
 	return true

@@ -110,10 +110,10 @@ func (sc *scene) alive() []string {
 	return out
 }
 
-// settle brings a turn that was broken off to its end, and says in what the
+// finishTurn brings a turn that was broken off to its end, and says in what the
 // world then differs from one in which nothing had happened. The call of the agent that
 // was at work in each lane may have been lost.
-func (sc *scene) settle(d *turn) string {
+func (sc *scene) finishTurn(d *turn) string {
 	sc.t.Helper()
 	sc.looks()
 	d.finish(sc)
@@ -154,7 +154,7 @@ func (sc *scene) bear(d *turn, what string, at int) bool {
 		return false
 	}
 	wrong := b.wrong(sc)
-	if wrong += sc.settle(d); wrong != "" {
+	if wrong += sc.finishTurn(d); wrong != "" {
 		sc.t.Errorf("%s, %s: %s\n%s", d.name, b.where(), wrong, b.said)
 	}
 	return true

@@ -41,7 +41,7 @@ func (l *lease) use(e *engine.Engine) {
 func (l *lease) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.engine != nil && l.engine.Lapsed()
+	return l.engine != nil && l.engine.LeaseExpired()
 }
 
 // release gives the run back, and gives its record as it is then.

@@ -25,15 +25,15 @@ func (e *Engine) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, 
 // Holds reports whether this process has the lease, as far as it knows.
 func (e *Engine) Holds() bool { return !e.until.IsZero() }
 
-// Lapsed reports whether this process had the lease and can no longer be sure
+// LeaseExpired reports whether this process had the lease and can no longer be sure
 // to have it: another process may be working on the run.
-func (e *Engine) Lapsed() bool { return e.Holds() && !e.Now().Before(e.until) }
+func (e *Engine) LeaseExpired() bool { return e.Holds() && !e.Now().Before(e.until) }
 
 // Renew commits that this process is still at work if its lease has run out,
 // and returns that record: before anything is spent it has to know that no
 // other one has taken the run.
 func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if !e.Lapsed() {
+	if !e.LeaseExpired() {
 		return run, nil
 	}
 	next := phases.Touch(run, e.Now())

@@ -84,11 +84,11 @@ func TestLeaseRunsOut(t *testing.T) {
 		s.engine.Now = func() time.Time { return now().Add(late) }
 		s.engine.Tree, s.engine.Owner, s.engine.Hold = commit, "job 9", time.Hour
 		run := phases.Touch(s.run, s.engine.Now())
-		if err := s.engine.Amend(t.Context(), run, "begin"); err != nil || s.engine.Lapsed() {
-			t.Fatalf("lapsed: %v (%v)", s.engine.Lapsed(), err)
+		if err := s.engine.Amend(t.Context(), run, "begin"); err != nil || s.engine.LeaseExpired() {
+			t.Fatalf("lease expired: %v (%v)", s.engine.LeaseExpired(), err)
 		}
 		late = 2 * time.Hour
-		if !s.engine.Lapsed() {
+		if !s.engine.LeaseExpired() {
 			t.Fatal("two hours later it still has the run for an hour")
 		}
 		commit.lost = took

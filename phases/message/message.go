@@ -20,9 +20,9 @@ type Commit struct {
 // Text gives the whole commit message of a run, with the trailers that tools read.
 func (m Commit) Text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", texts.Inert(texts.Brief(texts.Valid(m.Subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", texts.NoDirectives(texts.Brief(texts.Valid(m.Subject))))
 	if m.Why != "" {
-		fmt.Fprintf(&b, "%s\n\n", texts.NoTrailers(texts.Inert(texts.Valid(m.Why))))
+		fmt.Fprintf(&b, "%s\n\n", texts.NoTrailers(texts.NoDirectives(texts.Valid(m.Why))))
 	}
 	fmt.Fprintf(&b, "Reprise-Issue: %s\n", run.IssueNumber)
 	if m.Phase != "" {

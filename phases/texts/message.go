@@ -14,8 +14,8 @@ var (
 	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
 )
 
-// Inert breaks up what GitHub would act on in a commit message, and leaves it readable.
-func Inert(s string) string {
+// NoDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
+func NoDirectives(s string) string {
 	s = reference.ReplaceAllString(s, "$1 $2")
 	s = mention.ReplaceAllString(s, "@ $1")
 	s = noChecks.ReplaceAllString(s, "($1)")
