@@ -1,4 +1,4 @@
-package pipelines
+package pipelines_test
 
 import (
 	"bytes"
@@ -6,23 +6,37 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
+// load evaluates a built-in pipeline.
+func load(t testing.TB, name string) *pipelines.Pipeline {
+	t.Helper()
+	p, err := source.Load(t.Context(), source.Sources{}, name)
+	if err != nil {
+		t.Fatalf("load %s:\n%v", name, err)
+	}
+	return p
+}
+
 func TestFormatParse(t *testing.T) {
-	for _, name := range Builtin() {
+	for _, name := range builtin.Names() {
 		p := load(t, name)
-		data, err := Format(p)
+		data, err := pipelines.Format(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Parse(data)
+		back, err := pipelines.Parse(data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(p, back); diff != "" {
 			t.Errorf("%s: changed on the way (-want +got):\n%s", name, diff)
 		}
-		again, err := Format(load(t, name))
+		again, err := pipelines.Format(load(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,24 +49,24 @@ func TestFormatParse(t *testing.T) {
 // A pipeline that says nothing about the sandbox reads as it did before it could,
 // and what one says comes back.
 func TestFrozenSandbox(t *testing.T) {
-	for _, want := range []Sandbox{{}, {Sockets: true, File: 2_000_000_000, Disk: 1_500_000_000}} {
+	for _, want := range []pipelines.Sandbox{{}, {Sockets: true, File: 2_000_000_000, Disk: 1_500_000_000}} {
 		p := load(t, "fix")
 		p.Sandbox = want
-		data, err := Format(p)
+		data, err := pipelines.Format(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := bytes.Contains(data, []byte(`"sandbox"`)); said != (want != Sandbox{}) {
+		if said := bytes.Contains(data, []byte(`"sandbox"`)); said != (want != pipelines.Sandbox{}) {
 			t.Errorf("%+v: its text speaks of the sandbox: %v", want, said)
 		}
-		if back, err := Parse(data); err != nil || back.Sandbox != want {
+		if back, err := pipelines.Parse(data); err != nil || back.Sandbox != want {
 			t.Errorf("%+v came back as %+v, error %v", want, back.Sandbox, err)
 		}
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
-	data, err := Format(load(t, "fix"))
+	data, err := pipelines.Format(load(t, "fix"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +86,7 @@ func TestParseRefuses(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing to replace", name)
 		}
-		p, err := Parse([]byte(bad))
+		p, err := pipelines.Parse([]byte(bad))
 		if err == nil || !strings.Contains(err.Error(), test.want) || p != nil {
 			t.Errorf("%s: got %v, want an error with %q", name, err, test.want)
 		}
@@ -81,18 +95,18 @@ func TestParseRefuses(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	const want = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	if got := Digest(nil); got != want {
+	if got := pipelines.Digest(nil); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
 func BenchmarkParse(b *testing.B) {
-	data, err := Format(load(b, "full"))
+	data, err := pipelines.Format(load(b, "full"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Parse(data); err != nil {
+		if _, err := pipelines.Parse(data); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,13 +1,7 @@
-// Package pipelines defines what a run does. A pipeline is a list of phases
-// with goals, gates and checks, written in CUE (or YAML, JSON, TOML through
-// the same schema). The package reads pipelines, reports every mistake with
-// file, line and column, and hands out plain data: a Pipeline is resolved (all
-// defaults filled in) and survives a trip through JSON, which is how a run
-// freezes it.
-//
-// Nothing outside this package knows CUE. A pipeline from a repository is a
-// program somebody else wrote, so it is evaluated in a child process with
-// limits on time, memory and input.
+// Package pipelines defines what a run does. A pipeline is a list of phases with goals, gates
+// and checks. It is plain data: resolved, with all defaults filled in, and able to survive a
+// trip through JSON, which is how a run freezes it. The room source reads pipelines from the
+// files that people write.
 package pipelines
 
 import (
@@ -77,6 +71,17 @@ const FinishKeep = "keep"
 
 // LabelsCopy gives a pull request the labels of the issue.
 const LabelsCopy = "copy"
+
+// Auto is named in place of a pipeline where the issue is to decide, see package choice.
+const Auto = "auto"
+
+// GivenForRun is the origin of what was said for one run alone: on the command line, or in the
+// inputs of a workflow.
+const GivenForRun = "given"
+
+// GoOn lists the decisions of a phase with which a run goes on by itself. With
+// any other one a person decides.
+func GoOn() []string { return []string{"pass", "pass_with_issues"} }
 
 // Given is who does the work of every step because a person said so when the
 // run began or was refreshed. The zero value is nobody.
@@ -248,11 +253,11 @@ type Rule struct {
 	Then  Then   `json:"then"`
 }
 
-// splits reports whether a rule has a phase done in parts.
-func (r Rule) splits() bool { return r.Then.Split != "" }
+// Splits reports whether the rule has a phase done in parts.
+func (r Rule) Splits() bool { return r.Then.Split != "" }
 
 // Splits reports whether a rule may have a phase done in parts.
-func (p *Pipeline) Splits() bool { return slices.ContainsFunc(p.Rules, Rule.splits) }
+func (p *Pipeline) Splits() bool { return slices.ContainsFunc(p.Rules, Rule.Splits) }
 
 // Then is what a rule does. Exactly one field is set.
 type Then struct {

@@ -3,6 +3,7 @@ package pipelines
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 func Preset(p *Pipeline, name string) (*Pipeline, error) {
 	keep, ok := p.Presets[name]
 	if !ok {
-		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, mistake.OneOf(name, sortedKeys(p.Presets)))
+		return nil, fmt.Errorf("pipeline %q has no preset %q, %s", p.Name, name, mistake.OneOf(name, slices.Sorted(maps.Keys(p.Presets))))
 	}
 	out := p.cut(keep)
 	out.Preset = name
@@ -60,7 +61,7 @@ func Cut(p *Pipeline, part Part) (*Pipeline, error) {
 	out := p.cut(keep)
 	out.Part = part
 	if part.NoSplit {
-		out.Rules = slices.DeleteFunc(out.Rules, Rule.splits)
+		out.Rules = slices.DeleteFunc(out.Rules, Rule.Splits)
 	}
 	return out, errors.Join(wrong...)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/help"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // commands builds the command line.
@@ -164,7 +164,7 @@ func evaluateCUE(env environ.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: definition.EvaluateCommand, Hidden: true, Short: "Evaluate CUE within limits (for reprise itself)",
 		RunE: func(*cobra.Command, []string) error {
-			if code := pipelines.Child(env.Stdin, env.Stdout); code != 0 {
+			if code := source.Child(env.Stdin, env.Stdout); code != 0 {
 				return exit.Code(code)
 			}
 			return nil

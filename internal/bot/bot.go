@@ -33,7 +33,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // bot does what people ask for in the comments of one issue. One goroutine uses
@@ -403,7 +403,7 @@ func (b *bot) broke(ctx context.Context, err error) jobEnd {
 	sign := github.ThumbsDown
 	if !b.hasRun() && (end.Code == metadata.ConfigInvalid || end.Code == metadata.CredentialsMissing) {
 		end.decision, sign = denied, github.Confused
-		if errors.As(err, new(*pipelines.UnknownError)) && b.t.Comment != nil && b.t.Requested.Command.Pipeline != "" {
+		if errors.As(err, new(*source.UnknownError)) && b.t.Comment != nil && b.t.Requested.Command.Pipeline != "" {
 			end.err = nil // a mistake in a comment is answered, and no fault of the job
 		}
 	}

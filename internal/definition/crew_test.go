@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // crewOf gives who works in the phase of a plan: program and model of each step.
@@ -50,7 +51,7 @@ func TestCrew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := pipelines.Load(t.Context(), pipelines.Sources{Path: file, Evaluator: eval}, "")
+			plan, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: eval}, "")
 			if err != nil {
 				t.Fatal(err)
 			}

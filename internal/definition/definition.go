@@ -20,8 +20,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/protection"
+	"github.com/reprise-ci/reprise/pipelines/source"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -48,7 +51,7 @@ type Definition struct {
 }
 
 // unwritten gives a mistake for each step whose template nobody has written.
-func (d *Definition) unwritten() (wrong pipelines.Errors) {
+func (d *Definition) unwritten() (wrong mistake.Errors) {
 	look := func(list string, of []pipelines.Phase) {
 		for i, p := range of {
 			steps := []struct{ name, prompt string }{{"execute", p.Execute.Prompt}, {"review", p.Review.Prompt}, {"revise", p.Revise.Prompt}}
@@ -56,7 +59,7 @@ func (d *Definition) unwritten() (wrong pipelines.Errors) {
 				if s.prompt == "" || d.Words.Has(s.prompt) {
 					continue
 				}
-				wrong = append(wrong, pipelines.Error{File: d.Plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
+				wrong = append(wrong, mistake.Error{File: d.Plan.Source, Path: fmt.Sprintf("%s[%d]", list, i), Message: fmt.Sprintf(
 					"%s of %s takes the prompt %q, which nobody has written: it would be .github/reprise/prompts/%s.md on the default branch", s.name, p.Name, s.prompt, s.prompt)})
 			}
 		}
@@ -69,12 +72,12 @@ func (d *Definition) unwritten() (wrong pipelines.Errors) {
 // sources says where pipelines come from: a file that was named, the default
 // branch's .github/reprise, then what is built in. The branch that agents
 // work on has no say.
-func sources(ctx context.Context, src *git.Source, pipeline string) (pipelines.Sources, string, error) {
+func sources(ctx context.Context, src *git.Source, pipeline string) (source.Sources, string, error) {
 	eval, err := Evaluator()
 	if err != nil {
-		return pipelines.Sources{}, "", err
+		return source.Sources{}, "", err
 	}
-	s := pipelines.Sources{Evaluator: eval}
+	s := source.Sources{Evaluator: eval}
 	if src != nil {
 		if s.Repo, err = src.FS(ctx, TrustedCommit(src), ".github/reprise"); err != nil {
 			return s, "", err
@@ -106,12 +109,12 @@ func IsPath(pipeline string) bool {
 
 // Evaluator gives what evaluates CUE from a repository: this program, started
 // again with EvaluateCommand. An error says why the program's file is not known.
-func Evaluator() (pipelines.Evaluator, error) {
+func Evaluator() (source.Evaluator, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return pipelines.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
+		return source.Evaluator{}, fmt.Errorf("finding the program's own file: %w", err)
 	}
-	return pipelines.Evaluator{Argv: []string{self, EvaluateCommand}}, nil
+	return source.Evaluator{Argv: []string{self, EvaluateCommand}}, nil
 }
 
 // Choice is what the command line or an event says about the definition of a run.
@@ -149,7 +152,7 @@ func Define(ctx context.Context, src *git.Source, is issue.Issue, o Choice) (Def
 	}
 	d := Definition{Plan: plan, Why: exit.WhyCause(chosen.Why), Open: chosen.Open}
 	applyChoice(plan, o)
-	if err := plan.Speak(); err != nil {
+	if err := builtin.Speak(plan); err != nil {
 		return d, err
 	}
 	if d.Words, err = prompts.Load(overrides, plan.Language); err != nil {
@@ -257,9 +260,9 @@ func inRepository(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	var out pipelines.Errors
+	var out mistake.Errors
 	for _, m := range wrong {
-		out = append(out, pipelines.Error{
+		out = append(out, mistake.Error{
 			File: path.Join(".github/reprise/prompts", m.File), Line: m.Line, Column: max(m.Column, 1), Message: m.Message,
 		})
 	}
@@ -285,7 +288,7 @@ func ChangedSince(ctx context.Context, src *git.Source, run metadata.Run, is iss
 		return "", nil // from a file that was named, and may be anywhere
 	}
 	now, err := Define(ctx, src, is, Choice{Pipeline: DefinedBy(run, preset), Language: run.Language})
-	var mistakes pipelines.Errors
+	var mistakes mistake.Errors
 	switch {
 	case errors.As(err, &mistakes):
 		return "the pipeline has mistakes now; the run keeps the one it began with", nil

@@ -30,8 +30,8 @@ const MostDocument = 1 << 20
 // names, as committed gives them, and those of the command line, each as PHASE=PATH, as
 // here gives them, which count over those. All mistakes come at once.
 func Documents(plan *pipelines.Pipeline, asked []string, committed, here func(path string) ([]byte, error)) (map[string]Document, error) {
-	all, wrong, own := map[string]Document{}, pipelines.Errors{}, map[string]bool{}
-	take := func(at pipelines.Error, phase, name string, read func(string) ([]byte, error)) {
+	all, wrong, own := map[string]Document{}, mistake.Errors{}, map[string]bool{}
+	take := func(at mistake.Error, phase, name string, read func(string) ([]byte, error)) {
 		text, why := document(plan, phase, name, read)
 		if at.Message = why; why != "" {
 			wrong = append(wrong, at)
@@ -39,7 +39,7 @@ func Documents(plan *pipelines.Pipeline, asked []string, committed, here func(pa
 		all[phase] = Document{name, text}
 	}
 	for _, a := range asked {
-		at := pipelines.Error{Path: "--doc " + a}
+		at := mistake.Error{Path: "--doc " + a}
 		phase, name, ok := strings.Cut(a, "=")
 		switch {
 		case !ok || phase == "" || name == "":
@@ -55,7 +55,7 @@ func Documents(plan *pipelines.Pipeline, asked []string, committed, here func(pa
 	}
 	for _, phase := range slices.Sorted(maps.Keys(plan.Documents)) {
 		if p := plan.Phase(phase); !own[phase] && (p != nil || plan.Part.IsZero()) { // else it is left out, and its document with it
-			take(pipelines.Error{File: plan.Source, Path: "given." + phase}, phase, plan.Documents[phase], committed)
+			take(mistake.Error{File: plan.Source, Path: "given." + phase}, phase, plan.Documents[phase], committed)
 		}
 	}
 	if len(wrong) > 0 {

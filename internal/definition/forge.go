@@ -11,7 +11,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/choice"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Forge reads files of the default branch where there is no checkout.
@@ -39,12 +41,12 @@ func ChooseOn(ctx context.Context, f Forge, is choice.Issue, o Choice) (*pipelin
 	if IsPath(o.Pipeline) {
 		return nil, "", fmt.Errorf("the workflow names the file %s, which is read when a run begins", strings.TrimSpace(o.Pipeline))
 	}
-	chosen, err := choice.Make(ctx, pipelines.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
+	chosen, err := choice.Make(ctx, source.Sources{Evaluator: eval, Repo: os.DirFS(dir)}, is, o.Pipeline)
 	if err != nil {
 		return nil, "", err
 	}
 	applyChoice(chosen.Plan, o)
-	return chosen.Plan, exit.WhyCause(chosen.Why), chosen.Plan.Speak()
+	return chosen.Plan, exit.WhyCause(chosen.Why), builtin.Speak(chosen.Plan)
 }
 
 // downloadPipelines copies the pipelines and settings of the default branch into a folder.

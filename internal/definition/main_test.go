@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // TestMain makes the test program evaluate CUE when Evaluator starts it again, as
 // the hidden command does for reprise.
 func TestMain(m *testing.M) {
 	if slices.Equal(os.Args[1:], []string{EvaluateCommand}) {
-		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+		os.Exit(source.Child(os.Stdin, os.Stdout))
 	}
 	testenv.Main(m)
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // OwnFolder has the pipelines and prompts of a repository.
@@ -61,8 +61,8 @@ func NotInForce(ctx context.Context, src *git.Source) []string {
 // settings of the repository.
 func isOwn(name string) bool {
 	top, rest, _ := strings.Cut(name, "/")
-	_, pipeline := pipelines.IsFile(rest)
-	if known, is := pipelines.IsFile(name); is && known == "config" {
+	_, pipeline := source.IsFile(rest)
+	if known, is := source.IsFile(name); is && known == "config" {
 		return true
 	}
 	return top == "pipelines" && pipeline && !strings.Contains(rest, "/") || top == "prompts" && path.Ext(rest) == ".md"
@@ -97,12 +97,12 @@ func firstOf(files fs.FS, name string) ([]byte, error) {
 // onlyHere adds to the error that there is no such pipeline, if the checkout has
 // one: it has to be committed to the default branch before it counts.
 func onlyHere(ctx context.Context, src *git.Source, err error) error {
-	var unknown *pipelines.UnknownError
+	var unknown *source.UnknownError
 	if !errors.As(err, &unknown) {
 		return err
 	}
 	for _, file := range NotInForce(ctx, src) {
-		if name, ok := pipelines.IsFile(path.Base(file)); ok && name == unknown.Name {
+		if name, ok := source.IsFile(path.Base(file)); ok && name == unknown.Name {
 			return fmt.Errorf("no pipeline %q: there is one in your checkout, %s, that is not committed to %s (to take it as it is: --pipeline FILE)", name, file, InForce(src))
 		}
 	}

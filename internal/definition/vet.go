@@ -18,13 +18,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Vetted checks the pipelines that args name, with their prompts; without args all
 // pipelines of the repository and the built-in ones, and only the latter if src is
 // nil. It gives all mistakes, and each pipeline that was checked: nil for one with
 // mistakes, and for settings.
-func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Errors, []*pipelines.Pipeline, error) {
+func Vetted(ctx context.Context, src *git.Source, args []string) (mistake.Errors, []*pipelines.Pipeline, error) {
 	s, _, err := sources(ctx, src, "")
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +35,7 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 	if err != nil {
 		return nil, nil, err
 	}
-	all := pipelines.Errors{}
+	all := mistake.Errors{}
 	if len(args) == 0 {
 		if args, err = s.Names(); err != nil {
 			return nil, nil, err
@@ -43,7 +45,7 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 				all = append(all, m)
 			}
 		}
-		var wrong pipelines.Errors
+		var wrong mistake.Errors
 		if _, err := s.UsualPipeline(ctx); errors.As(err, &wrong) {
 			all = append(all, wrong...)
 		}
@@ -55,7 +57,7 @@ func Vetted(ctx context.Context, src *git.Source, args []string) (pipelines.Erro
 	for i, name := range args {
 		mistakes := found[i]
 		for _, m := range shadowed {
-			if known, _ := pipelines.IsFile(path.Base(m.File)); known == name {
+			if known, _ := source.IsFile(path.Base(m.File)); known == name {
 				mistakes = append(mistakes, m)
 			}
 		}
@@ -75,10 +77,10 @@ const vetTime = 30 * time.Second
 // vetEach gives the mistakes of each of the pipelines, checked side by side, and
 // those that have none. One
 // for which there was no time left has that for a mistake.
-func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]pipelines.Errors, []*pipelines.Pipeline, error) {
+func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Duration) ([]mistake.Errors, []*pipelines.Pipeline, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	found, failed, plans := make([]pipelines.Errors, len(names)), make([]error, len(names)), make([]*pipelines.Pipeline, len(names))
+	found, failed, plans := make([]mistake.Errors, len(names)), make([]error, len(names)), make([]*pipelines.Pipeline, len(names))
 	free := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, name := range names {
@@ -95,7 +97,7 @@ func vetEach(ctx context.Context, src *git.Source, names []string, limit time.Du
 				}
 			}
 			if err != nil && limited.Err() != nil && ctx.Err() == nil {
-				found[i] = pipelines.Errors{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
+				found[i] = mistake.Errors{{Message: fmt.Sprintf("pipeline %s was not checked: all together took longer than %v; check it by itself: reprise vet %s", name, limit, name)}}
 				return
 			}
 			found[i], failed[i] = mistakesOf(ctx, name, err)
@@ -114,14 +116,14 @@ func vetSettings(ctx context.Context, file string) error {
 	if err != nil {
 		return exit.AsUsage(err)
 	}
-	_, err = pipelines.Sources{Evaluator: eval, Repo: os.DirFS(filepath.Dir(file))}.UsualPipeline(ctx)
+	_, err = source.Sources{Evaluator: eval, Repo: os.DirFS(filepath.Dir(file))}.UsualPipeline(ctx)
 	return err
 }
 
 // mistakesOf gives the mistakes that an error of Define is about: those in the
 // pipeline of that name, or that there is none. Any other error stays one.
-func mistakesOf(ctx context.Context, name string, err error) (pipelines.Errors, error) {
-	var mistakes pipelines.Errors
+func mistakesOf(ctx context.Context, name string, err error) (mistake.Errors, error) {
+	var mistakes mistake.Errors
 	var usage exit.UsageError
 	var file *fs.PathError
 	switch {
@@ -132,9 +134,9 @@ func mistakesOf(ctx context.Context, name string, err error) (pipelines.Errors, 
 	case !errors.As(err, &usage):
 		return nil, err
 	case !IsPath(name):
-		return pipelines.Errors{{Message: err.Error()}}, nil
+		return mistake.Errors{{Message: err.Error()}}, nil
 	case errors.As(err, &file):
 		err = file.Err
 	}
-	return pipelines.Errors{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil
+	return mistake.Errors{{File: name, Message: strings.TrimPrefix(err.Error(), name+": ")}}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -196,7 +197,7 @@ func evidence(plan *pipelines.Pipeline) []Check {
 // noPipeline says why no pipeline could be taken, unless its mistakes are said
 // already.
 func (x *examination) noPipeline(err error) []Check {
-	var mistakes pipelines.Errors
+	var mistakes mistake.Errors
 	if errors.As(err, &mistakes) && !definition.IsPath(x.o.Pipeline) {
 		return nil
 	}

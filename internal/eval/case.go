@@ -17,19 +17,20 @@ import (
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // caseName is what a folder of a case may be called: it becomes the id of its issue.
 var caseName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
-// readCase reads a case in its folder. Its mistakes are pipelines.Errors.
+// readCase reads a case in its folder. Its mistakes are mistake.Errors.
 func readCase(dir string) (Case, error) {
 	c := Case{Name: filepath.Base(dir), dir: dir}
 	file := filepath.Join(dir, caseFile)
 	doc, err := document(file, "#Case")
 	found := mistakes(nil)
-	if wrong := pipelines.Errors(nil); errors.As(err, &wrong) {
+	if wrong := mistake.Errors(nil); errors.As(err, &wrong) {
 		found = mistakes(wrong)
 	} else if err != nil {
 		return c, err
@@ -58,18 +59,18 @@ func readCase(dir string) (Case, error) {
 }
 
 // mistakes are those of several files.
-type mistakes pipelines.Errors
+type mistakes mistake.Errors
 
 func (m mistakes) orNil() error {
 	if len(m) == 0 {
 		return nil
 	}
-	return pipelines.Errors(m)
+	return mistake.Errors(m)
 }
 
 // sorted gives them in the order of the files, or nil.
 func (m mistakes) sorted() error {
-	slices.SortStableFunc(m, func(a, b pipelines.Error) int {
+	slices.SortStableFunc(m, func(a, b mistake.Error) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Message, b.Message))
 	})
 	return m.orNil()
@@ -77,15 +78,15 @@ func (m mistakes) sorted() error {
 
 // mistakesIn gives the mistakes that an error is about.
 func mistakesIn(err error) mistakes {
-	var found pipelines.Errors
+	var found mistake.Errors
 	if err != nil && !errors.As(err, &found) {
-		found = pipelines.Errors{{Message: err.Error()}}
+		found = mistake.Errors{{Message: err.Error()}}
 	}
 	return mistakes(found)
 }
 
 // files makes paths absolute and notes those that lead nowhere.
-func (c *Case) files(doc *pipelines.Document) {
+func (c *Case) files(doc *source.Document) {
 	usualHidden := c.Hidden == ""
 	c.Repo, c.Issue, c.Hidden = c.at(cmp.Or(c.Repo, "repo")), c.at(cmp.Or(c.Issue, "issue.md")), c.at(cmp.Or(c.Hidden, "hidden"))
 	if info, err := os.Stat(c.Repo); err != nil {
@@ -123,7 +124,7 @@ func (c *Case) files(doc *pipelines.Document) {
 func (c *Case) at(name string) string { return absolute(c.dir, name) }
 
 // commands notes names that are given twice.
-func (c *Case) commands(doc *pipelines.Document) {
+func (c *Case) commands(doc *source.Document) {
 	seen := map[string]bool{}
 	for _, list := range []struct {
 		name string
@@ -139,7 +140,7 @@ func (c *Case) commands(doc *pipelines.Document) {
 }
 
 // stubs checks the scripted answers.
-func (c *Case) stubs(doc *pipelines.Document) error {
+func (c *Case) stubs(doc *source.Document) error {
 	if c.Stubs == "" {
 		return nil
 	}

@@ -89,7 +89,7 @@ func failed(all []metadata.CheckResult) []metadata.CheckResult {
 
 // before says what is wrong with a case as it is before the work: its setup fails, what
 // has to pass does not, or a check passes, which then proves nothing. Mistakes of the case
-// are pipelines.Errors.
+// are mistake.Errors.
 func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	if err := c.hide(tree); err != nil {
 		c.doc.Wrong([]any{"hidden"}, "%v", err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // evaluates makes the test program an evaluation that a test kills.
@@ -19,7 +19,7 @@ const evaluates = "evaluate-until-killed"
 func TestMain(m *testing.M) {
 	switch {
 	case slices.Equal(os.Args[1:], []string{definition.EvaluateCommand}):
-		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+		os.Exit(source.Child(os.Stdin, os.Stdout))
 	case len(os.Args) == 3 && os.Args[1] == evaluates:
 		os.Exit(evaluateUntilKilled(os.Args[2]))
 	}

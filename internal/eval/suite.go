@@ -22,6 +22,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 //go:embed schema.cue
@@ -80,7 +82,7 @@ type Case struct {
 	Stubs    string
 
 	dir string
-	doc *pipelines.Document
+	doc *source.Document
 	// Of --review: the case whose work it is, and the defect in it; nil: none.
 	of      string
 	planted *defects.Defect
@@ -115,7 +117,7 @@ func (c ShellCommand) check() pipelines.Check {
 const usual = `{status: "success"}`
 
 // ReadSuite reads the suite in a folder, and checks the pipelines that are files of it.
-// All mistakes come back together, as pipelines.Errors.
+// All mistakes come back together, as mistake.Errors.
 func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
 	s := &Suite{dir: dir, Runs: 1}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -135,7 +137,7 @@ func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
 			continue // it holds what cases share
 		}
 		c, err := readCase(folder)
-		if wrong := pipelines.Errors(nil); errors.As(err, &wrong) {
+		if wrong := mistake.Errors(nil); errors.As(err, &wrong) {
 			found = append(found, wrong...)
 		} else if err != nil {
 			return nil, err
@@ -143,7 +145,7 @@ func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
 		s.Cases = append(s.Cases, c)
 	}
 	if len(s.Cases) == 0 {
-		found = append(found, pipelines.Error{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
+		found = append(found, mistake.Error{File: dir, Message: "there is no case; each is a folder with " + caseFile + ": reprise eval init makes one of a run"})
 	}
 	wrong, err := s.vet(ctx)
 	if err := mistakes(append(found, wrong...)).sorted(); err != nil {
@@ -154,21 +156,21 @@ func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
 
 // document reads a file of a suite. What is right is there also beside mistakes, unless
 // the document is nil.
-func document(file, definition string) (*pipelines.Document, error) {
+func document(file, definition string) (*source.Document, error) {
 	data, err := folders.ReadRegular(file, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, pipelines.Errors{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
+		return nil, mistake.Errors{{File: file, Message: "there is no such file; a suite has one, if only an empty one"}}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return pipelines.ReadDocument(file, data, schema, definition)
+	return source.ReadDocument(file, data, schema, definition)
 }
 
 // read reads what a suite says besides its cases.
-func (s *Suite) read() (pipelines.Errors, error) {
+func (s *Suite) read() (mistake.Errors, error) {
 	doc, err := document(filepath.Join(s.dir, suiteFile), "#Suite")
-	var found pipelines.Errors
+	var found mistake.Errors
 	if err != nil && !errors.As(err, &found) {
 		return nil, err
 	}
@@ -212,7 +214,7 @@ func (s *Suite) read() (pipelines.Errors, error) {
 }
 
 // vet checks the pipelines that are files of the suite.
-func (s *Suite) vet(ctx context.Context) (pipelines.Errors, error) {
+func (s *Suite) vet(ctx context.Context) (mistake.Errors, error) {
 	var files []string
 	for _, v := range s.Variants {
 		if _, err := os.Stat(v.Pipeline); definition.IsPath(v.Pipeline) && err == nil && !slices.Contains(files, v.Pipeline) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/internal/exit"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // TestMistakesOfASuite has mistakes in all files of a suite: each is told, with its place,
@@ -31,7 +31,7 @@ func TestMistakesOfASuite(t *testing.T) {
 		"not-a-case/file.txt": "shared by cases",
 	})
 	_, err := ReadSuite(t.Context(), dir)
-	if !errors.As(err, new(pipelines.Errors)) {
+	if !errors.As(err, new(mistake.Errors)) {
 		t.Fatalf("got %v", err)
 	}
 	want := strings.TrimPrefix(`

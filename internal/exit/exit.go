@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/metadata/mistake"
-	"github.com/reprise-ci/reprise/pipelines"
+	planmistake "github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -48,7 +48,7 @@ func AsUsage(err error) error {
 // ReasonFor gives the reason code of an error that stopped the process.
 func ReasonFor(err error) metadata.Code {
 	switch {
-	case errors.As(err, new(pipelines.Errors)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
+	case errors.As(err, new(planmistake.Errors)), errors.As(err, new(prompts.Mistakes)), errors.As(err, new(UsageError)), errors.As(err, new(*git.NotARepository)):
 		return metadata.ConfigInvalid
 	case errors.As(err, new(*git.PushError)):
 		return metadata.PushFailed

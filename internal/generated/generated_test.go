@@ -11,19 +11,20 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/detect"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // TestMain lets the test be the process that evaluates pipelines.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "evaluate" {
-		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+		os.Exit(source.Child(os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }
 
 // self evaluates pipelines in another process of this test.
-func self() pipelines.Evaluator {
-	return pipelines.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", os.Args[0], "evaluate"}}
+func self() source.Evaluator {
+	return source.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", os.Args[0], "evaluate"}}
 }
 
 func TestMerge(t *testing.T) {
@@ -150,14 +151,14 @@ func TestPipelines(t *testing.T) {
 	if err := Write(root, files); err != nil {
 		t.Fatal(err)
 	}
-	sources := pipelines.Sources{Repo: os.DirFS(filepath.Join(dir, ".github/reprise")), Evaluator: self()}
+	sources := source.Sources{Repo: os.DirFS(filepath.Join(dir, ".github/reprise")), Evaluator: self()}
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f.Name), ".cue")
-		p, err := pipelines.Load(t.Context(), sources, name)
+		p, err := source.Load(t.Context(), sources, name)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, f.Text)
 		}
-		builtin, err := pipelines.Load(t.Context(), pipelines.Sources{}, name)
+		builtin, err := source.Load(t.Context(), source.Sources{}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +217,7 @@ func TestCrew(t *testing.T) {
 			if err := os.WriteFile(file, []byte(f.Text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			p, err := pipelines.Load(t.Context(), pipelines.Sources{Path: file, Evaluator: self()}, "")
+			p, err := source.Load(t.Context(), source.Sources{Path: file, Evaluator: self()}, "")
 			if err != nil || !strings.Contains(f.Text, want) {
 				t.Fatalf("%v: %v\n%s", crew, err, f.Text)
 			}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/detect"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // PipelinesDir is where a repository has its pipelines.
@@ -45,8 +47,8 @@ func Pipelines(ctx context.Context, found detect.Found, crew Crew, version strin
 		return nil, nil
 	}
 	var files []File
-	for _, name := range pipelines.Builtin() {
-		p, err := pipelines.Load(ctx, pipelines.Sources{}, name)
+	for _, name := range builtin.Names() {
+		p, err := source.Load(ctx, source.Sources{}, name)
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,6 @@ var (
 	largeRooms = map[string]int{
 		"internal/git":               6285,
 		"internal/github/githubtest": 3300,
-		"pipelines":                  3923,
 	}
 	wideTypes = map[string]int{
 		"internal/benchmark bench":              14,
@@ -58,13 +57,13 @@ var (
 		"internal/github/githubtest repository": 6,
 		"internal/github/githubtest visit":      18,
 		"phases/engine Engine":                  13,
-		"pipelines mistakes":                    7,
+		"pipelines/source mistakes":             7,
 	}
 	knots = map[string]int{
 		"internal/benchmark":         14,
 		"internal/github/githubtest": 28,
 		"phases/engine":              12,
-		"pipelines":                  17,
+		"pipelines/source":           17,
 	}
 )
 

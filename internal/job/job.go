@@ -19,7 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Job is the job of a workflow that this program is a step of: where inputs
@@ -131,7 +131,7 @@ func (j *Job) Known(text string) string { return j.Env.Finder().MaskKnown(text) 
 
 // Failure tells an error, with file, line and column where it has them.
 func (j *Job) Failure(err error) {
-	var mistakes pipelines.Errors
+	var mistakes mistake.Errors
 	j.command(func() {
 		if !errors.As(err, &mistakes) {
 			j.gha.Errorf("%s", j.Log.Mask(err.Error()))

@@ -20,7 +20,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // maxCompletion is how long somebody who pressed a key waits at most.
@@ -111,7 +112,7 @@ func Issues(prefix func(environ.Env) string) Offer {
 // Pipelines offers the pipelines of the default branch and those that are
 // built in. What the files say is not looked at.
 func Pipelines(ctx context.Context, _ environ.Env, c *cobra.Command) []string {
-	var s pipelines.Sources
+	var s source.Sources
 	if src := sourceOf(ctx, c); src != nil {
 		var err error
 		if s.Repo, err = src.FS(ctx, definition.TrustedCommit(src), definition.OwnFolder); err != nil {
@@ -120,7 +121,7 @@ func Pipelines(ctx context.Context, _ environ.Env, c *cobra.Command) []string {
 	}
 	names, err := s.Names()
 	if err != nil {
-		return pipelines.Builtin()
+		return builtin.Names()
 	}
 	return names
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // bench is a place for rehearsals.
@@ -256,7 +257,7 @@ func TestStubMistakes(t *testing.T) {
 		if err := put(file, text); err != nil {
 			t.Fatal(err)
 		}
-		var mistakes pipelines.Errors
+		var mistakes mistake.Errors
 		if _, err := ReadStubs(file); !errors.As(err, &mistakes) || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), file+":") {
 			t.Errorf("%s: error %v, want it to say %q", text, err, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Stubs are scripted results that a rehearsal plays back. What its file may
@@ -54,7 +55,7 @@ type stubError struct {
 }
 
 // ReadStubs reads a file of scripted results. All mistakes in it come back
-// together, as pipelines.Errors.
+// together, as mistake.Errors.
 func ReadStubs(file string) (*Stubs, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -64,7 +65,7 @@ func ReadStubs(file string) (*Stubs, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return s, nil // nothing is scripted
 	}
-	doc, err := pipelines.ReadDocument(file, data, stubsSchema, "#Stubs")
+	doc, err := source.ReadDocument(file, data, stubsSchema, "#Stubs")
 	if err != nil {
 		return nil, err
 	}

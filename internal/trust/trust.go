@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Define chooses the pipeline and the prompts for a new run, as definition.Define does.
@@ -86,7 +87,7 @@ func wider(ctx context.Context, define Define, src *git.Source, run metadata.Run
 	var trusted []*pipelines.Pipeline
 	for _, s := range sources {
 		d, err := define(ctx, s, issue.Issue{ID: run.IssueNumber}, definition.Choice{Pipeline: run.Pipeline.Name, Language: run.Language})
-		var mistakes pipelines.Errors
+		var mistakes mistake.Errors
 		var usage exit.UsageError
 		switch {
 		case ctx.Err() != nil:

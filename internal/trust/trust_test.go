@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/skipping"
 	"github.com/reprise-ci/reprise/pipelines/tools"
 )
@@ -164,7 +165,7 @@ func TestCheck(t *testing.T) {
 		"it does more":           {wide, "builtin:full", nil, "SECRET"},
 		"from a file":            {usual(), "own.cue", nil, "own.cue"},
 		"none of that name":      {usual(), "builtin:full", exit.Usagef("no pipeline"), "has no pipeline"},
-		"one with mistakes":      {usual(), "builtin:full", pipelines.Errors{{Message: "x"}}, "has no pipeline"},
+		"one with mistakes":      {usual(), "builtin:full", mistake.Errors{{Message: "x"}}, "has no pipeline"},
 		"it cannot be found out": {usual(), "builtin:full", errors.New("git is gone"), "git is gone"},
 		"its file only looks so": {func() *pipelines.Pipeline { p := usual(); p.Source = "own.cue"; return p }(), "builtin:full", nil, "default branch does not have"},
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 )
 
 // Run checks the pipelines that args name, or those in force if they name none, and
@@ -49,7 +50,7 @@ func Run(ctx context.Context, env environ.Env, repo string, args []string, asJSO
 }
 
 // reportMistakes prints mistakes for people, programs and GitHub.
-func reportMistakes(env environ.Env, all pipelines.Errors, checked int, asJSON bool) error {
+func reportMistakes(env environ.Env, all mistake.Errors, checked int, asJSON bool) error {
 	if asJSON {
 		if err := text.PrintJSON(env.Stdout, all); err != nil {
 			return err
@@ -74,7 +75,7 @@ func reportMistakes(env environ.Env, all pipelines.Errors, checked int, asJSON b
 
 // annotation is the workflow command with which GitHub shows a mistake at its
 // place.
-func annotation(m pipelines.Error) string {
+func annotation(m mistake.Error) string {
 	c := githubactions.Command{Name: "error", Message: strings.TrimPrefix(m.Path+": "+m.Message, ": ")}
 	if m.File != "" {
 		c.Properties = githubactions.CommandProperties{"file": m.File, "line": strconv.Itoa(m.Line), "col": strconv.Itoa(m.Column)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/cause"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // Issue is what the choice of a pipeline looks at.
@@ -41,9 +42,9 @@ type Chosen struct {
 // asked in the order of Sources.Names. Where auto is named, by anybody, the settings name none.
 // A mistake in a pipeline that has to be asked is an error: to leave it out would choose
 // another one without a word.
-func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (Chosen, error) {
+func Make(ctx context.Context, s source.Sources, issue Issue, named string) (Chosen, error) {
 	load := func(name string, why cause.Cause) (Chosen, error) {
-		p, err := pipelines.Load(ctx, s, name)
+		p, err := source.Load(ctx, s, name)
 		return Chosen{Plan: p, Why: why}, err
 	}
 	if s.Path != "" {
@@ -83,7 +84,7 @@ func Make(ctx context.Context, s pipelines.Sources, issue Issue, named string) (
 
 // ask asks the pipelines whether they want the issue: those of the repository alone if
 // its settings name a usual one, which takes what is left.
-func ask(ctx context.Context, s pipelines.Sources, issue Issue, own []string, usual string) (Chosen, error) {
+func ask(ctx context.Context, s source.Sources, issue Issue, own []string, usual string) (Chosen, error) {
 	names := own
 	if usual == "" {
 		var err error
@@ -92,7 +93,7 @@ func ask(ctx context.Context, s pipelines.Sources, issue Issue, own []string, us
 		}
 	}
 	for _, name := range names {
-		loaded, err := pipelines.Load(ctx, s, name)
+		loaded, err := source.Load(ctx, s, name)
 		if err != nil {
 			return Chosen{}, err
 		}
@@ -101,10 +102,10 @@ func ask(ctx context.Context, s pipelines.Sources, issue Issue, own []string, us
 		}
 	}
 	if usual != "" {
-		p, err := pipelines.Load(ctx, s, usual)
+		p, err := source.Load(ctx, s, usual)
 		return Chosen{Plan: p, Why: cause.Of("chosen_usual", "the settings of the repository name {name} for it", "name", quoted(usual))}, err
 	}
-	p, err := pipelines.Load(ctx, s, fallback)
+	p, err := source.Load(ctx, s, fallback)
 	return Chosen{p, cause.Of("chosen_open", "no pipeline selects this issue, so an agent judges it when its run begins; if none can, it takes {name}", "name", quoted(fallback)), true}, err
 }
 

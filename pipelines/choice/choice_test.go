@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
 // childArg makes the test program a child that evaluates, as the hidden
@@ -14,13 +14,13 @@ const childArg = "evaluate-as-child"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childArg {
-		os.Exit(pipelines.Child(os.Stdin, os.Stdout))
+		os.Exit(source.Child(os.Stdin, os.Stdout))
 	}
 	os.Exit(m.Run())
 }
 
 // repo is a folder .github/reprise with pipelines by file name.
-func repo(t *testing.T, files map[string]string) pipelines.Sources {
+func repo(t *testing.T, files map[string]string) source.Sources {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -31,7 +31,7 @@ func repo(t *testing.T, files map[string]string) pipelines.Sources {
 		folder["pipelines/"+name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	// Under the race detector a program would wait a second before it ends.
-	return pipelines.Sources{Repo: folder, Evaluator: pipelines.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", self, childArg}}}
+	return source.Sources{Repo: folder, Evaluator: source.Evaluator{Argv: []string{"/usr/bin/env", "GORACE=atexit_sleep_ms=0", self, childArg}}}
 }
 
 func TestMake(t *testing.T) {

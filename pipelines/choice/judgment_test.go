@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/pipelines/builtin"
 )
 
 // Every judgment leads to a built-in pipeline, and more size or risk never to a shorter
@@ -16,7 +16,7 @@ func TestEveryJudgmentLeadsSomewhere(t *testing.T) {
 		for i, size := range sizes() {
 			for k, risk := range risks() {
 				got := Judgment{kind, size, risk}.Pipeline()
-				if !slices.Contains(pipelines.Builtin(), got) {
+				if !slices.Contains(builtin.Names(), got) {
 					t.Errorf("%s %s %s: %s is not built in", kind, size, risk, got)
 				}
 				want := kind

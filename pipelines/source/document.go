@@ -1,0 +1,64 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"cuelang.org/go/cue"
+
+	"github.com/reprise-ci/reprise/pipelines/reading"
+)
+
+// Document is a file of values that fits a schema. It knows where each stands.
+type Document struct {
+	root *node
+	own  mistakes
+}
+
+// ReadDocument holds a file against a schema: the definition of that name in CUE text.
+// The file is read in the language that its name ends in, and as YAML if that is none.
+// All mistakes come back at once, as Errors; what is right beside them is in the document,
+// unless that is nil. What a field marked @constraint(when) may ask about is #Facts of the
+// schema. The file is evaluated in this process and without limits, so it has to come from
+// the person at the terminal.
+func ReadDocument(name string, text []byte, schema, definition string) (*Document, error) {
+	ctx := reading.Context()
+	whole := ctx.CompileString(schema)
+	s := whole.LookupPath(cue.MakePath(cue.Def(definition)))
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("the schema of %s: %w", name, err)
+	}
+	v, found := reading.Build(ctx, file{Name: name, Text: string(text), Or: ".yaml"})
+	if len(found) > 0 {
+		return nil, found.Sorted()
+	}
+	c := &checker{}
+	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
+		c.facts = (&shape{loose: true}).child(facts)
+	}
+	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
+	if n == nil {
+		return nil, c.found.OrNil()
+	}
+	return &Document{root: n}, c.found.OrNil()
+}
+
+// JSON gives the values.
+func (d *Document) JSON() []byte {
+	var out bytes.Buffer
+	d.root.writeJSON(&out)
+	return out.Bytes()
+}
+
+// Wrote reports whether a field is written, be it right or wrong.
+func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.names, field) }
+
+// Wrong notes a mistake that the schema cannot see, at the value that keys lead
+// to: names of fields and indices of items.
+func (d *Document) Wrong(keys []any, format string, args ...any) {
+	d.own.add(d.root, keys, format, args...)
+}
+
+// Mistakes are those that were noted, or nil.
+func (d *Document) Mistakes() error { return d.own.found.OrNil() }

@@ -1,0 +1,58 @@
+package source
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// TestMistakes holds what is said about bad pipelines against the files in
+// testdata/mistakes: pipelines, the first of which is evaluated and the others
+// are what it builds on, and the exact lines in "want".
+func TestMistakes(t *testing.T) {
+	names, err := filepath.Glob("testdata/mistakes/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no test files: %v", err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []file
+			want := -1
+			for i, f := range archive.Files {
+				if f.Name == "want" {
+					want = i
+				} else {
+					files = append(files, file{Name: f.Name, Text: string(f.Data)})
+				}
+			}
+			if want < 0 {
+				t.Fatal("no file called want")
+			}
+			got := ""
+			if _, _, err := evaluate(files, nil); err != nil {
+				got = err.Error() + "\n"
+			}
+			if *update {
+				archive.Files[want].Data = []byte(got)
+				if err := os.WriteFile(name, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(archive.Files[want].Data), got); diff != "" {
+				t.Errorf("mistakes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+var update = flag.Bool("update", false, "write what is said now into the test files")
