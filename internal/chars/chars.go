@@ -14,6 +14,8 @@ func Invisible(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
 		return false
+	case r < 0x7f: // nearly all there is, and the tables below take long
+		return r < ' '
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r), unicode.Is(unicode.Egyptian_Hieroglyphs, r):
 		return false // formats that are drawn
 	}

@@ -225,12 +225,13 @@ func (s *Source) Folders(ctx context.Context, ref, dir string) (names []string, 
 // Patches gives what those commits changed that are in ref and not in the commit
 // from, and have a trailer with the key; the oldest first. Ref is given as in
 // ReadFile. Files and folders that are named in exclude are left out. What comes
-// after 32 MB is missing. The error wraps fs.ErrNotExist where a commit is not here.
-func (s *Source) Patches(ctx context.Context, from, ref, key string, exclude ...string) ([]CommitPatch, error) {
+// after 32 MB is missing. Bare, they are the commits alone, which takes much less time.
+// The error wraps fs.ErrNotExist where a commit is not here.
+func (s *Source) Patches(ctx context.Context, from, ref, key string, bare bool, exclude ...string) ([]CommitPatch, error) {
 	mark := rand.Text() // no file can have it, so none can pass for a commit
 	out, err := s.compare(ctx, from, ref, []string{
-		"log", "--reverse", "--diff-merges=off", "--no-show-signature", "--no-decorate", "--full-history", "--patch",
-		"--format=" + mark + "%H %(trailers:key=" + key + ",valueonly,separator=%x20)",
+		"log", "--reverse", "--diff-merges=off", "--no-show-signature", "--no-decorate", "--full-history",
+		map[bool]string{false: "--patch", true: "--no-patch"}[bare], "--format=" + mark + "%H %(trailers:key=" + key + ",valueonly,separator=%x20)",
 	}, exclude)
 	if err != nil {
 		return nil, fmt.Errorf("list what the commits of %s changed: %w", ref, err)

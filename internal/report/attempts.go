@@ -47,11 +47,12 @@ func attemptsOf(w words, f Facts) []attempt {
 		all = append(all, one)
 	}
 	talks, left := talksOf(w, f.Transcripts, room.left)
-	colours := newColours(left)
+	var diffs []*diff
 	for i := range all {
 		all[i].Talk = talks[all[i].N]
-		colours.in(&all[i].Diff)
+		diffs = append(diffs, &all[i].Diff)
 	}
+	newColours(left).in(diffs)
 	return all
 }
 

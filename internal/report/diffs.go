@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html"
 	"strings"
 	"unicode/utf8"
 
@@ -22,12 +21,26 @@ type room struct{ left int }
 
 // take gives a text that there is room for, or "".
 func (r *room) take(s string) string {
-	n := len(html.EscapeString(s))
+	n := escaped(s)
 	if n > r.left {
 		return ""
 	}
 	r.left -= n
 	return s
+}
+
+// escaped is how many bytes a text has as HTML.
+func escaped(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch s[i] {
+		case '&', '"', '\'':
+			n += len("&amp;") - 1
+		case '<', '>':
+			n += len("&lt;") - 1
+		}
+	}
+	return n
 }
 
 // diff is what an attempt changed.
@@ -76,7 +89,7 @@ func diffOf(w words, changes []Change, room *room) diff {
 				continue
 			}
 			l = shown(l)
-			if cost := len(html.EscapeString(l)) + 4; cost <= here {
+			if cost := escaped(l) + 4; cost <= here {
 				here, room.left = here-cost, room.left-cost
 				d.add(kind, l, path)
 			} else {

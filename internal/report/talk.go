@@ -1,7 +1,6 @@
 package report
 
 import (
-	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -40,9 +39,13 @@ func talkOf(w words, entries []transcript.Entry, room *room) talk {
 			t.Prompt = room.take(paragraph(e.Text))
 			continue
 		}
+		if left > 0 {
+			left++
+			continue
+		}
 		kind, body := spoken(e)
-		cost := len(html.EscapeString(body)) + 32
-		if cost > here || left > 0 {
+		cost := escaped(body) + 32
+		if cost > here {
 			left++
 			continue
 		}

@@ -32,8 +32,10 @@ const longest = 4000
 
 // paragraph keeps the lines of a text. The end of a very long one is cut off.
 func paragraph(s string) string {
-	if r := []rune(s); len(r) > longest {
-		s = string(r[:longest]) + "…"
+	if len(s) > longest {
+		if r := []rune(s); len(r) > longest {
+			s = string(r[:longest]) + "…"
+		}
 	}
 	return text.Visible(s)
 }

@@ -26,6 +26,7 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 	facts := report.Facts{Plan: r.Plan, Run: r.Run, At: env.Now()}
 	var reading sync.WaitGroup // beside git, which takes as long over the changes of a long run
 	reading.Go(func() { facts.Transcripts = transcriptsOf(env, r) })
+	reading.Go(func() { facts.Verdicts = verdictsOf(ctx, r) })
 	patches, err := r.Patches(ctx, workspace.AttemptTrailer)
 	reading.Wait()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +38,6 @@ func Facts(ctx context.Context, env environ.Env, r *workspace.Recorded) (report.
 			facts.Changes = append(facts.Changes, report.Change{Attempt: n, Commit: p.Commit, Patch: p.Text, Cut: p.Cut})
 		}
 	}
-	facts.Verdicts = verdictsOf(ctx, r, facts.Changes)
 	return facts, err
 }
 

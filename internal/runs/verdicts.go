@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
-	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -23,14 +23,20 @@ const (
 // verdictsOf gives what reviews have said, by the numbers of their attempts, from the
 // records that their commits have: the newest record has the newest review of each phase
 // alone. Those that cannot be read, or for which there is no time, are missing.
-func verdictsOf(ctx context.Context, r *workspace.Recorded, changes []report.Change) map[int]metadata.Verdict {
+func verdictsOf(ctx context.Context, r *workspace.Recorded) map[int]metadata.Verdict {
 	ctx, stop := context.WithTimeout(ctx, longReading)
 	defer stop()
-	commits := map[int]string{}
-	for _, c := range changes {
-		commits[c.Attempt] = c.Commit
-	}
 	all, read := map[int]metadata.Verdict{}, 0
+	marked, err := r.Marked(ctx, workspace.AttemptTrailer)
+	if err != nil {
+		return all // the page is whole without them
+	}
+	commits := map[int]string{}
+	for _, c := range marked {
+		if n, err := strconv.Atoi(c.Trailer); err == nil { // what others write into a message is not ours
+			commits[n] = c.Commit
+		}
+	}
 	for _, a := range slices.Backward(r.Run.Attempts) {
 		commit := commits[a.N]
 		if a.Step != metadata.Review || a.Verdict == "" || commit == "" {

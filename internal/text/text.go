@@ -193,7 +193,7 @@ func EndsItself(text string) bool {
 // Cut shortens a line of plain text to a number of terminal cells. Zero or
 // less means no limit.
 func Cut(text string, width int) string {
-	if width <= 0 {
+	if width <= 0 || len(text) <= width { // no character has more cells than bytes
 		return text
 	}
 	return ansi.Truncate(text, width, "…")

@@ -23,7 +23,14 @@ func (r *Recorded) Patches(ctx context.Context, trailer string) ([]git.CommitPat
 	for _, name := range []string{metadata.File, phases.PipelineFile, phases.IssueFile, phases.DiscussionFile, "prompts.json"} {
 		own = append(own, path.Join(phases.Folder(r.Run.IssueNumber), name))
 	}
-	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, own...)
+	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, false, own...)
+}
+
+// Marked gives the commits with a trailer, the oldest first, without what they have changed,
+// and with those that have changed the record alone.
+// The error is as with Patches.
+func (r *Recorded) Marked(ctx context.Context, trailer string) ([]git.CommitPatch, error) {
+	return r.Source.Patches(ctx, r.Run.BaseCommit, r.Ref(), trailer, true)
 }
 
 // Change gives what the whole run has changed besides its own folder. The error
