@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/generated"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workflow"
 )
@@ -125,7 +126,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 			return err
 		}
 		files = append(files, own...)
-		tellFound(&told, found, workflow.Form(o.form))
+		tellFound(&told, found, workflow.Form(o.form), terminal.Width(env.Stdout))
 	}
 	changes, err := generated.Compare(root, files, older)
 	if err != nil {
@@ -144,7 +145,7 @@ func initialize(ctx context.Context, env environ.Env, o initOptions) (err error)
 	if o.json {
 		return text.PrintJSON(said, initializedBy(o, found, changes, texts))
 	}
-	_, err = fmt.Fprintf(env.Stdout, "%s.\n\n%s", wrote(texts), nextSteps(o))
+	_, err = fmt.Fprint(env.Stdout, terminal.Fold(wrote(texts)+".\n\n"+nextSteps(o), terminal.Width(env.Stdout)))
 	return err
 }
 
@@ -250,8 +251,9 @@ func wrote(texts []generated.File) string {
 	return "Wrote " + strings.Join(names, ", ")
 }
 
-// tellFound says what was found in the repository, and why it counts.
-func tellFound(out *strings.Builder, found detect.Found, form workflow.Form) {
+// tellFound says what was found in the repository, and why it counts, on a terminal of so
+// many cells; 0 is none.
+func tellFound(out *strings.Builder, found detect.Found, form workflow.Form, cells int) {
 	if len(found.Checks) == 0 {
 		fmt.Fprintf(out, "Nothing was found that checks this repository, so reprise would run nothing by itself, and the\npipelines stay as they are built in. Declare checks in %sNAME.cue;\nsee %s/blob/main/docs/pipelines.md\n", generated.PipelinesDir, workflow.ProjectPage)
 	} else {
@@ -262,11 +264,15 @@ func tellFound(out *strings.Builder, found detect.Found, form workflow.Form) {
 			width = max(width, len(r[1]))
 		}
 		for _, r := range rows {
-			fmt.Fprintf(out, "  %s  %-*s  %s\n", r[0], min(width, 60), r[1], r[2])
+			line := fmt.Sprintf("%-*s  %s", min(width, 60), r[1], r[2])
+			if lead := len("  check  "); cells > 0 && lead+len(line) > cells {
+				line = terminal.Hanging(r[1]+" "+r[2], lead, cells)
+			}
+			fmt.Fprintf(out, "  %s  %s\n", r[0], line)
 		}
 	}
 	for _, n := range found.Unused {
-		fmt.Fprintf(out, "  note: %s: %s\n", n.What, n.Why)
+		fmt.Fprintf(out, "  note: %s\n", terminal.Hanging(n.What+": "+n.Why, len("  note: "), cells))
 	}
 	if len(found.Needs) > 0 {
 		how := "add a step that installs it to " + workflow.File

@@ -17,7 +17,15 @@ func fitHelp(root *cobra.Command, out io.Writer) {
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if width := terminal.Width(out); width > 0 {
 			c.Long = terminal.Paragraphs(c.Long, width)
-			c.SetUsageTemplate(strings.ReplaceAll(c.UsageTemplate(), "Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width)))
+			for _, sub := range c.Commands() {
+				sub.Short = terminal.Hanging(sub.Short, len("  ")+sub.NamePadding()+len(" "), width)
+			}
+			const more = `Use "{{.CommandPath}} [command] --help" for more information about a command.`
+			c.SetUsageTemplate(strings.NewReplacer(
+				"Flags.FlagUsages |", fmt.Sprintf("Flags.FlagUsagesWrapped %d |", width),
+				"{{.UseLine}}", terminal.Hanging(c.UseLine(), len("  "), width),
+				more, terminal.Fold(strings.ReplaceAll(more, "{{.CommandPath}}", c.CommandPath()), width),
+			).Replace(c.UsageTemplate()))
 		}
 		plain(c, args)
 	})

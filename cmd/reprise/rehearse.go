@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/page"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -22,7 +23,8 @@ func showRehearsal(ctx context.Context, w *workspace.Workspace, out io.Writer, r
 	}
 	_, _ = fmt.Fprintf(out, "\nCommits on %s (oldest first):\n\n", run.BranchName)
 	for i := len(log) - 1; i >= 0; i-- {
-		_, _ = fmt.Fprintf(out, "  %.12s  %s\n", log[i].Commit, log[i].Subject)
+		lead := fmt.Sprintf("  %.12s  ", log[i].Commit)
+		_, _ = fmt.Fprintf(out, "%s%s\n", lead, terminal.Hanging(log[i].Subject, len(lead), terminal.Width(out)))
 	}
 	_, _ = fmt.Fprintf(out, "\nThe comment on the issue would read:\n\n%s\n", page.WithoutState(page.Comment(w.Plan, run, page.Links{})))
 	for _, i := range wouldOpen(w, run, trigger) {

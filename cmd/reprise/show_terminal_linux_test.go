@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -65,5 +67,42 @@ func TestPromptOnATerminal(t *testing.T) {
 	_ = file.Close()
 	if got, err := os.ReadFile(name); err != nil || !strings.Contains(string(got), testenv.Hostile) {
 		t.Errorf("in a file: %q, %v", got, err)
+	}
+}
+
+// Help is broken between words on a narrow terminal, in the list of commands as well, and what
+// one would copy stays whole.
+func TestHelpOnANarrowTerminal(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"rollback", "--help"}} {
+		screen, terminal := testenv.OpenTerminal(t)
+		if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 50}); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(screen) // it ends with an error, as nobody has the other side open
+			read <- string(text)
+		}()
+		c := exec.Command("reprise", args...)
+		c.Stdout, c.Stderr, c.SysProcAttr = terminal, terminal, &syscall.SysProcAttr{Setsid: true}
+		if err := c.Run(); err != nil {
+			t.Fatal(err)
+		}
+		_ = terminal.Close()
+		got := strings.ReplaceAll(<-read, "\r\n", "\n")
+		wide := 0
+		for line := range strings.Lines(got) {
+			if line = strings.TrimRight(line, "\n"); len(line) > 50 && !strings.HasPrefix(line, "  reprise rollback --issue 7 ") {
+				t.Errorf("%q: %d cells: %s", args, len(line), line)
+			} else if len(line) > 50 {
+				wide++
+			}
+		}
+		if args[0] == "rollback" && (wide != 2 || !strings.Contains(got, "--to-phase PHASE\n  (--reason TEXT | --reason-file FILE |\n  --interactive) | --auto) [flags]")) {
+			t.Errorf("%d examples are whole:\n%s", wide, got)
+		}
+		if args[0] == "--help" && !strings.Contains(got, "  answer       Answer a question that a run has\n               asked\n") {
+			t.Errorf("the commands:\n%s", got)
+		}
 	}
 }

@@ -202,13 +202,13 @@ func (a automatic) tell(env environ.Env, o Rollback, w *workspace.Workspace) err
 
 // show prints it for people.
 func (a automatic) show(env environ.Env, w *workspace.Workspace) {
-	r := terminal.NewReport(env.Stdout, terminal.Options{}).In(w.Run.Language)
+	r := terminal.NewReport(env.Stdout, terminal.ShowOptions(env)).In(w.Run.Language)
 	if a.Diagnosis == nil {
 		r.Line("%s", r.Shown("nobody asked", "why", text.Flat(a.hinders.In(r.C))))
 		return
 	}
 	d := *a.Diagnosis
-	r.Line("%s", r.Shown("proposes", "agent", text.Flat(a.Agent), "diagnosis", text.Flat(d.Proposes().In(r.C)), "cost", text.USD(a.CostUSD)))
+	r.Text(r.Shown("proposes", "agent", text.Flat(a.Agent), "diagnosis", text.Flat(d.Proposes().In(r.C)), "cost", text.USD(a.CostUSD)), "")
 	r.Heading(r.Shown("saw"))
 	r.Text(d.Analysis, "  | ") // in Actions a line that begins with :: would be a command
 	if !d.NeedsRollback {

@@ -173,11 +173,7 @@ func (r Report) tooWide(t *text.Table, indent string) bool {
 // Hung prints a value behind what leads to it. A terminal has it broken between words,
 // with later lines below the first.
 func (r Report) Hung(lead, value string) {
-	name := ansi.StringWidth(lead)
-	if room := r.width - name; room > 20 {
-		value = strings.ReplaceAll(folded(value, room), "\n", "\n"+strings.Repeat(" ", name))
-	}
-	r.Line("%s%s", lead, value)
+	r.Line("%s%s", lead, Hanging(value, ansi.StringWidth(lead), r.width))
 }
 
 // prose prints a line, which a terminal has broken between words.

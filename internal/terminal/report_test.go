@@ -46,6 +46,49 @@ func TestShowStatusFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// On a narrow terminal what stands against the work, and the tasks, break between words, and
+// stand behind what they belong to.
+func TestOpenAndTasksOnANarrowTerminal(t *testing.T) {
+	p := progresstest.Plays(t, "en")["failed"]
+	p.Run.Tasks = []metadata.Task{{ID: "t1", Phase: "planning", Title: strings.Repeat("a part of the work ", 4), Needs: []string{"t2"}}}
+	for _, x := range p.Run.Phases {
+		if x.Verdict != nil {
+			x.Verdict.Gates = append(x.Verdict.Gates, metadata.Gate{Gate: "The help has every flag", Why: strings.Repeat("one is missing ", 8)})
+		}
+	}
+	for _, head := range []string{"Open", "Tasks"} {
+		var b bytes.Buffer
+		ShowStatus(&b, p.Plan, p.Run, Options{Width: 50})
+		_, body, found := strings.Cut(b.String(), "\n"+head+"\n")
+		if !found {
+			t.Fatalf("the status has no %s:\n%s", head, b.String())
+		}
+		body, _, _ = strings.Cut(body, "\n\n")
+		broken := false
+		for line := range strings.Lines(body) {
+			broken = broken || strings.HasPrefix(line, "      ")
+			if w := ansi.StringWidth(strings.TrimRight(line, "\n")); w > 50 {
+				t.Errorf("%s: %d cells: %s", head, w, line)
+			}
+		}
+		if !broken {
+			t.Errorf("%s: no line is broken:\n%s", head, body)
+		}
+	}
+}
+
+// A text that a command prints breaks between words, and its entries hang; a pipe gets it as it is.
+func TestFold(t *testing.T) {
+	body := "What is left to do:\n\n  1. Store the key of Claude Code as a secret:\n     gh secret set KEY\n- of a list that is long\nMore is said by: reprise doctor\n"
+	want := "What is left to do:\n\n  1. Store the key of Claude\n     Code as a secret:\n     gh secret set KEY\n- of a list that is long\nMore is said by:\nreprise doctor\n"
+	if got := Fold(body, 30); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got := Fold(body, 0); got != body {
+		t.Errorf("without a terminal:\n%s", got)
+	}
+}
+
 func TestShowHistory(t *testing.T) {
 	for _, name := range []string{"begun", "middle", "rolledback", "flaky"} {
 		t.Run(name, func(t *testing.T) {

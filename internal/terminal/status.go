@@ -164,7 +164,7 @@ func (r statusReport) findings(rows []progress.Row) {
 	}
 	if len(t.Rows) > 0 {
 		r.Heading(r.Shown("open"))
-		r.Table(&t, "  ")
+		r.facts(&t, "  ")
 	}
 }
 

@@ -87,7 +87,7 @@ func (r statusReport) tasks(run metadata.Run) {
 	}
 	if len(t.Rows) > 0 {
 		r.Heading(r.Shown("tasks"))
-		r.Table(&t, "  ")
+		r.joined(&t, "  ")
 	}
 }
 

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -26,6 +27,29 @@ func Width(w io.Writer) int {
 	width, _, _ := sizeOf(w)
 	return width
 }
+
+// Hanging breaks what stands behind so many cells of a line between words, for a terminal of a
+// width: later lines begin below the first. 0 is no terminal.
+func Hanging(value string, behind, width int) string {
+	if room := width - behind; width > 0 && room > 20 {
+		return strings.ReplaceAll(folded(value, room), "\n", "\n"+strings.Repeat(" ", behind))
+	}
+	return value
+}
+
+// Fold breaks the lines of a text between words, for a terminal of a width. What goes on of a
+// line that is indented, or an entry of a list, is indented as far. 0 is no terminal.
+func Fold(body string, width int) string {
+	lines := strings.Split(body, "\n")
+	for i, l := range lines {
+		lead := listed.FindString(l)
+		lines[i] = lead + Hanging(l[len(lead):], len(lead), width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// listed is how a line begins that is indented, or is an entry of a list.
+var listed = regexp.MustCompile(`^ *([0-9]+\. |- )?`)
 
 // Paragraphs breaks a text anew, between words. Paragraphs are parted by empty lines;
 // one with lines that are indented stays as it is.
