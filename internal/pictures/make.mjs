@@ -5,7 +5,7 @@
 //
 //     internal/pictures/make.mjs           or --still, without the recording
 //
-// Needs Go, git, chromium, tmux, pngquant, fontconfig, and the fonts Liberation and Noto Color Emoji.
+// Needs Go, git, chromium, tmux, pngquant, fontconfig, and the fonts Liberation, Noto Color Emoji and Noto Sans CJK.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -16,10 +16,10 @@ const images = path.join(top, 'docs/images');
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'pictures-'));
 const run = (program, args, options = {}) => execFileSync(program, args, { stdio: ['ignore', 'pipe', 'inherit'], ...options }).toString();
 
-for (const font of ['Liberation Sans', 'Liberation Mono', 'Noto Color Emoji']) { // another one would be taken without a word
+for (const font of ['Liberation Sans', 'Liberation Mono', 'Noto Color Emoji', 'Noto Sans CJK JP']) { // another one would be taken without a word
   const found = run('fc-list', [font, 'family']);
   if (!found.includes(font)) {
-    console.error(`There is no font ${font}, so the pictures would look otherwise. On Debian: apt install fonts-liberation fonts-noto-color-emoji`);
+    console.error(`There is no font ${font}, so the pictures would look otherwise. On Debian: apt install fonts-liberation fonts-noto-color-emoji fonts-noto-cjk`);
     fs.rmSync(work, { recursive: true, force: true });
     process.exit(1);
   }
@@ -122,7 +122,7 @@ function record(name, columns) {
   for (let i = 0; i < 1200 && !fs.existsSync(ended); i++) {
     const screen = tmux('capture-pane', '-e', '-p').replace(/\s+$/, '');
     if (screen && screen !== frames.at(-1)) frames.push(screen);
-    spawnSync('sleep', ['0.08']);
+    spawnSync('sleep', ['0.02']); // a rehearsal takes less than a second
   }
   const all = tmux('capture-pane', '-e', '-p', '-S', '-').split('\n'); // the end of the last phase may have been too quick
   tmux('kill-server');
