@@ -64,7 +64,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	switch run.Status {
 	case metadata.Running:
 		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != phases.Given, text.Flat(d.Agent)), text.Flat(progress.ModelOf(plan, run, d))))
-		r.Line("%s", r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
+		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))
 		}
@@ -74,7 +74,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	case metadata.Completed:
 		r.Line("%s: %s", r.Green(r.status(string(run.Status))), r.Shown("phases", "n", progress.Completed(rows), "m", progress.PhasesIn(rows)))
 	default:
-		r.Line("%s", r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C.Steps, string(d.Do))))
+		r.prose(r.list(text.Join(" ", r.Yellow(r.status(string(run.Status))), where), WordFor(r.C.Steps, string(d.Do))))
 	}
 	if run.Stop != nil {
 		r.stopped(plan, run)
