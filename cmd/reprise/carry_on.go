@@ -137,7 +137,7 @@ func viewOf(w *workspace.Workspace, env environ.Env, o runOptions) terminal.View
 	out := logOf(o, env)
 	live := environ.IsTerminal(out) && env.Getenv("TERM") != "dumb" && !o.prompts && o.logFormat == "text"
 	return terminal.NewView(out, terminal.Options{
-		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.logFormat, Verbose: o.verbose,
+		Live: live, Color: text.WantsColor(env.Getenv, environ.IsTerminal(out)), Plan: w.Plan, Format: o.logFormat, Verbose: o.verbose, Messages: env.Stderr,
 	})
 }
 

@@ -21,7 +21,8 @@ import (
 // nothing is switched off: a program that is killed leaves a terminal that
 // works.
 type liveView struct {
-	w io.Writer
+	w      io.Writer
+	others []*SafeWriter // by which the program writes to the terminal meanwhile
 
 	mu     sync.Mutex
 	screen screen   // what to draw next
@@ -38,6 +39,12 @@ type liveView struct {
 // newLiveView starts to draw.
 func newLiveView(w io.Writer, o Options) *liveView {
 	v := &liveView{w: drawing(w), screen: screen{Options: o}, stop: make(chan struct{}), done: make(chan struct{})}
+	for _, other := range []io.Writer{w, o.Messages} {
+		if s, ok := other.(*SafeWriter); ok {
+			v.others = append(v.others, s)
+			s.onto(v)
+		}
+	}
 	go v.drawUntilStopped()
 	return v
 }
@@ -54,6 +61,27 @@ func (v *liveView) Report(e engine.Event) {
 func (v *liveView) Close() {
 	v.once.Do(func() { close(v.stop) })
 	<-v.done
+	for _, s := range v.others {
+		s.onto(nil)
+	}
+}
+
+// print keeps lines for printing above the picture. It gives false if there is no picture
+// yet, or no more.
+func (v *liveView) print(lines string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.screen.Closed { // the last one is being drawn
+		v.mu.Unlock()
+		<-v.done
+		v.mu.Lock()
+		return false
+	}
+	if v.screen.Began.IsZero() {
+		return false
+	}
+	v.above = append(v.above, lines)
+	return true
 }
 
 func (v *liveView) drawUntilStopped() {

@@ -1,8 +1,11 @@
 package terminal
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/progresstest"
@@ -25,4 +28,37 @@ func TestLiveViewKnowsItsTerminal(t *testing.T) {
 		}
 	}
 	_ = testenv.ReadScreen(screen, terminal)
+}
+
+// What the program says while the picture stands is printed above it, in place of the picture that
+// stood there; before the first picture and after the last it is printed where the cursor is.
+func TestMessagesAboveThePicture(t *testing.T) {
+	screen, terminal := testenv.OpenTerminal(t)
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 40, Row: 30}); err != nil {
+		t.Fatal(err)
+	}
+	p := progresstest.Plays(t, "en")["stuck"]
+	stderr := NewSafeWriter(terminal)
+	v := newLiveView(terminal, Options{Plan: p.Plan, Messages: stderr})
+	close(v.stop) // here the test draws
+	<-v.done
+	v.screen.Closed = false
+	for range 2 { // none is drawn yet
+		fmt.Fprintln(stderr, "reprise: before it")
+	}
+	v.Report(p.Events[0])
+	v.draw(false)
+	fmt.Fprintln(stderr, "reprise: issue 5 has an open run that changes the same files")
+	v.draw(true)
+	fmt.Fprintln(stderr, "reprise: after it")
+	got := strings.ReplaceAll(testenv.ReadScreen(screen, terminal), "\r\r\n", "\r\n") // the terminal's own
+	if n := strings.Count(got, "reprise: before it\r\nreprise: before it\r\n"); n != 1 || strings.Index(got, "reprise: before") > strings.Index(got, ansi.HideCursor) {
+		t.Errorf("what is said before the picture: %q", got)
+	}
+	if want := ansi.CursorUp(1) + ansi.EraseEntireLine + "reprise: issue 5 has an open run that\r\nchanges the same files\r\n" + ansi.ResetModeAutoWrap; strings.Count(got, want) != 1 {
+		t.Errorf("what is said over the picture: %q", got)
+	}
+	if !strings.HasSuffix(got, ansi.ShowCursor+"reprise: after it\r\n") {
+		t.Errorf("what is said after the picture: %q", got)
+	}
 }

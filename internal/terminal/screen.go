@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -20,6 +21,8 @@ type SafeWriter struct {
 
 	mu   sync.Mutex
 	rest []byte // the beginning of a character or of a colour
+	// above prints lines above a picture that stands on the terminal; it gives false if none does
+	above func(string) bool
 }
 
 // NewSafeWriter gives the writer for a stream of this process: one that is no
@@ -33,6 +36,15 @@ func NewSafeWriter(f *os.File) io.Writer {
 
 // Fd is for what asks whether it is a terminal, and how large.
 func (s *SafeWriter) Fd() uintptr { return s.terminal.Fd() }
+
+// onto has what is written printed above the picture that v keeps; nil ends that.
+func (s *SafeWriter) onto(v *liveView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.above = nil; v != nil {
+		s.above = v.print
+	}
+}
 
 // ownColour is what text.Palette puts around text.
 var ownColour = regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`)
@@ -62,6 +74,9 @@ func (s *SafeWriter) Write(p []byte) (int, error) {
 		body = body[n:]
 	}
 	s.rest = append([]byte(nil), body...)
+	if lines, whole := strings.CutSuffix(out.String(), "\n"); whole && s.above != nil && s.above(lines) {
+		return len(p), nil
+	}
 	if _, err := s.terminal.Write(out.Bytes()); err != nil {
 		return 0, err
 	}

@@ -30,6 +30,9 @@ type Options struct {
 	Plan    *pipelines.Pipeline // of the run; nil if it is not known yet
 	Links   bool                // the terminal can be told what leads where
 	Width   int                 // of the terminal in cells; 0 if unknown
+	// Messages is where else the program writes meanwhile. What goes to a terminal is printed
+	// above the picture.
+	Messages io.Writer
 	// Standing is how a run stands to its base; empty: there is nothing to say of it.
 	Standing metadata.Reason
 	// Near says which open runs of other issues change the same files.
