@@ -99,7 +99,7 @@ func Of(runs []metadata.Run) Tally {
 	for i := range runs {
 		run := &runs[i]
 		t.Statuses[string(run.Status)]++
-		t.USD += run.Cost.USD
+		t.USD = metadata.Rounded(t.USD + run.Cost.USD)
 		if run.Stop != nil && run.Status != metadata.Completed {
 			t.Stops[string(run.Stop.Code)]++
 		}
@@ -207,7 +207,7 @@ func (c counts) run(run *metadata.Run) {
 
 // attempt counts a call of an agent, or a run of checks.
 func (c counts) attempt(p *Phase, a *metadata.Attempt) {
-	p.USD += a.Usage.USD
+	p.USD = metadata.Rounded(p.USD + a.Usage.USD)
 	p.Seconds += time.Duration(a.DurationMS * int64(time.Millisecond)).Seconds()
 	switch {
 	case a.Step == metadata.Check && a.Verdict != "":
@@ -222,7 +222,7 @@ func (c counts) attempt(p *Phase, a *metadata.Attempt) {
 		m := of(c.models, a.Model, Model{Model: a.Model})
 		m.Calls++
 		m.Tokens += a.Usage.InputTokens + a.Usage.CachedTokens + a.Usage.OutputTokens
-		m.USD += a.Usage.USD
+		m.USD = metadata.Rounded(m.USD + a.Usage.USD)
 	}
 }
 
@@ -305,7 +305,7 @@ func sum(runs []metadata.Run) Sum {
 			s.WithoutPeople++
 		}
 	}
-	s.USD, s.Seconds, s.Attempts = median(usd), median(seconds), median(attempts)
+	s.USD, s.Seconds, s.Attempts = metadata.Rounded(median(usd)), median(seconds), median(attempts)
 	return s
 }
 

@@ -72,6 +72,19 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Sums of dollars read as such in JSON, too: 0.3, and no noise behind it.
+func TestSumsAreRounded(t *testing.T) {
+	var runs []metadata.Run
+	for n, usd := range []float64{0.1, 0.2} {
+		a := attempt(n+1, metadata.Execute, "")
+		a.Usage.USD = usd
+		runs = append(runs, metadata.Run{Status: metadata.Completed, Cost: metadata.Cost{USD: usd}, Phases: metadata.Phases{{Name: "design"}}, Attempts: []metadata.Attempt{a}})
+	}
+	if got := Of(runs); got.USD != 0.3 || got.Phases[0].USD != 0.3 || got.Models[0].USD != 0.3 || got.Completed.USD != 0.15 {
+		t.Errorf("in all %v, of the phase %v, of the model %v, at the median %v", got.USD, got.Phases[0].USD, got.Models[0].USD, got.Completed.USD)
+	}
+}
+
 func TestMedian(t *testing.T) {
 	for want, all := range map[float64][]float64{0: nil, 2: {3, 1, 2}, 2.5: {4, 1, 2, 3}} {
 		if got := median(all); got != want {
