@@ -42,7 +42,7 @@ func newLiveView(w io.Writer, o Options) *liveView {
 	for _, other := range []io.Writer{w, o.Messages} {
 		if s, ok := other.(*SafeWriter); ok {
 			v.others = append(v.others, s)
-			s.onto(v)
+			s.onto(v.print)
 		}
 	}
 	go v.drawUntilStopped()

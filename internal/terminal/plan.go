@@ -171,7 +171,7 @@ func (r planReport) rules(plan *pipelines.Pipeline) {
 	}
 	if len(t.Rows) > 0 {
 		r.Heading("Rules after those")
-		r.Table(&t, "  ")
+		r.facts(&t, "  ")
 	}
 }
 
@@ -184,7 +184,7 @@ func (r planReport) presets(presets map[string][]string) {
 	for _, name := range slices.Sorted(maps.Keys(presets)) {
 		t.Add(text.Flat(name), strings.Join(text.FlatAll(presets[name]), ", "))
 	}
-	r.Table(&t, "  ")
+	r.facts(&t, "  ")
 }
 
 func budgetText(b pipelines.Budget) string {

@@ -37,13 +37,11 @@ func NewSafeWriter(f *os.File) io.Writer {
 // Fd is for what asks whether it is a terminal, and how large.
 func (s *SafeWriter) Fd() uintptr { return s.terminal.Fd() }
 
-// onto has what is written printed above the picture that v keeps; nil ends that.
-func (s *SafeWriter) onto(v *liveView) {
+// onto has lines that are written given to print, which says whether it takes them; nil ends that.
+func (s *SafeWriter) onto(print func(lines string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.above = nil; v != nil {
-		s.above = v.print
-	}
+	s.above = print
 }
 
 // ownColour is what text.Palette puts around text.

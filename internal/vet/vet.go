@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/job"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
@@ -58,7 +59,7 @@ func reportMistakes(env environ.Env, all mistake.Errors, checked int, asJSON boo
 	}
 	for _, m := range all {
 		if !asJSON {
-			_, _ = fmt.Fprintln(env.Stdout, m)
+			_, _ = fmt.Fprintln(env.Stdout, terminal.Fold(m.Error(), terminal.Width(env.Stdout)))
 		}
 		if env.Getenv("GITHUB_ACTIONS") == "true" {
 			_, _ = fmt.Fprintln(job.Unescaped(env.Stderr), annotation(m))
