@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ func fitHelp(root *cobra.Command, out io.Writer) {
 	plain := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		if width := terminal.Width(out); width > 0 {
-			c.Long = terminal.Paragraphs(c.Long, width)
+			c.Long = terminal.Paragraphs(cmp.Or(c.Long, c.Short), width)
 			for _, sub := range c.Commands() {
 				sub.Short = terminal.Hanging(sub.Short, len("  ")+sub.NamePadding()+len(" "), width)
 			}

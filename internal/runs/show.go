@@ -30,10 +30,11 @@ func ShowList(env environ.Env, all []Run) {
 		return
 	}
 	t := text.Table{Align: "lllrrll"}
-	t.Add("issue", "status", "phase", "cost", "age", text.If(!narrow, "where"), "title") // a column without words is left out
+	aged := func(cell string) string { return text.If(o.Width == 0 || o.Width >= 60, cell) }   // else there is no room for titles
+	t.Add("issue", "status", "phase", "cost", aged("age"), text.If(!narrow, "where"), "title") // a column without words is left out
 	now := env.Now()
 	for _, r := range all {
-		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(r.Phase), text.USD(r.USD), age(now.Sub(r.Updated)),
+		t.Add(text.Flat(r.Issue), text.Words(r.Status), text.Flat(r.Phase), text.USD(r.USD), aged(age(now.Sub(r.Updated))),
 			text.If(!narrow, cmp.Or(strings.Join(r.Where, ", "), "gone")), text.Flat(r.Title))
 	}
 	out.Fitted(&t, func(i int, line string) string {

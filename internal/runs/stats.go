@@ -47,9 +47,13 @@ func ShowStats(env environ.Env, t tally.Tally) {
 			text.USD(c.USD), text.Duration(seconds(c.Seconds)), c.Attempts, c.Runs, c.WithoutPeople)
 	}
 	wide := func(cell string) string { return text.If(!narrow, cell) } // a column without words is left out
+	most := 0
+	if narrow {
+		most = 17 // of a name, so that all other columns have room on 50
+	}
 	statsTable(out, "Phases", []string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
 		return []string{
-			text.Flat(p.Name), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
+			text.Cut(text.Flat(p.Name), most), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
 			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
 		}
 	})
