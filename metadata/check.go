@@ -132,6 +132,9 @@ func (c *checker) state(r *Run) {
 		count(at, "run.lease.fence", lease.Fence)
 		at.time("run.lease.expires", lease.Expires)
 	}
+	for i, u := range r.Execution.Untold {
+		c.untold(i, u)
+	}
 	at.amount("budget.usd", r.Budget.USD)
 	count(at, "budget.tokens", r.Budget.Tokens)
 	count(at, "budget.seconds", r.Budget.Seconds)
@@ -142,6 +145,20 @@ func (c *checker) state(r *Run) {
 	count(at, "budget.since.seconds", r.Budget.Since.Seconds)
 	count(at, "budget.since.attempts", r.Budget.Since.Attempts)
 	c.allowed(at, r.AllowanceFrom)
+}
+
+// untold checks an event that a hook has not taken. Its phase may be one that the run had
+// before its pipeline was taken anew.
+func (c *checker) untold(i int, u Untold) {
+	at := c.element("run.untold", i)
+	at.filled("hook", u.Hook)
+	at.filled("event", u.Kind)
+	at.filled("id", u.ID)
+	at.time("at", u.At)
+	oneOf(at, "status", u.Status, statuses()...)
+	optional(at, "code", u.Code, codes()...)
+	count(at, "attempts", u.Attempts)
+	at.amount("cost_usd", u.USD)
 }
 
 // checker collects what is wrong with one record.

@@ -453,6 +453,7 @@ var rooms = map[string][]string{
 		"internal/git",
 		"internal/hooks/hook",
 		"metadata",
+		"phases/texts",
 		"pipelines",
 	},
 	"internal/finish": {
