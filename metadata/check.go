@@ -3,7 +3,6 @@ package metadata
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -263,15 +262,24 @@ func (at place) timeOrNil(field string, t *time.Time) {
 	}
 }
 
+// The most that one number of a record may be, so that the sum of all runs is a number, too.
+const (
+	mostAmount = 1e12
+	mostCount  = 1_000_000_000_000_000
+)
+
 func (at place) amount(field string, v float64) {
-	if !(v >= 0) || math.IsInf(v, 1) { // not v < 0, which NaN is not
+	if !(v >= 0 && v <= mostAmount) { // not v < 0, which NaN is not
 		at.bad(field, "%v is not an amount", v)
 	}
 }
 
 func count[N int | int64](at place, field string, n N) {
-	if n < 0 {
+	switch {
+	case n < 0:
 		at.bad(field, "%d is less than 0", n)
+	case int64(n) > mostCount:
+		at.bad(field, "%d is more than can be", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -281,6 +282,8 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		return e.known.save(r)
 	})
 	report := reportOn(e.suite, append(over, made.done...), len(asked))
+	slices.Sort(made.open)
+	report.Unanswered = text.List(made.open)
 	report.Short, report.Folder, report.Earlier, report.Replayed = made.short, e.known.dir, len(over), e.answers.plays
 	return &report, err
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // evaluating is an evaluation of so many cases by variants, in a folder for results.
@@ -89,6 +90,58 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	}
 	if report.AllSolved() || report.Missing != 0 || report.Short {
 		t.Errorf("%+v", report)
+	}
+}
+
+// TestNobodyAnswers has trials whose service does not answer: they say nothing of the variant,
+// count nowhere, keep no other from going on, and are carried out by the next start.
+func TestNobodyAnswers(t *testing.T) {
+	dir, down := t.TempDir(), true
+	do := func(_ context.Context, at Trial, _ float64) (Result, error) {
+		if down && at.Variant == "b" {
+			return Result{Trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
+		}
+		return fake(at, 100, 0.1), nil
+	}
+	e := evaluating(t, dir, Options{Jobs: 2}, 2, "a", "b")
+	report, err := e.carryOut(t.Context(), do)
+	if err != nil || report.Missing != 2 || len(report.Results) != 2 || report.AllSolved() || report.Variants[1].Runs != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	var said bytes.Buffer
+	report.show(terminal.NewReport(&said, terminal.Options{}))
+	if want := "not over: case-00, b, run 1: 401␛[2J\nnot over: case-01, b, run 1: 401␛[2J\nThis is a part: 2 runs are not over (the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
+		t.Errorf("it says:\n%s", said.String())
+	}
+	down = false
+	if report, err = e.carryOut(t.Context(), do); err != nil || report.Missing != 0 || report.Earlier != 2 || len(report.Unanswered) > 0 || !report.AllSolved() {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// What says nothing of an agent ends no trial; a program that crashes, or gives an answer that
+// cannot be used, does.
+func TestWhatEndsATrial(t *testing.T) {
+	call := func(status metadata.AttemptStatus, class metadata.Class) metadata.Attempt {
+		return metadata.Attempt{Phase: "p", Step: metadata.Review, Status: status, Class: class}
+	}
+	whole, step := Case{}, Case{Step: &StepOf{"p", metadata.Review}}
+	for _, tt := range []struct {
+		last   metadata.Attempt
+		status metadata.Status
+		want   bool
+	}{
+		{call(metadata.Errored, metadata.Network), metadata.Failed, false},
+		{call(metadata.Errored, metadata.Auth), metadata.Failed, false},
+		{call(metadata.Errored, metadata.Crash), metadata.Failed, true},
+		{call(metadata.Errored, metadata.StepTimeout), metadata.Failed, true},
+		{call(metadata.Unsuccessful, ""), metadata.Waiting, true},
+		{call(metadata.Succeeded, ""), metadata.Completed, true},
+	} {
+		run := metadata.Run{Status: tt.status, Attempts: []metadata.Attempt{call(metadata.Succeeded, ""), tt.last}}
+		if over(whole, Before{}, run) != tt.want || over(step, Before{Attempts: 1}, run) != tt.want {
+			t.Errorf("%+v: of a run %v, of a step %v, want %v", tt.last, over(whole, Before{}, run), over(step, Before{Attempts: 1}, run), tt.want)
+		}
 	}
 }
 

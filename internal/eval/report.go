@@ -22,6 +22,7 @@ type Report struct {
 	Results     []Result        `json:"results"`
 	Missing     int             `json:"missing"`           // trials that are not over
 	Short       bool            `json:"budget_ended"`      // before all were over
+	Unanswered  []string        `json:"unanswered"`        // trials that are not over, as no service answered, and why
 	USD         float64         `json:"cost_usd"`          // of all that are over
 	Folder      string          `json:"results_in"`        // where the results are kept
 	Earlier     int             `json:"taken_earlier"`     // results that were there already
@@ -103,6 +104,13 @@ func (r Report) showEnd(out terminal.Report) {
 		out.Line("%s with recorded answers, which had cost %s; now nothing was spent", text.Plural(len(r.Results), "run"), text.USD(r.USD))
 	} else {
 		out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
+	}
+	for i, one := range r.Unanswered {
+		if i == mostMisses {
+			out.Line("and %d more, see --json", len(r.Unanswered)-mostMisses)
+			break
+		}
+		out.Line("%s", out.Red("not over: ")+text.Flat(one))
 	}
 	if r.Missing > 0 {
 		why := "the same command goes on with them"

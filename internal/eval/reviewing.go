@@ -107,7 +107,7 @@ func (e *evaluation) worth(all []Result) []defects.Worth {
 	var reviews []defects.Review
 	for _, r := range all {
 		c, _ := e.of(r.Trial)
-		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD}
+		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD, Why: r.Why}
 		if r.Review != nil {
 			one.Verdict = *r.Review
 		}

@@ -66,7 +66,8 @@ type doing func(ctx context.Context, t Trial, usd float64) (Result, error)
 // outcomes are what came of the trials of an evaluation.
 type outcomes struct {
 	done  []Result
-	short bool // the budget ended before all were over
+	short bool     // the budget ended before all were over
+	open  []string // why trials are not over, of which the service or the key did not answer
 }
 
 // carryOut carries out trials, several at once, in their order. What is over by the time
@@ -102,6 +103,9 @@ func carryOut(ctx context.Context, trials []Trial, jobs int, l *ledger, do doing
 		switch {
 		case errors.Is(err, errCut):
 			all.short = true
+			return
+		case errors.As(err, new(*openError)):
+			all.open = append(all.open, t.String()+": "+err.Error())
 			return
 		case err == nil:
 			err = save(r)

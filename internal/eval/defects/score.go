@@ -14,6 +14,7 @@ type Review struct {
 	Case    string  // whose work it is
 	Planted *Defect // nil: the work is good
 	Verdict metadata.Verdict
+	Why     string // there is no verdict; empty: there is one
 	USD     float64
 }
 
@@ -46,6 +47,7 @@ type Worth struct {
 	USD       float64        `json:"cost_usd"` // of a review, in the mean
 	Gates     []Gate         `json:"gates"`
 	Missed    []Missed       `json:"missed"`
+	Silent    []Silent       `json:"no_verdict"` // reviews that count nowhere else
 }
 
 // Refusals counts the reviews that refused the work.
@@ -65,9 +67,15 @@ type Missed struct {
 	Defect
 }
 
+// Silent is a review that gave no verdict.
+type Silent struct {
+	Case string `json:"case"`
+	Why  string `json:"why"`
+}
+
 // WorthOf sums up the reviews of a variant.
 func WorthOf(variant string, all []Review) Worth {
-	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}}
+	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -76,6 +84,8 @@ func WorthOf(variant string, all []Review) Worth {
 		n++
 		w.USD += r.USD
 		switch {
+		case r.Why != "":
+			w.Silent = append(w.Silent, Silent{r.Case, r.Why})
 		case r.Planted == nil:
 			w.Good++
 			if r.fails() {
