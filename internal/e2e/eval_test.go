@@ -125,7 +125,6 @@ func TestReviewsOfPrograms(t *testing.T) {
 	}
 	p.write(name, p.read(made[0])+"\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\n")
 	out := p.reprise("eval", "../suite", "--review", "--defects", "0")
-	p.want(0, out)
 	t.Log(p.reprise("eval", "../suite", "--review", "--defects", "0", "--json").stdout, p.read(made[0]))
 	for _, want := range []string{"claude  1 of 1", "codex   0 of 1", "missed: codex"} {
 		if !strings.Contains(out.stdout, want) {

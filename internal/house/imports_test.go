@@ -424,6 +424,7 @@ var rooms = map[string][]string{
 		"metadata",
 		"phases",
 		"pipelines",
+		"prompts",
 		"github.com/google/renameio",
 		"github.com/spf13/cobra",
 	},
