@@ -5,6 +5,7 @@ package e2e
 import (
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -125,10 +126,10 @@ func TestReviewsOfPrograms(t *testing.T) {
 	}
 	p.write(name, p.read(made[0])+"\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\n")
 	out := p.reprise("eval", "../suite", "--review", "--defects", "0")
-	t.Log(p.reprise("eval", "../suite", "--review", "--defects", "0", "--json").stdout, p.read(made[0]))
-	for _, want := range []string{"claude  1 of 1", "codex   0 of 1", "missed: codex"} {
-		if !strings.Contains(out.stdout, want) {
-			t.Errorf("no %q in\n%s", want, out.stdout)
+	p.want(0, out)
+	for _, want := range []string{`(?m)^claude +1 of 1 `, `(?m)^codex +0 of 1 `, `(?m)^missed: codex, `} {
+		if !regexp.MustCompile(want).MatchString(out.stdout) {
+			t.Errorf("no %s in\n%s", want, out.stdout)
 		}
 	}
 }
