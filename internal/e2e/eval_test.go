@@ -24,8 +24,7 @@ type evaluated struct {
 	Results    []struct {
 		Case, Variant string
 		Solved        bool
-		Why           []string
-		Stale         string
+		Stale         []string
 	}
 }
 
@@ -83,7 +82,7 @@ func TestEvaluatesPrograms(t *testing.T) {
 	}
 	p.more = []string{"ANTHROPIC_API_KEY=", "OPENAI_API_KEY="}
 	played := p.evaluate(1, "--replay")
-	if got := played.solved(); got["claude"] != 1 || got["codex"] != 0 || played.Results[0].Stale+played.Results[1].Stale != "" {
+	if got := played.solved(); got["claude"] != 1 || got["codex"] != 0 || len(played.Results[0].Stale)+len(played.Results[1].Stale) > 0 {
 		t.Errorf("played back: %+v", played)
 	}
 	if now := len(p.model.Requests()); now != len(asked) {
@@ -91,7 +90,7 @@ func TestEvaluatesPrograms(t *testing.T) {
 	}
 	// Another goal is another prompt: what was answered does not count for it.
 	p.write("suite/greeting/issue.md", issueText+"\nIn capitals.\n")
-	if stale := p.evaluate(1, "--replay", "--variants", "claude"); stale.solved()["claude"] != 0 || stale.Results[0].Stale == "" {
+	if stale := p.evaluate(1, "--replay", "--variants", "claude"); stale.solved()["claude"] != 0 || len(stale.Results[0].Stale) == 0 {
 		t.Errorf("after the issue was changed: %+v", stale)
 	}
 }
