@@ -209,7 +209,7 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 
 // look says what is wrong with one case before the work.
 func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
-	if c.planted != nil {
+	if c.planted != nil && len(c.Mutation) > 0 {
 		return nil // it is the good work, with a defect
 	}
 	key, err := c.key(ctx, e.env.Environ)

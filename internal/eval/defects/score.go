@@ -25,11 +25,12 @@ const within = 3
 func (r Review) fails() bool { return r.Verdict.Verdict == metadata.Fail }
 
 // finds reports whether the review refuses the work and names the defect: its file, and
-// if it names a line, that one or one close by.
+// if it names a line, that one or one close by. Of one that people found, a refusal is all
+// that can be asked for.
 func (r Review) finds() bool {
-	return r.fails() && slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
+	return r.fails() && (r.Planted.Operator == ByPeople || slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
 		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= within)
-	})
+	}))
 }
 
 // Worth is what the reviews of a variant came to.
