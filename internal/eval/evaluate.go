@@ -276,7 +276,11 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
 		return r, err
 	}
-	made, err := carryOut(ctx, open, jobs, newLedger(left, jobs), known, func(r Result) error {
+	spending := newLedger(left, jobs)
+	for _, r := range over {
+		spending.note(r.Variant, r.Facts.Cost.USD)
+	}
+	made, err := carryOut(ctx, open, jobs, spending, known, func(r Result) error {
 		n++
 		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		return e.known.save(r)

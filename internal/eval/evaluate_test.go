@@ -161,20 +161,25 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 4 || report.AllSolved() {
+	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 3 || report.AllSolved() {
 		t.Errorf("after %d calls: %+v", calls, report)
 	}
 	var said bytes.Buffer
 	report.show(terminal.NewReport(&said, terminal.Options{}))
-	if want := "This is a part: 7 runs are not over (the budget is used up; with a larger --budget-usd the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
+	if want := "This is a part: 7 runs are not over (the budget has less left than they cost; with a larger --budget-usd the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
 		t.Errorf("it ends with:\n%s", said.String())
 	}
 	e.options.USD = 0.30 // which is spent
-	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4 || !report.Short || report.Earlier != 3 {
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3 || !report.Short || report.Earlier != 3 {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
+	cheap := evaluating(t, t.TempDir(), Options{Jobs: 1, USD: 0.05}, 2, "b") // what its trials cost nobody knows yet
+	if report, err := cheap.carryOut(t.Context(), do); err != nil || calls != 3+1 || !report.Short || len(report.Results) != 0 {
+		t.Errorf("after %d calls: %+v, %v", calls, report, err)
+	}
+	calls = 3
 	e.options.USD = 0
-	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4+7 || report.Missing != 0 || !report.AllSolved() {
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3+7 || report.Missing != 0 || !report.AllSolved() {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
 }
@@ -182,19 +187,35 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 // TestLedger divides a budget among trials at work, and gives back what they left.
 func TestLedger(t *testing.T) {
 	l := newLedger(1, 4)
-	first, _ := l.reserve()
-	second, _ := l.reserve()
+	first, _ := l.reserve("a")
+	second, _ := l.reserve("a")
 	if first != 0.25 || second != 0.25 {
 		t.Errorf("%v and %v", first, second)
 	}
 	l.settle(first, 0)
 	l.settle(second, 0.9) // more than it was to
-	if usd, ok := l.reserve(); !ok || usd < 0.02 || usd > 0.03 {
+	if usd, ok := l.reserve("a"); !ok || usd < 0.02 || usd > 0.03 {
+		t.Errorf("%v, %v", usd, ok)
+	}
+	dear := newLedger(1, 3) // runs that cost 0.3 are not begun with less
+	dear.note("a", 0.2)
+	dear.note("a", 0.4)
+	dear.note("b", 0.01)
+	for range 3 {
+		if usd, ok := dear.reserve("a"); !ok || usd < 0.3 {
+			t.Errorf("%v, %v", usd, ok)
+		}
+		dear.settle(1.0/3, 0.3)
+	}
+	if usd, ok := dear.reserve("a"); ok {
+		t.Errorf("with 0.1 left a run began that may spend %v", usd)
+	}
+	if usd, ok := dear.reserve("b"); !ok || usd > 0.1+1e-9 {
 		t.Errorf("%v, %v", usd, ok)
 	}
 	free := newLedger(0, 2)
 	for range 100 {
-		if usd, ok := free.reserve(); !ok || usd < 1e300 {
+		if usd, ok := free.reserve("a"); !ok || usd < 1e300 {
 			t.Fatalf("%v, %v", usd, ok)
 		}
 	}
@@ -203,10 +224,10 @@ func TestLedger(t *testing.T) {
 // TestLedgerWaits has a trial wait for one that holds all there is.
 func TestLedgerWaits(t *testing.T) {
 	l := newLedger(1, 1)
-	all, _ := l.reserve()
+	all, _ := l.reserve("a")
 	got := make(chan float64)
 	go func() {
-		usd, _ := l.reserve()
+		usd, _ := l.reserve("a")
 		got <- usd
 	}()
 	l.settle(all, 0.5)
@@ -214,7 +235,7 @@ func TestLedgerWaits(t *testing.T) {
 		t.Errorf("%v", usd)
 	}
 	l.settle(0.5, 0.5)
-	if _, ok := l.reserve(); ok {
+	if _, ok := l.reserve("a"); ok {
 		t.Error("there is nothing left")
 	}
 }

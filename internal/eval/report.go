@@ -115,7 +115,7 @@ func (r Report) showEnd(out terminal.Report) {
 	if r.Missing > 0 {
 		why := "the same command goes on with them"
 		if r.Short {
-			why = "the budget is used up; with a larger --budget-usd the same command goes on with them"
+			why = "the budget has less left than they cost; with a larger --budget-usd the same command goes on with them"
 		}
 		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
 	}
