@@ -3,7 +3,6 @@ package metadata
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -132,6 +131,9 @@ func (c *checker) state(r *Run) {
 		count(at, "run.lease.fence", lease.Fence)
 		at.time("run.lease.expires", lease.Expires)
 	}
+	for i, u := range r.Execution.Untold {
+		c.untold(i, u)
+	}
 	at.amount("budget.usd", r.Budget.USD)
 	count(at, "budget.tokens", r.Budget.Tokens)
 	count(at, "budget.seconds", r.Budget.Seconds)
@@ -142,6 +144,20 @@ func (c *checker) state(r *Run) {
 	count(at, "budget.since.seconds", r.Budget.Since.Seconds)
 	count(at, "budget.since.attempts", r.Budget.Since.Attempts)
 	c.allowed(at, r.AllowanceFrom)
+}
+
+// untold checks an event that a hook has not taken. Its phase may be one that the run had
+// before its pipeline was taken anew.
+func (c *checker) untold(i int, u Untold) {
+	at := c.element("run.untold", i)
+	at.filled("hook", u.Hook)
+	at.filled("event", u.Kind)
+	at.filled("id", u.ID)
+	at.time("at", u.At)
+	oneOf(at, "status", u.Status, statuses()...)
+	optional(at, "code", u.Code, codes()...)
+	count(at, "attempts", u.Attempts)
+	at.amount("cost_usd", u.USD)
 }
 
 // checker collects what is wrong with one record.
@@ -246,15 +262,24 @@ func (at place) timeOrNil(field string, t *time.Time) {
 	}
 }
 
+// The most that one number of a record may be, so that the sum of all runs is a number, too.
+const (
+	mostAmount = 1e12
+	mostCount  = 1_000_000_000_000_000
+)
+
 func (at place) amount(field string, v float64) {
-	if !(v >= 0) || math.IsInf(v, 1) { // not v < 0, which NaN is not
+	if !(v >= 0 && v <= mostAmount) { // not v < 0, which NaN is not
 		at.bad(field, "%v is not an amount", v)
 	}
 }
 
 func count[N int | int64](at place, field string, n N) {
-	if n < 0 {
+	switch {
+	case n < 0:
 		at.bad(field, "%d is less than 0", n)
+	case int64(n) > mostCount:
+		at.bad(field, "%d is more than can be", n)
 	}
 }
 

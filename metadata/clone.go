@@ -12,6 +12,7 @@ func (r Run) Clone() Run {
 	r.RollbackHistory = slices.Clone(r.RollbackHistory)
 	r.ExternalDocuments = maps.Clone(r.ExternalDocuments)
 	r.Execution.Lease = clonePointer(r.Execution.Lease)
+	r.Execution.Untold = slices.Clone(r.Execution.Untold)
 	r.Issue.Labels, r.Issue.Images = slices.Clone(r.Issue.Labels), slices.Clone(r.Issue.Images)
 	r.Decisions = slices.Clone(r.Decisions)
 	r.Tasks = slices.Clone(r.Tasks)

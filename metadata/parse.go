@@ -47,6 +47,16 @@ func Parse(data []byte, filename string) (Run, error) {
 	return Run{}, mistake.Join(mistakes)
 }
 
+// ParseOf is Parse of a record that lies where that of an issue has to be. One of another issue
+// is refused: others may have written it, for runs to be mistaken for each other.
+func ParseOf(issue string, data []byte, filename string) (Run, error) {
+	run, err := Parse(data, filename)
+	if err == nil && run.IssueNumber != issue {
+		return Run{}, &mistake.Error{File: filename, Path: "issue_number", Message: fmt.Sprintf("is %q, in the place of the record of issue %s", run.IssueNumber, issue)}
+	}
+	return run, err
+}
+
 // Format checks a record and gives its text: two spaces for a level, a newline
 // at the end, the same bytes for the same record. Bytes that are not UTF-8
 // become U+FFFD, so that what an agent printed cannot stop a run.

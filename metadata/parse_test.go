@@ -135,3 +135,24 @@ func TestParseRefusesTooMuch(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A record in the place of another issue's is refused; and what is nested without end is told
+// in a line.
+func TestParseOf(t *testing.T) {
+	data, err := Format(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := ParseOf("7", data, File); err != nil || run.IssueNumber != "7" {
+		t.Errorf("%q, %v", run.IssueNumber, err)
+	}
+	if _, err := ParseOf("8", data, File); err == nil || err.Error() != `metadata.json: issue_number: is "7", in the place of the record of issue 8` {
+		t.Errorf("of another issue: %v", err)
+	}
+	if _, err := Parse([]byte(strings.Repeat("[", 1<<20)), File); err == nil || len(err.Error()) > 400 {
+		t.Errorf("nested without end: %.600v", err)
+	}
+	if _, err := Parse([]byte(`{"phases":{"`+strings.Repeat("a", 1<<20)+`":5}}`), File); err == nil || len(err.Error()) > 400 {
+		t.Errorf("a name without end: %.600v", err)
+	}
+}

@@ -139,6 +139,22 @@ type Execution struct {
 	Attempt int    `json:"attempt"` // grows by one with every start of a process on it
 	Push    bool   `json:"push"`    // every commit goes to origin
 	Lease   *Lease `json:"lease,omitempty"`
+	// Untold are the events that hooks of the pipeline have not taken yet, the oldest first.
+	Untold []Untold `json:"untold,omitempty"`
+}
+
+// Untold is an event that a hook has not taken: what of it later records do not say any more.
+type Untold struct {
+	Hook     string    `json:"hook"` // its digest: a pipeline may get other hooks
+	Kind     string    `json:"event"`
+	ID       string    `json:"id"`
+	At       time.Time `json:"at"`
+	Status   Status    `json:"status"`
+	Code     Code      `json:"code,omitempty"`
+	Phase    string    `json:"phase,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Attempts int       `json:"attempts"`
+	USD      float64   `json:"cost_usd"`
 }
 
 // CI is what CI says of the work of a run, which is asked for before it is completed.

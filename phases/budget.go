@@ -146,6 +146,15 @@ func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
 	return run
 }
 
+// ReachedIn says which limit a call that is still going on has reached with the usage seen so
+// far, or nothing. It is counted itself, and may be the last one that the run may make: the
+// number of calls ends none.
+func ReachedIn(run metadata.Run, u metadata.Usage) Limit {
+	run.Budget.Attempts = 0
+	reached, _ := LimitReached(WithUsage(run, u))
+	return reached
+}
+
 func addUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
 	c.InputTokens += u.InputTokens
 	c.OutputTokens += u.OutputTokens

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,5 +35,33 @@ func TestAJobThatWasKilledIsToldOf(t *testing.T) {
 		if got := strings.Count(job.said.String(), said); got != want {
 			t.Errorf("it was told %d times, and should be %d:\n%s", got, want, job.said.String())
 		}
+	}
+}
+
+// What a hook did not take as long as a job lasted is told by the next one, which has nothing
+// from its machine: once.
+func TestWhatAJobCouldNotTellIsToldByTheNext(t *testing.T) {
+	h := newStage(t, twoSteps)
+	hooked := fmt.Sprintf("hooks: [{on: [\"start\", \"wait\"], run: \"test -e '%s' && cat event.json >>'%s' && echo >>'%s'\"}]\n", h.path("home/up"), h.path("home/told"), h.path("home/told"))
+	h.publish(map[string]string{".github/reprise/pipelines/own.cue": strings.Replace(twoSteps, "name: \"plan\"", "approve: \"write\", name: \"plan\"", 1) + hooked})
+	h.write("home/build-execute", changesCode)
+	down := h.comment("ada", "/run").end(anyCode).wants("status", "waiting")
+	if got := strings.Count(down.said.String(), "::warning::hook 1 of the pipeline was not told of"); got != 2 {
+		t.Errorf("warned %d times:\n%s", got, down.said.String())
+	}
+	if left := h.record().Execution.Untold; len(left) != 2 || left[0].Kind != "start" || left[1].Kind != "wait" {
+		t.Errorf("the record has %+v", left)
+	}
+	h.write("home/up", "")
+	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
+	said := h.read("home/told")
+	for _, want := range []string{"\"type\":\"reprise.run.start\"", "\"type\":\"reprise.run.wait\"", "\"status\":\"waiting\""} {
+		if strings.Count(said, want) != 1 {
+			t.Errorf("%s is not in what was told, or twice:\n%s", want, said)
+		}
+	}
+	h.comment("max", "/run").end(anyCode)
+	if again := h.read("home/told"); again != said || len(h.record().Execution.Untold) > 0 {
+		t.Errorf("the job after it told:\n%s", again)
 	}
 }

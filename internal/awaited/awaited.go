@@ -66,7 +66,7 @@ func (p Place) runOf(ctx context.Context, issue int) (metadata.Run, error) {
 	if err != nil {
 		return metadata.Run{}, err
 	}
-	run, err := metadata.Parse(data, workspace.RecordFile(id))
+	run, err := metadata.ParseOf(id, data, workspace.RecordFile(id))
 	if err != nil {
 		return metadata.Run{}, nil // nothing is known to wait
 	}

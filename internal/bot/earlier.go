@@ -58,7 +58,7 @@ func kept(ctx context.Context, gh *github.Client, owner, name string, of metadat
 			file := workspace.RecordFile(id)
 			data, err := gh.File(ctx, owner, name, at[id], file)
 			if err == nil {
-				found[i], err = metadata.Parse(data, file)
+				found[i], err = metadata.ParseOf(id, data, file)
 			}
 			if err != nil {
 				found[i] = metadata.Run{}

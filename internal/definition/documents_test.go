@@ -43,7 +43,7 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%v\ndoes not say %s", err, want)
 		}
 	}
-	for file, want := range map[string]string{"link": "is no file, or a symbolic link to one", "bin": "is no text in UTF-8", "latin": "is no text in UTF-8", "none": "is empty", "big": "expected at most 1048576", "/a.md": "is no path", "": "expected PHASE=PATH"} {
+	for file, want := range map[string]string{"link": "is no file, or a symbolic link to one", "bin": "is no text in UTF-8", "latin": "is no text in UTF-8", "none": "is empty", "big": "expected at most 1048576", "/a.md": "is no path", "sub/.Git/config": "lies in git's own folder", "": "expected PHASE=PATH"} {
 		if _, err := Documents(phasestest.Plan(), []string{"plan=" + file}, read, read); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", file, err, want)
 		}

@@ -151,8 +151,10 @@ func ending(r Report, err error) error {
 		return nil
 	case r.Short:
 		return exit.Code(exit.Budget)
-	case r.Reviews != nil && r.Missing == 0:
+	case r.Reviews != nil && r.allJudged():
 		return nil
+	case r.Reviews != nil:
+		return exit.Code(exit.Failed)
 	case !r.AllSolved():
 		return exit.Code(exit.Failed)
 	}

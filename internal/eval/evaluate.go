@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -208,7 +209,7 @@ func (e *evaluation) prepare(ctx context.Context, j *judge) error {
 
 // look says what is wrong with one case before the work.
 func (e *evaluation) look(ctx context.Context, j *judge, c Case) error {
-	if c.planted != nil {
+	if c.planted != nil && len(c.Mutation) > 0 {
 		return nil // it is the good work, with a defect
 	}
 	key, err := c.key(ctx, e.env.Environ)
@@ -275,12 +276,18 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
 		return r, err
 	}
-	made, err := carryOut(ctx, open, jobs, newLedger(left, jobs), known, func(r Result) error {
+	spending := newLedger(left, jobs)
+	for _, r := range over {
+		spending.note(r.Variant, r.Facts.Cost.USD)
+	}
+	made, err := carryOut(ctx, open, jobs, spending, known, func(r Result) error {
 		n++
 		e.note("%d of %d: %s: %s, %s\n", n, len(asked), r.Trial, r.outcome(), text.USD(r.Facts.Cost.USD))
 		return e.known.save(r)
 	})
 	report := reportOn(e.suite, append(over, made.done...), len(asked))
+	slices.Sort(made.open)
+	report.Unanswered = text.List(made.open)
 	report.Short, report.Folder, report.Earlier, report.Replayed = made.short, e.known.dir, len(over), e.answers.plays
 	return &report, err
 }

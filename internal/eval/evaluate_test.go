@@ -21,6 +21,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/terminal"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // evaluating is an evaluation of so many cases by variants, in a folder for results.
@@ -92,6 +93,58 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	}
 }
 
+// TestNobodyAnswers has trials whose service does not answer: they say nothing of the variant,
+// count nowhere, keep no other from going on, and are carried out by the next start.
+func TestNobodyAnswers(t *testing.T) {
+	dir, down := t.TempDir(), true
+	do := func(_ context.Context, at Trial, _ float64) (Result, error) {
+		if down && at.Variant == "b" {
+			return Result{Trial: at, Spent: 0.01}, unanswered(metadata.Run{Attempts: []metadata.Attempt{{Status: metadata.Errored, Class: metadata.Auth, Why: metadata.Said("401\x1b[2J")}}})
+		}
+		return fake(at, 100, 0.1), nil
+	}
+	e := evaluating(t, dir, Options{Jobs: 2}, 2, "a", "b")
+	report, err := e.carryOut(t.Context(), do)
+	if err != nil || report.Missing != 2 || len(report.Results) != 2 || report.AllSolved() || report.Variants[1].Runs != 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	var said bytes.Buffer
+	report.show(terminal.NewReport(&said, terminal.Options{}))
+	if want := "not over: case-00, b, run 1: 401␛[2J\nnot over: case-01, b, run 1: 401␛[2J\nThis is a part: 2 runs are not over (the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
+		t.Errorf("it says:\n%s", said.String())
+	}
+	down = false
+	if report, err = e.carryOut(t.Context(), do); err != nil || report.Missing != 0 || report.Earlier != 2 || len(report.Unanswered) > 0 || !report.AllSolved() {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// What says nothing of an agent ends no trial; a program that crashes, or gives an answer that
+// cannot be used, does.
+func TestWhatEndsATrial(t *testing.T) {
+	call := func(status metadata.AttemptStatus, class metadata.Class) metadata.Attempt {
+		return metadata.Attempt{Phase: "p", Step: metadata.Review, Status: status, Class: class}
+	}
+	whole, step := Case{}, Case{Step: &StepOf{"p", metadata.Review}}
+	for _, tt := range []struct {
+		last   metadata.Attempt
+		status metadata.Status
+		want   bool
+	}{
+		{call(metadata.Errored, metadata.Network), metadata.Failed, false},
+		{call(metadata.Errored, metadata.Auth), metadata.Failed, false},
+		{call(metadata.Errored, metadata.Crash), metadata.Failed, true},
+		{call(metadata.Errored, metadata.StepTimeout), metadata.Failed, true},
+		{call(metadata.Unsuccessful, ""), metadata.Waiting, true},
+		{call(metadata.Succeeded, ""), metadata.Completed, true},
+	} {
+		run := metadata.Run{Status: tt.status, Attempts: []metadata.Attempt{call(metadata.Succeeded, ""), tt.last}}
+		if over(whole, Before{}, run) != tt.want || over(step, Before{Attempts: 1}, run) != tt.want {
+			t.Errorf("%+v: of a run %v, of a step %v, want %v", tt.last, over(whole, Before{}, run), over(step, Before{Attempts: 1}, run), tt.want)
+		}
+	}
+}
+
 // TestBudgetEndsInTheMiddle lets trials spend no more than there is: what is over is
 // reported, and a larger budget goes on with the rest.
 func TestBudgetEndsInTheMiddle(t *testing.T) {
@@ -108,20 +161,25 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 4 || report.AllSolved() {
+	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 3 || report.AllSolved() {
 		t.Errorf("after %d calls: %+v", calls, report)
 	}
 	var said bytes.Buffer
 	report.show(terminal.NewReport(&said, terminal.Options{}))
-	if want := "This is a part: 7 runs are not over (the budget is used up; with a larger --budget-usd the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
+	if want := "This is a part: 7 runs are not over (the budget has less left than they cost; with a larger --budget-usd the same command goes on with them)\n"; !strings.HasSuffix(said.String(), want) {
 		t.Errorf("it ends with:\n%s", said.String())
 	}
 	e.options.USD = 0.30 // which is spent
-	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4 || !report.Short || report.Earlier != 3 {
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3 || !report.Short || report.Earlier != 3 {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
+	cheap := evaluating(t, t.TempDir(), Options{Jobs: 1, USD: 0.05}, 2, "b") // what its trials cost nobody knows yet
+	if report, err := cheap.carryOut(t.Context(), do); err != nil || calls != 3+1 || !report.Short || len(report.Results) != 0 {
+		t.Errorf("after %d calls: %+v, %v", calls, report, err)
+	}
+	calls = 3
 	e.options.USD = 0
-	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 4+7 || report.Missing != 0 || !report.AllSolved() {
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3+7 || report.Missing != 0 || !report.AllSolved() {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
 }
@@ -129,19 +187,35 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 // TestLedger divides a budget among trials at work, and gives back what they left.
 func TestLedger(t *testing.T) {
 	l := newLedger(1, 4)
-	first, _ := l.reserve()
-	second, _ := l.reserve()
+	first, _ := l.reserve("a")
+	second, _ := l.reserve("a")
 	if first != 0.25 || second != 0.25 {
 		t.Errorf("%v and %v", first, second)
 	}
 	l.settle(first, 0)
 	l.settle(second, 0.9) // more than it was to
-	if usd, ok := l.reserve(); !ok || usd < 0.02 || usd > 0.03 {
+	if usd, ok := l.reserve("a"); !ok || usd < 0.02 || usd > 0.03 {
+		t.Errorf("%v, %v", usd, ok)
+	}
+	dear := newLedger(1, 3) // runs that cost 0.3 are not begun with less
+	dear.note("a", 0.2)
+	dear.note("a", 0.4)
+	dear.note("b", 0.01)
+	for range 3 {
+		if usd, ok := dear.reserve("a"); !ok || usd < 0.3 {
+			t.Errorf("%v, %v", usd, ok)
+		}
+		dear.settle(1.0/3, 0.3)
+	}
+	if usd, ok := dear.reserve("a"); ok {
+		t.Errorf("with 0.1 left a run began that may spend %v", usd)
+	}
+	if usd, ok := dear.reserve("b"); !ok || usd > 0.1+1e-9 {
 		t.Errorf("%v, %v", usd, ok)
 	}
 	free := newLedger(0, 2)
 	for range 100 {
-		if usd, ok := free.reserve(); !ok || usd < 1e300 {
+		if usd, ok := free.reserve("a"); !ok || usd < 1e300 {
 			t.Fatalf("%v, %v", usd, ok)
 		}
 	}
@@ -150,10 +224,10 @@ func TestLedger(t *testing.T) {
 // TestLedgerWaits has a trial wait for one that holds all there is.
 func TestLedgerWaits(t *testing.T) {
 	l := newLedger(1, 1)
-	all, _ := l.reserve()
+	all, _ := l.reserve("a")
 	got := make(chan float64)
 	go func() {
-		usd, _ := l.reserve()
+		usd, _ := l.reserve("a")
 		got <- usd
 	}()
 	l.settle(all, 0.5)
@@ -161,7 +235,7 @@ func TestLedgerWaits(t *testing.T) {
 		t.Errorf("%v", usd)
 	}
 	l.settle(0.5, 0.5)
-	if _, ok := l.reserve(); ok {
+	if _, ok := l.reserve("a"); ok {
 		t.Error("there is nothing left")
 	}
 }

@@ -22,6 +22,7 @@ type Report struct {
 	Results     []Result        `json:"results"`
 	Missing     int             `json:"missing"`           // trials that are not over
 	Short       bool            `json:"budget_ended"`      // before all were over
+	Unanswered  []string        `json:"unanswered"`        // trials that are not over, as no service answered, and why
 	USD         float64         `json:"cost_usd"`          // of all that are over
 	Folder      string          `json:"results_in"`        // where the results are kept
 	Earlier     int             `json:"taken_earlier"`     // results that were there already
@@ -104,10 +105,17 @@ func (r Report) showEnd(out terminal.Report) {
 	} else {
 		out.Line("%s, %s in all; the results are in %s", text.Plural(len(r.Results), "run"), text.USD(r.USD), r.Folder)
 	}
+	for i, one := range r.Unanswered {
+		if i == mostMisses {
+			out.Line("and %d more, see --json", len(r.Unanswered)-mostMisses)
+			break
+		}
+		out.Line("%s", out.Red("not over: ")+text.Flat(one))
+	}
 	if r.Missing > 0 {
 		why := "the same command goes on with them"
 		if r.Short {
-			why = "the budget is used up; with a larger --budget-usd the same command goes on with them"
+			why = "the budget has less left than they cost; with a larger --budget-usd the same command goes on with them"
 		}
 		out.Line("%s", out.Yellow(fmt.Sprintf("This is a part: %s not over (%s)", text.Plural(r.Missing, "run")+text.If(r.Missing == 1, " is")+text.If(r.Missing != 1, " are"), why)))
 	}

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/defects"
+	"github.com/reprise-ci/reprise/internal/eval/expect"
 	"github.com/reprise-ci/reprise/internal/eval/harvest"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
@@ -20,11 +22,21 @@ import (
 )
 
 // forReview leaves of the suite the reviews of accepted work: each as it was, and once
-// with each of the defects that are planted in it.
+// with each of the defects that are planted in it. Work that a review has accepted, and that
+// the case says has to be refused, has a defect as it is.
 func (e *evaluation) forReview(ctx context.Context) error {
 	var all []Case
 	for _, c := range e.suite.Cases {
 		if c.Step == nil || c.Step.Step != metadata.Review {
+			continue
+		}
+		bad, err := refused(c)
+		if err != nil {
+			return err
+		}
+		if bad {
+			c.of, c.Expect, c.Checks, c.Still, c.planted = c.Name, "_", nil, nil, &defects.Defect{Operator: defects.ByPeople}
+			all = append(all, c)
 			continue
 		}
 		found, err := e.defectsFor(ctx, c)
@@ -43,6 +55,23 @@ func (e *evaluation) forReview(ctx context.Context) error {
 	}
 	e.suite.Cases = all
 	return nil
+}
+
+// refused reports whether a case expects that its work is refused as it is: people have found
+// what a review had missed.
+func refused(c Case) (bool, error) {
+	if len(c.Mutation) > 0 {
+		return false, nil
+	}
+	passed, err := json.Marshal(map[string]any{"verdicts": map[string]metadata.Ruling{c.Step.Phase: metadata.Pass}})
+	if err != nil {
+		return false, err
+	}
+	misses, err := expect.Misses(c.Expect, passed)
+	if err != nil {
+		return false, fmt.Errorf("what case %s expects: %w", c.Name, err)
+	}
+	return slices.ContainsFunc(misses, func(m string) bool { return strings.HasPrefix(m, "verdicts."+c.Step.Phase+": got ") }), nil
 }
 
 // planting is the mutation that puts a defect in. A text over several lines is looked for
@@ -107,7 +136,7 @@ func (e *evaluation) worth(all []Result) []defects.Worth {
 	var reviews []defects.Review
 	for _, r := range all {
 		c, _ := e.of(r.Trial)
-		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD}
+		one := defects.Review{Variant: r.Variant, Case: c.of, Planted: c.planted, USD: r.Facts.Cost.USD, Why: r.Why}
 		if r.Review != nil {
 			one.Verdict = *r.Review
 		}

@@ -1,11 +1,13 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -13,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // onStep makes a repository that freeze has made stand on the branch of its run, and says
@@ -81,14 +84,35 @@ func before(c Case, dir string) (b Before, err error) {
 // through the one step.
 func over(c Case, b Before, run metadata.Run) bool {
 	if c.Step == nil {
-		return run.Status != metadata.Running && run.Status != metadata.Interrupted
+		return run.Status != metadata.Running && run.Status != metadata.Interrupted && (run.Status != metadata.Failed || unanswered(run) == nil)
 	}
 	for _, a := range run.Attempts[b.Attempts:] {
-		if a.Step.ByAgent() {
-			return a.Status != metadata.Started
+		if a.Step.ByAgent() && a.Status != metadata.Started && !outside(a) {
+			return true
 		}
 	}
 	return false
+}
+
+// outside reports whether a call has failed for what says nothing of the agent: its key, its
+// service, the network or the disk. A program that crashes or takes too long is to blame itself.
+func outside(a metadata.Attempt) bool {
+	return a.Status == metadata.Errored && slices.Contains([]metadata.Class{metadata.Missing, metadata.Auth, metadata.RateLimited, metadata.Network, metadata.Disk}, a.Class)
+}
+
+// openError is why a trial is not over, although its run has stopped: the next start goes on
+// with it. It keeps no other trial from going on.
+type openError struct{ why string }
+
+// Error gives why.
+func (e *openError) Error() string { return e.why }
+
+// unanswered says why the newest call of a run says nothing of its agent; nil: it does.
+func unanswered(run metadata.Run) error {
+	if n := len(run.Attempts); n > 0 && outside(run.Attempts[n-1]) {
+		return &openError{run.Attempts[n-1].Why.In(prompts.Words("en"))}
+	}
+	return nil
 }
 
 // another says which step a run has taken in place of that of the case, or "".
@@ -129,15 +153,20 @@ func notEnded(c Case, said string) error {
 	return fmt.Errorf("the run did not come to an end: %s", said)
 }
 
-// reviewed gives what a trial of a review said; nil if it gave no verdict.
-func reviewed(c Case, b Before, run metadata.Run) *metadata.Verdict {
+// reviewed gives what a trial of a review said, or why it gave no verdict.
+func reviewed(c Case, b Before, run metadata.Run) (said *metadata.Verdict, why string) {
 	if c.Step == nil || c.Step.Step != metadata.Review {
-		return nil
+		return nil, ""
 	}
 	for _, a := range run.Attempts[b.Attempts:] {
-		if rec := run.Phase(a.Phase); a.Step == metadata.Review && a.Status == metadata.Succeeded && rec != nil {
-			return rec.Verdict
+		rec := run.Phase(a.Phase)
+		switch {
+		case a.Step != metadata.Review:
+		case a.Status == metadata.Succeeded && rec != nil:
+			return rec.Verdict, ""
+		default:
+			why = a.Why.In(prompts.Words("en"))
 		}
 	}
-	return nil
+	return nil, cmp.Or(why, "it was not begun")
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,7 @@ type Result struct {
 	Stale  []string          `json:"stale,omitempty"`  // what was asked otherwise than when it was recorded
 	Facts  Facts             `json:"facts"`
 	Review *metadata.Verdict `json:"review,omitempty"` // of a step that is one
+	Why    string            `json:"why,omitempty"`    // a review gave no verdict
 	Ended  time.Time         `json:"ended_at"`
 	Spent  float64           `json:"-"` // in this process, in US dollars
 }
@@ -121,7 +123,8 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 			return out, err
 		}
 		if !over(c, start, at.Run) && !cut(at, own) && len(out.Stale) == 0 {
-			return out, notEnded(c, said)
+			out.Spent = at.Run.Cost.USD - spent
+			return out, cmp.Or(unanswered(at.Run), notEnded(c, said))
 		}
 	}
 	if other := another(c, start, at.Run); other != "" {
@@ -131,7 +134,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		return out, err
 	}
 	out.Facts, out.Spent = out.Facts.since(start.Facts), at.Run.Cost.USD-spent
-	out.Review = reviewed(c, start, at.Run)
+	out.Review, out.Why = reviewed(c, start, at.Run)
 	if cut(at, own) {
 		return out, errCut
 	}

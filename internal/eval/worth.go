@@ -2,7 +2,9 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/reprise-ci/reprise/internal/eval/defects"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 )
@@ -35,4 +37,20 @@ func (r Report) showReviews(out terminal.Report) {
 	if n > mostMisses {
 		out.Line("and %d more, see --json", n-mostMisses)
 	}
+	n = 0
+	for _, w := range r.Reviews {
+		for _, s := range w.Silent {
+			if n++; n <= mostMisses {
+				out.Line("%s", out.Red("no verdict, so it does not count: ")+w.Variant+", "+s.Case+": "+text.Flat(s.Why))
+			}
+		}
+	}
+	if n > mostMisses {
+		out.Line("and %d more, see --json", n-mostMisses)
+	}
+}
+
+// allJudged reports whether each review gave a verdict, and none is missing.
+func (r Report) allJudged() bool {
+	return r.Missing == 0 && !slices.ContainsFunc(r.Reviews, func(w defects.Worth) bool { return len(w.Silent) > 0 })
 }

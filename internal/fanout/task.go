@@ -192,7 +192,7 @@ func (t *task) share(ctx context.Context, n int) (metadata.Run, error) {
 	if err != nil {
 		return w.Run, err
 	}
-	e.Committed = nil // hooks are told by the job that joins the parts
+	e.Committed, e.Untold = nil, nil // hooks are told by the job that joins the parts
 	e.Steering, e.Due = t, func(context.Context, metadata.Run, phases.Decision) bool { return true }
 	run, _ := wave.Share(w.Run, n)
 	if run, err = t.today(ctx, e, run, n); err != nil {

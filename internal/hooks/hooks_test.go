@@ -203,6 +203,13 @@ func telling(t *testing.T, hooks ...hook.Hook) (*Teller, *[]string) {
 	}, &warned
 }
 
+// step tells what has happened between two records.
+func step(t *testing.T, teller *Teller, before, after metadata.Run, commit string) {
+	t.Helper()
+	teller.Known, teller.Tip = before, func() string { return commit }
+	teller.Committed(t.Context(), after)
+}
+
 func TestWebhook(t *testing.T) {
 	r := &receiver{down: 2}
 	server := httptest.NewTLSServer(r)
@@ -210,7 +217,7 @@ func TestWebhook(t *testing.T) {
 	teller, warned := telling(t, hook.Hook{On: []string{Start, Complete}, URL: server.URL + "/secret/path", Secret: "HOOK_KEY"})
 	teller.Roots = x509.NewCertPool()
 	teller.Roots.AddCert(server.Certificate())
-	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	step(t, teller, metadata.Run{}, record(), "c1")
 	if len(r.bad) > 0 || len(r.got) != 3 || r.got[0].ID != "run-start-0" || r.got[2].ID != r.got[0].ID || len(*warned) > 0 {
 		t.Fatalf("got %+v, bad %q, warned %q", r.got, r.bad, *warned)
 	}
@@ -222,7 +229,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.down = 3
-	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	step(t, teller, metadata.Run{}, record(), "c1")
 	if want := []string{`hook 1 of the pipeline was not told of "start": it answered 503`}; len(r.got) != 6 || !slices.Equal(*warned, want) {
 		t.Errorf("%d were sent, warned %q", len(r.got), *warned)
 	}
@@ -247,7 +254,7 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 		teller.Roots = x509.NewCertPool()
 		teller.Roots.AddCert(server.Certificate())
 		teller.Hooks[0].On = []string{Start}
-		teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+		step(t, teller, metadata.Run{}, record(), "c1")
 		if len(*warned) != 1 || !strings.Contains((*warned)[0], tt.want) || strings.Contains((*warned)[0], server.URL) {
 			t.Errorf("%+v: warned %q", tt.hook, *warned)
 		}
@@ -286,14 +293,14 @@ func TestCommand(t *testing.T) {
 		}
 		return metadata.CheckResult{ExitCode: 4}, json.Unmarshal(data, &said)
 	}
-	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	step(t, teller, metadata.Run{}, record(), "c1")
 	if want := []string{`hook 1 of the pipeline was not told of "start": its command ended with 4`}; said.ID != "run-start-0" || !slices.Equal(*warned, want) {
 		t.Errorf("%+v, warned %q", said, *warned)
 	}
 	teller.Check = func(context.Context, string, pipelines.Check) (metadata.CheckResult, error) {
 		return metadata.CheckResult{}, errors.New("no shell")
 	}
-	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	step(t, teller, metadata.Run{}, record(), "c1")
 	if len(*warned) != 2 || !strings.Contains((*warned)[1], "no shell") {
 		t.Errorf("warned %q", *warned)
 	}
@@ -323,13 +330,13 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 		teller.Begin(run)
 		teller.Missed(t.Context())
 	}
-	teller.tell(t.Context(), metadata.Run{}, record(), "c1")
+	step(t, teller, metadata.Run{}, record(), "c1")
 	if got := ids(); !slices.Equal(got, []string{start, start, start}) || len(*warned) != 1 {
 		t.Fatalf("%q, warned %q", got, *warned)
 	}
 	r.down = 5
 	again(record(), "c1") // still down
-	teller.tell(t.Context(), record(), done, "c2")
+	step(t, teller, record(), done, "c2")
 	if got := ids(); !slices.Equal(got, []string{start, start, phase, phase, phase}) || len(*warned) != 2 {
 		t.Errorf("%q, warned %q", got, *warned)
 	}
@@ -340,11 +347,63 @@ func TestWhatWasNotTakenIsToldLater(t *testing.T) {
 		t.Errorf("%q, bad %q, warned %q", got, r.bad, *warned)
 	}
 	r.down = 4
-	teller.tell(t.Context(), metadata.Run{}, record(), "c3")
+	step(t, teller, metadata.Run{}, record(), "c3")
 	teller.Hooks[0].Timeout = "1s" // another hook from now on
 	ids()
 	if again(record(), "c3"); ids() != nil {
 		t.Error("it was told of what another hook did not take")
+	}
+}
+
+// Another machine, which has nothing but the record, tells what hooks have not taken: by the
+// same id and with the same text. What others may have written into the record is told only
+// if it is an event of this run that the hook asks for.
+func TestWhatWasNotTakenIsToldElsewhere(t *testing.T) {
+	r := &receiver{down: 3}
+	server := httptest.NewTLSServer(r)
+	defer server.Close()
+	here := func() *Teller {
+		teller, _ := telling(t, hook.Hook{On: []string{Start, Wait}, URL: server.URL, Secret: "HOOK_KEY"})
+		teller.Roots = x509.NewCertPool()
+		teller.Roots.AddCert(server.Certificate())
+		teller.Newest = true
+		return teller
+	}
+	waiting := record()
+	waiting.UpdatedAt = time.Unix(200, 0).UTC()
+	waiting.Status, waiting.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.AwaitingPerson, Why: metadata.Said("hello?"), At: time.Unix(100, 0)}
+	waiting.Cost.USD = 2
+	first := here()
+	step(t, first, record(), waiting, "c1")
+	left := first.Untold()
+	if len(left) != 1 || len(r.got) != 3 {
+		t.Fatalf("%d were sent, left %+v", len(r.got), left)
+	}
+	want := r.got[2]
+	later := record() // the run goes on, and waits no more
+	later.UpdatedAt, later.Cost.USD = time.Unix(300, 0).UTC(), 3
+	later.Execution.Untold = append(left, metadata.Untold{Hook: left[0].Hook, Kind: Complete, ID: "run-complete-9", At: time.Unix(1, 0)},
+		metadata.Untold{Hook: left[0].Hook, Kind: Start, ID: "other-start-0", At: time.Unix(1, 0)}, metadata.Untold{Hook: "another", Kind: Start, ID: "run-start-0"})
+	r.got = nil
+	second := here()
+	second.Known, second.Tip = later, func() string { return "c2" }
+	second.Begin(later)
+	second.Missed(t.Context())
+	if diff := cmp.Diff([]Event{want}, r.got, cmp.AllowUnexported(Event{})); diff != "" {
+		t.Errorf("told elsewhere (-first +then):\n%s", diff)
+	}
+	if left := second.Untold(); len(left) > 0 {
+		t.Errorf("left %+v", left)
+	}
+	// The first machine, which has not seen that, tells it once more; and what was left on others.
+	r.got = nil
+	later.Execution.Untold = []metadata.Untold{left[0], {Hook: left[0].Hook, Kind: Start, ID: "run-start-0", At: time.Unix(1, 0), Status: metadata.Running}}
+	first.At = func(context.Context, string) (metadata.Run, error) { return waiting, nil }
+	first.Known, first.Tip = later, func() string { return "c3" }
+	first.Begin(later)
+	first.Missed(t.Context())
+	if len(r.got) != 2 || r.got[0].ID != want.ID || r.got[1].ID != "run-start-0" || len(r.bad) > 0 {
+		t.Errorf("on the first machine: %+v, bad %q", r.got, r.bad)
 	}
 }
 

@@ -2,44 +2,25 @@ package hooks
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"os"
-	"slices"
 
-	"github.com/reprise-ci/reprise/internal/hooks/hook"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// mostLeft is how many events are kept for hooks that did not take them. The newest count.
-const mostLeft = 100
-
 // memory is what a machine knows of what the hooks of a run were told.
 type memory struct {
-	Run    string   `json:"run"`    // id of its execution
-	Commit string   `json:"commit"` // with the record up to which all was told; empty: nothing was
-	Left   []letter `json:"left,omitempty"`
+	Run    string            `json:"run"`    // id of its execution
+	Commit string            `json:"commit"` // with the record up to which all was told; empty: nothing was
+	Left   []metadata.Untold `json:"left,omitempty"`
 }
 
-// letter is an event that a hook has not taken.
-type letter struct {
-	Hook  string `json:"hook"` // its digest: a pipeline may get other hooks
-	Event Event  `json:"event"`
-}
-
-func digest(h hook.Hook) string {
-	data, _ := json.Marshal(h) // texts only
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// recall reads what is known of a run; ok is false where nothing is, as on a machine that
-// has not worked on it.
+// recall reads what is known of a run. On a machine that has not worked on it, ok is false,
+// and what hooks have not taken is what the record says.
 func (t *Teller) recall(run metadata.Run) (m memory, ok bool) {
 	data, err := os.ReadFile(t.File)
 	if err != nil || json.Unmarshal(data, &m) != nil || m.Run != run.Execution.ID {
-		return memory{Run: run.Execution.ID}, false
+		return memory{Run: run.Execution.ID, Left: run.Execution.Untold}, false
 	}
 	return m, true
 }
@@ -67,10 +48,11 @@ func (t *Teller) Begin(run metadata.Run) {
 }
 
 // Missed tells what a start before this one was killed before it could tell, and what hooks
-// have not taken. On a machine that has not worked on the run, such as that of a new job, it
-// tells what the newest commit says if whoever made that has not given the run back, and so
-// was killed: some of it may be told twice, with the same ids. Once is enough. Of nil it does
-// nothing.
+// have not taken: as this machine knows it and, if others have worked on the run since or it
+// never did, as the record says. On a machine that has not worked on the run, such as that of
+// a new job, it also tells what the newest commit says if whoever made that has not given the
+// run back, and so was killed: some of it may be told twice, with the same ids. Once is
+// enough. Of nil it does nothing.
 func (t *Teller) Missed(ctx context.Context) {
 	if t == nil || t.begun == "" {
 		return
@@ -78,20 +60,25 @@ func (t *Teller) Missed(ctx context.Context) {
 	commit := t.begun
 	t.begun = ""
 	m, ok := t.recall(t.Known)
-	if !ok && t.Known.Execution.Lease == nil || ok && len(m.Left) == 0 && m.Commit == commit {
+	killed := !ok && t.Known.Execution.Lease != nil
+	if ok && m.Commit != commit {
+		m.Left = together(m.Left, t.Known.Execution.Untold)
+	}
+	if !killed && len(m.Left) == 0 && (!ok || m.Commit == commit) {
 		return
 	}
 	before := t.Known
 	switch {
-	case !ok:
+	case killed:
 		older, err := t.Before(ctx, commit)
 		if err != nil {
 			t.Warn("what hooks were told last is not known: " + err.Error())
-			return
+			break
 		}
 		if before = older; older.Execution.ID != t.Known.Execution.ID {
 			before = metadata.Run{}
 		}
+	case !ok:
 	case m.Commit == "":
 		before = metadata.Run{}
 	case m.Commit != commit && t.Newest:
@@ -102,30 +89,20 @@ func (t *Teller) Missed(ctx context.Context) {
 		}
 		before = older
 	}
-	t.tell(ctx, before, t.Known, commit)
+	m.Left = t.again(ctx, t.Known, m.Left)
+	t.tell(ctx, m, Between(before, t.Known, t.Words), commit)
 }
 
-// Committed tells of a record that has come on the branch.
+// Committed tells of a record that has come on the branch and, if that is an event, also of
+// those that hooks have not taken.
 func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
 	t.Missed(ctx)
 	before := t.Known
 	t.Known = run.Clone()
-	t.tell(ctx, before, run, t.Tip())
-}
-
-// again tells once more what hooks have not taken, each until it fails, and gives what is left.
-func (t *Teller) again(ctx context.Context, left []letter) (still []letter) {
-	failed := map[string]bool{}
-	for _, l := range left {
-		i := slices.IndexFunc(t.Hooks, func(h hook.Hook) bool { return digest(h) == l.Hook })
-		if i < 0 { // the pipeline has it no more
-			continue
-		}
-		l.Event.kind = l.Event.Data.Kind
-		if failed[l.Hook] || t.one(ctx, t.Hooks[i], l.Event, 1) != nil { // people were warned of it before
-			failed[l.Hook] = true
-			still = append(still, l)
-		}
+	m, _ := t.recall(run)
+	events := Between(before, run, t.Words)
+	if len(events) > 0 {
+		m.Left = t.again(ctx, run, m.Left)
 	}
-	return still
+	t.tell(ctx, m, events, t.Tip())
 }

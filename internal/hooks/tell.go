@@ -64,20 +64,23 @@ type Teller struct {
 	begun string // commit of the branch before this start, until Missed has looked at it
 }
 
-// tell tells what has happened between two records, of which the second is in a commit,
-// and before that what hooks have not taken earlier.
-func (t *Teller) tell(ctx context.Context, before, after metadata.Run, commit string) {
-	m, _ := t.recall(after)
-	m.Left = t.again(ctx, m.Left)
-	for _, e := range Between(before, after, t.Words) {
-		e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
+// masked is an event without secrets.
+func (t *Teller) masked(e Event) Event {
+	e.Data.Title, e.Data.Reason = t.Mask(e.Data.Title), t.Mask(e.Data.Reason)
+	return e
+}
+
+// tell tells events up to a commit, and notes which of them hooks have not taken.
+func (t *Teller) tell(ctx context.Context, m memory, events []Event, commit string) {
+	for _, e := range events {
+		e = t.masked(e)
 		for i, h := range t.Hooks {
 			if !slices.Contains(h.On, e.kind) {
 				continue
 			}
 			if err := t.one(ctx, h, e, tries); err != nil {
 				t.Warn(fmt.Sprintf("hook %d of the pipeline was not told of %q: %v", i+1, e.kind, err))
-				m.Left = append(m.Left, letter{digest(h), e})
+				m.Left = append(m.Left, keep(h, e))
 			}
 		}
 	}

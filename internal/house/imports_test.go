@@ -456,6 +456,7 @@ var rooms = map[string][]string{
 		"pipelines",
 		"pipelines/mistake",
 		"pipelines/source",
+		"prompts",
 		"github.com/google/renameio",
 		"github.com/spf13/cobra",
 	},
@@ -485,6 +486,7 @@ var rooms = map[string][]string{
 		"internal/git",
 		"internal/hooks/hook",
 		"metadata",
+		"phases/texts",
 		"pipelines",
 	},
 	"internal/finish": {

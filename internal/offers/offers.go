@@ -172,7 +172,7 @@ func runOf(ctx context.Context, env environ.Env, c *cobra.Command) (none metadat
 	if err != nil {
 		return none
 	}
-	run, err := metadata.Parse(data, workspace.RecordFile(id))
+	run, err := metadata.ParseOf(id, data, workspace.RecordFile(id))
 	if err != nil {
 		return none
 	}

@@ -41,7 +41,7 @@ func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.R
 		if err != nil {
 			continue
 		}
-		if run, err := metadata.Parse(data, file); err == nil {
+		if run, err := metadata.ParseOf(id, data, file); err == nil {
 			all = append(all, run)
 		}
 		if len(all) == most {

@@ -170,7 +170,7 @@ func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata
 	if err != nil {
 		return metadata.Run{}, err
 	}
-	return metadata.Parse(data, fmt.Sprintf("%.12s:%s", commit, name))
+	return metadata.ParseOf(id, data, fmt.Sprintf("%.12s:%s", commit, name))
 }
 
 // listed gives what a list tells about a run.

@@ -13,13 +13,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// told gives what tells the hooks of the pipeline of each record that is committed. It does
+// tellHooks has an engine tell the hooks of the pipeline of each record that it commits. It does
 // nothing if there are none, or the run is a rehearsal that leaves nothing behind.
-func told(w *Workspace, env environ.Env, o Options, opts agents.Options) func(context.Context, metadata.Run) {
+func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts agents.Options) {
+	e.Committed = func(context.Context, metadata.Run) {}
 	if len(w.Plan.Hooks) == 0 || o.Scratch {
-		return func(context.Context, metadata.Run) {}
+		return
 	}
 	if w.Warn == nil {
 		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
@@ -33,7 +35,8 @@ func told(w *Workspace, env environ.Env, o Options, opts agents.Options) func(co
 		At: past.At, Before: past.Before,
 	}
 	w.Hooks.Begin(w.Run)
-	return func(ctx context.Context, run metadata.Run) {
+	e.Untold = w.Hooks.Untold
+	e.Committed = func(ctx context.Context, run metadata.Run) {
 		w.known = run.Clone() // of an engine after this one
 		w.Hooks.Committed(ctx, run)
 	}

@@ -69,7 +69,7 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 	if err != nil {
 		return nil, err
 	}
-	if r.Run, err = metadata.Parse(data, env.Branch(id)+":"+name); err != nil {
+	if r.Run, err = metadata.ParseOf(id, data, env.Branch(id)+":"+name); err != nil {
 		return nil, err
 	}
 	r.preferLocal(env, id)
@@ -255,7 +255,7 @@ func (r *Recorded) Further(ctx context.Context) *Recorded {
 		return r
 	}
 	next := &Recorded{Source: r.Source}
-	if next.Run, err = metadata.Parse(data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
+	if next.Run, err = metadata.ParseOf(r.Run.IssueNumber, data, r.Run.BranchName); err != nil || next.Run.Revision <= r.Run.Revision {
 		return r
 	}
 	if next.Definition, next.Issue, err = definition.Thaw(next.Run, read); err != nil {

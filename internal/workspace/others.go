@@ -145,7 +145,7 @@ func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, erro
 			if err != nil {
 				return // a branch of another kind, or one that cannot be read
 			}
-			run, err := metadata.Parse(data, n.env.Branch(id))
+			run, err := metadata.ParseOf(id, data, n.env.Branch(id))
 			if known, there := newest[id]; err == nil && (!there || run.UpdatedAt.After(known.run.UpdatedAt)) {
 				newest[id] = openRun{run, commit}
 			}
@@ -224,7 +224,7 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 			}
 			var r metadata.Run
 			if err == nil {
-				r, err = metadata.Parse(data, fmt.Sprintf("%.12s:%s", commit, file))
+				r, err = metadata.ParseOf(id, data, fmt.Sprintf("%.12s:%s", commit, file))
 			}
 			switch {
 			case ctx.Err() != nil:

@@ -130,7 +130,7 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	case err != nil:
 		return metadata.Run{}, err
 	}
-	run, err := metadata.Parse(data, w.Branch+":"+name)
+	run, err := metadata.ParseOf(w.Issue.ID, data, w.Branch+":"+name)
 	if err != nil {
 		where := "on the branch"
 		if w.Push {

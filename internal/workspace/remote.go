@@ -16,7 +16,7 @@ func ReadRecord(id, branch string, file func(path string) ([]byte, error)) (*pip
 	if err != nil {
 		return nil, metadata.Run{}, err
 	}
-	run, err := metadata.Parse(data, branch+":"+RecordFile(id))
+	run, err := metadata.ParseOf(id, data, branch+":"+RecordFile(id))
 	if err != nil {
 		return nil, run, err
 	}

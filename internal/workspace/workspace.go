@@ -118,11 +118,12 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
-		Others: w.near.tell, Spent: spender{w.near.openRuns, w, map[string]bool{}}.today, Committed: told(w, env, o, opts),
+		Others: w.near.tell, Spent: spender{w.near.openRuns, w, map[string]bool{}}.today,
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.Elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
 		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
 	}
+	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
 		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, asked: o.Jobs > 0,

@@ -152,10 +152,16 @@ func parent(path string) string {
 	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
+// mostPath is how many bytes of a path people are told, as it may be as long as its file.
+const mostPath = 200
+
 // dotted turns a JSON pointer into the path that people read.
 func dotted(p jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range p.Tokens() {
+		if b.Len()+len(token) > mostPath {
+			return b.String() + "…"
+		}
 		switch {
 		case token != "" && strings.Trim(token, "0123456789") == "":
 			b.WriteString("[" + token + "]")

@@ -216,7 +216,7 @@ func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.ru
 // them, and reports.
 func (o *observer) notify(a Activity) {
 	e := o.engine
-	if reached, _ := phases.LimitReached(phases.WithUsage(o.run, a.Usage)); reached != "" || e.today > 0 && a.Usage.USD >= e.today {
+	if phases.ReachedIn(o.run, a.Usage) != "" || e.today > 0 && a.Usage.USD >= e.today {
 		o.end(errBudget)
 	}
 	a.Session = e.withoutSecret(a.Session)

@@ -212,6 +212,9 @@ func (e *Engine) commit(ctx context.Context, run metadata.Run, c Commit) error {
 // lease is the one that the run has from then on; nil: none.
 func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run metadata.Run, c Commit) error {
 	run.Execution.Lease = lease
+	if e.Untold != nil {
+		run.Execution.Untold = e.Untold()
+	}
 	data, err := metadata.Format(run)
 	if err != nil {
 		return fmt.Errorf("the next record would be invalid, nothing was saved: %w", err)

@@ -234,7 +234,7 @@ func (e *Engine) commandHolds(ctx context.Context, asked skipping.If) (bool, met
 		return false, "", err
 	}
 	r, err := e.Checker.Check(ctx, e.Tree.Dir(), pipelines.Check{
-		Name: leaving.Step, Run: asked.Run, Env: asked.Env, Timeout: cmp.Or(asked.Timeout, pipelines.Duration(10*time.Minute)), Network: pipelines.Network{Closed: true},
+		Name: leaving.Step, Run: asked.Run, Env: asked.Env, Timeout: cmp.Or(asked.Timeout, pipelines.Duration(time.Minute)), Network: pipelines.Network{Closed: true},
 	})
 	// What it has written is nobody's work.
 	err = errors.Join(err, back(), e.Tree.Restore(context.WithoutCancel(ctx)))

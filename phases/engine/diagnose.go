@@ -239,14 +239,14 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 	call, cancel := withinBudget(ctx, run)
 	defer cancel(nil)
 	t.Notify = func(a Activity) {
-		if reached, _ := phases.LimitReached(phases.WithUsage(run, a.Usage)); reached != "" {
+		if phases.ReachedIn(run, a.Usage) != "" {
 			cancel(errBudget)
 		}
 	}
 	r, err := agent.Run(call, t)
 	switch {
 	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
-		reached, _ := phases.LimitReached(phases.WithUsage(run, r.Usage))
+		reached := phases.ReachedIn(run, r.Usage)
 		if reached == "" && r.Limit != "budget" {
 			reached = phases.LimitTime
 		}

@@ -47,8 +47,7 @@ type Engine struct {
 	// Provisions are made before the first step; nil if the plan has no setup.
 	Provisions Provisions
 
-	// PauseAtGates stops after every phase that passed, for a person to look.
-	// Starting again goes on.
+	// PauseAtGates stops after every phase that passed, for a person to look, until the next start.
 	PauseAtGates bool
 
 	// Beside goes on with a run whose parts are done at the same time, until it stops or
@@ -62,23 +61,21 @@ type Engine struct {
 	Upon string // commit of the run's branch upon which the part is to come
 	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error)
 
-	// Others gives the open runs of the same repository besides this one. May be
-	// nil: then agents are told of none.
+	// Others gives the open runs of the same repository besides this one; nil: agents are
+	// told of none. Spent gives what each of its other runs has spent today; nil: no limit
+	// holds for them together.
 	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
+	Spent  func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
 
-	// Spent gives what each other run of the same repository has spent today. May be nil:
-	// then no limit holds for them together.
-	Spent func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
-
-	// Committed is told of each record that is on the branch from now on. May be nil.
+	// Committed is told of each record that is on the branch from now on. Untold gives what
+	// hooks have not taken, for the next record; nil: that keeps what it has. Both may be nil.
 	Committed func(ctx context.Context, run metadata.Run)
+	Untold    func() []metadata.Untold
 
 	// Due reports whether something comes before a decision that is not the engine's to
 	// do: then Run returns, and the run goes on. May be nil.
-	Due func(ctx context.Context, run metadata.Run, d phases.Decision) bool
-
-	// Steering is how people reach the run while it is under way; nil: not at all.
-	Steering Steering
+	Due      func(ctx context.Context, run metadata.Run, d phases.Decision) bool
+	Steering Steering // how people reach the run while it is under way; nil: not at all
 
 	// Owner names this process in the lease on the run. Every commit takes or
 	// renews the lease for the time Hold; with an empty Owner there is no
@@ -312,7 +309,7 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 // Aside gives an engine for a part that is done beside others, in a tree of its own.
 func (e *Engine) Aside(lane Lane) *Engine {
 	a := *e
-	a.Tree, a.Lane, a.Beside, a.Steering, a.Committed = lane, lane, nil, nil, nil
+	a.Tree, a.Lane, a.Beside, a.Steering, a.Committed, a.Untold = lane, lane, nil, nil, nil, nil
 	a.Owner, a.until, a.StaleLease, a.setUpAs, a.brokenBy = "", time.Time{}, false, "", ""
 	return &a
 }

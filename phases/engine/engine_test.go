@@ -444,6 +444,30 @@ func TestBudgetReachedInTheMiddleOfACall(t *testing.T) {
 	}
 }
 
+// The last call that a run may make is carried out to its end, whatever its agent tells
+// meanwhile.
+func TestTheLastCallIsNotEndedByTheirNumber(t *testing.T) {
+	plan := testPlan()
+	plan.Budget.Attempts = 2
+	s := newStage(t, plan)
+	for _, step := range []metadata.Step{metadata.Execute, metadata.Review} {
+		s.on("plan", step, func(ctx context.Context, t Task) (Result, error) {
+			t.Notify(Activity{Text: "at work"})
+			if ctx.Err() != nil {
+				return Result{}, context.Cause(ctx)
+			}
+			return s.good(ctx, t)
+		})
+	}
+	run := s.goOn(t.Context())
+	if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	if got := s.steps(); len(got) != 2 || got[0] != "plan execute succeeded" || got[1] != "plan review succeeded" {
+		t.Errorf("the steps are %q", got)
+	}
+}
+
 // Tasks of which each needs another one first can never be begun.
 func TestTasksInACircleAreNoReport(t *testing.T) {
 	task := func(id string, needs ...string) string {

@@ -64,6 +64,9 @@ func BadDocument(p string) string {
 	if p == "" || !fs.ValidPath(p) || p == "." {
 		return "is no path of a file from the top of the repository"
 	}
+	if slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return strings.EqualFold(part, ".git") }) {
+		return "lies in git's own folder, which may hold logins; name a file of the repository"
+	}
 	return ""
 }
 

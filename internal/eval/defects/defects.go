@@ -22,7 +22,14 @@ type Defect struct {
 	Find, Replace string `json:"-"`
 }
 
+// ByPeople is the operator of a defect that nobody planted: people found it in work that a
+// review had accepted, and only they know the place.
+const ByPeople = "found by people"
+
 func (d Defect) String() string {
+	if d.Operator == ByPeople {
+		return "what people found in this work"
+	}
 	return fmt.Sprintf("%s:%d: %s: %s in place of %s", d.File, d.Line, d.Operator, strings.TrimSpace(d.Replace), strings.TrimSpace(d.Find))
 }
 

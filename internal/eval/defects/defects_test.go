@@ -92,6 +92,10 @@ func TestWorth(t *testing.T) {
 		{Variant: "other", Case: "c", Planted: planted},
 	}
 	w := WorthOf("v", all)
+	seen := WorthOf("v", []Review{{Variant: "v", Planted: &Defect{Operator: ByPeople}, Verdict: says(metadata.Fail, "", 0)}, {Variant: "v", Planted: &Defect{Operator: ByPeople}, Verdict: says(metadata.Pass, "", 0)}, {Variant: "v", Why: "it crashed"}})
+	if seen.Planted != 2 || seen.Found != 1 || seen.Good != 0 || len(seen.Silent) != 1 || seen.Missed[0].String() != "what people found in this work" {
+		t.Errorf("%+v", seen)
+	}
 	if w.Planted != 6 || w.Found != 2 || w.Beside != 2 || w.Good != 2 || w.Wolf != 1 || w.Refusals() != 5 || w.USD != 0.25 || len(w.Missed) != 4 {
 		t.Errorf("%+v", w)
 	}

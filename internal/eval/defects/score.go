@@ -14,6 +14,7 @@ type Review struct {
 	Case    string  // whose work it is
 	Planted *Defect // nil: the work is good
 	Verdict metadata.Verdict
+	Why     string // there is no verdict; empty: there is one
 	USD     float64
 }
 
@@ -24,11 +25,12 @@ const within = 3
 func (r Review) fails() bool { return r.Verdict.Verdict == metadata.Fail }
 
 // finds reports whether the review refuses the work and names the defect: its file, and
-// if it names a line, that one or one close by.
+// if it names a line, that one or one close by. Of one that people found, a refusal is all
+// that can be asked for.
 func (r Review) finds() bool {
-	return r.fails() && slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
+	return r.fails() && (r.Planted.Operator == ByPeople || slices.ContainsFunc(r.Verdict.Findings, func(f metadata.Finding) bool {
 		return f.File == r.Planted.File && (f.Line == 0 || max(f.Line-r.Planted.Line, r.Planted.Line-f.Line) <= within)
-	})
+	}))
 }
 
 // Worth is what the reviews of a variant came to.
@@ -46,6 +48,7 @@ type Worth struct {
 	USD       float64        `json:"cost_usd"` // of a review, in the mean
 	Gates     []Gate         `json:"gates"`
 	Missed    []Missed       `json:"missed"`
+	Silent    []Silent       `json:"no_verdict"` // reviews that count nowhere else
 }
 
 // Refusals counts the reviews that refused the work.
@@ -65,9 +68,15 @@ type Missed struct {
 	Defect
 }
 
+// Silent is a review that gave no verdict.
+type Silent struct {
+	Case string `json:"case"`
+	Why  string `json:"why"`
+}
+
 // WorthOf sums up the reviews of a variant.
 func WorthOf(variant string, all []Review) Worth {
-	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}}
+	w := Worth{Variant: variant, Gates: []Gate{}, Missed: []Missed{}, Silent: []Silent{}}
 	n := 0
 	for _, r := range all {
 		if r.Variant != variant {
@@ -76,6 +85,8 @@ func WorthOf(variant string, all []Review) Worth {
 		n++
 		w.USD += r.USD
 		switch {
+		case r.Why != "":
+			w.Silent = append(w.Silent, Silent{r.Case, r.Why})
 		case r.Planted == nil:
 			w.Good++
 			if r.fails() {

@@ -48,7 +48,8 @@ type harvester struct {
 	Harvest
 	top   scratch.Repository
 	setup []shellCommand
-	check []shellCommand
+	check []shellCommand // fail before the work
+	still []shellCommand // do not
 }
 
 // oneCall reports whether a case is one call of a run.
@@ -283,12 +284,18 @@ func (m *harvester) writeCase(c harvested, dir string) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "description: %s\nrepo: %s\ncommit: %s\n", quote(c.about), quote(filepath.ToSlash(repo)), quote(c.commit))
 	if c.step != "" {
-		fmt.Fprintf(&out, "step: %s\nexpect: %s\n", c.step, c.expect)
+		fmt.Fprintf(&out, "step: %s\n", c.step)
+	}
+	switch {
+	case c.expect != "":
+		fmt.Fprintf(&out, "expect: %s\n", c.expect)
+	case c.step != "" && len(m.check) == 0:
+		out.WriteString("// What has to be true of this call only people can say: give expect, or checks that pass after it.\n")
 	}
 	for _, list := range []struct {
 		name string
 		of   []shellCommand
-	}{{"setup", m.setup}, {"checks", m.check}} {
+	}{{"setup", m.setup}, {"checks", m.check}, {"still", m.still}} {
 		if len(list.of) == 0 {
 			continue
 		}

@@ -151,7 +151,7 @@ func TestWhatIsExpectedOfACall(t *testing.T) {
 		Reviews:     []metadata.PullReview{{Phase: "work", At: at.Add(10 * time.Minute), Comments: []metadata.ReviewComment{on("b.go"), on(`odd "\(x)".go`), on("b.go"), on("")}}},
 	}
 	for n, want := range map[int]string{
-		1: "_",
+		1: "",
 		2: `{verdicts: "work": "fail", findings: files: "b.go": >=1, findings: files: "odd \"\\(x)\".go": >=1}`,
 		3: `{verdicts: "work": "pass"}`,
 	} {

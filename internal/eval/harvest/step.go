@@ -22,9 +22,12 @@ func (m *harvester) fromStep(ctx context.Context, r history) (harvested, error) 
 	if err != nil {
 		return harvested{}, err
 	}
-	commit, err := m.before(ctx, r, call.N)
+	commit, then, err := m.before(ctx, r, call.N)
 	if err != nil {
 		return harvested{}, err
+	}
+	if call.Step != metadata.Review {
+		m.checksOf(r, then, call.Phase)
 	}
 	name := fmt.Sprintf("issue-%s-%s-%s", r.Issue.ID, call.Phase, call.Step)
 	if m.Attempt != 0 {
@@ -34,6 +37,32 @@ func (m *harvester) fromStep(ctx context.Context, r history) (harvested, error) 
 		name: slug(name), about: fmt.Sprintf("%s %s of the run of issue %s", call.Phase, call.Step, r.Issue.ID), commit: commit,
 		step: fmt.Sprintf("{phase: %s, step: %s}", quote(call.Phase), quote(call.Step)), expect: expectationOf(r.Run, call),
 	}, nil
+}
+
+// checksOf has a case of a call that writes judged by the checks of its phase: those that had
+// failed before it have to pass after it, and the others pass before and after.
+func (m *harvester) checksOf(r history, then metadata.Run, phase string) {
+	for _, s := range r.Plan.Setup {
+		m.setup = append(m.setup, shellCommand{s.Name, s.Run, s.Timeout})
+	}
+	p := r.Plan.Phase(phase)
+	if p == nil {
+		return
+	}
+	failed, known := map[string]bool{}, r.Run.Baseline
+	if rec := then.Phase(phase); rec != nil && rec.Checks != nil {
+		known = rec.Checks.Results
+	}
+	for _, one := range known {
+		failed[one.Name] = !one.Pass
+	}
+	for _, c := range p.Checks {
+		if one := (shellCommand{c.Name, c.Run, c.Timeout}); failed[c.Name] {
+			m.check = append(m.check, one)
+		} else {
+			m.still = append(m.still, one)
+		}
+	}
 }
 
 // call is the call that is asked for: an attempt, or the last one of a step.
@@ -50,7 +79,8 @@ func (m *harvester) call(run metadata.Run) (metadata.Attempt, error) {
 	return metadata.Attempt{}, exit.Usagef("the run of issue %s has no call %s that succeeded; say PHASE/STEP, where STEP is execute, review or revise", run.IssueNumber, m.Step)
 }
 
-// expectationOf gives what a case of a call expects, as CUE.
+// expectationOf gives what a case of a call expects, as CUE; "" where nobody but people can
+// say it.
 func expectationOf(run metadata.Run, call metadata.Attempt) string {
 	verdict, files, missed := call.Verdict, map[string]bool{}, false
 	for _, one := range tally.Of([]metadata.Run{run}).Missed {
@@ -68,7 +98,7 @@ func expectationOf(run metadata.Run, call metadata.Attempt) string {
 			fmt.Fprintf(&found, ", findings: files: %s: >=1", quote(file))
 		}
 	case verdict == "":
-		return "_"
+		return ""
 	}
 	return fmt.Sprintf("{verdicts: %s: %s%s}", quote(call.Phase), quote(verdict), &found)
 }
@@ -79,13 +109,14 @@ func quote[T ~string](s T) string {
 	return string(data)
 }
 
-// before gives the newest commit of a run whose record does not have an attempt yet.
-func (m *harvester) before(ctx context.Context, r history, attempt int) (string, error) {
+// before gives the newest commit of a run whose record does not have an attempt yet, and that
+// record.
+func (m *harvester) before(ctx context.Context, r history, attempt int) (string, metadata.Run, error) {
 	record := workspace.RecordFile(r.Issue.ID)
 	for _, ref := range r.refs {
 		log, err := m.top.Git(ctx, "log", "--first-parent", "--format=%H", ref, "--", record)
 		if err != nil {
-			return "", err
+			return "", metadata.Run{}, err
 		}
 		for commit := range strings.Lines(log) {
 			commit = strings.TrimSpace(commit)
@@ -95,12 +126,12 @@ func (m *harvester) before(ctx context.Context, r history, attempt int) (string,
 			}
 			run, err := metadata.Parse([]byte(data), commit+":"+record)
 			if err != nil {
-				return "", err
+				return "", metadata.Run{}, err
 			}
 			if len(run.Attempts) < attempt {
-				return commit, nil
+				return commit, run, nil
 			}
 		}
 	}
-	return "", exit.Usagef("the run of issue %s has no commit from before attempt %d in this repository", r.Issue.ID, attempt)
+	return "", metadata.Run{}, exit.Usagef("the run of issue %s has no commit from before attempt %d in this repository", r.Issue.ID, attempt)
 }

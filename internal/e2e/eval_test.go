@@ -1,0 +1,134 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+)
+
+// evaluated is what an evaluation says of a suite, as --json has it.
+type evaluated struct {
+	Variants []struct {
+		Name   string `json:"variant"`
+		Runs   int
+		Solved int
+		USD    float64 `json:"cost_usd"`
+	}
+	Unanswered []string
+	Results    []struct {
+		Case, Variant string
+		Solved        bool
+		Stale         []string
+	}
+}
+
+// evaluate evaluates the suite of this place.
+func (p *place) evaluate(code int, more ...string) (e evaluated) {
+	p.t.Helper()
+	out := p.reprise(append([]string{"eval", "../suite", "--json"}, more...)...)
+	p.want(code, out)
+	if err := json.Unmarshal([]byte(out.stdout), &e); err != nil {
+		p.t.Fatalf("%v\n%s", err, out.stdout)
+	}
+	return e
+}
+
+// solved gives, by variant, how many runs were solved.
+func (e evaluated) solved() map[string]int {
+	all := map[string]int{}
+	for _, v := range e.Variants {
+		all[v.Name] = v.Solved
+	}
+	return all
+}
+
+// Claude Code solves the case, and Codex claims to: a check that neither of them sees tells
+// them apart. Their answers are kept, and played back without a key and without a request.
+func TestEvaluatesPrograms(t *testing.T) {
+	p := newPlace(t)
+	works, lies := (&worker{change: changes}).script(), (&worker{change: "printf '\\n// hullo\\n' >>main.go"}).script()
+	p.says(func(r m.Request) m.Reply {
+		if r.API == m.Messages {
+			return works(r)
+		}
+		return lies(r)
+	})
+	p.write("suite/suite.cue", `variants: {claude: {pipeline: "fix", agent: "claude"}, codex: {pipeline: "fix", agent: "codex"}}`)
+	p.write("suite/greeting/issue.md", issueText)
+	p.write("suite/greeting/case.cue", `checks: [{name: "greets", run: "grep -q \"$(cat want)\" main.go"}]`)
+	p.write("suite/greeting/repo/main.go", "package main\n\nfunc main() {}\n")
+	p.write("suite/greeting/hidden/want", "hello")
+	both := p.script
+	p.says(func(m.Request) m.Reply { return m.Fail(401) })
+	if none := p.evaluate(1); len(none.Results) != 0 || len(none.Unanswered) != 2 {
+		t.Errorf("with a key that nobody knows: %+v", none)
+	}
+	p.says(both)
+	live := p.evaluate(1, "--record", "--jobs", "2")
+	if got := live.solved(); got["claude"] != 1 || got["codex"] != 0 || len(live.Results) != 2 || live.Variants[0].USD <= 0 {
+		t.Fatalf("%+v", live)
+	}
+	asked := p.model.Requests()
+	for _, r := range asked {
+		if strings.Contains(string(r.Body), "cat want") || strings.Contains(string(r.Body), canary) {
+			t.Errorf("request %d holds what no agent may see", r.N)
+		}
+	}
+	p.more = []string{"ANTHROPIC_API_KEY=", "OPENAI_API_KEY="}
+	played := p.evaluate(1, "--replay")
+	if got := played.solved(); got["claude"] != 1 || got["codex"] != 0 || len(played.Results[0].Stale)+len(played.Results[1].Stale) > 0 {
+		t.Errorf("played back: %+v", played)
+	}
+	if now := len(p.model.Requests()); now != len(asked) {
+		t.Errorf("playing back asked the model %d times", now-len(asked))
+	}
+	// Another goal is another prompt: what was answered does not count for it.
+	p.write("suite/greeting/issue.md", issueText+"\nIn capitals.\n")
+	if stale := p.evaluate(1, "--replay", "--variants", "claude"); stale.solved()["claude"] != 0 || len(stale.Results[0].Stale) == 0 {
+		t.Errorf("after the issue was changed: %+v", stale)
+	}
+}
+
+// A mistake is planted into accepted work of a real run. The review of a program that reads
+// the code finds it; that of one which believes what it is told does not.
+func TestReviewsOfPrograms(t *testing.T) {
+	p := newPlace(t)
+	writer := (&worker{change: changes}).script()
+	p.says(func(r m.Request) m.Reply {
+		planted := strings.Contains(string(r.Body), `hullo`)
+		if !isReview(r) || !planted || r.API != m.Messages {
+			return writer(r)
+		}
+		if mayRun(r) && len(r.Results()) == 0 {
+			return m.Run("git log --oneline -1")
+		}
+		v := judgement(r, gatesOf(r), false)
+		v["findings"].([]any)[0].(map[string]any)["file"] = "main.go"
+		return m.Answer(v)
+	})
+	p.want(0, p.start("--agent", "claude"))
+	p.want(0, p.reprise("eval", "init", "../suite", "--from-run", "7", "--step", "implement/review"))
+	p.write("suite/suite.cue", `variants: {claude: {agent: "claude"}, codex: {agent: "codex"}}`)
+	made, err := filepath.Glob(filepath.Join(p.root, "suite", "*", "case.cue"))
+	if err != nil || len(made) != 1 {
+		t.Fatalf("%q, %v", made, err)
+	}
+	name, err := filepath.Rel(p.root, made[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(name, p.read(made[0])+"\nmutation: [{file: \"main.go\", find: \"hello\", replace: \"hullo\"}]\n")
+	out := p.reprise("eval", "../suite", "--review", "--defects", "0")
+	p.want(0, out)
+	for _, want := range []string{`(?m)^claude +1 of 1 `, `(?m)^codex +0 of 1 `, `(?m)^missed: codex, `} {
+		if !regexp.MustCompile(want).MatchString(out.stdout) {
+			t.Errorf("no %s in\n%s", want, out.stdout)
+		}
+	}
+}
