@@ -96,7 +96,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
 		}
 		if err == nil {
-			err = finish.Do(ctx, b.w, b.engine, o.Squash, title, o.At)
+			x.Run, err = finish.Do(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
 		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)

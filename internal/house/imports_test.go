@@ -456,6 +456,7 @@ var rooms = map[string][]string{
 		"pipelines",
 	},
 	"internal/finish": {
+		"internal/base",
 		"internal/command",
 		"internal/git",
 		"internal/page",
@@ -464,6 +465,7 @@ var rooms = map[string][]string{
 		"internal/workspace",
 		"metadata",
 		"phases/engine",
+		"phases/merging",
 	},
 	"internal/consult": {
 		"internal/command",
