@@ -196,10 +196,16 @@ func (a *asked) merged() bool {
 	return err == nil
 }
 
+const mayStart = " on no branch"
+
 var mutationForm = regexp.MustCompile(`(\w+)\(input`)
 
-// routeOf names what a request asks for: its route and, in GraphQL, the mutation.
+// routeOf names what a request asks for: its route and, in GraphQL, the mutation. To ask whether
+// a workflow may be started has a name of its own.
 func routeOf(r githubtest.Request) string {
+	if strings.HasSuffix(r.Route, "/dispatches") && strings.Contains(string(r.Body), `"ref":""`) {
+		return r.Route + mayStart
+	}
 	if m := mutationForm.FindSubmatch(r.Body); r.Route == "POST /graphql" && m != nil {
 		return r.Route + " " + string(m[1])
 	}

@@ -536,6 +536,11 @@ func (r *memRepo) join() (bool, error) {
 	return false, err
 }
 
+// Updates finds no merge of the base: there is none.
+func (r *memRepo) Updates(context.Context, git.LogEntry, string, string) (bool, error) {
+	return false, nil
+}
+
 // FindBase finds that the base has not moved: these branches have none.
 func (r *memRepo) FindBase(context.Context, string, string) (string, merge.State, error) {
 	return r.tip, merge.State{}, nil

@@ -56,8 +56,6 @@ type bot struct {
 	due    *fanout.Due  // parts that other jobs are to do; nil: there are none
 	// askedCI says that it is known whether CI has something to say.
 	askedCI bool
-	// strangers is how many reviews by people without the right it has seen.
-	strangers int
 	// turnedDown is why what a form or a workflow asked for was refused. There
 	// is no comment to answer, so the job itself has to say it.
 	turnedDown *page.Denial

@@ -96,7 +96,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
 		}
 		if err == nil {
-			err = finish.Do(ctx, b.w, b.engine, o.Squash, title, o.At)
+			x.Run, err = finish.Do(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
 		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)
@@ -285,7 +285,7 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
-	if c.Idle(b.w.Plan, run) || b.strangers >= mostStrangers && c.Review.IsStranger() {
+	if c.Idle(b.w.Plan, run) {
 		b.inbox.SettleOf(c)
 		return run, nil
 	}
@@ -300,7 +300,6 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	if no != nil {
 		if no.What = text.FirstLine(c.Comment.Body); c.Review != nil {
 			no.What = "/" + o.Name
-			b.strangers++
 		}
 		no.Kept = no.Code == metadata.PermissionDenied
 		if len(b.voice.denials()) < 50 {
@@ -382,7 +381,3 @@ func (b *bot) keepChildren(ctx context.Context, run metadata.Run) (metadata.Run,
 	}
 	return run, nil
 }
-
-// mostStrangers is after how many reviews by people without the right GitHub is
-// only asked about those whom it calls somebody: anybody may write a hundred.
-const mostStrangers = 20

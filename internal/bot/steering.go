@@ -55,9 +55,6 @@ func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) boo
 	if c.Asked.Outcome != command.Understood || c.Comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
 		return false
 	}
-	if c.Review.IsStranger() { // it waits until the step is over
-		return false
-	}
 	if s.inbox.May(ctx, c.Asker(), c.Asked.Role()) != nil {
 		return false
 	}

@@ -181,7 +181,7 @@ func TestStatesPage(t *testing.T) {
 		"| situation | what follows |\n|---|---|\n" +
 		"| the pull request is already merged | commands are carried out; the live comment says that the new work is only on the branch, and asks you to open another pull request for it. `/finish --squash` is refused |\n" +
 		"| the pull request is closed | the same; the live comment asks you to reopen it, or to open another one. reprise does not reopen it |\n" +
-		"| a person made the pull request a draft after the run was completed | `/run` leaves it a draft and says so; it is marked ready when the run is completed again. As long as a run is at work, it is a draft anyway. With `notify: none` nobody was told that the run is completed, and `/run` marks it ready |\n" +
+		"| a person made the pull request a draft after the run was completed | `/run` leaves it a draft and says so; it is marked ready when the run is completed again. As long as a run is at work, it is a draft anyway. |\n" +
 		"| the issue is closed | no, `stale_event`: the issue is closed; reopen it first. `/cancel` is carried out, and questions are answered |\n" +
 		"| the branch of the run was deleted | no, `no_run`: restore the branch, or comment `/run`, which begins a new run and says so. Earlier commands do not apply to the new run. `/status` is answered from the [record that is kept](runs.md#a-folder-that-was-taken-off-the-branch) |\n")
 	for _, s := range all {

@@ -46,12 +46,18 @@ func settles(script modelserver.Script) modelserver.Script {
 // until a maintainer has only to decide: the run, CI that is red and then good, a review
 // with comments on lines, the answers to them, and a rollback after the end.
 func TestShortStory(t *testing.T) {
-	h := newActions(t, "claude")
+	for _, agent := range []string{"claude", "codex"} {
+		t.Run(agent, func(t *testing.T) { shortStory(t, agent) })
+	}
+}
+
+func shortStory(t *testing.T, agent string) {
+	h := newActions(t, agent)
 	h.says(settles((&worker{change: "date +%N >>greeting.txt"}).script()))
 	h.write("repo/.github/workflows/ci.yml", "name: CI\non: pull_request\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n")
 	h.write("repo/.github/reprise/pipelines/own.cue", watched)
-	h.shorten("claude")
-	h.workflow("agent: claude\n", "agent: claude\n      pipeline: own\n")
+	h.shorten(agent)
+	h.workflow("agent: "+agent+"\n", "agent: "+agent+"\n      pipeline: own\n")
 	made, reviews := checktest.New(h.github, repository, t.Cleanup), reviewtest.New(h.github, repository)
 	tip := func() string {
 		return strings.TrimSpace(h.git(h.root, "--git-dir", "origin.git", "rev-parse", "reprise/issue-7"))

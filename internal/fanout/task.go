@@ -267,7 +267,7 @@ func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
 func (t *task) asked(ctx context.Context, run metadata.Run, commands ...string) bool {
 	for _, c := range t.inbox.Pending(run) {
 		o := t.inbox.Request(run, c)
-		if c.Asked.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || c.Review.IsStranger() || o.DryRun || o.Auto ||
+		if c.Asked.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || o.DryRun || o.Auto ||
 			t.inbox.May(ctx, c.Asker(), c.Asked.Role()) != nil {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/base"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -17,43 +18,58 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/merging"
 )
 
 // Do takes the folder of a completed run off its branch and, with squash, makes of the
 // branch one commit on the one that it began with, called by the title that is given, or
 // like the issue if it is empty. All that was there stays in the history of the record that is kept. What is
-// so already stays as it is, so it can be done again. An error that is a
+// so already stays as it is, so it can be done again. It gives the record that is committed next:
+// where people have merged the base, the one commit is on what they merged. An error that is a
 // *command.Refusal says what is in the way; it leaves the branch as it was, as any
 // other does.
-func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, squash bool, title string, at time.Time) error {
-	run := w.Run
+func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, squash bool, title string, at time.Time) (metadata.Run, error) {
 	if !squash {
-		return e.Finish(ctx, run, true)
+		return next, e.Finish(ctx, w.Run, true)
 	}
+	from, err := squashOn(ctx, w, title, at)
+	if err == nil && from != w.Run.BaseCommit {
+		next = merging.Noted(next, metadata.Merge{At: at, Commit: from}, metadata.Because("base_has", "branch", base.Name(next, w.Source)))
+	}
+	return next, err
+}
+
+// squashOn makes of the branch one commit, and gives the one of the base that it is on.
+func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time.Time) (from string, err error) {
+	run := w.Run
 	if run.BranchName == w.Source.DefaultBranch {
-		return command.Refuse(metadata.NotACommand, metadata.Because("squash_default_branch", "branch", run.BranchName))
+		return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_default_branch", "branch", run.BranchName))
 	}
-	log, err := w.Repo.Ancestry(ctx, run.BaseCommit)
+	from, updates, err := updated(ctx, w)
 	if err != nil {
-		return err
+		return from, err
+	}
+	log, err := w.Repo.Ancestry(ctx, from)
+	if err != nil {
+		return from, err
 	}
 	if len(log) == 0 {
-		return command.Refuse(metadata.NotACommand, metadata.Because("squash_nothing"))
+		return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_nothing"))
 	}
 	if isOne, err := squashed(ctx, w, log); isOne || err != nil {
-		return err
+		return from, err
 	}
 	commits := w.Commits()
 	for _, c := range log {
 		switch ours, err := commits.Has(ctx, c); {
 		case err != nil:
-			return err
-		case !ours:
-			return command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
+			return from, err
+		case !ours && !slices.Contains(updates, c.Commit):
+			return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
 		}
 	}
 	message := cmp.Or(text.Flat(title), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
-	return w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, run.BaseCommit)
+	return from, w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
 }
 
 // squashed reports whether the branch is one commit already.

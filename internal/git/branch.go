@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,6 +209,9 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 	var err error
 	for _, limit := range limits {
 		_, err = br.talk(ctx, slices.Concat(program.FetchArgs(), limit, rest)...)
+		if err == nil && bounded {
+			err = br.refetch(ctx, rest)
+		}
 		if err == nil {
 			var text []byte
 			text, err = os.ReadFile(br.home(into))
@@ -242,12 +244,29 @@ func (br *runBranch) markPublished() error {
 
 // FindBase gives the newest commit of a branch that is not the run's, as the remote has
 // it, else this repository, and how the tip stands to it. In a shallow clone only what the
-// tip lacks is fetched, and the commit is the tip if that is nothing. From is a commit that both have.
+// tip lacks is fetched. From is a commit that both have.
 func (br *runBranch) FindBase(ctx context.Context, branch, from string) (commit string, state merge.State, err error) {
-	if commit, err = br.fetchBase(ctx, branch); err == nil && commit != "" {
+	if commit, err = br.fetchBase(ctx, branch); err == nil {
 		state, err = merge.Compare(ctx, br.git, br.tip, commit, from)
 	}
-	return cmp.Or(commit, br.tip), state, err
+	return commit, state, err
+}
+
+// Updates reports whether a commit does no more than merge one of the base's into the branch, as
+// people do with a button of the pull request. Base is the newest commit of the base, and known
+// one that both have.
+func (br *runBranch) Updates(ctx context.Context, c LogEntry, base, known string) (bool, error) {
+	if len(c.Parents) != 2 {
+		return false, nil
+	}
+	if is, err := br.contains(ctx, base, c.Parents[1]); !is || err != nil {
+		return false, err
+	}
+	r, err := merge.Of(ctx, br.git, c.Parents[0], c.Parents[1], known)
+	if err != nil || len(r.Conflicts) > 0 {
+		return false, err
+	}
+	return br.SameWork(ctx, r.Commit, c.Commit)
 }
 
 func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, error) {
@@ -261,7 +280,9 @@ func (br *runBranch) fetchBase(ctx context.Context, branch string) (string, erro
 	}
 	_, err := br.talk(ctx, append(args, "--end-of-options", br.remote.fetch, "+refs/heads/"+branch+":"+into)...)
 	if br.src.Shallow && strings.Contains(program.StderrOf(err), "no commits selected") {
-		return "", nil // the branch of the run has them all
+		out, err := br.Exchange(ctx, []string{"ls-remote", "--refs"}, "refs/heads/"+branch)
+		commit, _, _ := strings.Cut(string(out), "\t")
+		return commit, err // the branch of the run has it, and so it is here
 	}
 	if err != nil {
 		return "", fmt.Errorf("fetch %s from %s: %w", branch, br.opt.Remote, err)

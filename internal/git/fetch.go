@@ -2,8 +2,15 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -52,4 +59,37 @@ func (g *gitDir) need(ctx context.Context, commit string) error {
 func (g *gitDir) has(ctx context.Context, commit string) (bool, error) {
 	found, err := g.here.Ask(ctx, commit)
 	return err == nil && found[0].Kind == "commit", err
+}
+
+// mostBehind is how many commits back the history of a branch goes that is fetched anew.
+const mostBehind = "500"
+
+// refetch fetches what is asked for anew if its history was cut at a merge. Git does so with
+// what was merged left out: it cuts off all parents of the merge, also those on the branch.
+func (g *gitDir) refetch(ctx context.Context, rest []string) error {
+	users := filepath.Join(g.src.CommonDir, "shallow")
+	before, err := os.ReadFile(users)
+	cut, none := os.ReadFile(g.home("shallow"))
+	if errors.Is(none, fs.ErrNotExist) {
+		return nil // the user's was cut, and this is not
+	}
+	if err := errors.Join(err, none); err != nil {
+		return err
+	}
+	for _, commit := range strings.Fields(string(cut)) {
+		found, err := g.here.Ask(ctx, commit)
+		if err != nil {
+			return err
+		}
+		head, _, _ := strings.Cut(string(found[0].Data), "\n\n")
+		if strings.Contains(string(before), commit) || strings.Count(head, "\nparent ") < 2 {
+			continue
+		}
+		if err := folders.PutFile(g.home("shallow"), before); err != nil {
+			return err
+		}
+		_, err = g.talk(ctx, slices.Concat(program.FetchArgs(), []string{"--refetch", "--depth=" + mostBehind}, rest)...)
+		return err
+	}
+	return nil
 }

@@ -123,15 +123,25 @@ func (u *upstream) keepRecord(ctx context.Context) (kept string, err error) {
 	return kept, u.noteKept(ctx, kept)
 }
 
-// keepTip is keepRecord, and has the tip in the history of what Options.Keep names.
-func (u *upstream) keepTip(ctx context.Context) (kept string, err error) {
+// keepTip is keepRecord, and has the tip in the history of what Options.Keep names, and its
+// files beside the state folder.
+func (u *upstream) keepTip(ctx context.Context, at time.Time) (kept string, err error) {
 	if u.shelf == "" || u.opt.Keep == "" || u.opt.DryRun {
 		return u.keepRecord(ctx)
 	}
 	if is, err := u.contains(ctx, u.shelf, u.tip); is || err != nil {
 		return u.shelf, err
 	}
-	if kept, err = u.joinRecords(ctx, u.shelf, u.tip, "its branch"); err == nil {
+	found, err := u.lookUp(ctx, u.shelf+":"+u.opt.State)
+	if err != nil {
+		return "", err
+	}
+	put := []op{{kind: 'M', path: u.opt.State, mode: "040000", id: found[0].ID}}
+	whole, err := u.build(ctx, "refs/reprise/squash", u.tip, []revision{{message: "state", time: at, ops: put}}, true)
+	if err == nil {
+		kept, err = u.joinRecords(ctx, u.shelf, u.tip, whole, "its branch")
+	}
+	if err == nil {
 		err = u.keepAt(ctx, kept)
 	}
 	if err == nil {
@@ -140,11 +150,11 @@ func (u *upstream) keepTip(ctx context.Context) (kept string, err error) {
 	return kept, err
 }
 
-// joinRecords makes a commit with the files of the record, which has another commit in
-// its history, too.
-func (u *upstream) joinRecords(ctx context.Context, record, other, what string) (string, error) {
+// joinRecords makes a commit with the files of one commit that goes on from a record, and has
+// another commit in its history, too.
+func (u *upstream) joinRecords(ctx context.Context, record, other, files, what string) (string, error) {
 	out, err := u.git(ctx, "-c", "user.name=reprise", "-c", "user.email=reprise@users.noreply.github.com",
-		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+shelf.Note(record), record+"^{tree}")
+		"commit-tree", "-p", record, "-p", other, "-m", "reprise: the record of a run, and "+what+"\n\n"+shelf.Note(record), files+"^{tree}")
 	return strings.TrimSpace(string(out)), err
 }
 
@@ -191,7 +201,7 @@ func (u *upstream) pushRecord(ctx context.Context, kept string) (string, error) 
 	if _, err := u.talk(ctx, append(program.FetchArgs(), "--end-of-options", u.remote.fetch, "+"+u.keepRef()+":"+into)...); err != nil {
 		return "", errors.Join(refused, err)
 	}
-	joined, err := u.joinRecords(ctx, kept, into, "that of one before it")
+	joined, err := u.joinRecords(ctx, kept, into, kept, "that of one before it")
 	if err != nil {
 		return "", err
 	}

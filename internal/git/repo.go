@@ -99,7 +99,7 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 	if err := checkMessage(c); err != nil {
 		return err
 	}
-	kept, err := r.upstream.keepTip(ctx)
+	kept, err := r.upstream.keepTip(ctx, c.Time)
 	if err != nil {
 		return err
 	}

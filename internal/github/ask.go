@@ -21,6 +21,7 @@ type Answer struct {
 	Header http.Header
 	Same   bool // it is the one that is known, and nothing was read
 	More   bool // another page follows
+	Last   int  // of the first page of a list of hundreds, the number of the last; 0: the forge does not say
 }
 
 // FindOrMake finds something, or makes it if it is not there, and leaves no more

@@ -160,7 +160,7 @@ func (c *Client) Ask(ctx context.Context, owner, name string, r Request, into an
 	if err := c.do(ctx, k, request{r.Method, path + r.Path, r.Body}, into); err != nil {
 		return Answer{}, err
 	}
-	return Answer{k.header, k.status == http.StatusNotModified, strings.Contains(k.header.Get("Link"), `rel="next"`)}, nil
+	return Answer{k.header, k.status == http.StatusNotModified, strings.Contains(k.header.Get("Link"), `rel="next"`), lastOf(k.header, perPage)}, nil
 }
 
 // maxTail is how much of a text on another host is read for its end, in bytes.

@@ -490,6 +490,7 @@ var rooms = map[string][]string{
 		"pipelines",
 	},
 	"internal/finish": {
+		"internal/base",
 		"internal/command",
 		"internal/git",
 		"internal/page",
@@ -498,6 +499,7 @@ var rooms = map[string][]string{
 		"internal/workspace",
 		"metadata",
 		"phases/engine",
+		"phases/merging",
 	},
 	"internal/consult": {
 		"internal/command",

@@ -48,7 +48,7 @@ const (
 // place here.
 var (
 	largeRooms = map[string]int{
-		"internal/git":               6285,
+		"internal/git":               6360,
 		"internal/github/githubtest": 3300,
 	}
 	wideTypes = map[string]int{

@@ -60,6 +60,7 @@ type Inbox struct {
 	said     map[int64]heard // the same of reviews
 	roles    map[Asker]github.Role
 	small    map[string]smallRole // by login, in small letters
+	room     int                  // how many strangers may still be asked about
 }
 
 // heard is the text of a comment, and what it asks for.
@@ -79,7 +80,7 @@ const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, small: map[string]smallRole{}}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, small: map[string]smallRole{}, room: mostStrangers}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
@@ -178,6 +179,9 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looked = at
+	if now { // not each time that it is looked whether there is still more
+		i.room = min(i.room+1, mostStrangers)
+	}
 	i.queueErr = err
 	if err == nil {
 		i.given = given
@@ -246,7 +250,8 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 
 // Pending gives the commands that were not taken yet, oldest first. Of the
 // comment that is the event, the text in the event counts, whatever it says by
-// now.
+// now. Those of strangers are left out for as long as too many of them have asked for
+// something.
 func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -262,14 +267,14 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, c := range list {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID // when it is started again, the command counts again
-		if i.taken(run, c.ID) || i.done[c.ID] || i.answered[c.ID] && !mine || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) || i.forgotten(c) {
+		if i.taken(run, c.ID) && !(mine && passed(run, c)) || i.done[c.ID] || i.answered[c.ID] && !mine || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) || i.forgotten(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
 			out = append(out, Waiting{Comment: c, Asked: asked, OnPull: i.onPull[c.ID]})
 		}
 	}
-	return inOrder(out, i.pendingReviews(run))
+	return slices.DeleteFunc(inOrder(out, i.pendingReviews(run)), i.waits)
 }
 
 // taken reports whether the record says that a comment was taken. The caller
@@ -279,6 +284,13 @@ func (i *Inbox) taken(run metadata.Run, id int64) bool {
 		return phases.TakenOnPull(run, id)
 	}
 	return phases.Taken(run, id)
+}
+
+// passed reports whether a comment was given during the run and never decided upon: it had
+// to wait when a newer one was taken. Its own job takes it.
+func passed(run metadata.Run, c github.Comment) bool {
+	return !c.CreatedAt.Before(run.CreatedAt.Truncate(time.Second)) && // the forge tells no parts of a second
+		!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
 }
 
 // parse gives what a comment asks for, without secrets. Reading a long text takes

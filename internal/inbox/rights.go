@@ -25,6 +25,27 @@ type smallRole struct {
 // smallFor is how long a role that was not enough is remembered.
 const smallFor = time.Minute
 
+// mostStrangers is how many roles that are not enough may be looked up at once before
+// strangers have to wait: anybody may write two hundred commands. With each look at the
+// comments, between steps or every twenty seconds, there is one more.
+const mostStrangers = 20
+
+// waits reports whether a command waits until the forge may be asked about its author.
+// Whoever the forge calls somebody never waits, and neither does the command that this
+// job is for. Nobody is refused by this: members of an organization who do not show it
+// are called nobody, too. The caller holds mu.
+func (i *Inbox) waits(c Waiting) bool {
+	t, who := i.from.Trigger, c.Comment.Author.Login
+	mine := c.Review == nil && t.Comment != nil && t.Comment.ID == c.Comment.ID || c.Review != nil && t.Review != nil && t.Review.ID == c.Review.ID
+	switch {
+	case i.room > 0, mine, !c.Comment.IsStranger():
+		return false
+	case len(i.from.In.Users) > 0, containsFold(i.from.In.Bots, who):
+		return false // the workflow file says who may
+	}
+	return !i.from.Env.Now().Before(i.small[strings.ToLower(who)].until)
+}
+
 // Asker is who asks for something. The role is looked up again for each
 // command, because a job takes long and rights can be withdrawn meanwhile.
 type Asker struct {
@@ -71,6 +92,7 @@ func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denia
 		i.mu.Lock()
 		i.roles[by] = role
 		if !role.AtLeast(need) {
+			i.room = max(i.room-1, 0)
 			i.small[strings.ToLower(who)] = smallRole{role, i.from.Env.Now().Add(smallFor)}
 		}
 		i.mu.Unlock()

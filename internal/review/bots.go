@@ -7,12 +7,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// IsStranger reports whether GitHub calls the author somebody who can hardly have a
-// right; of nil it is false.
-func (r *Review) IsStranger() bool {
-	return r != nil && !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, r.Association)
-}
-
 // MostByBots is how many commands by programs are obeyed one after the other: two
 // programs could go on for ever.
 const MostByBots = 2

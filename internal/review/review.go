@@ -166,14 +166,18 @@ type Pull struct {
 
 // pages are the pages of a list, with the tags by which they can be asked for
 // again.
-type pages[T any] []struct {
-	tag  string
-	list []T
-	more bool
+type pages[T any] []onePage[T]
+
+type onePage[T any] struct {
+	number int // from 1
+	tag    string
+	list   []T
+	more   bool // another page follows
+	last   int  // the number of the last one; 0: the forge does not say
 }
 
-// mostPages is how many pages of a hundred are read of a list. Reviews beyond are
-// not listened to.
+// mostPages is how many pages of a hundred are read of a list: the first one and the
+// newest. Anybody may write a thousand reviews, and who comes after that is to be heard.
 const mostPages = 10
 
 // Reviews lists the reviews, oldest first, with what they say about lines. While
@@ -210,37 +214,48 @@ func (p *Pull) Reviews(ctx context.Context) ([]Review, error) {
 // read reads a list, and keeps its pages.
 func read[T any](ctx context.Context, p *Pull, what string, known *pages[T]) (all []T, changed bool, err error) {
 	var next pages[T]
-	for n := range mostPages {
-		r := github.Request{
-			What: fmt.Sprintf("read the %s of pull request %d", what, p.Number), Needs: "pull-requests: read", Method: http.MethodGet,
-			Path: fmt.Sprintf("/pulls/%d/%s?per_page=100&page=%d", p.Number, what, n+1),
-		}
-		if n < len(*known) {
-			r.Known = (*known)[n].tag
-		}
-		var list []T
-		a, err := p.GitHub.Ask(ctx, p.Owner, p.Name, r, &list)
+	for n, asked := 1, 0; asked < 2*mostPages; asked++ {
+		page, same, err := readPage(ctx, p, what, n, *known)
 		if err != nil {
 			return nil, false, err
 		}
-		if a.Same {
-			next = append(next, (*known)[n])
-		} else {
-			changed = true
-			next = append(next, struct {
-				tag  string
-				list []T
-				more bool
-			}{a.Header.Get("ETag"), list, a.More})
+		changed = changed || !same
+		if next = append(next, page); len(next) > mostPages {
+			next = slices.Delete(next, 1, 2)
 		}
-		last := next[len(next)-1]
-		all = append(all, last.list...)
-		if !last.more && len(last.list) < 100 {
+		if !page.more && len(page.list) < 100 {
 			break
+		}
+		if n++; n == 2 {
+			n = max(n, page.last-mostPages+2)
 		}
 	}
 	*known = next
+	for _, page := range next {
+		all = append(all, page.list...)
+	}
 	return all, changed, nil
+}
+
+// readPage reads a page of a list. It is the same as before if nothing on it has changed.
+func readPage[T any](ctx context.Context, p *Pull, what string, n int, known pages[T]) (page onePage[T], same bool, err error) {
+	r := github.Request{
+		What: fmt.Sprintf("read the %s of pull request %d", what, p.Number), Needs: "pull-requests: read", Method: http.MethodGet,
+		Path: fmt.Sprintf("/pulls/%d/%s?per_page=100&page=%d", p.Number, what, n),
+	}
+	at := slices.IndexFunc(known, func(k onePage[T]) bool { return k.number == n })
+	if at >= 0 {
+		r.Known = known[at].tag
+	}
+	var list []T
+	a, err := p.GitHub.Ask(ctx, p.Owner, p.Name, r, &list)
+	if err != nil {
+		return page, false, err
+	}
+	if a.Same {
+		return known[at], true, nil
+	}
+	return onePage[T]{n, a.Header.Get("ETag"), list, a.More, a.Last}, false, nil
 }
 
 // Reply answers in the conversation that a comment on a line began, once: an

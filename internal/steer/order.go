@@ -96,7 +96,8 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	}
 	e, err := w.Engine(env, s.Options, workspace.Quiet{})
 	if err == nil && o.Name == "finish" {
-		err = exit.AsUsage(finish.Do(ctx, w, e, o.Squash, pullTitle(ctx, w, env, o.Squash), o.At))
+		x.Run, err = finish.Do(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, env, o.Squash), o.At)
+		err = exit.AsUsage(err)
 	}
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ type Checkout interface {
 	Commit(ctx context.Context, c git.Commit) (string, error)
 	Squash(ctx context.Context, c git.Commit, base string) error
 	FindBase(ctx context.Context, branch, from string) (commit string, s merge.State, err error)
+	Updates(ctx context.Context, c git.LogEntry, base, known string) (bool, error)
 	Merge(ctx context.Context, commit, from string) (*git.Stage, merge.Result, error)
 }
 

@@ -74,20 +74,27 @@ func Ask(run metadata.Run, at time.Time) metadata.Run {
 // the code is asked anew, unless there are conflicts to mend first; what reviews have said
 // of it stands.
 func Made(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
+	next := Noted(run, m, why)
+	if next.CI != nil {
+		next.CI.After = 0
+	}
+	if len(m.Conflicts) == 0 { // else that would be said of files with marks
+		checkAgain(plan, &next)
+	}
+	return next
+}
+
+// Noted gives the record of a run whose branch has a commit of the base, as Made does, and
+// asks nothing anew.
+func Noted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
 	next := run.Clone()
 	m.Attempt = len(run.Attempts)
 	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
 	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: made, Phase: run.CurrentPhase, Why: why})
-	if next.CI != nil {
-		next.CI.After = 0
-	}
 	for i := range next.Phases {
 		if rec := &next.Phases[i]; rec.Base != "" && rec.Upstream == "" {
 			rec.Upstream = run.BaseCommit // what the base brings is no work of the phase
 		}
-	}
-	if len(m.Conflicts) == 0 { // else that would be said of files with marks
-		checkAgain(plan, &next)
 	}
 	next.Revision, next.UpdatedAt = run.Revision+1, m.At
 	return next

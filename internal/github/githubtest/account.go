@@ -99,6 +99,14 @@ func (v *visit) getUser() result {
 	return ok(user)
 }
 
+// Conceal has somebody be called nobody in particular, whatever their role is: so GitHub
+// calls members of an organization who do not show that they are.
+func (s *Server) Conceal(name, login string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.repository(name).concealed[strings.ToLower(login)] = true
+}
+
 // role is what somebody is in a repository. For a role of a repository's own,
 // the base is the one of GitHub's that it is built on.
 type role struct{ name, base string }
@@ -134,6 +142,8 @@ func (r *repository) roleOf(login string) role {
 // association is how GitHub calls who writes somewhere.
 func (r *repository) association(login string) string {
 	switch {
+	case r.concealed[strings.ToLower(login)]:
+		return "NONE"
 	case strings.EqualFold(login, r.owner):
 		return "OWNER"
 	case rank(r.roleOf(login).base) > rank("read"):

@@ -20,6 +20,7 @@ type repository struct {
 	children    map[int][]int64 // ids of the sub-issues of an issue
 	pulls       map[int]*Pull
 	roles       map[string]role   // by login in small letters
+	concealed   map[string]bool   // the same; called nobody in particular
 	branches    map[string]string // commits by branch; not used with a bare repository
 	bare        string            // a repository on disk
 	runs        map[int64]*Run
@@ -67,7 +68,7 @@ func (s *Server) repository(fullName string) *repository {
 	r := &repository{
 		Settings: Settings{DefaultBranch: "main"}, owner: owner, name: name, id: s.id(), issues: map[int]*Issue{}, gone: map[int]func(*visit) result{},
 		reactions: map[subject][]*Reaction{}, children: map[int][]int64{}, pulls: map[int]*Pull{}, branches: map[string]string{}, runs: map[int64]*Run{},
-		roles: map[string]role{strings.ToLower(owner): {"admin", "admin"}},
+		roles: map[string]role{strings.ToLower(owner): {"admin", "admin"}}, concealed: map[string]bool{},
 	}
 	s.repos[key] = r
 	return r

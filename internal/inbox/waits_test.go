@@ -1,0 +1,88 @@
+package inbox
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/review"
+	"github.com/reprise-ci/reprise/internal/trigger"
+	"github.com/reprise-ci/reprise/metadata"
+)
+
+// When too many strangers have asked for something, the others wait. Those whom the forge calls
+// somebody do not, nor does what this job is for, nor where it is known who may.
+func TestWhoWaits(t *testing.T) {
+	now := time.Now()
+	comment := func(id int64, by, association string) github.Comment {
+		return github.Comment{ID: id, Body: "/pause", Author: github.User{Login: by}, Association: association, CreatedAt: now}
+	}
+	mine := comment(3, "pat", "NONE")
+	seen := func(change func(*Source), room int) string {
+		from := Source{Env: environ.Env{Now: func() time.Time { return now }}, Trigger: trigger.Trigger{Comment: &mine}}
+		if change != nil {
+			change(&from)
+		}
+		in := New(from)
+		in.room = room
+		in.small["known"] = smallRole{github.RoleRead, now.Add(time.Minute)}
+		in.list = []github.Comment{comment(1, "eve", "NONE"), comment(2, "ada", "MEMBER"), mine, comment(4, "tom", "CONTRIBUTOR"), comment(5, "known", "NONE"), comment(6, "lint[bot]", "NONE")}
+		in.given = []review.Review{{ID: 1, State: review.Commented, Body: "/pause", Author: github.User{Login: "rob"}, Association: "NONE", At: now.Add(time.Minute)}}
+		var all []string
+		for _, c := range in.Pending(metadata.Run{}) {
+			all = append(all, c.Comment.Author.Login)
+		}
+		return strings.Join(all, " ")
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*Source)
+		room   int
+		want   string
+	}{
+		{"few have asked", nil, 1, "eve ada pat tom known rob"},
+		{"many have asked", nil, 0, "ada pat known"},
+		{"the workflow names who may", func(s *Source) { s.In.Users = []string{"ada"} }, 0, "eve ada pat tom known rob"},
+		{"a program that is named", func(s *Source) { s.In.Bots = []string{"lint[bot]"} }, 0, "ada pat known lint[bot]"},
+		{"the job is for the review", func(s *Source) { s.Trigger = trigger.Trigger{Review: &review.Review{ID: 1}} }, 0, "ada known rob"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := seen(tt.change, tt.room); got != tt.want {
+				t.Errorf("asked about are %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// The comment that this job is for counts although a newer one was taken, once, and if the
+// run was there when it was given.
+func TestPassedOver(t *testing.T) {
+	began := time.Now()
+	for _, tt := range []struct {
+		name string
+		at   time.Time
+		run  metadata.Run
+		want int
+	}{
+		{"never decided upon", began.Add(time.Minute), metadata.Run{Cursor: "9"}, 1},
+		{"decided upon", began.Add(time.Minute), metadata.Run{Cursor: "9", Decisions: []metadata.Decision{{Comment: 5}}}, 0},
+		{"of an earlier run", began.Add(-time.Minute), metadata.Run{Cursor: "9"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.run.CreatedAt = began
+			c := github.Comment{ID: 5, Body: "/pause", Author: github.User{Login: "pat"}, CreatedAt: tt.at}
+			mine := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &c}})
+			mine.list = []github.Comment{c}
+			if got := len(mine.Pending(tt.run)); got != tt.want {
+				t.Errorf("%d commands wait, want %d", got, tt.want)
+			}
+			other := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &github.Comment{ID: 9}}})
+			other.list = []github.Comment{c, {ID: 9}}
+			if got := len(other.Pending(tt.run)); got != 0 {
+				t.Errorf("a job for another comment takes %d", got)
+			}
+		})
+	}
+}

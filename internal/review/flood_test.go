@@ -1,0 +1,55 @@
+package review_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	"github.com/reprise-ci/reprise/internal/review"
+)
+
+// Behind a thousand and more reviews, the newest is read with what it says of lines.
+// Reading them takes a bounded number of requests, and again none that count.
+func TestFloodOfReviews(t *testing.T) {
+	s := githubtest.New(t)
+	s.AddToken("hush", "ada")
+	s.Permit("acme/widget", "ada", "write")
+	s.AddPull("acme/widget", githubtest.Pull{Number: 8, Head: "topic"})
+	reviews := reviewtest.New(s, "acme/widget")
+	line := []reviewtest.Comment{{Path: "a.go", Line: 1, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+a", Body: "No."}}
+	for i := range 1_150 {
+		reviews.Submit(8, reviewtest.Review{Author: fmt.Sprintf("stranger%d", i), State: "COMMENTED", Comments: line})
+	}
+	last := reviews.Submit(8, reviewtest.Review{Author: "ada", State: "CHANGES_REQUESTED", Comments: line})
+	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pull := &review.Pull{GitHub: gh, Owner: "acme", Name: "widget", Number: 8}
+	for round, most := range []int{20, 10} {
+		before := s.Counts().Calls
+		all, err := pull.Reviews(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := all[len(all)-1]
+		if got.ID != last.ID || len(got.Comments) != 1 || all[0].Author.Login != "stranger0" {
+			t.Errorf("round %d: the newest review is %+v", round, got)
+		}
+		if n := s.Counts().Calls - before; n > most {
+			t.Errorf("round %d: it took %d calls, want at most %d", round, n, most)
+		}
+	}
+	// A page begins, which the first does not tell when it is the same as before.
+	for range 60 {
+		last = reviews.Submit(8, reviewtest.Review{Author: "ada", State: "COMMENTED", Comments: line})
+	}
+	all, err := pull.Reviews(t.Context())
+	if err != nil || all[len(all)-1].ID != last.ID || len(all[len(all)-1].Comments) != 1 {
+		t.Errorf("the newest review is %+v, %v", all[len(all)-1], err)
+	}
+}
