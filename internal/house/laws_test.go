@@ -48,7 +48,7 @@ const (
 // place here.
 var (
 	largeRooms = map[string]int{
-		"internal/git":               6285,
+		"internal/git":               6274,
 		"internal/github/githubtest": 3300,
 		"pipelines":                  3923,
 	}
