@@ -56,6 +56,7 @@ type look struct {
 type draft struct {
 	command Command
 	tool    string // whose tests they are
+	dir     string // in which they are
 }
 
 // add takes a command in the folder that is being looked at.
@@ -75,7 +76,7 @@ func (l *look) command(name, run, why string) Command {
 // test takes a command that runs the tests of a tool. The repository's own
 // workflow or a target of its Makefile may have another one in its place.
 func (l *look) test(tool, run, why string) *Command {
-	l.tests = append(l.tests, draft{l.command("test", run, why), tool})
+	l.tests = append(l.tests, draft{l.command("test", run, why), tool, l.dir})
 	return &l.tests[len(l.tests)-1].command
 }
 
