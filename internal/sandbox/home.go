@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -96,7 +97,23 @@ func (h *ownHome) environ(env []string, user string) []string {
 			env = process.SetVar(env, name, value)
 		}
 	}
-	return env
+	const java = "JAVA_TOOL_OPTIONS"
+	return process.SetVar(env, java, javaOptions(h.dir, process.Lookup(env, "TMPDIR"), process.Lookup(env, java)))
+}
+
+// javaOptions has programs in Java use a home and a folder for temporary files as others do:
+// by itself Java asks who the user is, and finds neither. Options that are given win.
+func javaOptions(home, temp, given string) string {
+	var all []string
+	for name, dir := range map[string]string{"user.home": home, "java.io.tmpdir": temp} {
+		if option := "-D" + name + "=" + dir; dir != "" && strings.ContainsAny(dir, " \t\n") {
+			all = append(all, `"`+option+`"`)
+		} else if dir != "" {
+			all = append(all, option)
+		}
+	}
+	slices.Sort(all)
+	return strings.TrimSpace(strings.Join(append(all, given), " "))
 }
 
 // home prepares the home of a program for a call. Its close has to be called.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -302,6 +303,23 @@ func TestElsewhere(t *testing.T) {
 	} {
 		if got := elsewhere([]string{"RUSTUP_HOME=" + dir}, home); (len(got) == 1 && got[0] == dir) != want {
 			t.Errorf("%q: %q is read", dir, got)
+		}
+	}
+}
+
+// Programs in Java ask the system who the user is, and not HOME: they are told where theirs is.
+func TestJavaIsAtHome(t *testing.T) {
+	c := newCell(t)
+	for given, more := range map[string]string{"": "", "-Xmx1g": " -Xmx1g"} {
+		call := Call{Home: c.root, Access: pipelines.AccessTree, Dir: c.dir, Env: []string{"TMPDIR=/with a space", "JAVA_TOOL_OPTIONS=" + given}}
+		leave, err := c.box.MoveIn(t.Context(), &call, Home{Program: "check"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(false)
+		want := `"-Djava.io.tmpdir=/with a space" -Duser.home=` + call.Home + more
+		if got := process.Lookup(call.Env, "JAVA_TOOL_OPTIONS"); got != want {
+			t.Errorf("given %q, Java is told %q, want %q", given, got, want)
 		}
 	}
 }
