@@ -92,6 +92,24 @@ func (l *look) needs(program string) {
 	}
 }
 
+// installs has the setup install a program into its home that GitHub's runners do not bring
+// along, unless it is there.
+func (l *look) installs(program, how, why string, hosts []string) {
+	if !slices.ContainsFunc(l.found.Setup, func(c Command) bool { return c.Name == program }) {
+		l.found.Setup = append(l.found.Setup, Command{Name: program, Run: "command -v " + program + " || " + how, Why: why, Hosts: hosts})
+	}
+}
+
+// byPipx has a program in Python installed.
+func (l *look) byPipx(program, why string) {
+	l.installs(program, "pipx install "+program, path.Join(l.dir, why), pythonHosts())
+}
+
+// byNpm has a program installed that npm has, such as another package manager.
+func (l *look) byNpm(program, version, why string) {
+	l.installs(program, "npm install --global --prefix ~/.local "+program+version, path.Join(l.dir, why), npmHosts())
+}
+
 func either(which bool, a, b string) string {
 	if which {
 		return a

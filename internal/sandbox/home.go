@@ -121,6 +121,9 @@ func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) 
 	name := what.Program + "-" + string(access)
 	alone := s.homes.enter(name)
 	err := openFolders(s.State, filepath.Join(s.State, name))
+	if what.Gives {
+		what.Keep = append(slices.Clip(what.Keep), keptTools()...)
+	}
 	if err == nil && alone {
 		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
 	}
@@ -150,7 +153,10 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	if err != nil {
 		return nil, err
 	}
-	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	if what.Gives { // what lies beside it can be read only if it is there
+		_ = h.root.MkdirAll(toolFolders()[0], 0o700)
+	}
+	c.Home, c.Env = h.dir, withTools(h.environ(c.Env, c.User), toolsOf(s.State, filepath.Base(h.dir), what, c.Access), what.Gives)
 	var group *processGroup
 	if os.Geteuid() == 0 || s.together.group {
 		group, err = makeGroup(s.Limits.Processes, c.Dir)

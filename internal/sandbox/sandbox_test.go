@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -321,5 +322,46 @@ func TestJavaIsAtHome(t *testing.T) {
 		if got := process.Lookup(call.Env, "JAVA_TOOL_OPTIONS"); got != want {
 			t.Errorf("given %q, Java is told %q, want %q", given, got, want)
 		}
+	}
+}
+
+// What a setup installs in its home can be run by those who may run commands, and changed by
+// none of them. No program of the system is hidden by it.
+func TestToolsOfASetup(t *testing.T) {
+	c := newCell(t)
+	path := "PATH=" + process.Lookup(c.environ, "PATH")
+	use := func(program string, access pipelines.Access, command string) (code int) {
+		t.Helper()
+		call := c.call(command)
+		call.Access = access
+		e, err := insideOf(t.Context(), c.box, call, Home{Program: program, Gives: program == "setup"}, process.Program{Whole: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Code()
+	}
+	install := `echo beside >~/.local/lib && printf '#!/bin/sh\ncat "%s/.local/lib"' "$HOME" >~/.local/bin/tool && cp ~/.local/bin/tool ~/.local/bin/cat && chmod +x ~/.local/bin/*`
+	if code := use("setup", pipelines.AccessTree, install); code != 0 {
+		t.Fatalf("the setup ended with %d", code)
+	}
+	for program, access := range map[string]pipelines.Access{"setup": pipelines.AccessTree, "check": pipelines.AccessTree, "claude": pipelines.AccessRun} {
+		if code := use(program, access, `tool | grep -q beside && test "$(echo new | cat)" = new`); code != 0 {
+			t.Errorf("%s: the tool ended with %d", program, code)
+		}
+		if program == "setup" {
+			continue
+		}
+		for _, bad := range []string{`echo >>"$(command -v tool)"`, `rm "$(command -v tool)"`, `touch "$(dirname "$(command -v tool)")/more"`} {
+			if use(program, access, bad) == 0 {
+				t.Errorf("%s could do %s", program, bad)
+			}
+		}
+	}
+	if use("claude", pipelines.AccessRead, "tool") == 0 {
+		t.Error("who may run nothing of the work has its tools")
+	}
+	call := Call{Home: c.root, Access: pipelines.AccessTree, Dir: c.dir, Env: []string{path}}
+	if got := withTools(call.Env, "", false); !slices.Equal(got, []string{path}) {
+		t.Errorf("without a setup: %q", got)
 	}
 }
