@@ -83,7 +83,10 @@ type ownHome struct {
 // What the pipeline lets through for the agent stays as it is.
 func (h *ownHome) environ(env []string, user string) []string {
 	env = process.SetVar(env, "HOME", h.dir)
-	more := map[string]string{"GOFLAGS": "-modcacherw"} // else nobody but root could clear the home
+	more := map[string]string{
+		"GOFLAGS":                    "-modcacherw", // else nobody but root could clear the home
+		"npm_config_update_notifier": "false",       // else npm asks its registry for its newest version
+	}
 	for name, dir := range tools() {
 		if dir = filepath.Join(user, dir); exists(dir) {
 			more[name] = dir
