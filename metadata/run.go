@@ -64,7 +64,7 @@ type Run struct {
 	Merges      []Merge       `json:"merges,omitempty"`  // of the base into the branch, in their order
 	Budget      Budget        `json:"budget"`
 	Setup       []CheckResult `json:"setup,omitempty"`    // how the commands ended that made a work tree ready last, up to the first that failed
-	Baseline    []CheckResult `json:"baseline,omitempty"` // how checks ended before anything was changed, if the pipeline asks for that
+	Baseline    []CheckResult `json:"baseline,omitempty"` // how checks ended without the work, on the newest base, as far as that is known
 
 	// AllowanceFrom is the number of the last attempt that no longer counts
 	// against retry limits: a person's /retry, /rollback or a new start of a

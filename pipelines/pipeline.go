@@ -51,8 +51,7 @@ type Pipeline struct {
 	Finish          string              `json:"finish,omitempty"`   // what becomes of the run's folder: FinishKeep, or else it is removed
 	Labels          string              `json:"labels,omitempty"`   // what labels a pull request gets: LabelsCopy, or else none
 	Statuses        bool                `json:"statuses,omitempty"` // each commit that is pushed gets a status
-	// Documents are the files, from the top of the repository, that people have written as
-	// the artifacts of phases, by the names of these.
+	// Documents are files that people have written as the artifacts of phases, by their names.
 	Documents map[string]string `json:"documents,omitempty"`
 	Source    string            `json:"source"` // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
@@ -60,7 +59,7 @@ type Pipeline struct {
 	Origins map[string]string `json:"origins,omitempty"`
 	Preset  string            `json:"preset,omitempty"` // the preset that was applied, if any
 	Part    Part              `json:"part,omitzero"`    // what Cut has left
-	Given   Given             `json:"given,omitzero"`   // in place of the agents and models of the file
+	Given   Given             `json:"given,omitzero"`   // in place of what the file says
 }
 
 // NotesFile is what people who know a repository tell all agents that work in it.
@@ -83,11 +82,12 @@ const GivenForRun = "given"
 // any other one a person decides.
 func GoOn() []string { return []string{"pass", "pass_with_issues"} }
 
-// Given is who does the work of every step because a person said so when the
-// run began or was refreshed. The zero value is nobody.
+// Given is who does the work of every step because a person said so when the run began or
+// was refreshed, and what a judgment of the issue has changed. The zero value is nothing.
 type Given struct {
-	Agent string `json:"agent,omitempty"`
-	Model string `json:"model,omitempty"`
+	Agent  string `json:"agent,omitempty"`
+	Model  string `json:"model,omitempty"`
+	Weight string `json:"weight,omitempty"` // see the room choice
 }
 
 // Select says which issues take a pipeline when none is named.

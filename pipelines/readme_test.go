@@ -1,4 +1,4 @@
-package pipelines
+package pipelines_test
 
 import (
 	"fmt"

@@ -547,6 +547,10 @@ func (r *memRepo) FindBase(context.Context, string, string) (string, merge.State
 }
 
 // Merge is never called, as the base does not move.
+func (r *memRepo) At(context.Context, string, func() error) error {
+	return errors.New("there is no base that was merged")
+}
+
 func (r *memRepo) Merge(context.Context, string, string) (*git.Stage, merge.Result, error) {
 	return nil, merge.Result{}, errors.New("there is no base to merge")
 }

@@ -127,6 +127,8 @@ type Choice struct {
 	Protect  []string // paths besides the pipeline's
 	Workflow string   // path of the workflow that this job runs in, which no pipeline opens
 
+	Weight string // a choice.Weight, of an issue that an agent has judged
+
 	Installed []string // the agent programs that there are; none: those that the machine has
 }
 
@@ -204,8 +206,12 @@ func (d *Definition) adapt(o Choice) error {
 }
 
 // Assign gives the work to the agent and the model that the command line names, or
-// to the agents that are installed.
+// to the agents that are installed, after it has been weighed.
 func (d *Definition) Assign(o Choice) error {
+	if o.Weight != "" { // a frozen plan was weighed before
+		weigh(d.Plan, choice.Weight(o.Weight))
+		d.Plan.Given.Weight = o.Weight
+	}
 	if o.Agent == "" && len(o.Installed) > 0 {
 		install(d.Plan, o.Installed)
 	}

@@ -56,6 +56,7 @@ type look struct {
 type draft struct {
 	command Command
 	tool    string // whose tests they are
+	dir     string // in which they are
 }
 
 // add takes a command in the folder that is being looked at.
@@ -75,7 +76,7 @@ func (l *look) command(name, run, why string) Command {
 // test takes a command that runs the tests of a tool. The repository's own
 // workflow or a target of its Makefile may have another one in its place.
 func (l *look) test(tool, run, why string) *Command {
-	l.tests = append(l.tests, draft{l.command("test", run, why), tool})
+	l.tests = append(l.tests, draft{l.command("test", run, why), tool, l.dir})
 	return &l.tests[len(l.tests)-1].command
 }
 
@@ -89,6 +90,24 @@ func (l *look) needs(program string) {
 	if !slices.Contains(l.found.Needs, program) {
 		l.found.Needs = append(l.found.Needs, program)
 	}
+}
+
+// installs has the setup install a program into its home that GitHub's runners do not bring
+// along, unless it is there.
+func (l *look) installs(program, how, why string, hosts []string) {
+	if !slices.ContainsFunc(l.found.Setup, func(c Command) bool { return c.Name == program }) {
+		l.found.Setup = append(l.found.Setup, Command{Name: program, Run: "command -v " + program + " || " + how, Why: why, Hosts: hosts})
+	}
+}
+
+// byPipx has a program in Python installed.
+func (l *look) byPipx(program, why string) {
+	l.installs(program, "pipx install "+program, path.Join(l.dir, why), pythonHosts())
+}
+
+// byNpm has a program installed that npm has, such as another package manager.
+func (l *look) byNpm(program, version, why string) {
+	l.installs(program, "npm install --global --prefix ~/.local "+program+version, path.Join(l.dir, why), npmHosts())
 }
 
 func either(which bool, a, b string) string {

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -143,7 +144,7 @@ func (l *look) manager(dir string, m manifest) manager {
 	switch name {
 	case "pnpm":
 		if major == "" {
-			l.needs("pnpm")
+			l.byNpm("pnpm", pnpmFor(l.repo.read(path.Join(dir, lock))), cmp.Or(lock, "pnpm-workspace.yaml"))
 		} // else corepack, which comes with Node.js, fetches the version that is named
 		return manager{either(major != "", "corepack pnpm", "pnpm"), frozen("install --frozen-lockfile", "install"), lock, "--recursive --if-present run %s", npmHosts()}
 	case "yarn":
@@ -152,11 +153,24 @@ func (l *look) manager(dir string, m manifest) manager {
 		}
 		return manager{"yarn", frozen("install --frozen-lockfile", "install"), lock, "", yarnHosts()}
 	case "bun":
-		l.needs("bun")
+		l.byNpm("bun", "", cmp.Or(lock, "package.json"))
 		return manager{"bun", frozen("install --frozen-lockfile", "install"), lock, "", npmHosts()}
 	}
 	return manager{"npm", frozen("ci", "install --no-package-lock") + " --no-audit --no-fund", lock, "run %s --workspaces --if-present", npmHosts()}
 }
+
+// pnpmFor gives the version that reads a lock file of pnpm, as npm takes it; "" is the newest.
+func pnpmFor(lock string) string {
+	m := pnpmLock().FindStringSubmatch(lock)
+	if m == nil {
+		return ""
+	}
+	return map[string]string{"5": "@7", "6": "@8", "9": "@10"}[m[1]]
+}
+
+var pnpmLock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^lockfileVersion: *['"]?([0-9]+)`)
+})
 
 // workspace gives the file that makes a package the top of a workspace, and the
 // scripts that its packages have; "" if it is none.

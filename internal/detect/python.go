@@ -41,8 +41,9 @@ func python(l *look, dir string) bool {
 	case l.repo.first(dir, "poetry.lock") != "" || p.Tool["poetry"] != nil:
 		run = py.poetry()
 	case l.repo.first(dir, "tox.ini") != "" || p.Tool["tox"] != nil:
-		l.needs("tox")
-		l.test("tox", "tox", either(l.repo.first(dir, "tox.ini") != "", "tox.ini", "pyproject.toml")).Timeout = "20m"
+		why := either(l.repo.first(dir, "tox.ini") != "", "tox.ini", "pyproject.toml")
+		l.byPipx("tox", why)
+		l.test("tox", "tox", why).Timeout = "20m"
 		return true
 	default:
 		run = py.pip()
@@ -71,11 +72,11 @@ func requirements() []string {
 }
 
 func (p pythonProject) uv() string {
-	p.needs("uv")
 	run, why := "uv sync", "pyproject.toml"
 	if p.repo.first(p.dir, "uv.lock") != "" {
 		run, why = "uv sync --locked", "uv.lock"
 	}
+	p.byPipx("uv", why)
 	if len(p.project.Project.Optional) > 0 {
 		run += " --all-extras"
 	}
@@ -85,8 +86,9 @@ func (p pythonProject) uv() string {
 }
 
 func (p pythonProject) poetry() string {
-	p.needs("poetry")
-	setup := p.add(&p.found.Setup, "python-packages", "poetry install --no-interaction", either(p.repo.first(p.dir, "poetry.lock") != "", "poetry.lock", "pyproject.toml"))
+	why := either(p.repo.first(p.dir, "poetry.lock") != "", "poetry.lock", "pyproject.toml")
+	p.byPipx("poetry", why)
+	setup := p.add(&p.found.Setup, "python-packages", "poetry install --no-interaction", why)
 	setup.Env = map[string]string{"POETRY_VIRTUALENVS_IN_PROJECT": "true"}
 	setup.Leaves, setup.Hosts = []string{".venv"}, p.hosts()
 	return "poetry run "

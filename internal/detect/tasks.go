@@ -86,7 +86,7 @@ func targetsOf(text string, target *regexp.Regexp) map[string]string {
 func (l *look) replaceTests(c Command, tool string, among func(draft) bool) {
 	kept, env := []draft(nil), map[string]string(nil)
 	for _, d := range l.tests {
-		if strings.HasPrefix(d.command.Run, "cd ") || !among(d) {
+		if d.dir != "." || !among(d) {
 			kept = append(kept, d)
 			continue
 		}
@@ -100,5 +100,5 @@ func (l *look) replaceTests(c Command, tool string, among func(draft) bool) {
 	if c.Env == nil {
 		c.Env = env
 	}
-	l.tests = append(kept, draft{c, tool})
+	l.tests = append(kept, draft{c, tool, "."})
 }

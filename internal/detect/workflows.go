@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,19 +14,28 @@ import (
 )
 
 // step is a command of a workflow that a push or a pull request starts.
-type step struct{ run, file string }
+type step struct{ run, dir, file string }
 
 // workflowFile is what is looked at of a workflow.
 type workflowFile struct {
-	On   yaml.Node
-	Jobs map[string]struct {
+	On       yaml.Node
+	Defaults defaults
+	Jobs     map[string]struct {
 		RunsOn   yaml.Node `yaml:"runs-on"`
 		Services yaml.Node
+		Defaults defaults
 		Steps    []struct {
 			Run       string
 			Shell     string
 			Directory string `yaml:"working-directory"`
 		}
+	}
+}
+
+// defaults are what holds for steps that say nothing else.
+type defaults struct {
+	Run struct {
+		Directory string `yaml:"working-directory"`
 	}
 }
 
@@ -55,9 +65,7 @@ func (r repository) workflowCommands(found *Found) []step {
 		if err := yaml.Unmarshal([]byte(r.read(name)), &w); err != nil || !startedByChanges(&w.On) {
 			continue
 		}
-		for _, run := range w.commands(name, found) {
-			steps = append(steps, step{run, name})
-		}
+		steps = append(steps, w.commands(name, found)...)
 	}
 	return steps
 }
@@ -76,7 +84,7 @@ func startedByChanges(on *yaml.Node) bool {
 
 // commands gives what the jobs of a workflow start tests with, job by job in
 // alphabetical order. Those that only work with more than the repository are noted.
-func (w workflowFile) commands(file string, found *Found) (all []string) {
+func (w workflowFile) commands(file string, found *Found) (all []step) {
 	for _, name := range sortedKeys(w.Jobs) {
 		job := w.Jobs[name]
 		if on := strings.ToLower(job.RunsOn.Value); strings.Contains(on, "windows") || strings.Contains(on, "macos") {
@@ -92,34 +100,60 @@ func (w workflowFile) commands(file string, found *Found) (all []string) {
 				switch {
 				case !job.Services.IsZero():
 					why = "its job starts services, which are not there in the sandbox"
-				case s.Directory != "" && s.Directory != ".":
-					why = "it is run in the folder " + s.Directory
 				case strings.Contains(line, " --no-build") || strings.Contains(line, " --no-restore"):
 					why = "it needs what an earlier step of its job has built"
 				case !plainCommand.MatchString(line):
 					why = "it is more than a plain command"
 				}
 				if why != "" {
-					found.Unused = append(found.Unused, Note{fmt.Sprintf("%.60s of %s", line, file), why})
+					found.Unused = append(found.Unused, step{line, "", file}.unused(why))
 					continue
 				}
-				all = append(all, line)
+				all = append(all, step{line, path.Clean(cmp.Or(s.Directory, job.Defaults.Run.Directory, w.Defaults.Run.Directory)), file})
 			}
 		}
 	}
 	return all
 }
 
+// unused notes that the command is not used.
+func (s step) unused(why string) Note {
+	return Note{fmt.Sprintf("%.60s of %s", s.run, s.file), why}
+}
+
+// within says whether the command works in a folder below the top, because it is started there
+// or names a path there.
+func (s step) within(dir string) bool {
+	if dir == "." {
+		return false
+	}
+	below := func(p string) bool { return p == dir || strings.HasPrefix(p, dir+"/") }
+	return below(s.dir) || s.dir == "." && slices.ContainsFunc(strings.FieldsFunc(s.run, func(c rune) bool { return c == ' ' || c == '=' }), func(word string) bool {
+		return below(path.Clean(word))
+	})
+}
+
 // fromWorkflows lets the workflows say how tests are started: the first command
-// for a tool is taken in the place of what was found for it.
+// for a tool is taken in the place of what was found for it at the top. What was found in
+// a folder below is made ready there by the setup, and stays as it was found.
 func (l *look) fromWorkflows() {
 	taken := map[string]bool{}
 	for _, s := range l.workflows {
 		tool := toolOf(s.run)
+		same := func(d draft) bool { return family(d.tool) == tool }
+		if i := slices.IndexFunc(l.tests, func(d draft) bool { return same(d) && s.within(d.dir) }); i >= 0 {
+			if d := &l.tests[i]; !strings.Contains(d.command.Why, s.file) {
+				d.command.Why += ", and " + s.file + " tests it"
+			}
+			continue
+		}
+		if s.dir != "." {
+			l.found.Unused = append(l.found.Unused, s.unused("it is run in the folder "+s.dir))
+			continue
+		}
 		if taken[tool] {
 			continue
 		}
-		same := func(d draft) bool { return family(d.tool) == tool }
 		if !slices.ContainsFunc(l.tests, same) && slices.ContainsFunc(l.tests, func(d draft) bool { return d.tool == "make" || d.tool == "just" }) {
 			continue // the task does that, as far as can be seen
 		}

@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/git/refs"
 )
 
 // checkoutBranch returns the commit of the run's branch in the user's repository.
@@ -46,7 +46,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 	if br.checkoutTip == tip {
 		return ""
 	}
-	if where := br.checkedOut(); where != "" {
+	if where := refs.CheckedOut(br.src.CommonDir, br.ref); where != "" {
 		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository", br.opt.Branch, where)
 	}
 	old := br.checkoutTip
@@ -64,21 +64,6 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 	return fmt.Sprintf("branch %s of this repository could not be moved along: it was changed meanwhile, or is locked", br.opt.Branch)
 }
 
-// checkedOut returns the work tree of the user that has the run's branch
-// checked out, or is rebasing it; "" if none.
-func (br *runBranch) checkedOut() string {
-	dirs, _ := filepath.Glob(filepath.Join(pathname.EscapeGlob(br.src.CommonDir), "worktrees", "*"))
-	for _, dir := range append([]string{br.src.CommonDir}, dirs...) {
-		for _, name := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name"} {
-			text, err := os.ReadFile(filepath.Join(dir, name))
-			if err == nil && strings.TrimSpace(strings.TrimPrefix(string(text), "ref: ")) == br.ref {
-				return workTreeOf(dir)
-			}
-		}
-	}
-	return ""
-}
-
 // sweepBranchLock removes the lock that a killed process left on the run's
 // branch in the user's repository. A recent one stays, since somebody may be at
 // work.
@@ -87,13 +72,4 @@ func (br *runBranch) sweepBranchLock() {
 	if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) > 10*time.Second {
 		_ = os.Remove(name) // if it stays, the update of the branch says so
 	}
-}
-
-// workTreeOf names a work tree by its git directory, for people.
-func workTreeOf(dir string) string {
-	text, err := os.ReadFile(filepath.Join(dir, "gitdir"))
-	if errors.Is(err, os.ErrNotExist) {
-		return filepath.Dir(dir)
-	}
-	return filepath.Dir(strings.TrimSpace(string(text)))
 }

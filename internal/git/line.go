@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/cause"
@@ -48,7 +47,7 @@ func (l line) ask(ctx context.Context, from *store, names []string) (objects []o
 
 // ready gives c the environment for talking with the remote.
 func (l line) ready(ctx context.Context, c program.Call) (program.Call, error) {
-	settings, secrets := l.remote.settings, secretsIn(l.remote.settings)
+	settings, secrets := l.remote.settings, program.SecretsIn(l.remote.settings)
 	if l.token != nil {
 		token, err := l.token(ctx)
 		if err != nil {
@@ -57,9 +56,9 @@ func (l line) ready(ctx context.Context, c program.Call) (program.Call, error) {
 		if settings, err = l.remote.withToken(token); err != nil {
 			return program.Call{}, err
 		}
-		secrets = append(secretsIn(settings), token)
+		secrets = append(program.SecretsIn(settings), token)
 	}
-	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, secretsIn(l.more)...)
+	settings, secrets = slices.Concat(settings, l.src.promises(), l.more), append(secrets, program.SecretsIn(l.more)...)
 	settings, c.Private = program.Privately(settings)
 	c.Env, c.Secrets = slices.Concat(l.src.env.Network(settings), l.src.config.BatchMode(l.src.env), c.Env), secrets
 	return c, nil
@@ -84,15 +83,3 @@ const patience = 15 * time.Minute
 
 // errNoAnswer says that a remote which was reached did not come to an end.
 var errNoAnswer = errors.New("has not answered in time")
-
-// secretsIn lists the header values in settings, whole and by word.
-func secretsIn(settings []program.Setting) []string {
-	var out []string
-	for _, s := range settings {
-		if strings.HasSuffix(s.Key, ".extraheader") && s.Value != "" {
-			f := strings.Fields(s.Value)
-			out = append(out, s.Value, f[len(f)-1])
-		}
-	}
-	return out
-}

@@ -101,6 +101,35 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	return s, err
 }
 
+// At makes the work tree equal to a commit while do is at work, and to the tip again after it.
+// What is not committed is lost, but for files that are ignored in both commits. After an
+// interruption, the tree is at the tip when it is opened again.
+func (r *Repo) At(ctx context.Context, commit string, do func() error) error {
+	if err := errors.Join(r.standing.Still(), r.need(ctx, commit)); err != nil {
+		return err
+	}
+	tip := r.tip
+	err := r.turn(ctx, commit)
+	if err == nil {
+		err = do()
+	}
+	return errors.Join(err, r.turn(context.WithoutCancel(ctx), tip))
+}
+
+// turn makes the work tree, with its .git for programs, equal to a commit, which counts as the
+// tip from then on.
+func (r *Repo) turn(ctx context.Context, commit string) error {
+	r.tip = commit
+	err := r.reset(ctx)
+	if err == nil {
+		err = errors.Join(r.large.fill(ctx), r.resetScratch(ctx))
+	}
+	if err != nil {
+		return fmt.Errorf("bring the work tree to %s: %w", short(commit), err)
+	}
+	return nil
+}
+
 // Merge makes the work tree what the tip and a commit make together, the state folder as
 // the tip has it, and stages that. From is a commit that both have. An error leaves the
 // work tree as RestoreTree does.

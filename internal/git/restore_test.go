@@ -288,6 +288,53 @@ func TestRestoreTree(t *testing.T) {
 	_ = now
 }
 
+// While something is done at another commit, tree and its .git for programs are as there; then
+// everything is as it was, also after an interruption.
+func TestAt(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{".gitattributes": "*.txt text eol=crlf\n", "a.txt": "one\n", "dir/b.txt": "b\n", ".gitignore": "deps/\n"})
+	base := sh(t, user, "rev-parse", "HEAD")
+	r := openRun(t, user)
+	write(t, r.Tree()+"/a.txt", "two\n")
+	write(t, r.Tree()+"/new/x", "x")
+	must(t, os.RemoveAll(r.Tree()+"/dir"))
+	tip := commit(t, r, "{1}", allPaths(t, r)...)
+	write(t, r.Tree()+"/deps/made", "made")
+	wrong := errors.New("a check went wrong")
+	looks := func() error {
+		if got := read(t, r.Tree()+"/a.txt") + read(t, r.Tree()+"/dir/b.txt") + read(t, r.Tree()+"/deps/made"); got != "one\r\nb\r\nmade" {
+			t.Errorf("at the other commit: %q", got)
+		}
+		if got := sh(t, r.Tree(), "rev-parse", "HEAD") + sh(t, r.Tree(), "status", "--porcelain"); got != base {
+			t.Errorf("git says there: %q, want %s", got, base)
+		}
+		return wrong
+	}
+	if err := r.At(t.Context(), base, looks); !errors.Is(err, wrong) {
+		t.Errorf("error %v", err)
+	}
+	back := func(r *Repo) {
+		t.Helper()
+		clean(t, r)
+		if got := read(t, r.Tree()+"/a.txt") + read(t, r.Tree()+"/deps/made") + read(t, r.Tree()+"/"+record); r.Tip() != tip || got != "two\r\nmade{1}" {
+			t.Errorf("after it, at %s: %q", r.Tip(), got)
+		}
+		_, err := r.Prepare(t.Context(), Guard{Base: base, Instruct: func(string) bool { return false }})
+		must(t, err)
+		if got := sh(t, r.Tree(), "rev-parse", "HEAD") + sh(t, r.Tree(), "status", "--porcelain"); got != tip {
+			t.Errorf("git says after it: %q, want %s", got, tip)
+		}
+	}
+	back(r)
+	must(t, r.turn(t.Context(), base))
+	r.Close()
+	r = openRun(t, user)
+	back(r)
+	if err := r.At(t.Context(), "HEAD", func() error { return nil }); err == nil {
+		t.Error("a name was taken for a commit")
+	}
+}
+
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	r := openRun(t, newUser(t, map[string]string{"a.txt": "1\n2\n3\n", "bin": "\x00"}))

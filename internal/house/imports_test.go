@@ -70,7 +70,7 @@ var rooms = map[string][]string{
 	"internal/git/pathname":   {},
 	"internal/git/program":    {"internal/bounded", "internal/folders", "internal/span"},
 	"internal/git/quarantine": {"internal/folders", "internal/git/loose", "internal/git/objects", "internal/git/pathname"},
-	"internal/git/refs":       {"internal/git/objects", "internal/git/program"},
+	"internal/git/refs":       {"internal/git/objects", "internal/git/pathname", "internal/git/program"},
 	"internal/bounded":        {"golang.org/x/sys"},
 	"internal/near":           {},
 	"internal/network":        {},

@@ -225,6 +225,14 @@ func rank(s metadata.Severity) int {
 	return 1
 }
 
+// KnownFailures gives the checks that fail on the newest work as they did before it.
+func KnownFailures(rec metadata.Phase) []metadata.CheckResult {
+	if rec.Checks == nil || rec.Checks.Written != rec.Written {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return !c.FailsBefore })
+}
+
 // FailedChecks gives the checks that fail on the newest work.
 func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {

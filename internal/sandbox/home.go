@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -82,7 +83,10 @@ type ownHome struct {
 // What the pipeline lets through for the agent stays as it is.
 func (h *ownHome) environ(env []string, user string) []string {
 	env = process.SetVar(env, "HOME", h.dir)
-	more := map[string]string{"GOFLAGS": "-modcacherw"} // else nobody but root could clear the home
+	more := map[string]string{
+		"GOFLAGS":                    "-modcacherw", // else nobody but root could clear the home
+		"npm_config_update_notifier": "false",       // else npm asks its registry for its newest version
+	}
 	for name, dir := range tools() {
 		if dir = filepath.Join(user, dir); exists(dir) {
 			more[name] = dir
@@ -96,7 +100,23 @@ func (h *ownHome) environ(env []string, user string) []string {
 			env = process.SetVar(env, name, value)
 		}
 	}
-	return env
+	const java = "JAVA_TOOL_OPTIONS"
+	return process.SetVar(env, java, javaOptions(h.dir, process.Lookup(env, "TMPDIR"), process.Lookup(env, java)))
+}
+
+// javaOptions has programs in Java use a home and a folder for temporary files as others do:
+// by itself Java asks who the user is, and finds neither. Options that are given win.
+func javaOptions(home, temp, given string) string {
+	var all []string
+	for name, dir := range map[string]string{"user.home": home, "java.io.tmpdir": temp} {
+		if option := "-D" + name + "=" + dir; dir != "" && strings.ContainsAny(dir, " \t\n") {
+			all = append(all, `"`+option+`"`)
+		} else if dir != "" {
+			all = append(all, option)
+		}
+	}
+	slices.Sort(all)
+	return strings.TrimSpace(strings.Join(append(all, given), " "))
 }
 
 // home prepares the home of a program for a call. Its close has to be called.
@@ -104,6 +124,9 @@ func (s *Sandbox) home(ctx context.Context, what Home, access pipelines.Access) 
 	name := what.Program + "-" + string(access)
 	alone := s.homes.enter(name)
 	err := openFolders(s.State, filepath.Join(s.State, name))
+	if what.Gives {
+		what.Keep = append(slices.Clip(what.Keep), keptTools()...)
+	}
 	if err == nil && alone {
 		err = renew(s.State, name, slices.Concat(what.Keep, caches()))
 	}
@@ -133,7 +156,10 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	if err != nil {
 		return nil, err
 	}
-	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	if what.Gives { // what lies beside it can be read only if it is there
+		_ = h.root.MkdirAll(toolFolders()[0], 0o700)
+	}
+	c.Home, c.Env = h.dir, withTools(h.environ(c.Env, c.User), toolsOf(s.State, filepath.Base(h.dir), what, c.Access), what.Gives)
 	var group *processGroup
 	if os.Geteuid() == 0 || s.together.group {
 		group, err = makeGroup(s.Limits.Processes, c.Dir)

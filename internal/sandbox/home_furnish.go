@@ -64,6 +64,20 @@ func furnish(ctx context.Context, state, home string, what Home, access pipeline
 	return root.WriteFile(given(home), now, 0o600)
 }
 
+// toolsOf gives the home whose programs others may run, who can change nothing there; "" if
+// there is none. Within a setup it is the setup's own.
+func toolsOf(state, home string, what Home, access pipelines.Access) string {
+	if what.Gives {
+		return filepath.Join(state, home)
+	}
+	now, err := os.ReadFile(filepath.Join(state, offered))
+	if err != nil || access != pipelines.AccessTree && access != pipelines.AccessRun {
+		return ""
+	}
+	from, _, _ := strings.Cut(string(now), "\n")
+	return filepath.Join(state, filepath.Base(from))
+}
+
 // replaceFolder copies a folder to a place, whatever is there.
 func replaceFolder(ctx context.Context, root *os.Root, from, to string) error {
 	if err := ignoreMissing(folders.Remove(root, to)); err != nil {

@@ -132,13 +132,18 @@ func (c *cell) call(command string) Call {
 
 // inside runs a call in a sandbox as reprise does.
 func inside(ctx context.Context, box *Sandbox, c Call, p process.Program) (process.Ending, error) {
+	return insideOf(ctx, box, c, Home{Program: "sh"}, p)
+}
+
+// insideOf does so with a home.
+func insideOf(ctx context.Context, box *Sandbox, c Call, what Home, p process.Program) (process.Ending, error) {
 	temp, err := os.MkdirTemp("", "reprise-")
 	if err != nil {
 		return process.Ending{}, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	c.Temp, c.Env = temp, process.SetVar(c.Env, "TMPDIR", temp)
-	leave, err := box.MoveIn(ctx, &c, Home{Program: "sh"})
+	leave, err := box.MoveIn(ctx, &c, what)
 	if err != nil {
 		return process.Ending{}, err
 	}

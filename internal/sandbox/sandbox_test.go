@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -303,5 +305,63 @@ func TestElsewhere(t *testing.T) {
 		if got := elsewhere([]string{"RUSTUP_HOME=" + dir}, home); (len(got) == 1 && got[0] == dir) != want {
 			t.Errorf("%q: %q is read", dir, got)
 		}
+	}
+}
+
+// Programs in Java ask the system who the user is, and not HOME: they are told where theirs is.
+func TestJavaIsAtHome(t *testing.T) {
+	c := newCell(t)
+	for given, more := range map[string]string{"": "", "-Xmx1g": " -Xmx1g"} {
+		call := Call{Home: c.root, Access: pipelines.AccessTree, Dir: c.dir, Env: []string{"TMPDIR=/with a space", "JAVA_TOOL_OPTIONS=" + given}}
+		leave, err := c.box.MoveIn(t.Context(), &call, Home{Program: "check"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(false)
+		want := `"-Djava.io.tmpdir=/with a space" -Duser.home=` + call.Home + more
+		if got := process.Lookup(call.Env, "JAVA_TOOL_OPTIONS"); got != want {
+			t.Errorf("given %q, Java is told %q, want %q", given, got, want)
+		}
+	}
+}
+
+// What a setup installs in its home can be run by those who may run commands, and changed by
+// none of them. No program of the system is hidden by it.
+func TestToolsOfASetup(t *testing.T) {
+	c := newCell(t)
+	path := "PATH=" + process.Lookup(c.environ, "PATH")
+	use := func(program string, access pipelines.Access, command string) (code int) {
+		t.Helper()
+		call := c.call(command)
+		call.Access = access
+		e, err := insideOf(t.Context(), c.box, call, Home{Program: program, Gives: program == "setup"}, process.Program{Whole: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Code()
+	}
+	install := `echo beside >~/.local/lib && printf '#!/bin/sh\ncat "%s/.local/lib"' "$HOME" >~/.local/bin/tool && cp ~/.local/bin/tool ~/.local/bin/cat && chmod +x ~/.local/bin/*`
+	if code := use("setup", pipelines.AccessTree, install); code != 0 {
+		t.Fatalf("the setup ended with %d", code)
+	}
+	for program, access := range map[string]pipelines.Access{"setup": pipelines.AccessTree, "check": pipelines.AccessTree, "claude": pipelines.AccessRun} {
+		if code := use(program, access, `tool | grep -q beside && test "$(echo new | cat)" = new`); code != 0 {
+			t.Errorf("%s: the tool ended with %d", program, code)
+		}
+		if program == "setup" {
+			continue
+		}
+		for _, bad := range []string{`echo >>"$(command -v tool)"`, `rm "$(command -v tool)"`, `touch "$(dirname "$(command -v tool)")/more"`} {
+			if use(program, access, bad) == 0 {
+				t.Errorf("%s could do %s", program, bad)
+			}
+		}
+	}
+	if use("claude", pipelines.AccessRead, "tool") == 0 {
+		t.Error("who may run nothing of the work has its tools")
+	}
+	call := Call{Home: c.root, Access: pipelines.AccessTree, Dir: c.dir, Env: []string{path}}
+	if got := withTools(call.Env, "", false); !slices.Equal(got, []string{path}) {
+		t.Errorf("without a setup: %q", got)
 	}
 }

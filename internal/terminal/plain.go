@@ -131,7 +131,7 @@ func startLine(n news, p text.Palette) string {
 func mark(n news, p text.Palette) string {
 	good := n.Status == string(metadata.Succeeded) && n.Verdict != metadata.Fail
 	for _, c := range n.Checks {
-		good = good && c.Pass
+		good = good && (c.Pass || c.FailsBefore)
 	}
 	switch {
 	case n.Code == metadata.AwaitingPerson:

@@ -40,6 +40,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 		r.prose(text.Capitalize(said))
 	}
 	r.findings(rows)
+	r.known(rows)
 	r.questions(run)
 	r.halts(plan, run)
 	r.opened(plan, run)
@@ -78,6 +79,12 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	}
 	if run.Stop != nil {
 		r.stopped(plan, run)
+	}
+	if c := phases.Broken(run.Setup); c != nil && run.Stop != nil && run.Stop.Code == metadata.SetupFailed {
+		lines, _ := progress.Excerpt(c.Output, 12)
+		for _, l := range append([]string{"", "$ " + text.Flat(c.Run)}, lines...) {
+			r.Line("  %s", text.Visible(strings.ReplaceAll(l, "\t", "  ")))
+		}
 	}
 }
 
@@ -133,6 +140,23 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 		}
 		if x.Given != "" {
 			r.prose(text.Flat(x.Rec.Name) + ": " + r.about("given document", "path", text.Flat(x.Given)))
+		}
+	}
+}
+
+// known prints the checks that fail as they did before the work, of all phases.
+func (r statusReport) known(rows []progress.Row) {
+	said := map[string]bool{}
+	for _, x := range rows {
+		for _, c := range progress.KnownFailures(x.Rec) {
+			line := r.Shown("check failed before", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run))
+			if tests := r.list(text.FlatAll(c.FailedTests)...); tests != "" {
+				line += " (" + text.Cut(tests, 300) + ")"
+			}
+			if !said[line] {
+				r.prose(text.Capitalize(line))
+			}
+			said[line] = true
 		}
 	}
 }

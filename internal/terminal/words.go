@@ -25,8 +25,13 @@ func (n news) result() string {
 	case len(n.Checks) > 0:
 		for _, check := range n.Checks {
 			how := "fails"
-			if check.Pass {
+			switch {
+			case check.Flaky:
+				how = "passes flaky"
+			case check.Pass:
 				how = "passes"
+			case check.FailsBefore:
+				how = "fails before"
 			}
 			parts = append(parts, c.Logged(how, "check", check.Name, "code", check.ExitCode))
 		}
@@ -144,7 +149,7 @@ func (n news) details() []string {
 func (n news) output(all bool) []string {
 	var lines []string
 	for _, c := range n.Checks {
-		if c.Pass {
+		if c.Pass || c.FailsBefore { // that was told before
 			continue
 		}
 		said, left := progress.Excerpt(c.output, progress.FailureLines)

@@ -48,6 +48,13 @@ func Settle(ctx context.Context, env environ.Env, w *workspace.Workspace, o work
 	}
 	why := metadata.Because("chosen_judged", "agent", a.agent, "kind", j.Kind, "size", j.Size, "risk", j.Risk)
 	name := j.Pipeline()
+	o.Weight = string(j.Weight())
+	switch j.Weight() {
+	case choice.Light:
+		why = metadata.All(why, metadata.Because("chosen_light", "n", choice.LightRevisions))
+	case choice.Careful:
+		why = metadata.All(why, metadata.Because("chosen_careful", "n", choice.CarefulRevisions))
+	}
 	if err != nil {
 		name, why = w.Plan.Name, metadata.Because("chosen_unjudged", "agent", a.agent, "why", a.failed(err))
 	}

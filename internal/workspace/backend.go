@@ -43,6 +43,7 @@ type Checkout interface {
 
 	Prepare(ctx context.Context, g git.Guard) ([]string, error)
 	SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error)
+	At(ctx context.Context, commit string, do func() error) error
 	Restore(ctx context.Context, paths []string) error
 	RestoreAll(ctx context.Context) error
 	RestoreTree(ctx context.Context, commit string, exclude ...string) (*git.Stage, error)

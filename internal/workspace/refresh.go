@@ -65,6 +65,7 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		o.Part = w.Plan.Part
 	}
 	if o.Pipeline == "" {
+		o.Weight = w.Plan.Given.Weight // who names a pipeline takes it as it is
 		if !known {
 			return exit.Usagef("the run began with the pipeline file %s, and where that is now is not known: name it again with --pipeline FILE", w.Run.Pipeline.Source)
 		}

@@ -113,9 +113,9 @@ func copiesBeside(tree string) string { return filepath.Join(filepath.Dir(tree),
 // CopyDir is the absolute path of the copy of that name.
 func (t Tree) CopyDir(name string) string { return filepath.Join(copiesBeside(t.Repo.Tree()), name) }
 
-// Copy makes a copy of the tree, with what SetAside would leave in it. The function
-// it returns removes it.
-func (t Tree) Copy(ctx context.Context, name string, keep []string) (remove func() error, err error) {
+// Copy makes a copy of the tree, with what SetAside would leave in it. Of another commit than
+// the tip, which empty is, it has what that one has. The function it returns removes it.
+func (t Tree) Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error) {
 	dir := t.CopyDir(name)
 	remove = func() error { return folders.RemoveAll(dir) }
 	if err := remove(); err != nil {
@@ -125,7 +125,13 @@ func (t Tree) Copy(ctx context.Context, name string, keep []string) (remove func
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(t.copyTo(ctx, name), putBack())
+	copied := func() error { return t.copyTo(ctx, name) }
+	if commit == "" {
+		err = copied()
+	} else {
+		err = t.Repo.At(ctx, commit, copied)
+	}
+	err = errors.Join(err, putBack())
 	if err == nil {
 		err = storeBeside(t.Repo).Place(ctx, dir)
 	}

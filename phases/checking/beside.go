@@ -41,7 +41,7 @@ func (c *Round) Start(ctx context.Context, commands []pipelines.Check) (*Beside,
 			continue
 		}
 		var err error
-		if c.made[i], err = c.Tree.Copy(ctx, c.copyOf(i), c.Keep); err != nil {
+		if c.made[i], err = c.Tree.Copy(ctx, c.Commit, c.copyOf(i), c.Keep); err != nil {
 			delete(c.made, i)
 			return nil, errors.Join(err, c.remove())
 		}

@@ -24,8 +24,9 @@ type Tree interface {
 	// Tip is the commit that has it.
 	Tip() string
 	// Copy makes a copy without what no commit has but for what keep names, in the
-	// folder that CopyDir gives. The function it returns removes it.
-	Copy(ctx context.Context, name string, keep []string) (remove func() error, err error)
+	// folder that CopyDir gives. It has the work or, if commit is not empty, what that
+	// one has. The function it returns removes it.
+	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
 	CopyDir(name string) string
 }
 
@@ -52,6 +53,7 @@ type Round struct {
 	SetUp   string   // digest of what its setup was made by
 	Keep    []string // files beside the commit
 	Copies  string   // how the names of its copies begin; empty: check
+	Commit  string   // the commit it is about, in place of the work; empty: none
 	copying sync.Mutex
 	made    map[int]func() error // removes the copies that were made beforehand, see Start
 }
@@ -143,7 +145,7 @@ func (c *Round) inCopy(ctx context.Context, i int, command pipelines.Check) (met
 	if c.made == nil {
 		var err error
 		c.copying.Lock() // what is not part of the work is taken out of the tree for it
-		remove, err = c.Tree.Copy(ctx, name, c.Keep)
+		remove, err = c.Tree.Copy(ctx, c.Commit, name, c.Keep)
 		c.copying.Unlock()
 		if err != nil {
 			return metadata.CheckResult{}, err
@@ -168,7 +170,7 @@ func (c *Round) keys(command pipelines.Check) (passes, fails string) {
 		sum := sha256.Sum256([]byte(strings.Join([]string{c.Content, c.SetUp, strings.Join(c.Keep, "\n"), string(text), more}, "\x00")))
 		return hex.EncodeToString(sum[:])
 	}
-	if fails = of(c.Tree.Tip()); code {
+	if fails = of(cmp.Or(c.Commit, c.Tree.Tip())); code {
 		return of(""), fails
 	}
 	return fails, fails

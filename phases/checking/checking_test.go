@@ -28,7 +28,7 @@ func (t *tree) Tip() string { return t.tip }
 
 func (t *tree) CopyDir(name string) string { return name }
 
-func (t *tree) Copy(context.Context, string, []string) (func() error, error) {
+func (t *tree) Copy(context.Context, string, string, []string) (func() error, error) {
 	return func() error { return nil }, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // KnownBefore notes which of the checks fail as they did before anything was changed.
@@ -13,6 +14,18 @@ func KnownBefore(checks, before []metadata.CheckResult) {
 		b := failedBefore(c, before)
 		checks[i].FailsBefore = b != nil && difference(c, *b) == ""
 	}
+}
+
+// Unknown gives the commands whose checks fail and of which nothing is known from before.
+func Unknown(commands []pipelines.Check, checks, before []metadata.CheckResult) (unknown []pipelines.Check) {
+	for _, c := range commands {
+		of := func(r metadata.CheckResult) bool { return r.Name == c.Name && r.Run == c.Run }
+		fails := func(r metadata.CheckResult) bool { return of(r) && !r.Pass }
+		if slices.ContainsFunc(checks, fails) && !slices.ContainsFunc(before, of) {
+			unknown = append(unknown, c)
+		}
+	}
+	return unknown
 }
 
 // Otherwise says how a check that failed before fails now in another way, which is what

@@ -121,7 +121,7 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	back, err := func() error { return nil }, error(nil)
 	switch {
 	case t.Access == pipelines.AccessRun:
-		back, err = e.Tree.Copy(ctx, copyFor(d), keep)
+		back, err = e.Tree.Copy(ctx, "", copyFor(d), keep)
 	case d.Do == phases.DoReview:
 		back, err = e.Tree.SetAside(ctx, keep)
 	}

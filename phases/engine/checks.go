@@ -31,13 +31,11 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	}
 	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: checking.WhyFailed(broken)}
 	if broken == nil {
-		o, err = e.runChecks(ctx, e.Plan.Phase(d.Phase))
+		run, o, err = e.runChecks(ctx, run, e.Plan.Phase(d.Phase))
 	}
 	if err != nil {
 		return run, effects{}, err
 	}
-	checking.KnownBefore(o.Checks, run.Baseline)
-	o.Why = checking.WhyFailed(o.Checks)
 	o.End(start, e.Now())
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {
@@ -99,12 +97,11 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
 	if n == 0 && len(p.Checks) > 0 {
 		if _, o.Checks, err = e.setUp(ctx, run, d); err == nil && o.Checks == nil { // lock files of the others may have come in
-			o, err = e.runChecks(ctx, p)
+			run, o, err = e.runChecks(ctx, run, p)
 		}
 		if err != nil {
 			return run, effects{}, err
 		}
-		checking.KnownBefore(o.Checks, run.Baseline)
 	}
 	x := effects{files: map[string][]byte{}}
 	switch {
@@ -141,25 +138,53 @@ func (e *Engine) workBefore(ctx context.Context, lane metadata.Lane, at time.Tim
 	return []byte(e.mask(texts.Cut(diff, 64<<10))), err
 }
 
-// runChecks runs commands on the work, those of a phase or all of the plan.
-func (e *Engine) runChecks(ctx context.Context, p *pipelines.Phase) (o phases.Outcome, err error) {
+// runChecks runs the checks of a phase on the work.
+func (e *Engine) runChecks(ctx context.Context, run metadata.Run, p *pipelines.Phase) (next metadata.Run, o phases.Outcome, err error) {
 	ctx, done := e.attend(ctx)
 	defer done()
 	c, err := e.round(ctx, p.Checks)
 	if err != nil {
-		return o, err
+		return run, o, err
 	}
 	o.Checks, err = c.All(ctx, p.Checks)
 	// Without a sandbox, a check may have changed the tree itself.
 	err = errors.Join(err, e.Tree.Restore(context.WithoutCancel(ctx)))
+	if err == nil && ctx.Err() == nil {
+		run, err = e.knowBefore(ctx, run, p, o.Checks)
+	}
 	switch {
 	case ctx.Err() != nil:
-		return stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
+		return run, stopped(context.Cause(ctx), metadata.Because("interrupted")), nil
 	case err != nil:
-		return phases.Outcome{}, err
+		return run, phases.Outcome{}, err
 	}
 	o.Status, o.Why = metadata.Succeeded, checking.WhyFailed(o.Checks)
-	return o, nil
+	return run, o, nil
+}
+
+// knowBefore notes which checks fail as they did before. Where that is not known of one that
+// fails, because the base was merged or the baseline never ended, it runs on the base now.
+func (e *Engine) knowBefore(ctx context.Context, run metadata.Run, p *pipelines.Phase, checks []metadata.CheckResult) (metadata.Run, error) {
+	if unknown := checking.Unknown(p.Checks, checks, run.Baseline); e.Plan.Baseline && run.BaseCommit != "" && len(unknown) > 0 {
+		do, start := phases.Decision{Do: phases.DoBaseline, Phase: p.Name, Why: metadata.Because("baseline_again", "n", len(unknown))}, e.Now()
+		e.Report.Report(Event{At: start, Run: run, Decision: &do})
+		c, err := e.round(ctx, nil)
+		if err != nil {
+			return run, err
+		}
+		c.Commit, c.Content, c.Copies = run.BaseCommit, run.BaseCommit, "base"
+		results, err := c.All(ctx, unknown)
+		if err != nil {
+			return run, err
+		}
+		run = run.Clone()
+		run.Baseline = append(run.Baseline, results...)
+		o := phases.Outcome{At: e.Now(), Status: metadata.Succeeded, Checks: results, Why: checking.WhyFailed(results)}
+		o.End(start, o.At)
+		e.Report.Report(Event{At: o.At, Run: run, Of: do, Done: &o})
+	}
+	checking.KnownBefore(checks, run.Baseline)
+	return run, nil
 }
 
 // setUp makes the work tree ready for a decision, if it is not. One that has never

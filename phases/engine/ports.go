@@ -26,9 +26,10 @@ type Tree interface {
 	// SetAside leaves in the tree what the tip has, the run's own folder and what
 	// keep names, as patterns of Protected, until the function it returns is called.
 	SetAside(ctx context.Context, keep []string) (putBack func() error, err error)
-	// Copy makes a tree with what SetAside would leave in this one, in the folder
-	// that CopyDir gives. The function it returns removes it.
-	Copy(ctx context.Context, name string, keep []string) (remove func() error, err error)
+	// Copy makes a tree with what SetAside would leave in this one, or has there if it
+	// were at a commit that is not empty, in the folder that CopyDir gives. The function it
+	// returns removes it.
+	Copy(ctx context.Context, commit, name string, keep []string) (remove func() error, err error)
 	// CopyDir is the absolute path of the copy of that name.
 	CopyDir(name string) string
 	// Content is a digest of what the tip has, the run's own folder left out.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
@@ -133,47 +134,7 @@ func (e *Engine) maskAnswer(answer json.RawMessage) json.RawMessage {
 	if e.Secrets == nil || answer == nil {
 		return answer
 	}
-	var out strings.Builder
-	rest, field := string(answer), ""
-	for {
-		before, text, after, ok := cutString(rest)
-		out.WriteString(before)
-		if !ok {
-			return json.RawMessage(out.String())
-		}
-		switch {
-		case strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":"):
-			field, text = text, e.maskKnown(text)
-		case field == "file" || field == "files" || field == "path":
-			text = e.maskKnown(text)
-		default:
-			text = e.mask(text)
-		}
-		quoted, _ := json.Marshal(text) // a string always encodes
-		out.Write(quoted)
-		rest = after
-	}
-}
-
-// cutString finds the first string in JSON. Where there is none that is whole,
-// all of it is before.
-func cutString(text string) (before, value, after string, found bool) {
-	start := strings.IndexByte(text, '"')
-	if start < 0 {
-		return text, "", "", false
-	}
-	for end := start + 1; end < len(text); end++ {
-		switch text[end] {
-		case '\\':
-			end++
-		case '"':
-			if json.Unmarshal([]byte(text[start:end+1]), &value) != nil {
-				return text, "", "", false
-			}
-			return text[:start], value, text[end+1:], true
-		}
-	}
-	return text, "", "", false
+	return reply.Masked(answer, e.mask, e.maskKnown)
 }
 
 // maskFiles makes the files fit to be committed that reprise itself has written. What

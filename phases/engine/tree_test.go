@@ -86,7 +86,7 @@ func (f *folderTree) Content(context.Context) (string, error) { return f.Tip(), 
 // CopyDir is this tree: what the copy has of it is a test of its own.
 func (f *folderTree) CopyDir(string) string { return f.dir }
 
-func (f *folderTree) Copy(_ context.Context, name string, keep []string) (func() error, error) {
+func (f *folderTree) Copy(_ context.Context, _, name string, keep []string) (func() error, error) {
 	f.kept = append(f.kept, strings.TrimSpace(name+" "+strings.Join(keep, " ")))
 	return func() error { f.kept = append(f.kept, name+" removed"); return nil }, nil
 }

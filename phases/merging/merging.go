@@ -89,6 +89,9 @@ func Made(plan *pipelines.Pipeline, run metadata.Run, m metadata.Merge, why meta
 func Noted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run {
 	next := run.Clone()
 	m.Attempt = len(run.Attempts)
+	if m.Commit != run.BaseCommit {
+		next.Baseline = nil // that was of the earlier base
+	}
 	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
 	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: made, Phase: run.CurrentPhase, Why: why})
 	for i := range next.Phases {

@@ -70,9 +70,13 @@ func TestDue(t *testing.T) {
 // goes to its end.
 func TestMade(t *testing.T) {
 	plan, run := done(t)
+	run.Baseline = []metadata.CheckResult{{Name: "unit"}}
 	next := Made(plan, run, metadata.Merge{At: noon, Commit: strings.Repeat("b", 40)}, "merged")
 	if err := metadata.CheckNext(run, next); err != nil {
 		t.Fatal(err)
+	}
+	if next.Baseline != nil {
+		t.Error("what failed on the base before counts for the new one")
 	}
 	for _, phase := range []string{"build", "test"} {
 		d := phases.Decide(plan, next)

@@ -25,8 +25,34 @@ func kinds() []string { return []string{"feature", "fix", "refactor", "test", "a
 func sizes() []string { return []string{"small", "medium", "large"} }
 func risks() []string { return []string{"low", "medium", "high"} }
 
-// Rules says in English how a judgment leads to a pipeline.
-const Rules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind."
+// Rules says in English how a judgment leads to a pipeline, and how it adjusts that.
+const Rules = "An audit takes audit, and tests take test. Of the others, what is large takes full, and so does what is medium with a high risk. The rest takes fix, feature or refactor by its kind. What is small and of low risk is written by medium models in place of heavy ones, and a phase of it is revised 2 times at most. With a high risk heavy models review, and a phase may be revised 2 more times."
+
+// Weight is how much work an issue deserves by a judgment of it; empty is the usual.
+type Weight string
+
+// The weights that change a pipeline.
+const (
+	Light   Weight = "light"   // small, and of low risk
+	Careful Weight = "careful" // of high risk
+)
+
+// How often a phase is revised at most with Light, and how often more with Careful.
+const (
+	LightRevisions   = 2
+	CarefulRevisions = 2
+)
+
+// Weight gives how the pipeline is adjusted, as Rules says.
+func (j Judgment) Weight() Weight {
+	switch {
+	case j.Size == "small" && j.Risk == "low":
+		return Light
+	case j.Risk == "high":
+		return Careful
+	}
+	return ""
+}
 
 // Pipeline names the pipeline that a judgment leads to, as Rules says.
 func (j Judgment) Pipeline() string {

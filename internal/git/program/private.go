@@ -58,3 +58,15 @@ func (c Call) Files(cmd *exec.Cmd) (done func(), err error) {
 	}
 	return done, nil
 }
+
+// SecretsIn lists the header values in settings, whole and by word.
+func SecretsIn(settings []Setting) []string {
+	var out []string
+	for _, s := range settings {
+		if strings.HasSuffix(s.Key, ".extraheader") && s.Value != "" {
+			f := strings.Fields(s.Value)
+			out = append(out, s.Value, f[len(f)-1])
+		}
+	}
+	return out
+}
