@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/folders"
@@ -80,8 +81,9 @@ type ownHome struct {
 // environ points a program to its home, and to what it may use of the user's:
 // programs installed in the user's home, and Go modules already downloaded.
 // What the pipeline lets through for the agent stays as it is.
-func (h *ownHome) environ(env []string, user string) []string {
+func (h *ownHome) environ(env []string, user, temp string) []string {
 	env = process.SetVar(env, "HOME", h.dir)
+	env = process.SetVar(env, "JAVA_TOOL_OPTIONS", strings.TrimSpace(javaOptions(h.dir, temp)+" "+process.Lookup(env, "JAVA_TOOL_OPTIONS")))
 	more := map[string]string{"GOFLAGS": "-modcacherw"} // else nobody but root could clear the home
 	for name, dir := range tools() {
 		if dir = filepath.Join(user, dir); exists(dir) {
@@ -97,6 +99,12 @@ func (h *ownHome) environ(env []string, user string) []string {
 		}
 	}
 	return env
+}
+
+// javaOptions tell Java programs where the home and the folder for temporary files are: they
+// go by the list of users, and by /tmp, whatever HOME and TMPDIR say.
+func javaOptions(home, temp string) string {
+	return fmt.Sprintf(`-Duser.home="%s" -Djava.io.tmpdir="%s"`, home, temp)
 }
 
 // home prepares the home of a program for a call. Its close has to be called.
@@ -133,7 +141,7 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 	if err != nil {
 		return nil, err
 	}
-	c.Home, c.Env = h.dir, h.environ(c.Env, c.User)
+	c.Home, c.Env = h.dir, h.environ(c.Env, c.User, c.Temp)
 	var group *processGroup
 	if os.Geteuid() == 0 || s.together.group {
 		group, err = makeGroup(s.Limits.Processes, c.Dir)
