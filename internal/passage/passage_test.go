@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -61,6 +62,9 @@ func TestKeysStayOutside(t *testing.T) {
 		"claude's token":  {"claude", []string{"CLAUDE_CODE_OAUTH_TOKEN=sesame"}, "", false, []string{"ANTHROPIC_BASE_URL=GATE/anthropic", "CLAUDE_CODE_OAUTH_TOKEN=KEY"}},
 		"codex":           {"codex", []string{"OPENAI_API_KEY=sesame"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"gemini":          {"gemini", []string{"GEMINI_API_KEY=sesame"}, "", false, []string{"GEMINI_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini"}},
+		"gemini's key":    {"gemini", []string{"GEMINI_API_KEY=sesame"}, `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`, false, []string{"GEMINI_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini"}},
+		"gemini's login":  {"gemini", []string{"GEMINI_API_KEY=own"}, "{ // mine\n\"security\": {\"auth\": {\"selectedType\": \"oauth-personal\"}}}", false, []string{"GEMINI_API_KEY=own"}},
+		"an older choice": {"gemini", []string{"GEMINI_API_KEY=own"}, `{"selectedAuthType":"oauth-personal"}`, false, []string{"GEMINI_API_KEY=own"}},
 		"a program":       {"command", []string{"OPENAI_API_KEY=sesame", "OTHER_KEY=other"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"two keys":        {"command", []string{"OPENAI_API_KEY=sesame", "GOOGLE_API_KEY=sesame"}, "", false, []string{"GOOGLE_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini", "OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"a check":         {"", []string{"OPENAI_API_KEY=own"}, "", false, []string{"OPENAI_API_KEY=own"}},
@@ -127,6 +131,24 @@ func TestAGateThatLetsNothingThrough(t *testing.T) {
 		if p := opened(t, tt.call); (p.Port() != 0) != tt.gate || (process.Lookup(p.Env, "HTTPS_PROXY") != "") != tt.gate {
 			t.Errorf("%s: port %d, %q", name, p.Port(), p.Env)
 		}
+	}
+}
+
+// Programs in Java are led through the gate by properties, beside those that they are given.
+func TestJavaGoesThroughTheGate(t *testing.T) {
+	const name, given = "JAVA_TOOL_OPTIONS", "-Duser.home=\"/a b\""
+	p := opened(t, Call{Env: []string{name + "=" + given}, Network: pipelines.Network{Closed: true, Allow: []string{"repo.maven.apache.org"}}})
+	got := process.Lookup(p.Env, name)
+	if !strings.HasPrefix(got, given+" -D") || strings.Contains(got, p.gate.Placeholder()) {
+		t.Errorf("%s is %q", name, got)
+	}
+	for _, scheme := range []string{"http", "https"} {
+		if !strings.Contains(got, fmt.Sprintf("-D%s.proxyHost=127.0.0.1 -D%[1]s.proxyPort=%d ", scheme, p.Port())) {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if p := opened(t, Call{Env: []string{name + "=" + given}}); process.Lookup(p.Env, name) != given {
+		t.Errorf("in an open network, %s is %q", name, process.Lookup(p.Env, name))
 	}
 }
 

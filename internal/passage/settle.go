@@ -38,8 +38,11 @@ func (p *Passage) Settle(seen gate.Report, r *engine.Result) {
 // errands are the hosts that a program asks at each start for itself, such as for a
 // newer version, and does without. That they were refused tells nobody anything.
 func errands(agent string) []string {
-	if agent == "codex" {
+	switch agent {
+	case "codex":
 		return []string{"ab.chatgpt.com:443", "chatgpt.com:443", "api.github.com:443", "github.com:443"}
+	case "gemini":
+		return []string{"play.googleapis.com:443"} // counts how it is used
 	}
 	return nil
 }
