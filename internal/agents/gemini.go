@@ -1,10 +1,8 @@
 package agents
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -82,30 +80,6 @@ func (a gemini) prepare(c *Call) (string, error) {
 		c.Argv = append(c.Argv, option, t.Session)
 	}
 	return t.Prompt, nil
-}
-
-// chosenKey gives settings in which Gemini uses a key, unless they choose another way: by
-// itself it takes an address of its own, as the gate is one, for a way to log in that it
-// then refuses (0.61.0). Settings that are no JSON stay as they are.
-func chosenKey(settings []byte) []byte {
-	all := map[string]any{}
-	if len(bytes.TrimSpace(settings)) > 0 && json.Unmarshal(settings, &all) != nil || passage.GeminiChooses(settings) || all == nil {
-		return settings
-	}
-	below := func(in map[string]any, name string) map[string]any {
-		out, ok := in[name].(map[string]any)
-		if !ok {
-			out = map[string]any{}
-			in[name] = out
-		}
-		return out
-	}
-	below(below(all, "security"), "auth")["selectedType"] = "gemini-api-key"
-	out, err := json.Marshal(all)
-	if err != nil {
-		return settings // unreachable: it was JSON before
-	}
-	return out
 }
 
 // geminiStream reads the events of Gemini.

@@ -18,7 +18,7 @@ func maven(l *look, dir string) bool {
 	}
 	// The goals that resolve dependencies leave out those of plugins, so that all is compiled once.
 	setup := l.add(&l.found.Setup, "maven-packages", mvn+" --batch-mode --no-transfer-progress test-compile", why)
-	setup.Timeout, setup.Hosts = "20m", l.repo.mavenHosts(dir)
+	setup.Timeout, setup.Hosts = "20m", mavenHosts(l.repo, dir)
 	l.test("maven", mvn+" --batch-mode --no-transfer-progress test", why).Timeout = "30m"
 	return true
 }
@@ -41,7 +41,7 @@ func gradle(l *look, dir string) bool {
 
 // mavenHosts gives the hosts that Maven fetches from: the central repository, and those that
 // the project names. Other addresses in it, such as the one to publish to, are not among them.
-func (r repository) mavenHosts(dir string) []string {
+func mavenHosts(r repository, dir string) []string {
 	type repositories struct {
 		All     []string `xml:"repositories>repository>url"`
 		Plugins []string `xml:"pluginRepositories>pluginRepository>url"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,6 +66,16 @@ func TestSandbox(t *testing.T) {
 		}
 		t.Run(string(access), func(t *testing.T) { each(t, true) })
 		t.Run(string(access)+" without namespaces", func(t *testing.T) { each(t, false) })
+	}
+}
+
+// Java takes neither its home nor its temporary folder from where others do.
+func TestJavaIsToldItsFolders(t *testing.T) {
+	t.Parallel()
+	c := newCell(t)
+	c.environ = append(c.environ, "JAVA_TOOL_OPTIONS=-Dmine=1")
+	if e := c.run(`test "$JAVA_TOOL_OPTIONS" = "-Duser.home=\"$HOME\" -Djava.io.tmpdir=\"$TMPDIR\" -Dmine=1" && test -w "$HOME" && test -w "$TMPDIR"`, time.Minute); e.Code() != 0 {
+		t.Errorf("%+v", e)
 	}
 }
 
