@@ -111,7 +111,7 @@ func settleUsage(agent string, seen gate.Report, r *engine.Result) {
 		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", agent, theirs.USD, seen.USD))
 		}
-		r.Usage.USD, r.Usage.Estimated = seen.USD, true
+		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
 	}
 }
 
@@ -120,7 +120,7 @@ func takeOurs(r *engine.Result, ours metadata.Usage, seen gate.Report) {
 	turns := max(r.Usage.Turns, seen.Turns)
 	r.Usage = ours
 	r.Usage.USD, r.Usage.Turns = seen.USD, turns
-	r.Usage.Estimated = r.Usage.USD > 0
+	r.Usage.Estimated, r.Usage.ByGate = r.Usage.USD > 0, true
 }
 
 // totalOf adds up what came through. Some of it may be worked out.
