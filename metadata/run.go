@@ -385,6 +385,7 @@ type Usage struct {
 	Turns        int     `json:"turns"`
 	USD          float64 `json:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitzero"` // priced from a table, not by the agent
+	ByGate       bool    `json:"by_gate,omitzero"`   // counted by the gate, as the agent said nothing, or less
 }
 
 // Decision is one decision of the engine: what it saw, what it chose, why.

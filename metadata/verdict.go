@@ -235,6 +235,7 @@ func (u Usage) Plus(v Usage) Usage {
 	u.Turns += v.Turns
 	u.USD += v.USD
 	u.Estimated = u.Estimated || v.Estimated
+	u.ByGate = u.ByGate || v.ByGate
 	return u
 }
 

@@ -195,6 +195,39 @@ func TestGeminiArguments(t *testing.T) {
 	}
 }
 
+// Behind an address of its own, Gemini takes a key only if its settings say so. What the
+// user has chosen stays.
+func TestGeminiKey(t *testing.T) {
+	const chosen = `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`
+	for settings, want := range map[string]string{
+		"":    chosen,
+		" \n": chosen,
+		"{}":  chosen,
+		`{"model":{"name":"x"},"security":{"auth":{"useExternal":false},"folderTrust":1}}`: `{"model":{"name":"x"},"security":{"auth":{"selectedType":"gemini-api-key","useExternal":false},"folderTrust":1}}`,
+		`{"security":{"auth":{"selectedType":"oauth-personal"}}}`:                          `{"security":{"auth":{"selectedType":"oauth-personal"}}}`,
+		`{"selectedAuthType":"oauth-personal"}`:                                            `{"selectedAuthType":"oauth-personal"}`,
+		`{"security":"odd"}`:                                                               chosen,
+		"{ // mine\n}":                                                                     "{ // mine\n}",
+		"null":                                                                             "null",
+		"[]":                                                                               "[]",
+	} {
+		if got := string(chosenKey([]byte(settings))); got != want {
+			t.Errorf("%q: %s, want %s", settings, got, want)
+		}
+	}
+	shaped := func(env ...string) (n int) {
+		for _, f := range logins("gemini", "/home/a", env) {
+			if f.Shape != nil {
+				n++
+			}
+		}
+		return n
+	}
+	if shaped() != 0 || shaped("GEMINI_API_KEY=k") != 1 {
+		t.Errorf("changed are %d without a key, %d with one", shaped(), shaped("GEMINI_API_KEY=k"))
+	}
+}
+
 // HOME is the user's, where the programs have their logins, or the one given.
 func TestHomeAndTemp(t *testing.T) {
 	b := newBench(t)

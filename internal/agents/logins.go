@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/reprise-ci/reprise/internal/passage"
+	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 )
 
@@ -20,6 +21,9 @@ func logins(agent, home string, env []string) (out []login) {
 		file := &sandbox.File{From: f.From, To: f.To}
 		if f.Renewed {
 			file.Renews = renewals()[filepath.Base(f.From)].renews
+		}
+		if agent == "gemini" && filepath.Base(f.From) == "settings.json" && process.Lookup(env, "GEMINI_API_KEY") != "" {
+			file.Shape = chosenKey
 		}
 		out = append(out, login{file, f.Login})
 	}

@@ -1,5 +1,12 @@
 package detect
 
+import (
+	"encoding/xml"
+	"net/url"
+	"path"
+	"slices"
+)
+
 // maven looks for a project of Maven.
 func maven(l *look, dir string) bool {
 	if l.repo.first(dir, "pom.xml") == "" {
@@ -10,7 +17,8 @@ func maven(l *look, dir string) bool {
 		mvn, why = "sh ./mvnw", "pom.xml and mvnw"
 	}
 	// The goals that resolve dependencies leave out those of plugins, so that all is compiled once.
-	l.add(&l.found.Setup, "maven-packages", mvn+" --batch-mode --no-transfer-progress test-compile", why).Timeout = "20m"
+	setup := l.add(&l.found.Setup, "maven-packages", mvn+" --batch-mode --no-transfer-progress test-compile", why)
+	setup.Timeout, setup.Hosts = "20m", mavenHosts(l.repo, dir)
 	l.test("maven", mvn+" --batch-mode --no-transfer-progress test", why).Timeout = "30m"
 	return true
 }
@@ -26,6 +34,31 @@ func gradle(l *look, dir string) bool {
 		program, why = "sh ./gradlew", file+" and gradlew"
 	}
 	l.add(&l.found.Setup, "gradle-packages", program+" --no-daemon testClasses", why).Timeout = "20m"
+	l.unused("a list of hosts for Gradle", "it needs servers of its own, which a closed network has only where the system allows namespaces; see docs/pipelines.md")
 	l.test("gradle", program+" --no-daemon check", why).Timeout = "30m"
 	return true
+}
+
+// mavenHosts gives the hosts that Maven fetches from: the central repository, and those that
+// the project names. Other addresses in it, such as the one to publish to, are not among them.
+func mavenHosts(r repository, dir string) []string {
+	type repositories struct {
+		All     []string `xml:"repositories>repository>url"`
+		Plugins []string `xml:"pluginRepositories>pluginRepository>url"`
+	}
+	var project struct {
+		repositories
+		Profiles []repositories `xml:"profiles>profile"`
+	}
+	_ = xml.Unmarshal([]byte(r.read(path.Join(dir, "pom.xml"))), &project) // what can be read of it counts
+	hosts := []string{"repo.maven.apache.org"}
+	for _, from := range append([]repositories{project.repositories}, project.Profiles...) {
+		for _, address := range append(from.All, from.Plugins...) {
+			u, err := url.Parse(address)
+			if err == nil && u.Scheme == "https" && plainHost().MatchString(u.Host) && len(hosts) < mostHosts && !slices.Contains(hosts, u.Host) {
+				hosts = append(hosts, u.Host)
+			}
+		}
+	}
+	return hosts
 }

@@ -68,17 +68,18 @@ func locked(name string, demo []byte) string {
 		"node_modules/demo":{"version":"1.0.0","resolved":"http://registry.npmjs.org/demo/-/demo-1.0.0.tgz","integrity":"sha512-%[2]s"}}}`, name, base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// registries are those of Go, npm and PyPI with one package each, as a proxy of the
+// registries are those of Go, npm, PyPI and Maven with one package each, as a proxy of the
 // user's leads to them.
 func registries(t *testing.T, demo []byte) *url.URL {
 	const module = "/example.com/demo/@v/v1.0.0"
 	files := map[string][]byte{
-		"proxy.golang.org" + module + ".info":      []byte(`{"Version":"v1.0.0"}`),
-		"proxy.golang.org" + module + ".mod":       []byte("module example.com/demo\n"),
-		"proxy.golang.org" + module + ".zip":       zipped(map[string]string{"example.com/demo@v1.0.0/go.mod": "module example.com/demo\n"}),
-		"registry.npmjs.org/demo/-/demo-1.0.0.tgz": demo,
-		"pypi.org/simple/demo/":                    []byte(`<a href="/files/demo-1.0-py3-none-any.whl">demo-1.0-py3-none-any.whl</a>`),
-		"pypi.org/files/demo-1.0-py3-none-any.whl": zipped(map[string]string{"demo.py": "", "demo-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n", "demo-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "demo-1.0.dist-info/RECORD": ""}),
+		"proxy.golang.org" + module + ".info":       []byte(`{"Version":"v1.0.0"}`),
+		"proxy.golang.org" + module + ".mod":        []byte("module example.com/demo\n"),
+		"proxy.golang.org" + module + ".zip":        zipped(map[string]string{"example.com/demo@v1.0.0/go.mod": "module example.com/demo\n"}),
+		"registry.npmjs.org/demo/-/demo-1.0.0.tgz":  demo,
+		"repo.maven.apache.org/maven2/demo-1.0.pom": []byte("<project/>"),
+		"pypi.org/simple/demo/":                     []byte(`<a href="/files/demo-1.0-py3-none-any.whl">demo-1.0-py3-none-any.whl</a>`),
+		"pypi.org/files/demo-1.0-py3-none-any.whl":  zipped(map[string]string{"demo.py": "", "demo-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n", "demo-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n", "demo-1.0.dist-info/RECORD": ""}),
 	}
 	world := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := files[r.Host+r.URL.Path]
@@ -140,12 +141,18 @@ func TestPackageManagers(t *testing.T) {
 	if err != nil || note != "" {
 		t.Fatal(note, err)
 	}
+	// What a program in Java does with the properties that it is given.
+	const java = `node -e '
+		const at = name => process.env.JAVA_TOOL_OPTIONS.match("-D" + name + "=(\\S+)")[1];
+		require("http").get({host: at("http.proxyHost"), port: at("http.proxyPort"), path: "http://repo.maven.apache.org/maven2/demo-1.0.pom", headers: {host: "repo.maven.apache.org"}},
+			r => { r.pipe(process.stdout); process.exitCode = r.statusCode == 200 ? 0 : 1; });'`
 	for host, run := range map[string]string{
-		"proxy.golang.org":   "mkdir -p go && cd go && printf 'module x\\n' > go.mod && GOFLAGS=-modcacherw GOTOOLCHAIN=local GOSUMDB=off GOPROXY=http://proxy.golang.org GOMODCACHE=$PWD/cache go mod download -x example.com/demo@v1.0.0 && test -d cache/example.com/demo@v1.0.0",
-		"registry.npmjs.org": "npm ci --registry http://registry.npmjs.org --no-audit --no-fund --fetch-retries=0 --cache $PWD/cache && test -f node_modules/demo/package.json",
-		"pypi.org":           "python3 -m pip install --isolated --no-cache-dir --disable-pip-version-check --retries 0 --no-deps --target lib --index-url http://pypi.org/simple --trusted-host pypi.org demo==1.0 && test -f lib/demo.py",
+		"repo.maven.apache.org": java,
+		"proxy.golang.org":      "mkdir -p go && cd go && printf 'module x\\n' > go.mod && GOFLAGS=-modcacherw GOTOOLCHAIN=local GOSUMDB=off GOPROXY=http://proxy.golang.org GOMODCACHE=$PWD/cache go mod download -x example.com/demo@v1.0.0 && test -d cache/example.com/demo@v1.0.0",
+		"registry.npmjs.org":    "npm ci --registry http://registry.npmjs.org --no-audit --no-fund --fetch-retries=0 --cache $PWD/cache && test -f node_modules/demo/package.json",
+		"pypi.org":              "python3 -m pip install --isolated --no-cache-dir --disable-pip-version-check --retries 0 --no-deps --target lib --index-url http://pypi.org/simple --trusted-host pypi.org demo==1.0 && test -f lib/demo.py",
 	} {
-		for _, allow := range [][]string{{"proxy.golang.org", "registry.npmjs.org", "pypi.org"}, nil} {
+		for _, allow := range [][]string{{"proxy.golang.org", "registry.npmjs.org", "pypi.org", "repo.maven.apache.org"}, nil} {
 			t.Run(fmt.Sprintf("%s %d", host, len(allow)), func(t *testing.T) {
 				dir := filepath.Join(p.root, "tree", host, fmt.Sprint(len(allow)))
 				if err := os.CopyFS(dir, os.DirFS(p.repo)); err != nil {

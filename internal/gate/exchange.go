@@ -165,8 +165,12 @@ func (x *exchange) end(how error) {
 func (x *exchange) text() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	answer := x.answers.text()
+	if x.meter != nil && x.meter.stream {
+		answer = spoken(x.provider.API, answer)
+	}
 	return fmt.Sprintf("== %s %s, model %q, status %d, %v\n-- asked (%d bytes)\n%s\n-- answered (%d bytes)\n%s\n\n",
-		x.provider.Name, x.at, x.asked, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, x.answers.text())
+		x.provider.Name, x.at, x.asked, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, answer)
 }
 
 // model is the name of the model that answers, or else the one that was asked.

@@ -37,6 +37,9 @@ type Config struct {
 	Roots *x509.CertPool
 	// Lookup resolves a name; nil stands for the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Own reports whether a client of the proxy that shows no placeholder is to be served;
+	// nil: if it is a process of our own user.
+	Own func(*http.Request) bool
 	// OnEvent, if not nil, is told what happens, from several goroutines.
 	OnEvent func(Event)
 	// Transcript, if not nil, is written what was asked and answered: one request
@@ -91,6 +94,9 @@ func Open(c Config) (*Gate, error) {
 	var random [16]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, fmt.Errorf("making a placeholder: %w", err)
+	}
+	if c.Own == nil {
+		c.Own = isOwn
 	}
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
@@ -241,9 +247,14 @@ func (g *Gate) knowsClient(r *http.Request) bool {
 	return slices.ContainsFunc(shown, g.isPlaceholder)
 }
 
-// knowsProxyClient reports whether a request through the proxy shows it.
+// knowsProxyClient reports whether a request through the proxy shows it, or shows nothing
+// and need not.
 func (g *Gate) knowsProxyClient(r *http.Request) bool {
-	encoded, ok := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
+	shown := r.Header.Get("Proxy-Authorization")
+	if shown == "" {
+		return g.config.Own(r)
+	}
+	encoded, ok := strings.CutPrefix(shown, "Basic ")
 	data, err := base64.StdEncoding.DecodeString(encoded)
 	_, password, _ := strings.Cut(string(data), ":")
 	return ok && err == nil && g.isPlaceholder(password)

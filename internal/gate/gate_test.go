@@ -206,6 +206,37 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// What a stream says in pieces is kept in one, whatever comes between them, and nowhere else.
+func TestWordsOfAStreamAreKeptInOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		api    API
+		stream string
+	}{
+		"messages":    {Anthropic, anthropicStream + "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"the-se\"}}\n\nevent: ping\ndata: {\"type\":\"ping\"}\n\nevent: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":1,\"delta\":{\"type\":\"text_delta\",\"text\":\"cret\"}}\n\n"},
+		"responses":   {OpenAI, "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"the-se\"}\n\ndata: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"cret\"}\n\n"},
+		"two choices": {OpenAI, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"the-se\"}}]}\r\n\r\ndata: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"other\"}}]}\r\n\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"cret\"}}]}\r\n\r\ndata: [DONE]\r\n\r\n"},
+		"a call":      {OpenAI, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"the-se\"}}]}}]}\n\ndata: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\"cret\"}}]}}]}\n\n"},
+		"gemini":      {Gemini, "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"the-se\"}]}}]}\n\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"cret\"}]}}],\"usageMetadata\":{\"promptTokenCount\":7}}\n\n"},
+	} {
+		var out bytes.Buffer
+		g := before(t, c.api, Config{Transcript: &out}, func(w http.ResponseWriter, _ *http.Request) { stream(w, c.stream) })
+		textOf(t, ask(t, g, c.api, `{"model":"m","stream":true}`))
+		g.Close()
+		if got := out.String(); strings.Count(got, "the-secret") != 1 || strings.Count(got, "the-se") != 1 {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+	// The pieces beside what is left out are in one, too, or gone.
+	if got := spoken(Anthropic, "data: {\"type\":\"x\",\"delta\":{\"text\":\"the-se"); strings.Contains(got, "the-se") {
+		t.Errorf("%q", got)
+	}
+	var e excerpt
+	e.write([]byte(strings.Repeat("x ", maxExcerpt/2-5) + "the-secret" + strings.Repeat(" y", maxExcerpt) + " the-secret" + strings.Repeat(" z", maxExcerpt/2-3)))
+	if got := e.text(); strings.Contains(got, "the-") || strings.Contains(got, "secret") || !strings.Contains(got, "x x") || !strings.Contains(got, " z z") {
+		t.Errorf("%.60q ... %.60q", got, got[len(got)-60:])
+	}
+}
+
 func TestATranscriptEndsSomewhere(t *testing.T) {
 	var out bytes.Buffer
 	tr := transcript{to: &out, size: maxTranscript - 10}

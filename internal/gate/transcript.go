@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 const (
 	maxExcerpt    = 24 << 10 // bytes of a body that are kept, from its head and from its tail
+	maxWord       = 4 << 10  // bytes of a word beside what is left out that go with it; secrets are shorter
 	maxTranscript = 16 << 20 // bytes
 )
 
@@ -37,11 +39,23 @@ func (e *excerpt) trim() {
 
 func (e *excerpt) text() string {
 	e.trim()
-	left := e.size - len(e.head) - len(e.tail)
-	if left == 0 {
-		return strings.ToValidUTF8(string(e.head)+string(e.tail), "\uFFFD")
+	head, tail := e.head, e.tail
+	if left := e.size - len(head) - len(tail); left == 0 {
+		return strings.ToValidUTF8(string(head)+string(tail), "\uFFFD")
 	}
-	return strings.ToValidUTF8(fmt.Sprintf("%s\n[%d bytes are left out]\n%s", e.head, left, e.tail), "\uFFFD")
+	// Half of a secret is not found as one.
+	if i := bytes.LastIndexAny(head, " \t\n"); i >= len(head)-maxWord {
+		head = head[:i+1]
+	} else {
+		head = head[:max(0, len(head)-maxWord)]
+	}
+	if i := bytes.IndexAny(tail, " \t\n"); i >= 0 && i <= maxWord {
+		tail = tail[i:]
+	} else {
+		tail = tail[min(len(tail), maxWord):]
+	}
+	left := e.size - len(head) - len(tail)
+	return strings.ToValidUTF8(fmt.Sprintf("%s\n[%d bytes are left out]\n%s", head, left, tail), "\uFFFD")
 }
 
 // transcript is written what was asked and answered.

@@ -174,10 +174,10 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 	}
 }
 
-// Who does not know the placeholder gets nowhere, not even to what is allowed.
+// Another user who does not know the placeholder gets nowhere, not even to what is allowed.
 func TestTheProxyBelongsToTheCall(t *testing.T) {
 	plain, secure := site(t, false), site(t, true)
-	g := opened(t, Config{World: World{Allow: []string{plain, secure}}})
+	g := opened(t, Config{World: World{Allow: []string{plain, secure}}, Own: func(*http.Request) bool { return false }})
 	for _, proxy := range []string{"http://" + g.Address(), "http://reprise:guess@" + g.Address(), "http://" + g.Placeholder() + "@" + g.Address()} {
 		client := through(g, proxy)
 		res, err := client.Get("http://" + plain)

@@ -94,9 +94,9 @@ func heldBy(agent string, env []string) (by []string) {
 		case err != nil:
 		case f.Login && len(bytes.TrimSpace(data)) > 0:
 			by = append(by, name)
-		case name == "settings.json" && agent == "claude", name == "config.toml":
+		case name == "settings.json", name == "config.toml":
 			c.Settings = data
-			if api := map[string]gate.API{"claude": gate.Anthropic, "codex": gate.OpenAI}[agent]; c.ownWay(api) && len(clouds(agent, env)) == 0 {
+			if api := map[string]gate.API{"claude": gate.Anthropic, "codex": gate.OpenAI, "gemini": gate.Gemini}[agent]; c.ownWay(api) && len(clouds(agent, env)) == 0 {
 				by = append(by, name)
 			}
 		}

@@ -30,6 +30,8 @@ func TestWhatProgramsHold(t *testing.T) {
 		"files of no Bedrock": {map[string]string{".aws/credentials": "[default]"}, nil, nil},
 		"Vertex":              {map[string]string{".claude/settings.json": "{}"}, []string{"CLAUDE_CODE_USE_VERTEX=1", "GOOGLE_GENAI_USE_VERTEXAI=true"}, []Held{{"claude", []string{"Google Vertex AI"}}, {"gemini", []string{"Google Vertex AI"}}}},
 		"settings":            {map[string]string{".claude/settings.json": `{"apiKeyHelper":"x"}`, ".codex/config.toml": "model_provider = \"mine\""}, nil, []Held{{"claude", []string{"settings.json"}}, {"codex", []string{"config.toml"}}}},
+		"settings of Gemini":  {map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"oauth-personal"}}}`}, []string{"GEMINI_API_KEY=c"}, []Held{{"gemini", []string{"settings.json"}}}},
+		"a key by choice":     {map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`}, []string{"GEMINI_API_KEY=c"}, nil},
 		"other settings":      {map[string]string{".claude/settings.json": `{"model":"x"}`, ".codex/config.toml": "model = \"x\"", ".gemini/settings.json": "{}"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

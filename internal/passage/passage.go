@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -132,6 +133,7 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 		}
 		set("NO_PROXY", "127.0.0.1,localhost,::1")
 		set("no_proxy", "127.0.0.1,localhost,::1")
+		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.Port())))
 		return
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} { // a proxy of the user does not lead here
@@ -139,6 +141,16 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 			set(name, strings.TrimPrefix(now+",127.0.0.1,localhost", ","))
 		}
 	}
+}
+
+// properties lead Java programs through the gate, which do not know the variables. Maven
+// heeds them from version 3.9 on only if it is told to, by another name in 4.
+func properties(port uint16) string {
+	var out []string
+	for _, scheme := range []string{"http", "https"} {
+		out = append(out, fmt.Sprintf("-D%s.proxyHost=127.0.0.1 -D%[1]s.proxyPort=%d", scheme, port))
+	}
+	return strings.Join(append(out, "-Daether.connector.http.useSystemProperties=true", "-Daether.transport.apache.useSystemProperties=true"), " ")
 }
 
 // Port is that of the gate on loopback; 0 if there is none.

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -61,6 +62,9 @@ func TestKeysStayOutside(t *testing.T) {
 		"claude's token":  {"claude", []string{"CLAUDE_CODE_OAUTH_TOKEN=sesame"}, "", false, []string{"ANTHROPIC_BASE_URL=GATE/anthropic", "CLAUDE_CODE_OAUTH_TOKEN=KEY"}},
 		"codex":           {"codex", []string{"OPENAI_API_KEY=sesame"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"gemini":          {"gemini", []string{"GEMINI_API_KEY=sesame"}, "", false, []string{"GEMINI_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini"}},
+		"gemini's key":    {"gemini", []string{"GEMINI_API_KEY=sesame"}, `{"security":{"auth":{"selectedType":"gemini-api-key"}}}`, false, []string{"GEMINI_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini"}},
+		"gemini's login":  {"gemini", []string{"GEMINI_API_KEY=own"}, "{ // mine\n\"security\": {\"auth\": {\"selectedType\": \"oauth-personal\"}}}", false, []string{"GEMINI_API_KEY=own"}},
+		"an older choice": {"gemini", []string{"GEMINI_API_KEY=own"}, `{"selectedAuthType":"oauth-personal"}`, false, []string{"GEMINI_API_KEY=own"}},
 		"a program":       {"command", []string{"OPENAI_API_KEY=sesame", "OTHER_KEY=other"}, "", false, []string{"OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"two keys":        {"command", []string{"OPENAI_API_KEY=sesame", "GOOGLE_API_KEY=sesame"}, "", false, []string{"GOOGLE_API_KEY=KEY", "GOOGLE_GEMINI_BASE_URL=GATE/gemini", "OPENAI_API_KEY=KEY", "OPENAI_BASE_URL=GATE/openai"}},
 		"a check":         {"", []string{"OPENAI_API_KEY=own"}, "", false, []string{"OPENAI_API_KEY=own"}},
@@ -130,6 +134,24 @@ func TestAGateThatLetsNothingThrough(t *testing.T) {
 	}
 }
 
+// Programs in Java are led through the gate by properties, beside those that they are given.
+func TestJavaGoesThroughTheGate(t *testing.T) {
+	const name, given = "JAVA_TOOL_OPTIONS", "-Duser.home=\"/a b\""
+	p := opened(t, Call{Env: []string{name + "=" + given}, Network: pipelines.Network{Closed: true, Allow: []string{"repo.maven.apache.org"}}})
+	got := process.Lookup(p.Env, name)
+	if !strings.HasPrefix(got, given+" -D") || strings.Contains(got, p.gate.Placeholder()) {
+		t.Errorf("%s is %q", name, got)
+	}
+	for _, scheme := range []string{"http", "https"} {
+		if !strings.Contains(got, fmt.Sprintf("-D%s.proxyHost=127.0.0.1 -D%[1]s.proxyPort=%d ", scheme, p.Port())) {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if p := opened(t, Call{Env: []string{name + "=" + given}}); process.Lookup(p.Env, name) != given {
+		t.Errorf("in an open network, %s is %q", name, process.Lookup(p.Env, name))
+	}
+}
+
 // served gives the passage of a call to a service that answers with h.
 func served(t *testing.T, c Call, h http.HandlerFunc) (p *Passage, ask func() int) {
 	t.Helper()
@@ -166,7 +188,7 @@ func TestALimitIsReached(t *testing.T) {
 		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}, 0) // to write 400 to a cache costs as 500
 		want := engine.Result{
 			Text: "so far", Model: "large-1", Limit: limit,
-			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true},
+			Usage: metadata.Usage{InputTokens: 2400, CachedTokens: 1000, OutputTokens: 100, Turns: 2, USD: used, Estimated: true, ByGate: true},
 		}
 		if d := cmp.Diff(want, r, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })); d != "" {
 			t.Errorf("%s (-want +got):\n%s", limit, d)
@@ -264,11 +286,15 @@ func TestTroubleThatPassed(t *testing.T) {
 // less: whoever breaks one answer off, or calls output cached input, hides nothing by it.
 func TestWhoseFiguresCount(t *testing.T) {
 	seen := gate.Report{Turns: 2, USD: 0.5, Usage: map[string]gate.Usage{"small": {Tokens: gate.Tokens{Input: 10}}, "large": {Tokens: gate.Tokens{Input: 590, CacheWrite: 100, CacheRead: 200, Output: 100}}}}
-	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true}
+	gates := metadata.Usage{InputTokens: 700, CachedTokens: 200, OutputTokens: 100, Turns: 2, USD: 0.5, Estimated: true, ByGate: true}
 	near, far := metadata.Usage{InputTokens: 680, CachedTokens: 195, OutputTokens: 98, USD: 0.6, Turns: 1}, metadata.Usage{InputTokens: 900, USD: 0.4, Turns: 1}
 	hidden, uncached := metadata.Usage{InputTokens: 700, CachedTokens: 245, OutputTokens: 55, USD: 0.6}, metadata.Usage{InputTokens: 640, CachedTokens: 260, OutputTokens: 100, USD: 0.6}
 	with := func(u metadata.Usage, usd float64, estimated bool) metadata.Usage {
 		u.USD, u.Estimated = usd, estimated
+		return u
+	}
+	raised := func(u metadata.Usage) metadata.Usage {
+		u.USD, u.Estimated, u.ByGate = 0.5, true, true
 		return u
 	}
 	searched, broken, brokenMore := seen, seen, metadata.Usage{InputTokens: 2000, OutputTokens: 200, USD: 0.7}
@@ -284,16 +310,16 @@ func TestWhoseFiguresCount(t *testing.T) {
 		"others":                        {seen, far, gates, 1},
 		"output that it calls cached":   {seen, hidden, gates, 1},
 		"input that it calls cached":    {seen, uncached, gates, 1},
-		"the same for less":             {seen, with(near, 0.1, false), with(near, 0.5, true), 1},
-		"the same for a little less":    {seen, with(near, 0.49, false), with(near, 0.5, true), 0},
+		"the same for less":             {seen, with(near, 0.1, false), raised(near), 1},
+		"the same for a little less":    {seen, with(near, 0.49, false), raised(near), 0},
 		"nothing was seen":              {gate.Report{}, far, far, 0},
 		"one broke off, and it is less": {broken, far, gates, 1},
 		"one broke off, and it is more": {broken, brokenMore, brokenMore, 0},
-		"more, and for less":            {broken, with(brokenMore, 0.3, false), with(brokenMore, 0.5, true), 1},
+		"more, and for less":            {broken, with(brokenMore, 0.3, false), raised(brokenMore), 1},
 		"one broke off, and no own":     {broken, metadata.Usage{}, gates, 1},
 		"with a search":                 {searched, with(near, 0.4, true), with(near, 0.65, true), 0},
 		"knows of the search":           {searched, near, near, 0},
-		"long prompts":                  {seen, with(near, 0.2, true), with(near, 0.5, true), 0},
+		"long prompts":                  {seen, with(near, 0.2, true), raised(near), 0},
 	} {
 		r := engine.Result{Usage: tt.own}
 		settleUsage("x", tt.seen, &r)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
@@ -119,7 +121,7 @@ func (c Call) ownWay(api gate.API) bool {
 	case api == gate.OpenAI && c.Agent == "codex":
 		return c.Login && !set("CODEX_API_KEY") || codexSettingsReach(string(c.Settings))
 	case api == gate.Gemini:
-		return set("GOOGLE_GENAI_USE_VERTEXAI") || set("GOOGLE_GENAI_USE_GCA")
+		return set("GOOGLE_GENAI_USE_VERTEXAI") || set("GOOGLE_GENAI_USE_GCA") || c.Agent == "gemini" && geminiSettingsReach(c.Settings)
 	}
 	return false
 }
@@ -151,3 +153,18 @@ func codexSettingsReach(text string) bool {
 			strings.HasPrefix(strings.TrimSpace(line), "[model_providers")
 	})
 }
+
+// geminiSettingsReach reports the same of Gemini, whose settings may have comments in them.
+func geminiSettingsReach(text []byte) bool {
+	chosen := geminiChoice().FindSubmatch(text)
+	return chosen != nil && string(chosen[1]) != "gemini-api-key"
+}
+
+// GeminiChooses reports whether settings of Gemini choose a way to log in.
+func GeminiChooses(text []byte) bool { return geminiChoice().Match(text) }
+
+// geminiChoice is the way to log in that a user has chosen, as newer settings name it and as
+// older ones did.
+var geminiChoice = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:selectedType|selectedAuthType)"\s*:\s*"([^"]+)"`)
+})

@@ -38,8 +38,11 @@ func (p *Passage) Settle(seen gate.Report, r *engine.Result) {
 // errands are the hosts that a program asks at each start for itself, such as for a
 // newer version, and does without. That they were refused tells nobody anything.
 func errands(agent string) []string {
-	if agent == "codex" {
+	switch agent {
+	case "codex":
 		return []string{"ab.chatgpt.com:443", "chatgpt.com:443", "api.github.com:443", "github.com:443"}
+	case "gemini":
+		return []string{"play.googleapis.com:443"} // counts how it is used
 	}
 	return nil
 }
@@ -108,7 +111,7 @@ func settleUsage(agent string, seen gate.Report, r *engine.Result) {
 		if !theirs.Estimated && cents > tolerance*seen.USD && theirs.USD > 0 {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%s says that it cost $%.4f, and what came through costs $%.4f by its prices, which counts", agent, theirs.USD, seen.USD))
 		}
-		r.Usage.USD, r.Usage.Estimated = seen.USD, true
+		r.Usage.USD, r.Usage.Estimated, r.Usage.ByGate = seen.USD, true, true
 	}
 }
 
@@ -117,7 +120,7 @@ func takeOurs(r *engine.Result, ours metadata.Usage, seen gate.Report) {
 	turns := max(r.Usage.Turns, seen.Turns)
 	r.Usage = ours
 	r.Usage.USD, r.Usage.Turns = seen.USD, turns
-	r.Usage.Estimated = r.Usage.USD > 0
+	r.Usage.Estimated, r.Usage.ByGate = r.Usage.USD > 0, true
 }
 
 // totalOf adds up what came through. Some of it may be worked out.

@@ -96,12 +96,19 @@ func (e *Excerpt) String() string {
 	if e.total == int64(len(e.head)+len(tail)) {
 		return printable(string(e.head) + string(tail))
 	}
-	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
-		tail = tail[i+1:] // the line is cut, maybe within a sequence
+	// What is cut may be a sequence, or a secret, of which a part is not found as one.
+	head := e.head
+	if i := bytes.LastIndexAny(head, " \t\n"); i >= len(head)/2 {
+		head = head[:i+1]
 	}
-	left := e.total - int64(len(e.head)+len(tail))
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:]
+	} else if i := bytes.IndexAny(tail, " \t"); i >= 0 && i < len(tail)/2 {
+		tail = tail[i+1:]
+	}
+	left := e.total - int64(len(head)+len(tail))
 	// Each by itself: a sequence that was cut would take along what follows.
-	return printable(string(e.head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
+	return printable(string(head)) + fmt.Sprintf("\n[%d bytes left out]\n", left) + printable(string(tail))
 }
 
 var (

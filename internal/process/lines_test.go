@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -55,6 +56,16 @@ func TestExcerpt(t *testing.T) {
 
 // Sequences for a terminal go whole, also where the middle is left out; one that
 // has no end takes nothing along.
+// A part of a secret is not found as one: a word that is cut is left out as a whole.
+func TestExcerptCutsBetweenWords(t *testing.T) {
+	const secret = "the-secret"
+	e := &Excerpt{HeadMax: 20, TailMax: 30}
+	_, _ = fmt.Fprintf(e, "head of the %s%s%s and the end of it all", secret, strings.Repeat(" x", 50), secret)
+	if got, want := e.String(), "head of the \n[121 bytes left out]\nand the end of it all"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"\x1b[36mcyan\x1b[0m, \x1b[1;31mred\x1b[K\x1b[m":         "cyan, red",
@@ -75,7 +86,7 @@ func TestPrintable(t *testing.T) {
 	}
 	e := &Excerpt{HeadMax: 8, TailMax: 20}
 	_, _ = e.Write([]byte("head \x1b[3" + strings.Repeat("x", 100) + "\x1b[36mhalf of it\nlast \x1b[32mline\x1b[m\n")) // never fails
-	if got, want := e.String(), "head 3\n[116 bytes left out]\nlast line\n"; got != want {
+	if got, want := e.String(), "head \n[119 bytes left out]\nlast line\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -103,6 +103,9 @@ func figuresOf(w words, a metadata.Attempt) []string {
 	if a.Usage.USD > 0 {
 		all = append(all, text.USD(a.Usage.USD))
 	}
+	if a.Usage.ByGate {
+		all = append(all, w.Shown("page by gate"))
+	}
 	if a.Usage.Turns > 0 {
 		all = append(all, w.Shown("page turns", "n", fmt.Sprint(a.Usage.Turns)))
 	}

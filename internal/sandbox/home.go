@@ -31,6 +31,8 @@ type Home struct {
 type File struct {
 	From string // the user's file
 	To   string // its path in the home
+	// Shape, if not nil, gives what the program finds in its place; nil: the user has none.
+	Shape func(data []byte) []byte
 	// Renews, if not nil, reports whether the program has renewed the file, as a
 	// login is: the user has it then as well.
 	Renews func(before, after []byte) bool
@@ -203,6 +205,9 @@ func (h *ownHome) fill() (err error) {
 		data, err := os.ReadFile(f.From)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		if f.Shape != nil {
+			data = f.Shape(data)
 		}
 		if now, err := folders.ReadFile(h.root, f.To, maxLogin); data != nil && err == nil && bytes.Equal(now, data) {
 			f.Data = data

@@ -126,6 +126,16 @@ func (n *closed) families(unixFiles bool) (part []unix.SockFilter) {
 			unix.SockFilter{Code: giveBack, K: refused},
 			unix.SockFilter{Code: loadWord, K: atSecond},
 			unix.SockFilter{Code: andWith, K: 0xf}, // the rest of a socket's type are flags
+		)
+		if n.Own && n.Listen { // UDP stays in there; Java asks by it for the addresses of the machine
+			part = append(part, unix.SockFilter{Code: isEqual, K: unix.SOCK_DGRAM, Jf: 4})
+			load(atThird)
+			part = append(part, unix.SockFilter{Code: isEqual, K: 0, Jt: 1}, unix.SockFilter{Code: isEqual, K: unix.IPPROTO_UDP, Jf: 1})
+			give(allowed)
+			load(atSecond)
+			part = append(part, unix.SockFilter{Code: andWith, K: 0xf})
+		}
+		part = append(part,
 			unix.SockFilter{Code: isEqual, K: unix.SOCK_STREAM, Jt: 1},
 			unix.SockFilter{Code: giveBack, K: refused},
 			unix.SockFilter{Code: loadWord, K: atThird},

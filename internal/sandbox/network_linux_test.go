@@ -43,6 +43,15 @@ func newWorld(t *testing.T) world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = letters.Close() })
+	go func() {
+		for letter := make([]byte, 1); ; {
+			_, from, err := letters.ReadFrom(letter)
+			if err != nil {
+				return
+			}
+			_, _ = letters.WriteTo(letter, from)
+		}
+	}()
 	gate := answering("tcp", "127.0.0.1:0")
 	// A server elsewhere that has the port of the gate.
 	elsewhere := answering("tcp", fmt.Sprintf("127.0.0.2:%d", port(gate)))
@@ -65,7 +74,11 @@ func (w world) attempts() map[string]string {
 		"address-6":  perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::1")))`, w.tcp6)),
 		"mapped":     perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`, w.tcp)),
 		"first-data": perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in(%d, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN, w.tcp)),
-		"datagram":   perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_DGRAM, 0) && defined send(S, "x", 0, pack_sockaddr_in(%d, inet_aton("127.0.0.1")))`, w.udp)),
+		"datagram":   perl(fmt.Sprintf(`alarm 2; socket(S, AF_INET, SOCK_DGRAM, 0) && connect(S, pack_sockaddr_in(%d, inet_aton("127.0.0.1"))) && defined send(S, "x", 0) && defined recv(S, $x, 1, 0)`, w.udp)),
+		"letters":    perl(`alarm 2; socket(S, AF_INET, SOCK_DGRAM, 17) && bind(S, pack_sockaddr_in(0, inet_aton("127.0.0.1"))) && defined send(S, "x", 0, getsockname(S)) && defined recv(S, $x, 1, 0)`),
+		"letters-6":  perl(`socket(S, AF_INET6, SOCK_DGRAM, 0)`),
+		"letter-raw": perl(`socket(S, AF_INET, SOCK_DGRAM, 1)`),
+		"light":      perl(`socket(S, AF_INET, SOCK_DGRAM, 136)`),
 		"name":       `getent ahostsv4 reprise.example.com | grep -q .`,
 		"multipath":  perl(`socket(S, AF_INET, SOCK_STREAM, 262)`),
 		"raw":        perl(`socket(S, AF_INET, SOCK_RAW, 1)`),
@@ -116,14 +129,14 @@ func TestNetworkThatCannotBeClosed(t *testing.T) {
 // A program reaches of the network what its call has, and nothing else.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
-	const everywhere = "address address-6 bound datagram first-data gate mapped multipath same-port server unbound"
+	const everywhere = "address address-6 bound datagram first-data gate letters letters-6 mapped multipath same-port server unbound"
 	for _, tt := range []struct {
 		name         string
 		gate, listen bool
 		own, without string // what works with a network of its own, and without one
 	}{
 		{"a gate", true, false, "gate unbound", "gate same-port"},
-		{"a gate and servers", true, true, "bound gate server unbound", "gate same-port"},
+		{"a gate and servers", true, true, "bound gate letters letters-6 server unbound", "gate same-port"},
 		{"nothing", false, false, "unbound", ""},
 	} {
 		for _, own := range []bool{true, false} {

@@ -13,6 +13,7 @@ type API string
 const (
 	Messages  API = "messages"  // Anthropic, spoken by claude
 	Responses API = "responses" // OpenAI, spoken by codex
+	Gemini    API = "gemini"    // Google, spoken by gemini
 )
 
 // Request is what an agent program asks the model.

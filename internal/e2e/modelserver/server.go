@@ -1,7 +1,7 @@
 // Package modelserver is a model on loopback that says what a script tells it
-// to. It speaks the two protocols that coding agents speak, the Anthropic
-// Messages API and the OpenAI Responses API, both as server-sent events, so
-// that the real agent programs can be driven without a key, a network or a
+// to. It speaks the protocols that coding agents speak, the Anthropic Messages
+// API, the OpenAI Responses API and the Gemini API, all as server-sent events,
+// so that the real agent programs can be driven without a key, a network or a
 // bill.
 //
 // A Script sees each request and answers with a Reply: words, a tool call, a
@@ -42,6 +42,7 @@ func Start(script Script) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", s.serve(messages{}))
 	mux.HandleFunc("POST /v1/responses", s.serve(responses{}))
+	mux.HandleFunc("POST /v1beta/models/{call}", s.serveGemini)
 	mux.HandleFunc("POST /v1/messages/count_tokens", countTokens)
 	mux.HandleFunc("HEAD /{$}", func(http.ResponseWriter, *http.Request) {})
 	// Codex asks for a web socket first, and goes on over HTTP at once when told to.
@@ -69,7 +70,7 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Refused returns the method and path of every request that neither protocol
+// Refused returns the method and path of every request that no protocol
 // knows, each of which was answered with 404.
 func (s *Server) Refused() []string {
 	s.mu.Lock()
@@ -77,7 +78,7 @@ func (s *Server) Refused() []string {
 	return append([]string(nil), s.refused...)
 }
 
-// protocol is one of the two languages.
+// protocol is one of the languages.
 type protocol interface {
 	// read takes apart a request; the server fills in N, Header and Body.
 	read(body []byte, h http.Header) (Request, error)

@@ -14,7 +14,10 @@ func sendEvents(w http.ResponseWriter, events []event) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
 	for _, e := range events {
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e["type"], mustJSON(e))
+		if kind, ok := e["type"]; ok { // Gemini's have none
+			fmt.Fprintf(w, "event: %s\n", kind)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", mustJSON(e))
 	}
 	w.(http.Flusher).Flush()
 }

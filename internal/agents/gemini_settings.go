@@ -1,0 +1,32 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/reprise-ci/reprise/internal/passage"
+)
+
+// chosenKey gives settings in which Gemini uses a key, unless they choose another way: by
+// itself it takes an address of its own, as the gate is one, for a way to log in that it
+// then refuses (0.61.0). Settings that are no JSON stay as they are.
+func chosenKey(settings []byte) []byte {
+	all := map[string]any{}
+	if len(bytes.TrimSpace(settings)) > 0 && json.Unmarshal(settings, &all) != nil || passage.GeminiChooses(settings) || all == nil {
+		return settings
+	}
+	below := func(in map[string]any, name string) map[string]any {
+		out, ok := in[name].(map[string]any)
+		if !ok {
+			out = map[string]any{}
+			in[name] = out
+		}
+		return out
+	}
+	below(below(all, "security"), "auth")["selectedType"] = "gemini-api-key"
+	out, err := json.Marshal(all)
+	if err != nil {
+		return settings // unreachable: it was JSON before
+	}
+	return out
+}

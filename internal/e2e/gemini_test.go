@@ -1,0 +1,124 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/agents"
+	m "github.com/reprise-ci/reprise/internal/e2e/modelserver"
+	"github.com/reprise-ci/reprise/internal/sandbox"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
+)
+
+// geminiAgent is the real Gemini CLI at a place, in the sandbox.
+func geminiAgent(t *testing.T, p *place, requests io.WriteCloser) engine.Agent {
+	t.Helper()
+	self, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.more = append(p.more, "GEMINI_API_KEY="+theKey, "GOOGLE_GEMINI_BASE_URL="+p.model.URL)
+	opts := agents.Options{Environ: p.environ(), Requests: func(engine.Task) io.WriteCloser { return requests }}
+	opts, note, err := opts.Contain(sandbox.Required, sandbox.Sandbox{Helper: []string{self, "sandboxed", "--"}, State: filepath.Join(p.root, "homes"), Closed: true})
+	if err != nil || note != "" {
+		t.Fatal(note, err)
+	}
+	a, err := agents.For("gemini", pipelines.Agent{Use: "gemini"}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// geminiTask is one for a model that is named: by itself the program asks another one first
+// which it should take.
+func geminiTask(p *place) engine.Task {
+	t := p.task(pipelines.AccessTree)
+	t.Model, t.Network = "gemini-2.5-pro", pipelines.Network{Closed: true}
+	return t
+}
+
+// Gemini works through the gate like the others: it writes, runs commands, sees no key and
+// nothing of the network, and all that it asks is counted.
+func TestGemini(t *testing.T) {
+	p := newPlace(t)
+	look := `env; tr '\0' ' ' < /proc/$PPID/environ; grep -rlsE 'test-ke[y]' ~ "$TMPDIR" . && echo in a file; echo looked`
+	p.says(m.Turns(m.Write(p.artifact(), "# Plan\n"), m.Run(look), m.Say("Done.")))
+	var asked kept
+	task := geminiTask(p)
+	r, err := geminiAgent(t, p, &asked).Run(t.Context(), task)
+	if err != nil || r.Text != "Done." || strings.TrimSpace(p.read(task.Artifact)) != "# Plan" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	requests := p.model.Requests()
+	for _, r := range requests {
+		if got := r.Header.Get("X-Goog-Api-Key"); got != theKey || placeholder.MatchString(fmt.Sprint(r.Header)) || r.Model != task.Model {
+			t.Errorf("the model %s was shown %q, with %v", r.Model, got, r.Header)
+		}
+		if strings.Contains(string(r.Body), theKey) {
+			t.Errorf("the program saw the key: %+v", r.Results())
+		}
+	}
+	seen := requests[len(requests)-1].Results()
+	if said := fmt.Sprint(seen); !strings.Contains(said, "looked") || strings.Contains(said, "in a file") || !placeholder.MatchString(said) {
+		t.Errorf("the program saw %s", said)
+	}
+	wantUsage(t, r.Usage, len(requests))
+	if text := asked.String(); strings.Contains(text, theKey) || !strings.Contains(text, "streamGenerateContent") {
+		t.Errorf("what was asked is kept as:\n%.2000s", text)
+	}
+	if slices.ContainsFunc(r.Refused, func(h engine.Refused) bool { return strings.Contains(h.Host, "googleapis") }) {
+		t.Errorf("it needs a host that it was refused: %+v", r.Refused)
+	}
+}
+
+// The limits hold for Gemini, which has none of its own, and a wrong key ends it at once.
+func TestGeminiIsHeld(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(*engine.Task)
+		want string
+	}{
+		"turns":  {func(t *engine.Task) { t.Turns = 3 }, "turns"},
+		"budget": {func(t *engine.Task) { t.BudgetUSD = 0.05 }, "budget"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			n := 0
+			p.says(func(m.Request) m.Reply {
+				if n++; n == 1 {
+					return m.Write(p.artifact(), "# Plan\n").Costing(m.Usage{Input: 3000, Output: 2000})
+				}
+				return m.Run(fmt.Sprintf("echo %d", n)).Costing(m.Usage{Input: 3000, Output: 2000}) // a loop of the same is ended by the program
+			})
+			task := geminiTask(p)
+			tt.set(&task)
+			r, err := geminiAgent(t, p, &kept{}).Run(t.Context(), task)
+			asked := len(p.model.Requests())
+			if err != nil || r.Limit != tt.want || tt.want == "turns" && asked != 3 {
+				t.Errorf("limit %q after %d requests, %v", r.Limit, asked, err)
+			}
+			if one := r.Usage.USD / float64(asked); tt.want == "budget" && (r.Usage.USD < 0.05 || r.Usage.USD > 0.05+1.01*one) {
+				t.Errorf("$%v after %d requests", r.Usage.USD, asked)
+			}
+			if strings.TrimSpace(p.read(task.Artifact)) != "# Plan" {
+				t.Error("what was written is lost")
+			}
+		})
+	}
+	t.Run("a wrong key", func(t *testing.T) {
+		p := newPlace(t)
+		p.says(m.Always(m.Fail(401)))
+		_, err := geminiAgent(t, p, &kept{}).Run(t.Context(), geminiTask(p))
+		if why, ok := err.(*engine.AgentError); !ok || why.Class != metadata.Auth || len(p.model.Requests()) > 2 {
+			t.Errorf("after %d requests: %v", len(p.model.Requests()), err)
+		}
+	})
+}
