@@ -24,7 +24,7 @@ type spoken struct {
 func wordsIn(language string) spoken {
 	if language == "ja" {
 		return spoken{
-			about:    "課題 %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
+			about:    "Issue %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
 			goal:     "目的",
 			gate:     "リハーサルでは、このゲートは満たされているものとします。",
 			reason:   "差し戻しの理由",

@@ -66,10 +66,12 @@ type news struct {
 
 // checkNews is how one check ended; in JSON without its output.
 type checkNews struct {
-	output   string
-	Name     string `json:"name"`
-	Pass     bool   `json:"pass"`
-	ExitCode int    `json:"exit_code"`
+	output      string
+	Name        string `json:"name"`
+	Pass        bool   `json:"pass"`
+	ExitCode    int    `json:"exit_code"`
+	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
+	Flaky       bool   `json:"flaky,omitzero"`
 }
 
 // newsTotal is what a run came to.
@@ -154,13 +156,15 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 		n.Files, n.Diff = o.Written.Files, &o.Written.Diff
 	}
 	for _, c := range o.Checks {
-		n.Checks = append(n.Checks, checkNews{c.Output, c.Name, c.Pass, c.ExitCode})
+		n.Checks = append(n.Checks, checkNews{c.Output, c.Name, c.Pass, c.ExitCode, c.FailsBefore, c.Flaky})
 	}
 	rec := e.Run.Phase(e.Of.Phase)
 	if rec == nil {
 		return n
 	}
-	n.PhaseIs = rec.Status
+	if e.Of.Do != phases.DoBaseline { // which comes in beside a phase
+		n.PhaseIs = rec.Status
+	}
 	if all := e.Run.RollbackHistory; len(all) > 0 {
 		last := all[len(all)-1]
 		if last.TriggeredBy == metadata.Automatic && last.FromPhase == e.Of.Phase && !last.Timestamp.Before(o.At) {

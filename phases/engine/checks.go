@@ -37,7 +37,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 		return run, effects{}, err
 	}
 	checking.KnownBefore(o.Checks, run.Baseline)
-	o.Why = checking.WhyFailed(o.Checks)
+	o.Why = checking.HowEnded(o.Checks)
 	o.End(start, e.Now())
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {
