@@ -196,6 +196,10 @@ func whyRevise(rec *metadata.Phase) metadata.Reason {
 		return metadata.Because("checks_fail")
 	case rec.Verdict.Verdict == metadata.PassWithSuggestions:
 		return metadata.Because("suggestions_kept")
+	case gates == 0:
+		return metadata.Because("review_failed_blockers", "n", blockers)
+	case blockers == 0:
+		return metadata.Because("review_failed_gates", "n", gates)
 	}
 	return metadata.Because("review_failed", "blockers", blockers, "gates", gates)
 }

@@ -9,6 +9,7 @@ type FileWords struct {
 	Printed                                           string // before what a check has printed
 	Failing                                           string // before the names of tests that failed in it
 	Flaky                                             string // that it passed when it was run once more
+	Before                                            string // that it failed like this before the work
 	From, To, When, By, Open, Review, Reason          string // of a rollback
 
 	Forms struct{ Reviewed, Checked, Exited, Returned, Integrated, WasOpen string }

@@ -122,6 +122,9 @@ func TestWordsAreInTheirLanguage(t *testing.T) {
 		if foreign("ja", text) != "" {
 			t.Errorf("ja %s: %q", key, foreign("ja", text))
 		}
+		if other := regexp.MustCompile(`課題|イシュー`).FindString(text); other != "" {
+			t.Errorf("ja %s: an issue is an Issue, not %q: %s", key, other, text)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // A prompt is printed exactly as it would be sent, but on a terminal harmlessly.
 func TestPromptOnATerminal(t *testing.T) {
 	dir := t.TempDir()
-	goal, err := json.Marshal(testenv.Hostile)
+	goal, err := json.Marshal("\x1b[31m" + testenv.Hostile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,9 +125,9 @@ func (g *gitDir) converting() string {
 	if g.src.lfs.Skips {
 		words = append(words, "--skip")
 	}
-	command := "cd " + shellQuoted(g.lfsDir()) + " && exec"
+	command := "cd " + program.ShellWord(g.lfsDir()) + " && exec"
 	for _, word := range words {
-		command += " " + shellQuoted(word)
+		command += " " + program.ShellWord(word)
 	}
 	return "[filter \"lfs\"]\n\tprocess = " + program.Quoted(command) + "\n\trequired = true\n"
 }
@@ -153,6 +153,3 @@ func (g *gitDir) blameLFS(ctx context.Context, err error) error {
 func inObjects(storage, oid string) string {
 	return filepath.Join(storage, "objects", oid[:2], oid[2:4], oid)
 }
-
-// shellQuoted makes one word of a shell's command line.
-func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

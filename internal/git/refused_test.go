@@ -2,6 +2,7 @@ package git
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,18 @@ func TestBranchInTheWayOnOrigin(t *testing.T) {
 	want := "branch reprise/issue-7 cannot be made beside branch reprise on origin: rename that one, or have the names of runs begin otherwise with REPRISE_BRANCH_PREFIX"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// The way out for a repository of somebody else can be copied into a shell.
+func TestRepositoryOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "Ada's work")
+	must(t, os.Mkdir(dir, 0o755))
+	c := exec.Command("sh", "-c", trusting(dir)+" && git config --global safe.directory")
+	c.Dir, c.Env = home, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	if out, err := c.CombinedOutput(); err != nil || string(out) != dir+"\n" {
+		t.Errorf("git was told to read %q (%v), want %q", out, err, dir)
 	}
 }
 

@@ -112,6 +112,11 @@ const originHead = "refs/remotes/origin/HEAD"
 // configuration has it convert files, as git lfs install sets it up; else "".
 func (s *Source) LFS() string { return s.lfs.Program }
 
+// trusting is the command by which a user has git read a folder of somebody else's.
+func trusting(dir string) string {
+	return "git config --global --add safe.directory " + program.ShellWord(dir)
+}
+
 // locate asks git where the repository is. Git prints one line per question,
 // and stops at the first that it cannot answer.
 func (s *Source) locate(ctx context.Context) error {
@@ -127,8 +132,7 @@ func (s *Source) locate(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case strings.Contains(said, "dubious ownership"):
-		return &NotARepository{Dir: s.Dir, Err: err, Why: "belongs to another user, so git does not read it: " +
-			"git config --global --add safe.directory " + s.Dir}
+		return &NotARepository{Dir: s.Dir, Err: err, Why: "belongs to another user, so git does not read it: " + trusting(s.Dir)}
 	case strings.Contains(said, "safe.bareRepository"), strings.Contains(said, "must be run in a work tree"):
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "is a bare repository, or the inside of .git: name a folder where its files are checked out"}
 	case len(lines) >= 5:

@@ -31,13 +31,16 @@ type refusal struct{ writer }
 // text says what was refused, why, and how to change that.
 func (w refusal) text(d Denial) string {
 	a := w.adviceOn(d.Code)
+	if d.Known && d.Code == metadata.AlreadyRunning { // it was not put off: it has no effect on a run that goes on
+		a = w.adviceOn(metadata.NotACommand)
+	}
 	do := a.Do
 	switch asked := d.Why.Code(); {
 	case asked == "undiagnosed", asked == "not_asked" && d.Code == metadata.BudgetExceeded:
 		do = w.Tell.NameDo
 	case asked == "not_asked" && d.Code == metadata.NotACommand:
 		do = w.Tell.SeenDo
-	case d.Known && d.Code == metadata.NotACommand:
+	case d.Known && (d.Code == metadata.NotACommand || d.Code == metadata.AlreadyRunning):
 		do = w.Tell.RefusedDo
 	}
 	return text.Join("\n\n",

@@ -1,10 +1,10 @@
 package page
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
+	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/checking"
@@ -68,28 +68,23 @@ const mostTests = 20
 // oddChecks names the checks that failed before anything was changed, and fail in the
 // same way now, and those that are flaky; each with the tests that failed.
 func (w writer) oddChecks() string {
-	var before, flaky, all []string
-	for _, r := range w.rows {
-		if r.Rec.Checks == nil {
-			continue
-		}
-		for _, c := range r.Rec.Checks.Results {
-			list := &before
-			if !c.FailsBefore {
-				list = &flaky
-			}
-			if name := w.withTests(c); (c.FailsBefore || c.Flaky) && !slices.Contains(*list, name) {
-				*list = append(*list, name)
-			}
-		}
-	}
+	var all []string
+	before, flaky := progress.OddChecks(w.rows)
 	if len(before) > 0 {
-		all = append(all, "⚠️ "+w.Tell.FailedBefore(w.List(before)))
+		all = append(all, "⚠️ "+w.Tell.FailedBefore(w.allWithTests(before)))
 	}
 	if len(flaky) > 0 {
-		all = append(all, "⚠️ "+w.Tell.Flaky(w.List(flaky)))
+		all = append(all, "⚠️ "+w.Tell.Flaky(w.allWithTests(flaky)))
 	}
 	return strings.Join(all, "\n\n")
+}
+
+func (w writer) allWithTests(checks []metadata.CheckResult) string {
+	var names []string
+	for _, c := range checks {
+		names = append(names, w.withTests(c))
+	}
+	return w.List(names)
 }
 
 // withTests is a check with the tests that failed in it.

@@ -225,20 +225,35 @@ func rank(s metadata.Severity) int {
 	return 1
 }
 
-// KnownFailures gives the checks that fail on the newest work as they did before it.
-func KnownFailures(rec metadata.Phase) []metadata.CheckResult {
-	if rec.Checks == nil || rec.Checks.Written != rec.Written {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return !c.FailsBefore })
-}
-
 // FailedChecks gives the checks that fail on the newest work.
 func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
 	if rec.Checks == nil || rec.Checks.Written != rec.Written {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })
+}
+
+// OddChecks gives the checks of all phases that fail in the same way as before anything
+// was changed, and those that are flaky, each once.
+func OddChecks(rows []Row) (before, flaky []metadata.CheckResult) {
+	for _, r := range rows {
+		if r.Rec.Checks == nil {
+			continue
+		}
+		for _, c := range r.Rec.Checks.Results {
+			list := &before
+			if !c.FailsBefore {
+				list = &flaky
+			}
+			same := func(x metadata.CheckResult) bool {
+				return x.Name == c.Name && slices.Equal(x.FailedTests, c.FailedTests)
+			}
+			if (c.FailsBefore || c.Flaky) && !slices.ContainsFunc(*list, same) {
+				*list = append(*list, c)
+			}
+		}
+	}
+	return before, flaky
 }
 
 // Spent says what the run has cost, beside the limit that applies.

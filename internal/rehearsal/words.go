@@ -24,9 +24,9 @@ type spoken struct {
 func wordsIn(language string) spoken {
 	if language == "ja" {
 		return spoken{
-			about:    "課題 %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
+			about:    "Issue %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
 			goal:     "目的",
-			gate:     "リハーサルでは、このゲートは満たされているものとします。",
+			gate:     "リハーサルでは、この条件は満たされているものとします。",
 			reason:   "差し戻しの理由",
 			revised:  "## 改訂",
 			fix:      "指摘 %s に対応しました。",

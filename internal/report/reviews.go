@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -170,13 +169,16 @@ func checksOf(w words, rows []progress.Row) []check {
 			continue
 		}
 		for _, c := range r.Rec.Checks.Results {
-			result := metadata.Fail
-			if c.Pass {
+			result, exit := metadata.Fail, w.Shown("page exit", "code", c.ExitCode)
+			switch {
+			case c.Pass:
 				result = metadata.Pass
+			case c.FailsBefore:
+				exit = w.Shown("page exit before", "code", c.ExitCode)
 			}
 			all = append(all, check{
 				Phase: line(r.Title, 60), Name: line(c.Name, 100), Run: line(c.Run, 500),
-				Took: text.Duration(time.Duration(c.DurationMS) * time.Millisecond), Exit: w.Shown("page exit", "code", fmt.Sprint(c.ExitCode)),
+				Took: text.Duration(time.Duration(c.DurationMS) * time.Millisecond), Exit: exit,
 				Result: badge{class(string(result)), wordFor(w.Verdicts, string(result))}, Output: ending(c.Output),
 			})
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,28 +62,30 @@ func age(d time.Duration) string {
 // ShowSeveral prints where each run is of which a command could have meant any. One
 // that cannot be read keeps none of the others from being listed.
 func ShowSeveral(ctx context.Context, env environ.Env, s workspace.AmbiguousRun, asJSON bool) error {
-	var broken []error
-	results, t := []summary.Summary{}, text.Table{}
-	t.Add("issue", "status", "phase", "title")
-	for _, id := range s.Ids {
-		r, err := workspace.LookAt(ctx, env, s.Src, id)
-		if errors.As(err, new(*workspace.NoRunError)) {
-			continue // a branch of another kind
-		}
-		if err != nil {
-			broken = append(broken, fmt.Errorf("issue %s: %w", id, err))
-			continue
-		}
-		results = append(results, progress.Result(r.Plan, r.Run))
-		t.Add(id, text.Words(r.Run.Status), text.Flat(progress.Doing(r.Plan, r.Run).Phase), text.Flat(r.Run.IssueTitle))
-	}
+	listed, err := List(ctx, env, s.Src) // there may be thousands of branches, most of another kind
+	broken := []error{err}
+	listed = slices.DeleteFunc(listed, func(r Run) bool { return !slices.Contains(s.Ids, r.Issue) })
+	slices.SortFunc(listed, func(a, b Run) int { return cmp.Compare(a.Issue, b.Issue) })
 	if asJSON {
-		broken = append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))
-	} else {
-		out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
-		out.Table(&t, "")
-		out.Line("")
-		out.Line("One of them is shown with: reprise status --issue ID")
+		results := []summary.Summary{}
+		for _, l := range listed {
+			r, err := workspace.LookAt(ctx, env, s.Src, l.Issue)
+			if err != nil {
+				broken = append(broken, fmt.Errorf("issue %s: %w", l.Issue, err))
+				continue
+			}
+			results = append(results, progress.Result(r.Plan, r.Run))
+		}
+		return errors.Join(append(broken, text.PrintJSON(env.Stdout, map[string]any{"runs": results}))...)
 	}
+	t := text.Table{}
+	t.Add("issue", "status", "phase", "title")
+	for _, l := range listed {
+		t.Add(l.Issue, text.Words(l.Status), text.Flat(l.Phase), text.Flat(l.Title))
+	}
+	out := terminal.NewReport(env.Stdout, terminal.ShowOptions(env))
+	out.Table(&t, "")
+	out.Line("")
+	out.Line("One of them is shown with: reprise status --issue ID")
 	return errors.Join(broken...)
 }

@@ -111,6 +111,9 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Ask
 	case a.JSON:
 		err = text.PrintJSON(env.Stdout, map[string]string{"phase": phase, "step": step, "agent": d.Agent, "prompt": prompt})
 	default:
+		if environ.IsTerminal(env.Stdout) { // of which nothing is ours, not even the colours
+			prompt = text.Visible(prompt)
+		}
 		_, err = fmt.Fprint(env.Stdout, prompt)
 	}
 	return err

@@ -70,7 +70,7 @@ type checkNews struct {
 	Name        string `json:"name"`
 	Pass        bool   `json:"pass"`
 	ExitCode    int    `json:"exit_code"`
-	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before the work
+	FailsBefore bool   `json:"fails_before,omitzero"` // in the same way, before anything was changed
 	Flaky       bool   `json:"flaky,omitzero"`
 }
 
@@ -162,7 +162,9 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	if rec == nil {
 		return n
 	}
-	n.PhaseIs = rec.Status
+	if e.Of.Do != phases.DoBaseline { // which comes in beside a phase
+		n.PhaseIs = rec.Status
+	}
 	if all := e.Run.RollbackHistory; len(all) > 0 {
 		last := all[len(all)-1]
 		if last.TriggeredBy == metadata.Automatic && last.FromPhase == e.Of.Phase && !last.Timestamp.Before(o.At) {

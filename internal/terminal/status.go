@@ -40,7 +40,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 		r.prose(text.Capitalize(said))
 	}
 	r.findings(rows)
-	r.known(rows)
+	r.oddChecks(rows)
 	r.questions(run)
 	r.halts(plan, run)
 	r.opened(plan, run)
@@ -144,23 +144,6 @@ func (r statusReport) phases(rows []progress.Row, marked bool, at string) {
 	}
 }
 
-// known prints the checks that fail as they did before the work, of all phases.
-func (r statusReport) known(rows []progress.Row) {
-	said := map[string]bool{}
-	for _, x := range rows {
-		for _, c := range progress.KnownFailures(x.Rec) {
-			line := r.Shown("check failed before", "check", text.Flat(c.Name), "code", c.ExitCode, "run", text.Flat(c.Run))
-			if tests := r.list(text.FlatAll(c.FailedTests)...); tests != "" {
-				line += " (" + text.Cut(tests, 300) + ")"
-			}
-			if !said[line] {
-				r.prose(text.Capitalize(line))
-			}
-			said[line] = true
-		}
-	}
-}
-
 // findings prints what stands against the work of the phases that are not done.
 func (r statusReport) findings(rows []progress.Row) {
 	t := text.Table{}
@@ -192,6 +175,27 @@ func (r statusReport) findings(rows []progress.Row) {
 	}
 }
 
+// oddChecks names the checks that fail as they did before the work, and those that are
+// flaky: neither holds the work up, so nothing else tells of them.
+func (r statusReport) oddChecks(rows []progress.Row) {
+	names := func(checks []metadata.CheckResult) string {
+		var all []string
+		for _, c := range checks {
+			all = append(all, text.Flat(c.Name))
+		}
+		return r.C.List(all)
+	}
+	before, flaky := progress.OddChecks(rows)
+	if len(before) > 0 {
+		r.Line("")
+		r.prose(r.C.Tell.FailedBefore(names(before)))
+	}
+	if len(flaky) > 0 {
+		r.Line("")
+		r.prose(r.C.Tell.Flaky(names(flaky)))
+	}
+}
+
 func (r statusReport) lastRollback(run metadata.Run) {
 	if len(run.RollbackHistory) == 0 {
 		return
@@ -209,7 +213,12 @@ func (r statusReport) stopped(plan *pipelines.Pipeline, run metadata.Run) {
 	if why == "" {
 		why = text.Flat(r.C.Explain(string(stop.Code)).Meaning)
 	}
-	r.prose(text.Join(": ", text.Flat(string(stop.Code)), why))
+	if run.Status == metadata.Interrupted && stop.Code == metadata.RunCancelled {
+		stop.Code = "" // it is the code of a cancelled run, too, which is something else
+	}
+	if stop.Code != "" || stop.Why.Code() != "interrupted" { // which the line above says
+		r.prose(text.Join(": ", text.Flat(string(stop.Code)), why))
+	}
 	for _, l := range progress.LastLines(progress.Stderr(run), progress.FailureLines) {
 		r.Line("  | %s", text.Visible(strings.ReplaceAll(l, "\t", "    ")))
 	}

@@ -27,7 +27,7 @@ func (n news) result() string {
 			how := "fails"
 			switch {
 			case check.Flaky:
-				how = "passes flaky"
+				how = "flaky"
 			case check.Pass:
 				how = "passes"
 			case check.FailsBefore:
@@ -155,7 +155,11 @@ func (n news) output(all bool) []string {
 		said, left := progress.Excerpt(c.output, progress.FailureLines)
 		lines = append(lines, said...)
 		if left > 0 {
-			lines = append(lines, n.words().Logged("lines", "n", left, "file", phases.ChecksFile))
+			what := "lines"
+			if n.Step != string(metadata.Check) {
+				what = "lines left" // there is a file only of a phase's checks
+			}
+			lines = append(lines, n.words().Logged(what, "n", left, "file", phases.ChecksFile))
 		}
 	}
 	if all || n.Status != string(metadata.Succeeded) {

@@ -22,7 +22,7 @@ func RunsNothing(plan *pipelines.Pipeline) bool {
 		!slices.ContainsFunc(plan.Phases, func(p pipelines.Phase) bool { return len(p.Checks) > 0 })
 }
 
-// WhyFailed says how the checks ended that did not pass; "" if they all did.
+// WhyFailed says how the checks ended that hold the work up; "" if none does.
 func WhyFailed(checks []metadata.CheckResult) metadata.Reason {
 	var wrong []metadata.Reason
 	for _, c := range checks {
@@ -31,4 +31,19 @@ func WhyFailed(checks []metadata.CheckResult) metadata.Reason {
 		}
 	}
 	return metadata.All(wrong...)
+}
+
+// HowEnded says of each check that did not simply pass how it ended, also of those that
+// do not hold the work up; "" if all passed.
+func HowEnded(checks []metadata.CheckResult) metadata.Reason {
+	var odd []metadata.Reason
+	for _, c := range checks {
+		switch {
+		case c.FailsBefore:
+			odd = append(odd, metadata.Because("check_exited_before", "check", c.Name, "code", c.ExitCode))
+		case c.Flaky:
+			odd = append(odd, metadata.Because("check_flaky", "check", c.Name))
+		}
+	}
+	return metadata.All(WhyFailed(checks), metadata.All(odd...))
 }

@@ -36,6 +36,7 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	if err != nil {
 		return run, effects{}, err
 	}
+	o.Why = checking.HowEnded(o.Checks)
 	o.End(start, e.Now())
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {

@@ -26,6 +26,9 @@ func Checks(language, phase string, all []metadata.CheckResult) string {
 		if c.Flaky {
 			b.WriteString("\n" + w.Files.Flaky + "\n")
 		}
+		if c.FailsBefore {
+			b.WriteString("\n" + w.Files.Before + "\n")
+		}
 		if len(c.FailedTests) > 0 {
 			b.WriteString("\n" + w.Files.Failing + "\n\n" + block(strings.Join(c.FailedTests, "\n")))
 		}

@@ -184,7 +184,7 @@ func (s *Step) add(a metadata.Attempt, words metadata.Words) {
 	case a.Status != metadata.Succeeded:
 		s.Retries++
 		s.Status, s.Error = "failed", a.Why.In(words)
-	case a.Step == metadata.Check && a.Why != "":
+	case a.Step == metadata.Check && a.Why != "" && a.Verdict != metadata.Pass:
 		s.Status, s.Error = "failed", a.Why.In(words)
 	}
 }

@@ -1,0 +1,46 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/ordinary"
+)
+
+// A repository that takes no commits is named, with the folder that keeps it from that.
+// Root may write in each.
+func TestUnwritableRepository(t *testing.T) {
+	ordinary.Test(t, func(t *testing.T) {
+		for _, closed := range []string{".", "objects", "refs"} {
+			src := &git.Source{CommonDir: t.TempDir()}
+			for _, name := range []string{"objects", "refs"} {
+				if err := os.Mkdir(filepath.Join(src.CommonDir, name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := writable(src); len(got) > 0 {
+				t.Errorf("all can be written, and it says %+v", got)
+			}
+			dir := filepath.Join(src.CommonDir, closed)
+			if err := os.Chmod(dir, 0o555); err != nil {
+				t.Fatal(err)
+			}
+			got := writable(src)
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if os.Geteuid() == 0 {
+				if len(got) > 0 {
+					t.Errorf("%s: root is told %+v", closed, got)
+				}
+				continue
+			}
+			if len(got) != 1 || got[0].Status != Missing || !strings.Contains(got[0].Found, "nothing can be written in "+filepath.Clean(dir)+" (permission denied)") {
+				t.Errorf("%s: it says %+v", closed, got)
+			}
+		}
+	})
+}

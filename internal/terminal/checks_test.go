@@ -1,0 +1,54 @@
+package terminal
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/progresstest"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
+)
+
+// What fails as it did before the work, and what is flaky, is told as what it is, and does
+// not look as if it had passed, or as if the work had broken it.
+func TestChecksThatHoldNothingUp(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	run := p.Run.Clone()
+	run.Phases[0].Checks = &metadata.Checks{Written: run.Phases[0].Written, Results: []metadata.CheckResult{
+		{Name: "fine", Pass: true}, {Name: "old", ExitCode: 2, FailsBefore: true}, {Name: "moody", Pass: true, Flaky: true},
+	}}
+	end := func(do phases.Do) string {
+		e := engine.Event{Run: run, Of: phases.Decision{Do: do, Phase: run.Phases[0].Name}, Done: &phases.Outcome{Status: metadata.Succeeded, Checks: run.Phases[0].Checks.Results}}
+		return newsOfEnd(p.Plan, e).result()
+	}
+	const said = "fine passes, old fails as it did before the work (exit 2), moody passes when it is run once more: it is flaky"
+	if got := end(phases.DoCheck); got != said+", phase completed" {
+		t.Errorf("the log says %q", got)
+	}
+	if got := end(phases.DoBaseline); got != said { // it ends beside a phase, and completes none
+		t.Errorf("of the baseline the log says %q", got)
+	}
+	var b bytes.Buffer
+	ShowStatus(&b, p.Plan, run, Options{})
+	for _, want := range []string{
+		"\nFailed in the same way before anything was changed, and do not hold the work up: old.\n",
+		"\nFlaky, as they failed and passed when they were run once more on the same work: moody.\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the status lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// Only the output of a phase's checks is in a file that the log can point to.
+func TestWhereTheRestOfTheOutputIs(t *testing.T) {
+	long := strings.Repeat("a line\n", 100)
+	for step, want := range map[metadata.Step]string{metadata.Check: "(85 more lines in checks.md)", "baseline": "(85 more lines)"} {
+		lines := news{Step: string(step), Checks: []checkNews{{output: long, Name: "unit", ExitCode: 1}}}.output(false)
+		if got := lines[len(lines)-1]; got != want {
+			t.Errorf("%s: %q, want %q", step, got, want)
+		}
+	}
+}
