@@ -50,26 +50,26 @@ type author struct {
 		Input, Output float64
 		Cached        *float64
 	}
-	Phases, Spare      []authorPhase
-	Rules              []Rule
-	Setup              []authorSetup
-	Hooks              []hook.Hook
-	Checks             string
-	Jobs               int
-	Presets            map[string][]string
-	Protect            protection.Asked
-	Secrets            Secrets
-	Transcripts        struct{ Keep size.Days }
-	Sandbox            Sandbox
-	CI                 CI
-	Base               struct{ Update string }
-	Finish             string
-	Labels             string
-	Statuses, Parallel bool
-	Given              map[string]string
-	Notes              bool
-	Network            *Network
-	Models             []string // nil: nothing is said of them
+	Phases, Spare       []authorPhase
+	Rules               []Rule
+	Setup               []authorSetup
+	Hooks               []hook.Hook
+	Checks              string
+	Jobs                int
+	Presets             map[string][]string
+	Protect             protection.Asked
+	Secrets             Secrets
+	Transcripts         struct{ Keep size.Days }
+	Sandbox             Sandbox
+	CI                  CI
+	Base                struct{ Update string }
+	Finish              string
+	Labels              string
+	Statuses, Notes     bool
+	Parallel, Speculate bool
+	Given               map[string]string
+	Network             *Network
+	Models              []string // nil: nothing is said of them
 }
 
 type authorSetup struct {
@@ -215,7 +215,7 @@ func (a *author) complete(source string) *Pipeline {
 		CI:      a.CI,
 		Update:  a.Base.Update,
 		Finish:  a.Finish, Notes: a.Notes, Labels: a.Labels, Statuses: a.Statuses,
-		Jobs: parts.Jobs(a.Jobs, a.Parallel || slices.ContainsFunc(a.Rules, Rule.splits)), Parallel: a.Parallel, Documents: a.Given,
+		Jobs: parts.Jobs(a.Jobs, a.Parallel || a.Speculate || slices.ContainsFunc(a.Rules, Rule.splits)), Parallel: a.Parallel, Speculate: a.Speculate, Documents: a.Given,
 		Source: source,
 	}
 	for model, price := range a.Prices {

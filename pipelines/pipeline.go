@@ -49,18 +49,17 @@ type Pipeline struct {
 	Secrets         Secrets             `json:"secrets,omitzero"`
 	Jobs            int                 `json:"jobs,omitempty"`             // most phases or parts of one that are done at the same time; 0: one
 	Parallel        bool                `json:"parallel,omitempty"`         // phases that do not need each other are done at the same time
+	Speculate       bool                `json:"speculate,omitempty"`        // a phase begins while the one before it is reviewed
 	KeepTranscripts size.Days           `json:"keep_transcripts,omitempty"` // 0: as long as is usual
 	Sandbox         Sandbox             `json:"sandbox,omitzero"`
 	CI              CI                  `json:"ci,omitzero"`
-	Notes           bool                `json:"notes,omitempty"`    // agents are told what NotesFile of the default branch says
-	Update          string              `json:"update,omitempty"`   // when the base is merged: "before-code", "never", or else before the run ends
-	Finish          string              `json:"finish,omitempty"`   // what becomes of the run's folder: FinishKeep, or else it is removed
-	Labels          string              `json:"labels,omitempty"`   // what labels a pull request gets: LabelsCopy, or else none
-	Statuses        bool                `json:"statuses,omitempty"` // each commit that is pushed gets a status
-	// Documents are the files, from the top of the repository, that people have written as
-	// the artifacts of phases, by the names of these.
-	Documents map[string]string `json:"documents,omitempty"`
-	Source    string            `json:"source"` // "builtin:full", or the path of the file
+	Notes           bool                `json:"notes,omitempty"`     // agents are told what NotesFile of the default branch says
+	Update          string              `json:"update,omitempty"`    // when the base is merged: "before-code", "never", or else before the run ends
+	Finish          string              `json:"finish,omitempty"`    // what becomes of the run's folder: FinishKeep, or else it is removed
+	Labels          string              `json:"labels,omitempty"`    // what labels a pull request gets: LabelsCopy, or else none
+	Statuses        bool                `json:"statuses,omitempty"`  // each commit that is pushed gets a status
+	Documents       map[string]string   `json:"documents,omitempty"` // files that people have written as artifacts, by the phases of these; from the top of the repository
+	Source          string              `json:"source"`              // "builtin:full", or the path of the file
 	// Origins says which file says the settings that a repository may have for all its
 	// pipelines, as the room origin lists them; what is not in it is as usual.
 	Origins map[string]string `json:"origins,omitempty"`

@@ -4,6 +4,7 @@
 package lanes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/wave"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Trees are the work trees of parts.
@@ -69,10 +71,29 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 // next gives a step that may begin beside those at work.
 func (s *Side) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
 	if s.Only == "" {
-		return lanes.Next(s.Engine.Plan, run, atWork, s.Jobs)
+		return lanes.Next(s.plan(), run, atWork, s.Jobs)
 	}
 	d, ok := wave.Next(s.Engine.Plan, run, s.Only)
 	return d, ok && len(atWork) == 0
+}
+
+// plan is the pipeline of the run. Who looks at each phase that passed does not want the next
+// one to have begun by then.
+func (s *Side) plan() *pipelines.Pipeline {
+	plan := *s.Engine.Plan
+	plan.Speculate = plan.Speculate && !s.Engine.PauseAtGates
+	return &plan
+}
+
+// upon gives what a step builds on that begins before that is accepted, and the record that
+// its agent is to see then; false for all others.
+func (s *Side) upon(run metadata.Run, d phases.Decision) (lanes.Early, bool) {
+	for _, e := range lanes.Ahead(s.plan(), run) {
+		if e.Phase == d.Phase && e.Do == d.Do {
+			return e, true
+		}
+	}
+	return lanes.Early{}, false
 }
 
 // writer is the one goroutine that touches the record and the branch.
@@ -89,6 +110,7 @@ type writer struct {
 // worker carries out one step of a part.
 type worker struct {
 	of   phases.Decision
+	upon lanes.Upon     // that is not accepted yet; zero for most
 	held lanes.Share    // of the budget
 	like *engine.Engine // as that of the run was when it began
 	n    int            // number of its attempt; 0: it has not begun
@@ -124,8 +146,9 @@ func (w *writer) work(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(w.failure(), err, w.fold(ctx, err))
 		}
-		if w.Only != "" && len(w.broken) == 0 {
-			return nil // whoever called Run asks people between any two steps
+		between := w.Only != "" || len(w.atWork) == 0 && w.Engine.Plan.Speculate
+		if between && len(w.broken) == 0 {
+			return nil // whoever called Run asks people, and for what comes before a step
 		}
 	}
 }
@@ -155,8 +178,13 @@ func (w *writer) begin(ctx context.Context) error {
 			return nil
 		}
 		seen, share := w.run, lanes.Share{}
+		early, is := w.upon(w.run, d)
+		if is {
+			seen = early.Seen
+		}
 		if d.Calls() {
-			if seen, share, ok = lanes.ShareOf(w.run, held, max(w.Jobs-len(held), 1)); !ok {
+			free := lanes.AtOnce(w.plan(), w.run, w.Jobs) - len(held)
+			if seen, share, ok = lanes.ShareOf(seen, held, max(free, 1)); !ok {
 				return nil // until others are over
 			}
 		}
@@ -170,7 +198,7 @@ func (w *writer) begin(ctx context.Context) error {
 		w.run = next
 		seen.Revision, seen.UpdatedAt = next.Revision, next.UpdatedAt
 		e.Report.Report(engine.Event{At: e.Now(), Run: w.run, Decision: &d})
-		w.start(ctx, &worker{of: d, held: share}, seen)
+		w.start(ctx, &worker{of: d, upon: early.Upon, held: share}, seen)
 	}
 	return nil
 }
@@ -195,20 +223,21 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 	if err != nil {
 		return engine.Work{}, err
 	}
-	code := tip
+	code := cmp.Or(one.upon.Code, tip)
 	if lane := run.Phase(one.of.Phase).Lane; lane != nil {
-		if code = lane.Head; code == "" {
-			code = lane.Base
-		}
+		code = cmp.Or(lane.Head, lane.Base)
 	}
 	if one.of.Do != phases.DoIntegrate { // that moves to what comes out of it
 		if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
 			return engine.Work{}, err
 		}
 	}
-	e.Upon, e.Store = tip, saver{w, one}
+	e.Upon, e.From, e.Store = tip, code, saver{w, one}
 	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
-		b.Beside, b.Base = true, tip
+		b.Base, b.Ahead = cmp.Or(one.upon.Code, tip), one.upon.Written
+		// A review that others do not wait for changes nothing: what follows it may be done
+		// where the rest of the phase is.
+		b.Beside = d.Do != phases.DoReview || run.Phase(d.Phase).Task != "" || w.Engine.Plan.Parallel
 		w.ask(func() { begun, err = w.open(one, d, b) })
 		begun.Budget = budget
 		return begun, err
@@ -227,12 +256,17 @@ func (w *writer) ask(f func()) {
 // ready may have taken long: what people have asked for meanwhile holds.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
 	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
-	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due) {
+	is := slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due)
+	if one.upon.Phase != "" {
+		early, still := w.upon(w.run, one.of)
+		is = still && early.Upon == one.upon
+	}
+	if w.run.Status != metadata.Running || !is {
 		return w.run, engine.ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)
-	if err := metadata.CheckNext(w.run, begun); err != nil {
-		return w.run, fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	if err := metadata.Follow(w.run, begun); err != nil {
+		return w.run, err
 	}
 	if err := w.Engine.Store.Save(begun); err != nil {
 		return w.run, err
