@@ -20,6 +20,7 @@ func TestLanesToldToStopAtEveryStep(t *testing.T)    { bearEach(t, newLaneScene,
 
 // The same where a phase begins before the one before it is accepted.
 func TestLanesEarlyKilledAtEveryStep(t *testing.T) { bearEach(t, newEarlyScene, "kill", 1, 1) }
+
 func TestLanesEarlyKilledAtEveryStepWithGit(t *testing.T) {
 	bearEach(t, newEarlyScene, "kill-all", 1, 1)
 }
