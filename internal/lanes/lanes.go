@@ -30,6 +30,8 @@ type Trees interface {
 	// or made anew at a commit. Several are opened at the same time.
 	// Like is a copy of the run's, which goes on meanwhile.
 	Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error)
+	// Left names the parts that have a tree, also those whose tree another process has left.
+	Left() []string
 	// Remove removes the tree of a part whose work is on the branch.
 	Remove(part string) error
 }
@@ -46,6 +48,9 @@ type Side struct {
 // or people or ctx end that; false says that there was nothing to do. It returns the
 // record as it was last committed.
 func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	if err := s.tidy(ctx, run); err != nil {
+		return run, false, err
+	}
 	if s.Only == "" && !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
@@ -66,6 +71,24 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 	w := &writer{Side: s, run: run, asks: make(chan func()), ended: make(chan *worker, 2*s.Jobs+1)}
 	err := w.work(ctx)
 	return w.run, true, err
+}
+
+// tidy removes trees in which nothing is done any more, such as that of a review which was
+// cut off and is done on the branch.
+func (s *Side) tidy(ctx context.Context, run metadata.Run) error {
+	for _, part := range s.Trees.Left() {
+		if rec := run.Phase(part); s.Only != "" || rec != nil && rec.Lane != nil {
+			continue
+		}
+		// To open it removes what programs have left elsewhere, too.
+		if _, err := s.Trees.Open(ctx, s.Engine, part, s.Engine.Tree.Tip()); err != nil {
+			return err
+		}
+		if err := s.Trees.Remove(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next gives a step that may begin beside those at work.

@@ -158,7 +158,6 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 			all.heads = append(all.heads, x.outcome.Head)
 		}
 	}
-	all.gone = lanes.GivenUp(run, next, all.moves)
 	next.Revision = run.Revision + 1
 	err := metadata.Follow(run, next)
 	if err == nil {
@@ -209,7 +208,7 @@ func (e *Engine) record(ctx context.Context, run metadata.Run, d phases.Decision
 		m.Why = strings.TrimSpace(fmt.Sprintf("%s\n\nTaken back to %s %s: %s", m.Why, x.back.ToPhase, x.back.ToStep, x.back.Reason))
 	}
 	return e.commit(ctx, run, Commit{
-		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads, Gone: x.gone,
+		Message: m.Text(run), Files: x.files, Staged: x.staged, Moves: x.moves, Take: x.take, Beside: x.beside, Parents: x.heads,
 	})
 }
 
@@ -242,6 +241,7 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 	if folder := merging.Settled(e.Plan, run); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
+	c.Gone = append(c.Gone, lanes.GivenUp(e.Plan, run)...)
 	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt
 	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew

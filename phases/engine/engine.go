@@ -269,7 +269,6 @@ type effects struct {
 	heads   []string
 	take    string            // commit whose code goes to the branch; empty: none
 	moves   map[string]string // of a rollback that the step led to
-	gone    []string          // artifacts of work that was given up
 	back    *metadata.Rollback
 }
 

@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"path"
 	"slices"
 	"time"
 
@@ -133,19 +134,19 @@ func SpentInVain(run metadata.Run) (usd float64, took time.Duration) {
 	return usd, took
 }
 
-// GivenUp gives the artifacts of work that was begun early and is given up between two
-// records, but for those that are moved.
-func GivenUp(before, after metadata.Run, moves map[string]string) (files []string) {
-	for _, rec := range before.Phases {
-		now := after.Phase(rec.Name)
-		if phases.AheadOf(&before, &rec) == nil || now == nil || now.Status != metadata.PhasePending {
+// GivenUp gives the artifacts of phases that have not begun again since work on them was given
+// up, or the folders of those that had nothing else in them.
+func GivenUp(plan *pipelines.Pipeline, run metadata.Run) (files []string) {
+	for _, a := range InVain(run) {
+		rec, p := run.Phase(a.Phase), plan.Phase(a.Phase)
+		if rec == nil || p == nil || rec.Status != metadata.PhasePending || rec.Generation != a.Generation+1 {
 			continue
 		}
-		for _, file := range rec.OutputFiles {
-			if moves[file] == "" {
-				files = append(files, file)
-			}
+		file := phases.PhaseFolder(run, p)
+		if a.Generation > 0 { // of earlier work something was kept there
+			file = path.Join(file, p.Writes)
 		}
+		files = append(files, file)
 	}
 	return files
 }
