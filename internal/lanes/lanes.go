@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -265,7 +267,11 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 		begun.Budget = budget
 		return begun, err
 	}
-	return e.Do(ctx, run, one.of)
+	work, err := e.Do(ctx, run, one.of)
+	if _, gone := os.Lstat(e.Lane.Dir()); err != nil && errors.Is(gone, fs.ErrNotExist) {
+		err = fmt.Errorf("its work tree %s is gone, and the next start makes it again: %w", e.Lane.Dir(), err)
+	}
+	return work, err
 }
 
 // ask has the writer do something, and waits for it.
