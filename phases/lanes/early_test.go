@@ -191,10 +191,12 @@ func TestWhatDoesNotBeginEarly(t *testing.T) {
 		"a rule drops it": func(s *speculation) {
 			s.plan.Rules = []pipelines.Rule{{After: "p1", Then: pipelines.Then{Drop: []string{"p2"}}}}
 		},
-		"a rule splits it":  func(s *speculation) { s.plan.Rules = []pipelines.Rule{{After: "p1", Then: pipelines.Then{Split: "*"}}} },
-		"a document":        func(s *speculation) { s.run.ExternalDocuments = map[string]string{"p2": "docs/p2.md"} },
-		"checks that fail":  func(s *speculation) { failing(s.run.Phase("p1")) },
-		"the base comes in": func(s *speculation) { s.plan.Update, s.plan.Phases[0].Access = "before-code", pipelines.AccessArtifacts },
+		"a rule splits it": func(s *speculation) { s.plan.Rules = []pipelines.Rule{{After: "p1", Then: pipelines.Then{Split: "*"}}} },
+		"a document":       func(s *speculation) { s.run.ExternalDocuments = map[string]string{"p2": "docs/p2.md"} },
+		"checks that fail": func(s *speculation) { failing(s.run.Phase("p1")) },
+		"the base comes in": func(s *speculation) {
+			s.plan.Update, s.plan.Phases[0].Access = "before-code", pipelines.AccessArtifacts
+		},
 		"people ask for it": func(s *speculation) { s.run.Decisions = append(s.run.Decisions, metadata.Decision{Step: "update"}) },
 		"a rule drops later": func(s *speculation) {
 			s.plan.Rules = []pipelines.Rule{{After: "p1", Then: pipelines.Then{Drop: []string{"p3"}}}}
