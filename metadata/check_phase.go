@@ -79,6 +79,9 @@ func (c *checker) lane(at place, p *Phase) {
 	at.filled("lane.base", p.Lane.Base)
 	at.commit("lane.base", p.Lane.Base)
 	at.commit("lane.head", p.Lane.Head)
+	if count(at, "lane.ahead", p.Lane.Ahead); p.Lane.Ahead > c.attempts {
+		at.bad("lane.ahead", "there is no attempt %d", p.Lane.Ahead)
+	}
 	x := p.Lane.Conflict
 	if x == nil {
 		return

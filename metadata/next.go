@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -33,6 +34,14 @@ func CheckNext(old, next Run) error {
 		c.move(p, q, rollbacks)
 	}
 	return mistake.Join(c.mistakes)
+}
+
+// Follow is CheckNext for who is about to save next.
+func Follow(old, next Run) error {
+	if err := CheckNext(old, next); err != nil {
+		return fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	}
+	return nil
 }
 
 // succession checks a record against the one before it.
@@ -95,6 +104,11 @@ func (c succession) move(p, q *Phase, rollbacks int) {
 	at := place{c.checker, "phases." + p.Name, -1}
 	// It is reviewed again, or checked with what a merge has brought.
 	reopened := (p.Edited() || merged(c.old, c.next)) && p.Status == PhaseCompleted && q.Status == PhaseInProgress
+	for _, d := range c.next.Decisions[min(len(c.old.Decisions), len(c.next.Decisions)):] {
+		if d.Step == GivenUp && d.Phase == p.Name {
+			rollbacks++
+		}
+	}
 	if p.Status != q.Status && !reopened && !canMove(p.Status, q.Status, rollbacks > 0) && !c.elsewhere(p, q) {
 		if canMove(p.Status, q.Status, true) {
 			at.bad("status", "goes from %s to %s without a new entry in rollback_history", p.Status, q.Status)

@@ -32,7 +32,7 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 		}
 	}
 	if b.Beside && rec.Lane == nil {
-		rec.Lane = &metadata.Lane{Base: b.Base}
+		rec.Lane = &metadata.Lane{Base: b.Base, Ahead: b.Ahead}
 	}
 	run.CurrentPhase = d.Phase
 	n := len(run.Attempts) + 1

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -306,7 +306,7 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 	if rec := run.Phase(from); rec != nil && rec.Verdict != nil {
 		v = rec.Verdict
 	}
-	out := metadata.RollbackDetails{AffectedTests: affectedTests(v, run.Phase(from), target)}
+	out := metadata.RollbackDetails{AffectedTests: checking.Affected(v, run.Phase(from), target)}
 	if v != nil {
 		out.BlockerCount, out.SuggestionCount = len(v.OpenBlockers()), len(v.OpenSuggestions())
 	}
@@ -314,32 +314,4 @@ func detailsOf(run *metadata.Run, from string, target *metadata.Phase) *metadata
 		return nil
 	}
 	return &out
-}
-
-// testFile matches names that files of tests have in most languages.
-var testFile = regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__)/|(^|[/_.-])(tests?|specs?)[_.-][^/]*$|[_.-](tests?|specs?)\.[^/]*$`)
-
-// affectedTests names the checks that fail, and the files of tests that open
-// blockers are about.
-func affectedTests(v *metadata.Verdict, phases ...*metadata.Phase) []string {
-	var out []string
-	for _, rec := range phases {
-		if rec == nil || !rec.ChecksFail() {
-			continue
-		}
-		for _, c := range rec.Checks.Results {
-			if out = append(out, c.FailedTests...); !c.Pass && len(c.FailedTests) == 0 {
-				out = append(out, c.Name)
-			}
-		}
-	}
-	if v != nil {
-		for _, f := range v.OpenBlockers() {
-			if testFile.MatchString(f.File) {
-				out = append(out, f.File)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -48,7 +48,7 @@ func (r *Repo) Commit(ctx context.Context, c Commit) (string, error) {
 	if err := r.staged.Release(blobsOf(rev.ops)); err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	id, err := r.commitRevision(ctx, rev)
+	id, err := r.commitRevision(ctx, rev, c.Stage)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
@@ -85,19 +85,19 @@ func blobsOf(ops []op) []string {
 }
 
 // commitRevision makes the commit and takes it as the tip.
-func (r *Repo) commitRevision(ctx context.Context, rev revision) (string, error) {
+func (r *Repo) commitRevision(ctx context.Context, rev revision, of *Stage) (string, error) {
 	id, err := r.build(ctx, r.ref, r.tip, []revision{rev}, false)
 	if err != nil {
 		return "", errors.Join(err, r.sweep())
 	}
-	r.takeAlong(rev.ops, id)
+	r.takeAlong(rev.ops, of, id)
 	r.tip, r.localTip, r.isNew = id, id, false
 	return id, nil
 }
 
 // takeAlong updates what is known about the tip for a commit that adds ops to
 // it.
-func (r *Repo) takeAlong(ops []op, commit string) {
+func (r *Repo) takeAlong(ops []op, of *Stage, commit string) {
 	if r.listed.tip == r.tip {
 		r.listed.apply(ops, r.opt.State, commit)
 	}
@@ -105,7 +105,7 @@ func (r *Repo) takeAlong(ops []op, commit string) {
 		d.follow(ops, commit)
 	}
 	if c := r.comparer.compared; c != nil && c.tip == r.tip {
-		c.follow(ops, commit)
+		c.follow(ops, of, commit)
 	}
 }
 

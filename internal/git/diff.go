@@ -48,34 +48,37 @@ func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []st
 	if err := c.need(ctx, from); err != nil {
 		return "", DiffStat{}, err
 	}
-	if slices.ContainsFunc(s.changes(), func(o op) bool { return !pathname.UnderAny(o.path, exclude) }) {
-		if err := c.hold(ctx, s); err != nil {
-			return "", DiffStat{}, err
-		}
-		return c.diffFrom(ctx, from, "--cached", exclude)
+	with := "--cached"
+	if !slices.ContainsFunc(s.changes(), func(o op) bool { return !pathname.UnderAny(o.path, exclude) }) {
+		s, with = nil, c.tip
+	} else if err := c.hold(ctx, s); err != nil {
+		return "", DiffStat{}, err
 	}
-	if d := c.compared; d == nil || d.tip != c.tip || d.from != from || !slices.Equal(d.exclude, exclude) {
-		text, stat, err := c.diffFrom(ctx, from, c.tip, exclude)
+	if d := c.compared; d == nil || d.stage != s || d.tip != c.tip || d.from != from || !slices.Equal(d.exclude, exclude) {
+		text, stat, err := c.diffFrom(ctx, from, with, exclude)
 		if err != nil {
 			return "", DiffStat{}, err
 		}
-		c.compared = &comparison{from: from, tip: c.tip, exclude: slices.Clone(exclude), text: text, stat: stat}
+		c.compared = &comparison{from: from, tip: c.tip, stage: s, exclude: slices.Clone(exclude), text: text, stat: stat}
 	}
 	return c.compared.text, c.compared.stat, nil
 }
 
-// comparison is how the tip differs from another commit.
+// comparison is how the tip, or what is staged upon it, differs from another commit.
 type comparison struct {
 	from, tip string
+	stage     *Stage // nil: the tip does
 	exclude   []string
 	text      string
 	stat      DiffStat
 }
 
-// follow keeps the comparison valid for a commit on its tip, if the ops of that
-// commit are all about what it leaves out.
-func (c *comparison) follow(ops []op, tip string) {
-	if !slices.ContainsFunc(ops, func(o op) bool {
+// follow keeps the comparison valid for a commit on its tip, of the stage that it is about or
+// of another one, if the ops of that commit are all about what it leaves out.
+func (c *comparison) follow(ops []op, of *Stage, tip string) {
+	if c.stage != nil && c.stage == of {
+		c.stage, c.tip = nil, tip
+	} else if c.stage == nil && !slices.ContainsFunc(ops, func(o op) bool {
 		return !pathname.UnderAny(o.path, c.exclude) || o.to != "" && !pathname.UnderAny(o.to, c.exclude)
 	}) {
 		c.tip = tip

@@ -198,8 +198,8 @@ var rooms = map[string][]string{
 	"phases/checking": {"metadata", "pipelines"},
 	"phases/facts":    {"metadata", "phases/texts"},
 	"phases/files":    {"phases/checking", "metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
-	"phases/lanes":    {"metadata", "phases", "phases/split", "pipelines"},
-	"internal/lanes":  {"internal/span", "metadata", "phases", "phases/engine", "phases/lanes", "phases/wave"},
+	"phases/lanes":    {"metadata", "phases", "phases/merging", "phases/order", "phases/split", "pipelines", "pipelines/parts"},
+	"internal/lanes":  {"internal/span", "metadata", "phases", "phases/engine", "phases/lanes", "phases/wave", "pipelines"},
 	"phases/wave":     {"metadata", "phases", "phases/lanes", "phases/notes", "pipelines"},
 	"internal/holder": {"internal/github", "internal/github/checks", "internal/job", "metadata"},
 	"internal/fanout": {
@@ -242,6 +242,7 @@ var rooms = map[string][]string{
 		"phases/facts",
 		"phases/feedback",
 		"phases/files",
+		"phases/lanes",
 		"phases/leaving",
 		"phases/merging",
 		"phases/message",

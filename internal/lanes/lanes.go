@@ -4,9 +4,12 @@
 package lanes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -17,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/wave"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Trees are the work trees of parts.
@@ -28,6 +32,8 @@ type Trees interface {
 	// or made anew at a commit. Several are opened at the same time.
 	// Like is a copy of the run's, which goes on meanwhile.
 	Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error)
+	// Left names the parts that have a tree, also those whose tree another process has left.
+	Left() []string
 	// Remove removes the tree of a part whose work is on the branch.
 	Remove(part string) error
 }
@@ -44,6 +50,9 @@ type Side struct {
 // or people or ctx end that; false says that there was nothing to do. It returns the
 // record as it was last committed.
 func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
+	if err := s.tidy(ctx, run); err != nil {
+		return run, false, err
+	}
 	if s.Only == "" && !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
@@ -66,13 +75,50 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 	return w.run, true, err
 }
 
+// tidy removes trees in which nothing is done any more, such as that of a review which was
+// cut off and is done on the branch.
+func (s *Side) tidy(ctx context.Context, run metadata.Run) error {
+	for _, part := range s.Trees.Left() {
+		if rec := run.Phase(part); s.Only != "" || rec != nil && rec.Lane != nil {
+			continue
+		}
+		// To open it removes what programs have left elsewhere, too.
+		if _, err := s.Trees.Open(ctx, s.Engine, part, s.Engine.Tree.Tip()); err != nil {
+			return err
+		}
+		if err := s.Trees.Remove(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // next gives a step that may begin beside those at work.
 func (s *Side) next(run metadata.Run, atWork []phases.Decision) (phases.Decision, bool) {
 	if s.Only == "" {
-		return lanes.Next(s.Engine.Plan, run, atWork, s.Jobs)
+		return lanes.Next(s.plan(), run, atWork, s.Jobs)
 	}
 	d, ok := wave.Next(s.Engine.Plan, run, s.Only)
 	return d, ok && len(atWork) == 0
+}
+
+// plan is the pipeline of the run. Who looks at each phase that passed does not want the next
+// one to have begun by then.
+func (s *Side) plan() *pipelines.Pipeline {
+	plan := *s.Engine.Plan
+	plan.Speculate = plan.Speculate && !s.Engine.PauseAtGates
+	return &plan
+}
+
+// upon gives what a step builds on that begins before that is accepted, and the record that
+// its agent is to see then; false for all others.
+func (s *Side) upon(run metadata.Run, d phases.Decision) (lanes.Early, bool) {
+	for _, e := range lanes.Ahead(s.plan(), run) {
+		if e.Phase == d.Phase && e.Do == d.Do {
+			return e, true
+		}
+	}
+	return lanes.Early{}, false
 }
 
 // writer is the one goroutine that touches the record and the branch.
@@ -89,6 +135,7 @@ type writer struct {
 // worker carries out one step of a part.
 type worker struct {
 	of   phases.Decision
+	upon lanes.Upon     // that is not accepted yet; zero for most
 	held lanes.Share    // of the budget
 	like *engine.Engine // as that of the run was when it began
 	n    int            // number of its attempt; 0: it has not begun
@@ -124,8 +171,9 @@ func (w *writer) work(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(w.failure(), err, w.fold(ctx, err))
 		}
-		if w.Only != "" && len(w.broken) == 0 {
-			return nil // whoever called Run asks people between any two steps
+		between := w.Only != "" || len(w.atWork) == 0 && w.Engine.Plan.Speculate
+		if between && len(w.broken) == 0 {
+			return nil // whoever called Run asks people, and for what comes before a step
 		}
 	}
 }
@@ -155,8 +203,13 @@ func (w *writer) begin(ctx context.Context) error {
 			return nil
 		}
 		seen, share := w.run, lanes.Share{}
+		early, is := w.upon(w.run, d)
+		if is {
+			seen = early.Seen
+		}
 		if d.Calls() {
-			if seen, share, ok = lanes.ShareOf(w.run, held, max(w.Jobs-len(held), 1)); !ok {
+			free := lanes.AtOnce(w.plan(), w.run, w.Jobs) - len(held)
+			if seen, share, ok = lanes.ShareOf(seen, held, max(free, 1)); !ok {
 				return nil // until others are over
 			}
 		}
@@ -170,7 +223,7 @@ func (w *writer) begin(ctx context.Context) error {
 		w.run = next
 		seen.Revision, seen.UpdatedAt = next.Revision, next.UpdatedAt
 		e.Report.Report(engine.Event{At: e.Now(), Run: w.run, Decision: &d})
-		w.start(ctx, &worker{of: d, held: share}, seen)
+		w.start(ctx, &worker{of: d, upon: early.Upon, held: share}, seen)
 	}
 	return nil
 }
@@ -195,25 +248,30 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 	if err != nil {
 		return engine.Work{}, err
 	}
-	code := tip
+	code := cmp.Or(one.upon.Code, tip)
 	if lane := run.Phase(one.of.Phase).Lane; lane != nil {
-		if code = lane.Head; code == "" {
-			code = lane.Base
-		}
+		code = cmp.Or(lane.Head, lane.Base)
 	}
 	if one.of.Do != phases.DoIntegrate { // that moves to what comes out of it
 		if err := e.Lane.MoveTo(ctx, code, tip, at); err != nil {
 			return engine.Work{}, err
 		}
 	}
-	e.Upon, e.Store = tip, saver{w, one}
+	e.Upon, e.From, e.Store = tip, code, saver{w, one}
 	e.Open = func(d phases.Decision, b phases.Beginning) (begun metadata.Run, err error) {
-		b.Beside, b.Base = true, tip
+		b.Base, b.Ahead = cmp.Or(one.upon.Code, tip), one.upon.Written
+		// A review that others do not wait for changes nothing: what follows it may be done
+		// where the rest of the phase is.
+		b.Beside = d.Do != phases.DoReview || run.Phase(d.Phase).Task != "" || w.Engine.Plan.Parallel
 		w.ask(func() { begun, err = w.open(one, d, b) })
 		begun.Budget = budget
 		return begun, err
 	}
-	return e.Do(ctx, run, one.of)
+	work, err := e.Do(ctx, run, one.of)
+	if _, gone := os.Lstat(e.Lane.Dir()); err != nil && errors.Is(gone, fs.ErrNotExist) {
+		err = fmt.Errorf("its work tree %s is gone, and the next start makes it again: %w", e.Lane.Dir(), err)
+	}
+	return work, err
 }
 
 // ask has the writer do something, and waits for it.
@@ -227,12 +285,17 @@ func (w *writer) ask(f func()) {
 // ready may have taken long: what people have asked for meanwhile holds.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
 	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
-	if w.run.Status != metadata.Running || !slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due) {
+	is := slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due)
+	if one.upon.Phase != "" {
+		early, still := w.upon(w.run, one.of)
+		is = still && early.Upon == one.upon
+	}
+	if w.run.Status != metadata.Running || !is {
 		return w.run, engine.ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)
-	if err := metadata.CheckNext(w.run, begun); err != nil {
-		return w.run, fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
+	if err := metadata.Follow(w.run, begun); err != nil {
+		return w.run, err
 	}
 	if err := w.Engine.Store.Save(begun); err != nil {
 		return w.run, err

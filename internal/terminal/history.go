@@ -148,7 +148,7 @@ func (r historyReport) people(run metadata.Run) []happening {
 			continue // the end of the phases, which nobody asked for
 		}
 		switch d.Step {
-		case "rule", "choose", "merge", leaving.Step:
+		case "rule", "choose", "merge", metadata.GivenUp, leaving.Step:
 			add(happening{at: d.At}, "=", d.Phase, d.Step, d.Why.In(r.C))
 		case "changed":
 			add(happening{at: d.At}, "~", d.Phase, d.Step, d.Why.In(r.C))

@@ -33,6 +33,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 	facts.Add("CI", ciText(plan.CI))
 	facts.Add("pull request", text.Join(", ", text.If(plan.Labels == pipelines.LabelsCopy, "with the labels of the issue"), text.If(plan.Statuses, "with a commit status for each commit")))
 	facts.Add("jobs", text.If(plan.Jobs > 1 && (plan.Splits() || plan.Parallel), fmt.Sprintf("up to %d %s at the same time", plan.Jobs, cmp.Or(text.If(plan.Parallel, "phases or parts"), "parts of a phase"))))
+	facts.Add("speculation", text.If(plan.Speculate, "a phase begins while the one before it is reviewed; its work is given up if that review does not pass"))
 	facts.Add("finish", text.If(plan.Finish == pipelines.FinishKeep, "the folder of the run stays on its branch when it is completed"))
 	for _, o := range origin.Of(plan) {
 		facts.Add("from", originText(o))

@@ -102,6 +102,17 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	return e, nil
 }
 
+// Left names the parts that have a tree.
+func (t *laneTrees) Left() (parts []string) {
+	all, _ := os.ReadDir(t.dir) // there may be none
+	for _, e := range all {
+		if _, err := os.Lstat(filepath.Join(t.dir, e.Name(), "git")); err == nil && e.IsDir() {
+			parts = append(parts, e.Name())
+		}
+	}
+	return parts
+}
+
 // Remove removes the tree of a part. The homes stay, as a session may be gone on with.
 func (t *laneTrees) Remove(part string) error {
 	t.mu.Lock()

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
 	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/phases/opened"
@@ -39,7 +40,7 @@ func (e *Engine) Begin(ctx context.Context, run metadata.Run) error {
 // Rollback carries out what phases.PlanRollback computed, as one commit. Staged is
 // the code that goes back with it; nil: none.
 func (e *Engine) Rollback(ctx context.Context, r phases.RollbackPlan, staged Staged) error {
-	if err := follows(r.Before, r.Run); err != nil {
+	if err := metadata.Follow(r.Before, r.Run); err != nil {
 		return err
 	}
 	if err := e.present(ctx, staged, r.Moves); err != nil {
@@ -126,7 +127,7 @@ func (e *Engine) Approve(ctx context.Context, run metadata.Run, subject string) 
 // Land takes work of parts into the record, in one commit, and returns the record as it
 // was last committed. Last says that no other part is at work.
 func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ...Work) (metadata.Run, error) {
-	next, all := run, effects{files: map[string][]byte{}}
+	next, all, done := run, effects{files: map[string][]byte{}}, []effects(nil)
 	for _, w := range works {
 		d, x, before := w.Of, w.x, next
 		if phases.IsVoid(next.Phase(d.Phase), *phases.AttemptOf(&next, d.Phase)) {
@@ -142,6 +143,14 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 		if err != nil {
 			return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 		}
+		done = append(done, x)
+	}
+	for i, x := range done {
+		phase := works[i].Of.Phase
+		rec := next.Phase(phase)
+		if gone := rec == nil || rec.Generation != phases.AttemptOf(&next, phase).Generation; gone && x.back == nil {
+			x = effects{outcome: x.outcome} // another one of works has made it void
+		}
 		maps.Copy(all.files, x.files)
 		all.outcome, all.moves, all.back, all.take = x.outcome, x.moves, x.back, x.take
 		all.beside = append(all.beside, x.beside...)
@@ -150,7 +159,7 @@ func (e *Engine) Land(ctx context.Context, run metadata.Run, last bool, works ..
 		}
 	}
 	next.Revision = run.Revision + 1
-	err := follows(run, next)
+	err := metadata.Follow(run, next)
 	if err == nil {
 		err = e.record(ctx, next, works[len(works)-1].Of, all)
 	}
@@ -235,6 +244,7 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 	if folder := merging.Settled(e.Plan, run); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
+	c.Gone = append(c.Gone, lanes.GivenUp(e.Plan, run)...)
 	c.Message = e.mask(c.Message)
 	c.At = run.UpdatedAt
 	c.Aside = run.Status != metadata.Running && c.Staged == nil && len(c.Moves) == 0 && !c.Anew

@@ -51,7 +51,7 @@ func (e *Engine) consequences(ctx context.Context, before, next metadata.Run, d 
 	// Both changes are one for the record; each has to follow on the other.
 	then := after.Clone()
 	then.Revision = next.Revision + 1
-	if err := follows(next, then); err != nil {
+	if err := metadata.Follow(next, then); err != nil {
 		return next, err
 	}
 	after.Revision = next.Revision
@@ -181,7 +181,7 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	if what == "" {
 		return run, nil
 	}
-	if err = follows(run, next); err == nil {
+	if err = metadata.Follow(run, next); err == nil {
 		err = e.Amend(ctx, next, phase+": "+what)
 	}
 	if err != nil {

@@ -53,7 +53,7 @@ func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string)
 	if next.Revision == run.Revision {
 		return run, d, err
 	}
-	noted := follows(run, next)
+	noted := metadata.Follow(run, next)
 	if noted == nil {
 		noted = e.Amend(ctx, next, next.Decisions[len(next.Decisions)-1].Phase+": diagnosed")
 	}

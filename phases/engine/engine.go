@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +58,7 @@ type Engine struct {
 	// the engine of the run itself.
 	Lane Lane
 	Upon string // commit of the run's branch upon which the part is to come
+	From string // commit whose code Lane has
 	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error)
 
 	// Others gives the open runs of the same repository besides this one; nil: agents are
@@ -341,10 +341,6 @@ func (e *Engine) Cut(d phases.Decision, cause error) Work {
 // Do carries out a decision about a part in its lane. What comes of it lies in commits
 // that no branch has, until Land.
 func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (Work, error) {
-	parent := e.Upon
-	if lane := run.Phase(d.Phase).Lane; lane != nil {
-		parent = cmp.Or(lane.Head, lane.Base)
-	}
 	var broken []metadata.CheckResult
 	var err error
 	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
@@ -358,7 +354,7 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 		return Work{d, x}, err
 	}
 	m := message.Commit{Subject: message.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, parent, e.mask(m.Text(run)), x.outcome.At)
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.mask(m.Text(run)), x.outcome.At)
 	x.beside, x.staged = []Staged{x.staged}, nil
 	return Work{d, x}, err
 }
@@ -370,7 +366,7 @@ func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) 
 		return e.Open(d, b)
 	}
 	begun := phases.Begin(run, d, b)
-	if err := follows(run, begun); err != nil {
+	if err := metadata.Follow(run, begun); err != nil {
 		return run, err
 	}
 	e.latest = begun.Clone() // the step works on it
@@ -380,13 +376,5 @@ func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) 
 // apply gives the record after a decision and its outcome.
 func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (metadata.Run, error) {
 	next := phases.Apply(e.Plan, run, d, o)
-	return next, follows(run, next)
-}
-
-// follows refuses a record that cannot come after another.
-func follows(run, next metadata.Run) error {
-	if err := metadata.CheckNext(run, next); err != nil {
-		return fmt.Errorf("the next record would not follow on this one, nothing was saved: %w", err)
-	}
-	return nil
+	return next, metadata.Follow(run, next)
 }

@@ -176,7 +176,7 @@ func (w *world) openChildren(ctx context.Context, run *metadata.Run) {
 			continue
 		}
 		next := phases.Opened(*run, c.ID, w.issues[c.ID], "", w.engine.Now())
-		if err := errors.Join(follows(*run, next), w.engine.Amend(ctx, next, "an issue")); err != nil {
+		if err := errors.Join(metadata.Follow(*run, next), w.engine.Amend(ctx, next, "an issue")); err != nil {
 			w.Fatal(err)
 		}
 		*run = next

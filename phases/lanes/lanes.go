@@ -30,9 +30,19 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 		calls--
 	}
 	limit, _ := phases.LimitReached(run)
+	isAtWork := func(phase string) bool {
+		return slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == phase })
+	}
+	var ahead []Early
+	if jobs > 1 {
+		ahead = slices.DeleteFunc(Ahead(plan, run), func(e Early) bool { return isAtWork(e.Phase) })
+	}
+	leads := func(phase string) bool {
+		return slices.ContainsFunc(ahead, func(e Early) bool { return e.Upon.Phase == phase })
+	}
 	all := slices.DeleteFunc(phases.Due(plan, run), func(d phases.Decision) bool {
 		rec := run.Phase(d.Phase)
-		return d.Final() || rec == nil || !order.Beside(plan, rec) || joins(rec, d) || slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == d.Phase })
+		return d.Final() || rec == nil || !order.Beside(plan, rec) && !leads(d.Phase) || joins(rec, d) || isAtWork(d.Phase)
 	})
 	for _, d := range all {
 		if d.Do == phases.DoIntegrate && !integrating {
@@ -41,8 +51,13 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 	}
 	for _, d := range all {
 		begins := d.Do != phases.DoIntegrate && calls < jobs && (limit == "" || !d.Calls()) && fits(plan, run, d.Phase, atWork)
-		if begins && (len(atWork) > 0 || hasOthers(plan, run, d, all)) {
+		if begins && (len(atWork) > 0 || leads(d.Phase) || hasOthers(plan, run, d, all)) {
 			return d, true
+		}
+	}
+	for _, e := range ahead {
+		if isAtWork(e.Upon.Phase) && calls < jobs && limit == "" {
+			return e.Decision, true
 		}
 	}
 	return phases.Decision{}, false
@@ -84,9 +99,12 @@ func fits(plan *pipelines.Pipeline, run metadata.Run, part string, atWork []phas
 }
 
 // Waits says what a part that has not begun waits for besides a free job: parts that it
-// needs, or that touch the same files and are not in yet. It says nothing of a part whose
-// phase is not next.
+// needs, or that touch the same files and are not in yet; and what a phase waits for that
+// was begun early. It says nothing of a part whose phase is not next.
 func Waits(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) metadata.Reason {
+	if upon := phases.AheadOf(&run, rec); upon != nil && rec.CurrentStep != metadata.Execute {
+		return metadata.Because("early_waits", "phase", upon.Phase)
+	}
 	next := slices.ContainsFunc(phases.Due(plan, run), func(d phases.Decision) bool { return split.Beside(rec, run.Phase(d.Phase)) })
 	if rec.Task == "" || rec.Status != metadata.PhasePending || !next {
 		return ""

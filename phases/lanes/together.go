@@ -9,7 +9,8 @@ import (
 
 // Together gives how long agents and checks of a run have been at work, where what was
 // done at the same time counts once, and how long all of it would have taken one after
-// another. Both are 0 if nothing was done at the same time.
+// another; nobody would have been at work in vain then. Both are 0 if nothing was done at the
+// same time.
 func Together(run metadata.Run) (took, alone time.Duration) {
 	var all []metadata.Attempt
 	for _, a := range run.Attempts {
@@ -19,14 +20,20 @@ func Together(run metadata.Run) (took, alone time.Duration) {
 	}
 	slices.SortStableFunc(all, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	var until time.Time // somebody was at work up to then
+	vain := map[int]bool{}
+	for _, a := range InVain(run) {
+		vain[a.N] = true
+	}
 	for _, a := range all {
-		alone += a.EndedAt.Sub(a.StartedAt)
+		if !vain[a.N] {
+			alone += a.EndedAt.Sub(a.StartedAt)
+		}
 		if from := later(a.StartedAt, until); a.EndedAt.After(from) {
 			took += a.EndedAt.Sub(from)
 		}
 		until = later(until, *a.EndedAt)
 	}
-	if took == alone {
+	if took >= alone {
 		return 0, 0
 	}
 	return took, alone

@@ -83,6 +83,10 @@ type Totals struct {
 	// TookMS is how long they have been at work, where what was done at the same time
 	// counts once; 0: all was done one after another.
 	TookMS int64 `json:"took_ms,omitzero"`
+	// GivenUpUSD and GivenUpMS are what work has cost, and how long it took, that was begun
+	// early and given up; they are in the sums above.
+	GivenUpUSD float64 `json:"given_up_usd,omitzero"`
+	GivenUpMS  int64   `json:"given_up_ms,omitzero"`
 }
 
 // Of gives the result of a run. Words are English: programs read it.
@@ -101,6 +105,8 @@ func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summar
 	s.Totals.USD = metadata.Rounded(s.Totals.USD)
 	took, _ := lanes.Together(run)
 	s.Totals.TookMS = took.Milliseconds()
+	usd, vain := lanes.SpentInVain(run)
+	s.Totals.GivenUpUSD, s.Totals.GivenUpMS = metadata.Rounded(usd), vain.Milliseconds()
 	done := 0
 	for _, rec := range run.Phases {
 		if rec.Status == metadata.PhaseCompleted {

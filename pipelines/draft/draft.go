@@ -51,26 +51,26 @@ type Pipeline struct {
 		Input, Output float64
 		Cached        *float64
 	}
-	Phases, Spare      []Phase
-	Rules              []pipelines.Rule
-	Setup              []Setup
-	Hooks              []hook.Hook
-	Checks             string
-	Jobs               int
-	Presets            map[string][]string
-	Protect            protection.Asked
-	Secrets            pipelines.Secrets
-	Transcripts        struct{ Keep size.Days }
-	Sandbox            pipelines.Sandbox
-	CI                 pipelines.CI
-	Base               struct{ Update string }
-	Finish             string
-	Labels             string
-	Statuses, Parallel bool
-	Given              map[string]string
-	Notes              bool
-	Network            *pipelines.Network
-	Models             []string // nil: nothing is said of them
+	Phases, Spare       []Phase
+	Rules               []pipelines.Rule
+	Setup               []Setup
+	Hooks               []hook.Hook
+	Checks              string
+	Jobs                int
+	Presets             map[string][]string
+	Protect             protection.Asked
+	Secrets             pipelines.Secrets
+	Transcripts         struct{ Keep size.Days }
+	Sandbox             pipelines.Sandbox
+	CI                  pipelines.CI
+	Base                struct{ Update string }
+	Finish              string
+	Labels              string
+	Statuses, Notes     bool
+	Parallel, Speculate bool
+	Given               map[string]string
+	Network             *pipelines.Network
+	Models              []string // nil: nothing is said of them
 }
 
 // Setup is a command of the setup as it was written.
@@ -191,7 +191,7 @@ func (d *Pipeline) Complete(source string) *pipelines.Pipeline {
 		CI:      d.CI,
 		Update:  d.Base.Update,
 		Finish:  d.Finish, Notes: d.Notes, Labels: d.Labels, Statuses: d.Statuses,
-		Jobs: parts.Jobs(d.Jobs, d.Parallel || slices.ContainsFunc(d.Rules, pipelines.Rule.Splits)), Parallel: d.Parallel, Documents: d.Given,
+		Jobs: parts.Jobs(d.Jobs, d.Parallel || d.Speculate || slices.ContainsFunc(d.Rules, pipelines.Rule.Splits)), Parallel: d.Parallel, Speculate: d.Speculate, Documents: d.Given,
 		Source: source,
 	}
 	for model, price := range d.Prices {
