@@ -334,6 +334,10 @@ const (
 	Integrate Step = "integrate"
 )
 
+// Given is the agent that attempts have in which a document that people have written was
+// taken as the work of a phase.
+const Given = "given"
+
 // ByAgent reports whether an agent does the step.
 func (s Step) ByAgent() bool { return s != Check && s != Integrate }
 

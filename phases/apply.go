@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/split"
@@ -146,7 +147,7 @@ func conclude(run *metadata.Run, d Decision, o Outcome) *metadata.Attempt {
 	if o.Model != "" {
 		a.Model = o.Model
 	}
-	run.Cost = addUsage(run.Cost, o.Usage)
+	run.Cost = budget.Add(run.Cost, o.Usage)
 	return a
 }
 

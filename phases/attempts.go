@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -96,7 +97,7 @@ func afterError(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 			d.Resume = 0
 		}
 		wait := time.Duration(last.RetryAfter) * time.Second
-		if remaining := RemainingTime(run); remaining > 0 && wait > remaining {
+		if remaining := budget.RemainingTime(run); remaining > 0 && wait > remaining {
 			return Decision{Do: DoFail, Phase: d.Phase, Code: CodeOf(last.Class), Why: whyTooLate(last, remaining)}
 		}
 		d.Agent, d.Delay = last.Agent, max(backoff(p.Retry, run, n), wait)

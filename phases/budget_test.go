@@ -5,26 +5,27 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // Each limit of a budget stops a run, says which it is, and is lifted by more of
 // it and by nothing else.
 func TestEachLimitIsLiftedByItself(t *testing.T) {
-	all := map[Limit]Allowance{
-		LimitUSD: {USD: 2}, LimitTokens: {Tokens: 2000}, LimitTime: {Time: 2 * time.Minute}, LimitAttempts: {Attempts: 3},
+	all := map[budget.Limit]budget.Allowance{
+		budget.LimitUSD: {USD: 2}, budget.LimitTokens: {Tokens: 2000}, budget.LimitTime: {Time: 2 * time.Minute}, budget.LimitAttempts: {Attempts: 3},
 	}
 	tests := map[string]struct {
 		budget pipelines.Budget
-		want   Limit
+		want   budget.Limit
 		flag   string
 		why    string
 	}{
-		"money":              {pipelines.Budget{USD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the budget of $1.00 are spent"},
-		"money of the issue": {pipelines.Budget{IssueUSD: 1}, LimitUSD, "--budget-usd N", "$1.50 of the issue's budget of $1.00 are spent"},
-		"tokens":             {pipelines.Budget{Tokens: 1000}, LimitTokens, "--tokens N", "1100 of the budget of 1000 tokens are used"},
-		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, LimitTime, "--time TIME", "1m30s of the budget of 1m0s of work are used"},
-		"calls":              {pipelines.Budget{Attempts: 1}, LimitAttempts, "--attempts N", "1 of the budget of 1 agent calls are made"},
+		"money":              {pipelines.Budget{USD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the budget of $1.00 are spent"},
+		"money of the issue": {pipelines.Budget{IssueUSD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the issue's budget of $1.00 are spent"},
+		"tokens":             {pipelines.Budget{Tokens: 1000}, budget.LimitTokens, "--tokens N", "1100 of the budget of 1000 tokens are used"},
+		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, budget.LimitTime, "--time TIME", "1m30s of the budget of 1m0s of work are used"},
+		"calls":              {pipelines.Budget{Attempts: 1}, budget.LimitAttempts, "--attempts N", "1 of the budget of 1 agent calls are made"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +39,7 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 			if run.Status != metadata.Waiting || run.Stop.Code != metadata.BudgetExceeded || english(run.Stop.Why) != tt.why {
 				t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 			}
-			if got := LimitOf(run); got != tt.want || got.Flag() != tt.flag {
+			if got := budget.LimitOf(run); got != tt.want || got.Flag() != tt.flag {
 				t.Errorf("it has stopped at %q (%s), want %q", got, got.Flag(), tt.want)
 			}
 			for limit, more := range all {
@@ -58,11 +59,11 @@ func TestTooLittleTimeIsTheTimeLimit(t *testing.T) {
 	run := freshRun(testPlan())
 	run.Budget.Seconds = 60
 	run.Status, run.Stop = metadata.Waiting, &metadata.Stop{Code: metadata.BudgetExceeded, Why: "x", At: t0}
-	if got := LimitOf(run); got != LimitTime {
+	if got := budget.LimitOf(run); got != budget.LimitTime {
 		t.Errorf("it has stopped at %q", got)
 	}
 	run.Stop.Code = metadata.Stuck
-	if got := LimitOf(run); got != "" {
+	if got := budget.LimitOf(run); got != "" {
 		t.Errorf("a run that is stuck has stopped at %q", got)
 	}
 }
@@ -73,7 +74,7 @@ func TestRefreshKeepsWhatWasAllowed(t *testing.T) {
 	old, now := testPlan(), testPlan()
 	old.Budget = pipelines.Budget{USD: 1, Tokens: 1000, Time: pipelines.Duration(time.Hour), Attempts: 10}
 	now.Budget = pipelines.Budget{USD: 3, Tokens: 3000, Time: pipelines.Duration(3 * time.Hour), Attempts: 30}
-	run := Allow(freshRun(old), Allowance{Attempts: 20, Time: 2 * time.Hour})
+	run := budget.Allow(freshRun(old), budget.Allowance{Attempts: 20, Time: 2 * time.Hour})
 	_, run = Refresh(old, now, run, t0)
 	want := metadata.Budget{USD: 3, Tokens: 3000, Seconds: 7200, Attempts: 20}
 	if run.Budget != want {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -15,8 +16,8 @@ import (
 func Decide(plan *pipelines.Pipeline, run metadata.Run) Decision {
 	d := next(plan, run)
 	if d.Calls() {
-		_, why := LimitReached(run)
-		if remaining := RemainingTime(run); why == "" && remaining > 0 && d.Delay > remaining {
+		_, why := budget.Reached(run)
+		if remaining := budget.RemainingTime(run); why == "" && remaining > 0 && d.Delay > remaining {
 			why = metadata.Because("wait_beyond_budget", "wait", d.Delay.Round(time.Second))
 		}
 		if why != "" {

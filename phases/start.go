@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -35,7 +36,7 @@ func budgetOf(plan *pipelines.Pipeline) metadata.Budget {
 // Start is what a process knows when it takes up a run that exists.
 type Start struct {
 	At   time.Time
-	More Allowance
+	More budget.Allowance
 
 	// Refresh says that the pipeline is taken as it is defined now, which may
 	// allow what has stopped the run.
@@ -53,7 +54,7 @@ type Start struct {
 // the pipeline is taken anew, and one whose agent made no progress unless the
 // issue is.
 func TakeUp(run metadata.Run, s Start) metadata.Run {
-	run = Allow(run, s.More)
+	run = budget.Allow(run, s.More)
 	run.Execution.Attempt++
 	if run.Stop != nil && Resumable(run.Stop.Code, s) {
 		if run.Status == metadata.Failed || s.Refresh && barred(run.Stop.Code) || s.Issue && run.Stop.Code == metadata.NoProgress {
@@ -76,7 +77,7 @@ func Absorb(run metadata.Run, local []metadata.Attempt, at time.Time) metadata.R
 		}
 		run.Attempts = append(run.Attempts, a)
 		if a.Status != metadata.Started {
-			run.Cost = addUsage(run.Cost, a.Usage)
+			run.Cost = budget.Add(run.Cost, a.Usage)
 		}
 		if rec.Status == metadata.PhasePending {
 			start := a.StartedAt
@@ -100,7 +101,7 @@ func Ended(run metadata.Run, seen []metadata.Attempt, at time.Time) metadata.Run
 		}
 		a.Status, a.Code, a.Class, a.EndedAt = metadata.Cut, metadata.RunCancelled, metadata.Signal, &at
 		a.Why = metadata.Because("ended_before_agent")
-		run.Cost = addUsage(run.Cost, a.Usage)
+		run.Cost = budget.Add(run.Cost, a.Usage)
 	}
 	return run
 }
@@ -113,7 +114,7 @@ func Resumable(c metadata.Code, s Start) bool {
 		metadata.ConfigInvalid, metadata.DayBudget:
 		return true
 	case metadata.BudgetExceeded:
-		return s.More != Allowance{}
+		return s.More != budget.Allowance{}
 	case metadata.NoProgress:
 		return s.Issue
 	}
@@ -130,7 +131,7 @@ func barred(c metadata.Code) bool {
 // again, and calls that failed before no longer count. An error says why
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
-	run, at := Allow(run, s.More), s.At
+	run, at := budget.Allow(run, s.More), s.At
 	if d, is := halted(plan, run, phase); is && (run.Stop == nil || run.Stop.Phase != phase) {
 		return retryPart(run, d, at)
 	}

@@ -154,7 +154,7 @@ func (w *meeting) pushed(m *memMachine, c *memCommit) {
 		w.note(m, "a commit by hand")
 		return
 	}
-	name := workspace.RecordFile(fmt.Sprint(hubIssue))
+	name := phases.RecordFile(fmt.Sprint(hubIssue))
 	w.note(m, "pushes %.7s: %s", c.id, text.FirstLine(c.message))
 	run, err := metadata.Parse([]byte(c.files[name]), c.id)
 	if err != nil {

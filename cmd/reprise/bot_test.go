@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-ci/reprise/internal/page"
-
 	"github.com/reprise-ci/reprise/internal/agents"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // hub is a stand whose origin is a repository of a forge with an issue, and
@@ -440,7 +439,7 @@ func TestLiveComment(t *testing.T) {
 // it.
 func (h *hub) shows(body string) bool {
 	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
-	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+workspace.RecordFile(fmt.Sprint(hubIssue)))
+	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+phases.RecordFile(fmt.Sprint(hubIssue)))
 	if err != nil {
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -74,7 +74,7 @@ func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.
 func ending(run metadata.Run) string {
 	c := prompts.Words(run.Language)
 	status := terminal.WordFor(c.Statuses, string(run.Status))
-	cost := text.Join(", ", c.Shown("attempts", "n", phases.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
+	cost := text.Join(", ", c.Shown("attempts", "n", budget.SpentOf(run).Attempts, "usd", text.USD(run.Cost.USD)), progress.Together(c, run))
 	if run.Stop == nil {
 		return c.Shown("ends", "status", status, "cost", cost)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/legacy"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 func importCommand(env environ.Env) *cobra.Command {
@@ -88,7 +89,7 @@ func runImport(ctx context.Context, env environ.Env, o legacy.Options) (err erro
 		return err
 	}
 	if !o.Dry {
-		e, err := w.Engine(env, o.Options, workspace.Quiet{})
+		e, err := w.Engine(env, o.Options, engine.Quiet{})
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 func retryCommand(env environ.Env) *cobra.Command {
@@ -76,7 +77,7 @@ func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) 
 	if err := w.Ready(opts); err != nil {
 		return err
 	}
-	e, err := w.Engine(env, o.Options, workspace.Quiet{})
+	e, err := w.Engine(env, o.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 func runCommand(env environ.Env) *cobra.Command {
@@ -120,7 +121,7 @@ func takeUp(w *workspace.Workspace, env environ.Env, o runOptions) {
 	next := phases.TakeUp(w.Run, phases.Start{At: env.Now(), More: o.More, Refresh: o.Refresh, Issue: o.RefreshIssue})
 	d := phases.Decide(w.Plan, next)
 	spent := w.Run.Status == metadata.Waiting && d.Do == phases.DoWait && d.Code == w.Run.Stop.Code && d.Code != metadata.AwaitingPerson
-	if (spent && o.More == (phases.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
+	if (spent && o.More == (budget.Allowance{}) || command.WaitsFor(w.Run, d)) && !o.Refresh {
 		return
 	}
 	w.Run = next

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/merging"
 )
 
@@ -72,7 +73,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Order) (err error) 
 // bringBase commits that a person asks for the base, and the merge. A run that has nothing
 // else to do stops as it had.
 func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s steer.Order, u *base.Updater, taken metadata.Run) (metadata.Run, error) {
-	e, err := w.Engine(env, s.Options, workspace.Quiet{})
+	e, err := w.Engine(env, s.Options, engine.Quiet{})
 	if err != nil {
 		return w.Run, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/trigger"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/dependency"
 )
 
@@ -59,14 +59,14 @@ func (p Place) Look(ctx context.Context, issue int, at []int) (found []dependenc
 // there is none that can be read.
 func (p Place) runOf(ctx context.Context, issue int) (metadata.Run, error) {
 	id := strconv.Itoa(issue)
-	data, err := p.GitHub.File(ctx, p.Owner, p.Name, p.Env.Branch(id), workspace.RecordFile(id))
+	data, err := p.GitHub.File(ctx, p.Owner, p.Name, p.Env.Branch(id), phases.RecordFile(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return metadata.Run{}, nil
 	}
 	if err != nil {
 		return metadata.Run{}, err
 	}
-	run, err := metadata.ParseOf(id, data, workspace.RecordFile(id))
+	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
 	if err != nil {
 		return metadata.Run{}, nil // nothing is known to wait
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/inbox"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/review"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -75,7 +74,7 @@ func (v *voice) known(ctx context.Context) (*pipelines.Pipeline, metadata.Run, e
 		return is.plan, is.run, nil
 	}
 	branch := v.env.Branch(v.id())
-	return workspace.ReadRecord(v.id(), branch, review.Files(ctx, v.gh, v.owner+"/"+v.name, branch, v.id()))
+	return phases.Read(v.id(), branch, review.Files(ctx, v.gh, v.owner+"/"+v.name, branch, v.id()))
 }
 
 // configText gives the settings that a run of the issue has, or would have.

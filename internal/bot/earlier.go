@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // The most that is asked of GitHub for an estimate.
@@ -27,7 +27,7 @@ const (
 func kept(ctx context.Context, gh *github.Client, owner, name string, of metadata.Run, known []metadata.Run) []metadata.Run {
 	ctx, cancel := context.WithTimeout(ctx, keptTime)
 	defer cancel()
-	beginning := git.KeptRefs + workspace.RecordName("")
+	beginning := git.KeptRefs + phases.RecordName("")
 	var refs []struct {
 		Ref    string `json:"ref"`
 		Object struct {
@@ -55,7 +55,7 @@ func kept(ctx context.Context, gh *github.Client, owner, name string, of metadat
 	var reading sync.WaitGroup
 	for i, id := range ids[:len(found)] {
 		reading.Go(func() {
-			file := workspace.RecordFile(id)
+			file := phases.RecordFile(id)
 			data, err := gh.File(ctx, owner, name, at[id], file)
 			if err == nil {
 				found[i], err = metadata.ParseOf(id, data, file)

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // A checkout brings none of the records that are kept by name: the ten newest are asked
@@ -40,12 +40,12 @@ func TestKept(t *testing.T) {
 		if id == "14" { // one that cannot be read
 			data = []byte("{")
 		}
-		if err := testenv.PutText(filepath.Join(dir, workspace.RecordFile(id)), string(data)); err != nil {
+		if err := testenv.PutText(filepath.Join(dir, phases.RecordFile(id)), string(data)); err != nil {
 			t.Fatal(err)
 		}
 		in("add", ".")
 		in("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false", "commit", "-qm", "kept")
-		in("update-ref", git.KeptRefs+workspace.RecordName(id), "HEAD")
+		in("update-ref", git.KeptRefs+phases.RecordName(id), "HEAD")
 	}
 	s := githubtest.New(t)
 	s.AddToken("t", "ada")

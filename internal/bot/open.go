@@ -27,6 +27,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -37,7 +38,7 @@ func (b *bot) opening(o *command.Request) workspace.Options {
 	out := workspace.Options{
 		Query:  issue.Query{Id: b.id(), Online: true},
 		Choice: definition.Choice{Pipeline: b.in.Pipeline, Language: b.in.Language, Agent: b.in.Agent, Installed: b.in.There, Model: b.in.Model, Protect: b.in.Protect, Workflow: b.delivery.Own},
-		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: phases.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
+		Repo:   b.workFolder(), Sandbox: b.in.Sandbox, More: budget.Allowance{USD: b.in.USD}, Token: b.in.Token, Base: b.in.Base, Push: new(bool), TakeTheirs: true, TrustBranch: true,
 	}
 	*out.Push = !b.in.Dry
 	if b.t.Issue != nil {

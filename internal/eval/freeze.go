@@ -11,8 +11,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // freeze makes of a repository at a commit of a run one in which that run is as it was
@@ -22,12 +22,12 @@ func freeze(ctx context.Context, c Case, g scratch.Repository) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(g.Dir, filepath.FromSlash(workspace.RecordFile(id)))
+	file := filepath.Join(g.Dir, filepath.FromSlash(phases.RecordFile(id)))
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	run, err := metadata.Parse(data, workspace.RecordFile(id))
+	run, err := metadata.Parse(data, phases.RecordFile(id))
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func runAt(ctx context.Context, g scratch.Repository, commit string) (string, er
 	records := func(names string) (ids []string) {
 		for name := range strings.Lines(names) {
 			name = strings.TrimSuffix(name, "\n")
-			if id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-"); is && name == workspace.RecordFile(id) {
+			if id, is := strings.CutPrefix(path.Base(path.Dir(name)), "issue-"); is && name == phases.RecordFile(id) {
 				ids = append(ids, id)
 			}
 		}

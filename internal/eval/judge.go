@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/eval/expect"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/failing"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -101,7 +102,7 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	}
 	for i, r := range o.Setup {
 		if !r.Pass {
-			c.doc.Wrong([]any{"setup", i}, "%s ended with %d before any work, so that nothing can be judged: %s", r.Name, r.ExitCode, lastOf(r))
+			c.doc.Wrong([]any{"setup", i}, "%s ended with %d before any work, so that nothing can be judged: %s", r.Name, r.ExitCode, failing.LastWords(r.Output))
 		}
 	}
 	for i, r := range o.Checks {
@@ -111,7 +112,7 @@ func (j *judge) before(ctx context.Context, c Case, tree string) error {
 	}
 	for i, r := range o.Still {
 		if !r.Pass {
-			c.doc.Wrong([]any{"still", i}, "%s ended with %d before any work: %s", r.Name, r.ExitCode, lastOf(r))
+			c.doc.Wrong([]any{"still", i}, "%s ended with %d before any work: %s", r.Name, r.ExitCode, failing.LastWords(r.Output))
 		}
 	}
 	return c.doc.Mistakes()
@@ -159,7 +160,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 	}
 	o, err := j.run(ctx, c, tree)
 	for _, r := range slices.Concat(failed(o.Setup), failed(o.Checks), failed(o.Still)) {
-		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, lastOf(r)))
+		misses = append(misses, fmt.Sprintf("%s: ended with %d: %s", r.Name, r.ExitCode, failing.LastWords(r.Output)))
 	}
 	return misses, err
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // Trial is one run of a case with a variant.
@@ -150,7 +150,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 
 // cut reports whether a run was ended before it had spent what it may spend by itself.
 func cut(at *workspace.Recorded, own float64) bool {
-	return phases.LimitOf(at.Run) == phases.LimitUSD && at.Run.Cost.USD < own-0.01
+	return budget.LimitOf(at.Run) == budget.LimitUSD && at.Run.Cost.USD < own-0.01
 }
 
 // begin makes what a trial begins with.

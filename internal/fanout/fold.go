@@ -180,7 +180,7 @@ func (f *folding) misfit(next metadata.Run) error {
 
 // record reads the record at a ref.
 func (f *folding) record(ctx context.Context, r refs.Ref) (metadata.Run, error) {
-	name := workspace.RecordFile(f.w.Issue.ID)
+	name := phases.RecordFile(f.w.Issue.ID)
 	data, err := f.w.Repo.ReadFile(ctx, r.Commit, name)
 	if err != nil {
 		return metadata.Run{}, err

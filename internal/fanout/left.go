@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // FoldLeft does on a person's machine what Fold does, if the job that was to join the parts
@@ -18,7 +19,7 @@ func FoldLeft(ctx context.Context, w *workspace.Workspace, env environ.Env, o wo
 		return nil
 	}
 	say := func(what any) { _, _ = fmt.Fprintln(env.Stderr, "reprise:", text.Flat(fmt.Sprint(what))) }
-	e, err := w.Engine(env, o, workspace.Quiet{})
+	e, err := w.Engine(env, o, engine.Quiet{})
 	if err != nil {
 		return err
 	}

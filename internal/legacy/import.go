@@ -15,10 +15,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/legacy/record"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
-
-	"github.com/reprise-ci/reprise/internal/legacy/record"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Options are the flags of import.
@@ -55,7 +55,7 @@ func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Sour
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
 	branch := env.Branch(old.Run.IssueNumber)
-	_, err := workspace.ReadOf(ctx, src, branch, old.Run.IssueNumber)(workspace.RecordFile(old.Run.IssueNumber))
+	_, err := workspace.ReadOf(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
 	switch {
 	case err == nil:
 		return Already(old.Run.IssueNumber, branch)

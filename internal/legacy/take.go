@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -162,7 +163,7 @@ func (t *Takeover) stand(at time.Time) {
 	run := &t.w.Run
 	// What the older system spent and tried is history: a person has decided
 	// to go on.
-	run.Budget.Since, run.AllowanceFrom = phases.SpentOf(*run), len(run.Attempts)
+	run.Budget.Since, run.AllowanceFrom = budget.SpentOf(*run), len(run.Attempts)
 	run.Status, run.Stop = metadata.Completed, nil
 	for _, p := range run.Phases {
 		if p.Status == metadata.PhaseCompleted || p.Status == metadata.PhaseSkipped {

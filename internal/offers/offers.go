@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
@@ -168,11 +169,11 @@ func runOf(ctx context.Context, env environ.Env, c *cobra.Command) (none metadat
 	if src == nil {
 		return none
 	}
-	data, err := workspace.ReadOf(ctx, src, env.Branch(id), id)(workspace.RecordFile(id))
+	data, err := workspace.ReadOf(ctx, src, env.Branch(id), id)(phases.RecordFile(id))
 	if err != nil {
 		return none
 	}
-	run, err := metadata.ParseOf(id, data, workspace.RecordFile(id))
+	run, err := metadata.ParseOf(id, data, phases.RecordFile(id))
 	if err != nil {
 		return none
 	}

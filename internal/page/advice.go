@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // advice is why a run does not go on, and what a person can do about it.
@@ -67,7 +68,7 @@ func (w advice) onRun() string {
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
 	case reason == metadata.BudgetExceeded:
-		a.Do = w.Tell.AllowMore("/resume " + phases.LimitOf(w.run).Flag())
+		a.Do = w.Tell.AllowMore("/resume " + budget.LimitOf(w.run).Flag())
 	}
 	words := ""
 	if verbatim(reason) && w.run.Stop.Why != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // stateBlock is the state for programs that read the comment: JSON that people do
@@ -19,7 +19,7 @@ func stateBlock(w writer) string {
 	s := state{
 		Schema: 1, Issue: markdown.Truncate(w.run.IssueNumber, 100), Revision: w.run.Revision, Status: w.run.Status, Pipeline: markdown.Truncate(w.run.Pipeline.Name, 100),
 		Phase: markdown.Truncate(w.now.Phase, 100), Step: string(w.now.Step()), Agent: markdown.Truncate(w.now.Agent, 100), Branch: markdown.Truncate(w.run.BranchName, 200), PullRequest: w.run.PRNumber,
-		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: phases.SpentOf(w.run).Attempts,
+		USD: cents(w.run.Cost.USD), BudgetUSD: w.run.Budget.USD, Tokens: progress.AllTokens(w.run.Cost), Attempts: budget.SpentOf(w.run).Attempts,
 		Rollbacks: len(w.run.RollbackHistory), Updated: w.run.UpdatedAt.UTC().Truncate(time.Second),
 	}
 	if w.run.Stop != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/summary"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -126,7 +127,7 @@ func toStop(plan *pipelines.Pipeline, run metadata.Run) []string {
 	}
 	switch run.Stop.Code {
 	case metadata.BudgetExceeded:
-		return []string{again + " " + phases.LimitOf(run).Flag()}
+		return []string{again + " " + budget.LimitOf(run).Flag()}
 	case metadata.Stuck, metadata.ReviewFailed, metadata.CheckFailed, metadata.Conflicts:
 		return []string{back, retry}
 	case metadata.NoProgress, metadata.OutputInvalid, metadata.ProtectedPath, metadata.PatchTooLarge, metadata.SecretFound:

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/split"
@@ -48,7 +49,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 			return
 		}
 		row := Row{Number: number, Part: part, Title: TitleOf(plan, rec.Name), Rec: rec, Waits: lanes.Waits(plan, run, &rec), Left: leaving.Why(run, rec.Name), Approval: slices.Contains(asked, rec.Name)}
-		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == phases.Given {
+		if n := rec.Written; n > 0 && n <= len(run.Attempts) && run.Attempts[n-1].Agent == metadata.Given {
 			row.Given = run.ExternalDocuments[rec.Name]
 		}
 		if p := plan.Phase(rec.Name); p != nil {
@@ -77,7 +78,7 @@ func RowsOf(plan *pipelines.Pipeline, run metadata.Run) []Row {
 		if !ok {
 			continue
 		}
-		if phases.IsCall(a) {
+		if budget.IsCall(a) {
 			rows[i].Attempts++
 		}
 		rows[i].USD += a.Usage.USD

@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // cost is what a run has used.
@@ -69,7 +69,7 @@ func byModel(run metadata.Run) []share {
 	}
 	of := map[string]sum{}
 	for _, a := range run.Attempts {
-		if phases.IsCall(a) {
+		if budget.IsCall(a) {
 			name := line(text.Join(" · ", a.Agent, a.Model), 100)
 			s := of[name]
 			of[name] = sum{s.Plus(a.Usage), s.calls + 1, s.ms + took(a).Milliseconds()}

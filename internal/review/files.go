@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
-	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Files gives how files of the run of an issue are read at the forge, where no clone
@@ -47,7 +47,7 @@ func keptAt(ctx context.Context, gh *github.Client, repository, id string) (stri
 	}
 	_, err := gh.Ask(ctx, owner, name, github.Request{
 		What: "find the record that is kept of issue " + id, Needs: "contents: read", Method: http.MethodGet,
-		Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + workspace.RecordName(id),
+		Path: "/git/ref/" + strings.TrimPrefix(git.KeptRefs, "refs/") + phases.RecordName(id),
 	}, &ref)
 	if e := (*github.Error)(nil); errors.As(err, &e) && e.Kind == github.NotFound {
 		return "", nil

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/notes"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -41,7 +41,7 @@ func RunOf(ctx context.Context, gh *github.Client, env environ.Env, repository s
 	if !ours || !issue.Number.MatchString(id) || !strings.EqualFold(is.HeadRepository, repository) {
 		return nil, nil
 	}
-	plan, run, err := workspace.ReadRecord(id, is.Head, Files(ctx, gh, repository, is.Head, id))
+	plan, run, err := phases.Read(id, is.Head, Files(ctx, gh, repository, is.Head, id))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 )
@@ -36,7 +35,7 @@ func Earlier(ctx context.Context, src *git.Source, of metadata.Run) []metadata.R
 	const most = 30
 	var all []metadata.Run
 	for _, id := range issue.NewestFirst(at) {
-		file := workspace.RecordFile(id)
+		file := phases.RecordFile(id)
 		data, err := src.ReadFile(ctx, at[id], file)
 		if err != nil {
 			continue

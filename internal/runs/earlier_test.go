@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // Runs whose pull requests were merged left their records, in the tree or by name; what is no record is passed
@@ -27,9 +27,9 @@ func TestEarlier(t *testing.T) {
 		run.IssueNumber = id
 		data, err := metadata.Format(run)
 		must(err)
-		must(testenv.PutText(filepath.Join(dir, workspace.RecordFile(id)), string(data)))
+		must(testenv.PutText(filepath.Join(dir, phases.RecordFile(id)), string(data)))
 	}
-	must(testenv.PutText(filepath.Join(dir, workspace.RecordFile("10")), "{"))
+	must(testenv.PutText(filepath.Join(dir, phases.RecordFile("10")), "{"))
 	must(testenv.PutText(filepath.Join(dir, ".reprise/other/metadata.json"), "{"))
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"commit", "-qm", "merged"}} {
 		_, err := testenv.Git(dir, args...)
@@ -40,12 +40,12 @@ func TestEarlier(t *testing.T) {
 		run.IssueNumber = id
 		data, err := metadata.Format(run)
 		must(err)
-		must(testenv.PutText(filepath.Join(dir, workspace.RecordFile(id)), string(data)))
+		must(testenv.PutText(filepath.Join(dir, phases.RecordFile(id)), string(data)))
 		for _, args := range [][]string{
 			{"checkout", "-q", "--detach", "main"},
 			{"add", "."},
 			{"commit", "-qm", "kept"},
-			{"update-ref", git.KeptRefs + workspace.RecordName(id), "HEAD"},
+			{"update-ref", git.KeptRefs + phases.RecordName(id), "HEAD"},
 			{"checkout", "-q", "main"},
 		} {
 			_, err := testenv.Git(dir, args...)

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/progresstest"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // The runs of a repository that is not cloned are those of its branches.
@@ -24,7 +24,7 @@ func TestElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := testenv.PutText(filepath.Join(repo, workspace.RecordFile("7")), string(data)); err != nil {
+	if err := testenv.PutText(filepath.Join(repo, phases.RecordFile("7")), string(data)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{

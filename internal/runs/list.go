@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // The places that may have the branch of a run.
@@ -87,7 +88,7 @@ func Every(ctx context.Context, env environ.Env, src *git.Source) ([]Run, error)
 		return nil, err
 	}
 	for _, ref := range kept {
-		id, is := strings.CutPrefix(ref.Name, workspace.RecordName(""))
+		id, is := strings.CutPrefix(ref.Name, phases.RecordName(""))
 		if !is || metadata.CheckID(id) != nil || branches[id] != nil {
 			continue
 		}
@@ -165,7 +166,7 @@ func later(a, b metadata.Run) bool {
 }
 
 func recordAt(ctx context.Context, src *git.Source, id, commit string) (metadata.Run, error) {
-	name := workspace.RecordFile(id)
+	name := phases.RecordFile(id)
 	data, err := workspace.ReadOf(ctx, src, commit, id)(name)
 	if err != nil {
 		return metadata.Run{}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/workspace"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // WritePages writes a page of all runs, index.html, and one of each, into a folder,
@@ -73,7 +74,7 @@ func pageOf(ctx context.Context, env environ.Env, src *git.Source, listed Run) (
 	if len(listed.Where) == 0 {
 		at = workspace.KeptRef(listed.Issue)
 	}
-	r.Plan, _, err = workspace.ReadRecord(listed.Issue, at, workspace.ReadOf(ctx, src, at, listed.Issue))
+	r.Plan, _, err = phases.Read(listed.Issue, at, workspace.ReadOf(ctx, src, at, listed.Issue))
 	if err != nil {
 		return nil, err
 	}

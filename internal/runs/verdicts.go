@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // How much is read of old records for a page at most: they are large, and there is one
@@ -45,7 +46,7 @@ func verdictsOf(ctx context.Context, r *workspace.Recorded) map[int]metadata.Ver
 		if len(all) == mostVerdicts || read > mostRecords || ctx.Err() != nil {
 			break
 		}
-		data, err := r.Source.ReadFile(ctx, commit, workspace.RecordFile(r.Run.IssueNumber))
+		data, err := r.Source.ReadFile(ctx, commit, phases.RecordFile(r.Run.IssueNumber))
 		if err != nil {
 			continue
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -85,7 +86,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Ask
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	e, err := w.Engine(env, o, workspace.Quiet{})
+	e, err := w.Engine(env, o, engine.Quiet{})
 	if err != nil {
 		return err
 	}

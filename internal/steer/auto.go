@@ -100,7 +100,7 @@ func diagnose(ctx context.Context, w *workspace.Workspace, env environ.Env, o Ro
 		return exit.NotAllowed(metadata.Because("no_doctor", "missing", workspace.Lined(why)))
 	}
 	w.SayLacking(env)
-	e, err := w.Engine(env, o.Options, workspace.Quiet{})
+	e, err := w.Engine(env, o.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}

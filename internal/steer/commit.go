@@ -26,7 +26,7 @@ type Rollback struct {
 
 // commitRollback commits the rollback, and after it the restored code where asked.
 func commitRollback(ctx context.Context, w *workspace.Workspace, env environ.Env, o Rollback, r *phases.RollbackPlan) error {
-	e, err := w.Engine(env, o.Options, workspace.Quiet{})
+	e, err := w.Engine(env, o.Options, engine.Quiet{})
 	if err != nil {
 		return err
 	}

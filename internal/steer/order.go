@@ -24,6 +24,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/engine"
 )
 
 // Order is a command for a run from a terminal. Comments can give the same
@@ -94,7 +95,7 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	if err != nil {
 		return exit.AsUsage(err)
 	}
-	e, err := w.Engine(env, s.Options, workspace.Quiet{})
+	e, err := w.Engine(env, s.Options, engine.Quiet{})
 	if err == nil && o.Name == "finish" {
 		x.Run, err = finish.Do(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, env, o.Squash), o.At)
 		err = exit.AsUsage(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/split"
 )
 
@@ -218,7 +218,7 @@ func (c counts) attempt(p *Phase, a *metadata.Attempt) {
 	case a.Status == metadata.Blocked || a.Status == metadata.Unsuccessful:
 		p.Unusable++
 	}
-	if phases.IsCall(*a) {
+	if budget.IsCall(*a) {
 		m := of(c.models, a.Model, Model{Model: a.Model})
 		m.Calls++
 		m.Tokens += a.Usage.InputTokens + a.Usage.CachedTokens + a.Usage.OutputTokens
@@ -300,7 +300,7 @@ func sum(runs []metadata.Run) Sum {
 	for _, run := range runs {
 		usd = append(usd, run.Cost.USD)
 		seconds = append(seconds, max(run.UpdatedAt.Sub(run.CreatedAt), 0).Seconds())
-		attempts = append(attempts, float64(phases.SpentOf(run).Attempts))
+		attempts = append(attempts, float64(budget.SpentOf(run).Attempts))
 		if !slices.ContainsFunc(run.RollbackHistory, func(b metadata.Rollback) bool { return b.TriggeredBy == metadata.Manual }) {
 			s.WithoutPeople++
 		}

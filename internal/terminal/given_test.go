@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/progresstest"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/metadata"
 )
 
 // What people have written for a phase is not told as the work of an agent of that name.
@@ -13,7 +13,7 @@ func TestGivenByAPerson(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
 	rec := &p.Run.Phases[0]
 	p.Run.ExternalDocuments = map[string]string{rec.Name: "docs/spec.md"}
-	p.Run.Attempts[rec.Written-1].Agent = phases.Given
+	p.Run.Attempts[rec.Written-1].Agent = metadata.Given
 	var history, status strings.Builder
 	ShowHistory(&history, p.Run, Options{})
 	ShowStatus(&status, p.Plan, p.Run, Options{})

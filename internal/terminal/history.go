@@ -96,7 +96,7 @@ type historyReport struct{ Report }
 // attempt is the line of an attempt.
 func (r historyReport) attempt(run metadata.Run, a metadata.Attempt) []string {
 	agent, given := text.Flat(a.Agent), ""
-	if a.Agent == phases.Given {
+	if a.Agent == metadata.Given {
 		agent, given = r.Shown("a person"), r.Shown("given document", "path", text.Flat(run.ExternalDocuments[a.Phase]))
 	}
 	if model := text.Flat(a.Model); model != "" {

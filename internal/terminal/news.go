@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/leaving"
 	"github.com/reprise-ci/reprise/phases/summary"
@@ -212,7 +213,7 @@ func newsOfStop(plan *pipelines.Pipeline, e engine.Event) news {
 	if e.Run.Status == metadata.Completed {
 		n.Phase, n.Number, n.Code = "", 0, metadata.Done
 	}
-	s := phases.SpentOf(e.Run)
+	s := budget.SpentOf(e.Run)
 	n.Total = &newsTotal{Completed: progress.Completed(rows), Attempts: s.Attempts, Tokens: s.Tokens, USD: metadata.Rounded(s.USD)}
 	for _, r := range rows {
 		n.Total.DurationMS += r.Took.Milliseconds()

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -25,7 +26,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	r.Line("")
 	r.phases(rows, run.Status != metadata.Completed, progress.Doing(plan, run).Phase)
 	r.Line("")
-	s := phases.SpentOf(run)
+	s := budget.SpentOf(run)
 	r.prose(r.Shown("used", "usd", progress.Spent(run), "tokens", text.Tokens(s.Tokens), "n", s.Attempts, "time", text.Duration(worked(rows))))
 	if at := progress.Together(r.C, run); at != "" {
 		r.prose(text.Capitalize(at))
@@ -64,7 +65,7 @@ func (r statusReport) headline(plan *pipelines.Pipeline, run metadata.Run, rows 
 	}
 	switch run.Status {
 	case metadata.Running:
-		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != phases.Given, text.Flat(d.Agent)), text.Flat(progress.ModelOf(plan, run, d))))
+		step := text.Join(" ", r.step(d.Step()), r.agent(text.If(d.Agent != metadata.Given, text.Flat(d.Agent)), text.Flat(progress.ModelOf(plan, run, d))))
 		r.prose(r.list(text.Join(" ", r.Cyan(r.status(string(run.Status))), where), step, r.round(at)))
 		if why := text.Flat(d.Why.In(prompts.Words(run.Language))); why != "" {
 			r.prose(r.Shown("why", "why", why))

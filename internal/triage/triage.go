@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/choice"
@@ -36,7 +37,7 @@ func Settle(ctx context.Context, env environ.Env, w *workspace.Workspace, o work
 	a := asking{env: env, w: w, agent: w.Plan.Phases[0].Execute.Agent}
 	_, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(w.Shown("judging", "agent", a.agent)))
 	var err error
-	if a.engine, err = w.Engine(env, o, workspace.Quiet{}); err != nil {
+	if a.engine, err = w.Engine(env, o, engine.Quiet{}); err != nil {
 		return err
 	}
 	if err := a.engine.Tree.Prepare(ctx); err != nil {
@@ -61,7 +62,7 @@ func Settle(ctx context.Context, env environ.Env, w *workspace.Workspace, o work
 	if err := w.Choose(ctx, env, o, name, why); err != nil {
 		return err
 	}
-	w.Run = phases.WithUsage(w.Run, a.used)
+	w.Run = budget.WithUsage(w.Run, a.used)
 	w.Run.Decisions = append(w.Run.Decisions, metadata.Decision{
 		At: env.Now(), Step: choice.Step,
 		Why: metadata.Because("chosen", "name", name, "why", why, "cost", fmt.Sprintf("$%.4f", a.used.USD)),
@@ -118,7 +119,7 @@ func (a *asking) judge(ctx context.Context) (j choice.Judgment, wrong error) {
 		if j, wrong = choice.Parse(r.Structured); wrong == nil {
 			return j, nil
 		}
-		if t.Session = a.engine.NewID(); engine.SpentUp(phases.WithUsage(a.w.Run, a.used)) != nil {
+		if t.Session = a.engine.NewID(); engine.SpentUp(budget.WithUsage(a.w.Run, a.used)) != nil {
 			return j, wrong
 		}
 	}
@@ -131,10 +132,10 @@ func (a *asking) task() (engine.Task, error) {
 	t := engine.Task{
 		Issue: w.Run.IssueNumber, Title: w.Run.IssueTitle, Phase: pipelines.Auto, Step: choice.Step, Language: w.Run.Language,
 		Dir: a.engine.Tree.Dir(), Access: pipelines.AccessNone, Network: pipelines.Network{Closed: true}, Schema: choice.Schema(),
-		Session: a.engine.NewID(), Model: w.Plan.Agents[a.agent].Models["light"], BudgetUSD: phases.RemainingUSD(w.Run),
+		Session: a.engine.NewID(), Model: w.Plan.Agents[a.agent].Models["light"], BudgetUSD: budget.RemainingUSD(w.Run),
 		Timeout: patience, Idle: patience,
 	}
-	t.Artifact = filepath.Join(t.Dir, filepath.FromSlash(workspace.RecordFile(w.Issue.ID)))
+	t.Artifact = filepath.Join(t.Dir, filepath.FromSlash(phases.RecordFile(w.Issue.ID)))
 	t.Model = cmp.Or(w.Plan.Given.Model, t.Model)
 	data := prompts.Data{
 		Pipeline: pipelines.Auto, Phase: t.Phase, Step: string(t.Step), Access: string(t.Access), Artifact: t.Artifact, Dir: t.Dir,

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // What is asked of origin about other runs: how many branches and kept records at most,
@@ -51,7 +52,7 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 	a.asked = now
 	within := []string{"refs/heads/" + a.env.Prefix()}
 	if a.records {
-		within = append(within, git.KeptRefs+RecordName(""))
+		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
 	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Branch) (some []git.Branch) {
 		a.left = 0
@@ -107,10 +108,10 @@ func (a *afar) places(survey *git.Survey) (branches, records []place) {
 	folder, _ := path.Split(a.env.Prefix()) // a prefix may end within a name, which git lists no branches by
 	here, there := a.src, a.src
 	kept, local, origin := []string{git.KeptRefs}, "refs/heads/", "refs/remotes/origin/"
-	records = []place{{here, kept, "", RecordName(""), nil}}
+	records = []place{{here, kept, "", phases.RecordName(""), nil}}
 	if survey != nil {
 		there = survey.Source
-		records = append(records, place{there, kept, "", RecordName(""), a.listed})
+		records = append(records, place{there, kept, "", phases.RecordName(""), a.listed})
 	}
 	if here == there { // git lists both at once
 		return []place{{here, []string{local, origin}, folder, a.env.Prefix(), nil}}, records

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/testenv"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // TestNewestOf takes the runs of the newest issues, and nothing that is no run.
@@ -26,7 +27,7 @@ func TestNewestOf(t *testing.T) {
 	if len(some) != mostAfar || left != 100 || some[0].Name != "refs/heads/reprise/issue-299" || some[mostAfar-1].Name != "refs/heads/reprise/issue-100" {
 		t.Errorf("%d are left out of %d: %v", left, len(some), some)
 	}
-	if some, left := newestOf(all, git.KeptRefs+RecordName(""), mostAfar); len(some) != 1 || left != 0 {
+	if some, left := newestOf(all, git.KeptRefs+phases.RecordName(""), mostAfar); len(some) != 1 || left != 0 {
 		t.Errorf("records: %v, %d", some, left)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -26,7 +27,7 @@ func tellHooks(w *Workspace, e *engine.Engine, env environ.Env, o Options, opts 
 	if w.Warn == nil {
 		w.Warn = func(err error) { _, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(err.Error())) }
 	}
-	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: RecordFile(w.Issue.ID)}
+	past := hooks.Past{Branch: w.Repo, Base: w.Run.BaseCommit, Record: phases.RecordFile(w.Issue.ID)}
 	w.Hooks = &hooks.Teller{
 		Hooks: w.Plan.Hooks, Getenv: env.Getenv, Mask: env.Finder().Mask, Words: w.Catalogue(), Check: opts.Check, Sleep: environ.Sleep,
 		Proxy: func(u *url.URL) (*url.URL, error) { return http.ProxyFromEnvironment(&http.Request{URL: u}) },

@@ -56,7 +56,7 @@ func Look(ctx context.Context, env environ.Env, repo, id string) (*Recorded, err
 // LookAt reads the run of an issue in a repository.
 func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*Recorded, error) {
 	r := &Recorded{Source: src}
-	name := RecordFile(id)
+	name := phases.RecordFile(id)
 	read, done, err := r.reader(ctx, env, id)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
 	}
-	there, err := r.Source.Peek(ctx, branch, RecordName(id))
+	there, err := r.Source.Peek(ctx, branch, phases.RecordName(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return kept, func() {}, nil
 	}
@@ -164,7 +164,7 @@ func (e *NoRunError) Unwrap() error { return e.UsageError }
 
 // noRun says that an issue has no run that could go on, and what there is.
 func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
-	if _, err := src.ReadFile(ctx, KeptRef(id), RecordFile(id)); err == nil {
+	if _, err := src.ReadFile(ctx, KeptRef(id), phases.RecordFile(id)); err == nil {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
 	}
 	ids, err := RunIDs(ctx, src, env.Prefix())
@@ -244,13 +244,13 @@ func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
 // Further gives the run as origin has it now, if it has got further there; else, and
 // where origin does not answer, the run as it is.
 func (r *Recorded) Further(ctx context.Context) *Recorded {
-	there, err := r.Source.Peek(ctx, r.Run.BranchName, RecordName(r.Run.IssueNumber))
+	there, err := r.Source.Peek(ctx, r.Run.BranchName, phases.RecordName(r.Run.IssueNumber))
 	if err != nil {
 		return r
 	}
 	defer there.Close()
 	read := func(name string) ([]byte, error) { return there.ReadFile(ctx, name) }
-	data, err := read(RecordFile(r.Run.IssueNumber))
+	data, err := read(phases.RecordFile(r.Run.IssueNumber))
 	if err != nil {
 		return r
 	}

@@ -83,10 +83,10 @@ func (w *opening) openTree(ctx context.Context) error {
 	}
 	w.Branch = w.env.Branch(w.Issue.ID)
 	opts := git.Options{
-		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: RecordName(w.Issue.ID),
-		TakeOther: w.o.TakeTheirs, Scrap: RecordFile(w.Issue.ID), Locked: endLeftovers,
+		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
+		TakeOther: w.o.TakeTheirs, Scrap: phases.RecordFile(w.Issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {
-			_, err := w.parse(read(RecordFile(w.Issue.ID)))
+			_, err := w.parse(read(phases.RecordFile(w.Issue.ID)))
 			return err
 		},
 	}
@@ -111,7 +111,7 @@ func (w *opening) openTree(ctx context.Context) error {
 		if w.o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
 		}
-		if _, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
+		if _, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
 			opts.Base = w.Branch // perhaps only origin has the branch
 		}
 		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
@@ -154,7 +154,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	if w.o.Push != nil || w.o.Scratch {
 		return w.o.Push != nil && *w.o.Push, nil
 	}
-	name := RecordFile(w.Issue.ID)
+	name := phases.RecordFile(w.Issue.ID)
 	data, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.Source.Branches(ctx, w.Branch)

@@ -141,7 +141,7 @@ func (n openRuns) open(ctx context.Context, survey *git.Survey) ([]openRun, erro
 			if id == n.id {
 				return
 			}
-			data, err := p.src.ReadFile(ctx, commit, RecordFile(id))
+			data, err := p.src.ReadFile(ctx, commit, phases.RecordFile(id))
 			if err != nil {
 				return // a branch of another kind, or one that cannot be read
 			}
@@ -217,7 +217,7 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	}
 	for id, all := range commits {
 		for commit, src := range all {
-			file := RecordFile(id)
+			file := phases.RecordFile(id)
 			data, err := ReadOf(ctx, src, commit, id)(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // a branch of another kind

@@ -26,7 +26,7 @@ import (
 // load reads the run from its branch, or prepares a new one.
 func (w *opening) load(ctx context.Context) error {
 	read := func(name string) ([]byte, error) { return w.Repo.ReadFile(ctx, w.Repo.Tip(), name) }
-	data, err := read(RecordFile(w.Issue.ID))
+	data, err := read(phases.RecordFile(w.Issue.ID))
 	if w.Repo.New() && (errors.Is(err, fs.ErrNotExist) || w.o.anew() || !w.o.Scratch) {
 		// The commit it starts from may hold a run of the same issue that was
 		// merged long ago.
@@ -123,7 +123,7 @@ func (w *opening) base() string {
 // parse reads the record of a run on its branch, given what reading its file
 // gave.
 func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
-	name := RecordFile(w.Issue.ID)
+	name := phases.RecordFile(w.Issue.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return metadata.Run{}, fmt.Errorf("branch %s exists but holds no run (%s is missing): rename or delete that branch, or give the issue another id", w.Branch, name)

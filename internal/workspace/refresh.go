@@ -13,6 +13,8 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -40,7 +42,7 @@ func (w *Workspace) Refresh(ctx context.Context, env environ.Env, o Options) err
 			return nil
 		}
 	}
-	e, err := w.Engine(env, o, Quiet{})
+	e, err := w.Engine(env, o, engine.Quiet{})
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 		return err
 	}
 	now.Plan, w.Run = phases.Refresh(w.Plan, now.Plan, w.Run, env.Now())
-	w.Run = phases.Allow(w.Run, o.More)
+	w.Run = budget.Allow(w.Run, o.More)
 	files, digest, err := now.Freeze(w.Issue)
 	if err != nil {
 		return err
@@ -102,7 +104,7 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 	w.Frozen, w.agents = files, nil
 	w.Run.Language = w.Plan.Language
 	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
-	w.Run = phases.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
+	w.Run = budget.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)
 	return w.takeDocuments(ctx, o)
 }
 

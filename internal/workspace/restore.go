@@ -67,7 +67,7 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 
 // Commits tells the commits of the run from those of others.
 func (w *Workspace) Commits() trust.Commits {
-	return trust.Commits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: RecordFile(w.Issue.ID)}
+	return trust.Commits{Branch: w.Repo, Issue: w.Run.IssueNumber, Record: phases.RecordFile(w.Issue.ID)}
 }
 
 // Unchanged refuses an approval of the part of that name, or of what the run waits
@@ -103,7 +103,7 @@ func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metada
 		if !strings.HasPrefix(c.Commit, commit) {
 			continue
 		}
-		data, err := w.Repo.ReadFile(ctx, c.Commit, RecordFile(w.Issue.ID))
+		data, err := w.Repo.ReadFile(ctx, c.Commit, phases.RecordFile(w.Issue.ID))
 		if err != nil {
 			return "", metadata.Run{}, err
 		}

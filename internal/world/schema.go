@@ -8,15 +8,15 @@ import (
 	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines/reading"
 )
 
 // FitsSchema holds the newest record of a run's branch against the schema that is
 // there for other programs, as the command cue vet would.
 func FitsSchema(repo, branch, id string) error {
-	text, err := testenv.Git(repo, "show", RecordAt(repo, branch)+":"+workspace.RecordFile(id))
+	text, err := testenv.Git(repo, "show", RecordAt(repo, branch)+":"+phases.RecordFile(id))
 	if err != nil {
 		return err
 	}

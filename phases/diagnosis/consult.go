@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -27,7 +28,7 @@ func WhyNone(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadat
 			return ""
 		}
 	}
-	if run.Stop != nil && !phases.Resumable(run.Stop.Code, phases.Start{More: phases.Allowance{USD: 1}}) {
+	if run.Stop != nil && !phases.Resumable(run.Stop.Code, phases.Start{More: budget.Allowance{USD: 1}}) {
 		return ""
 	}
 	if run.Stop != nil {
@@ -83,7 +84,7 @@ func Diagnosing(plan *pipelines.Pipeline, run metadata.Run) phases.Decision {
 // the budget. What says how it ended.
 func Diagnosed(run metadata.Run, by phases.Decision, what metadata.Reason, used metadata.Usage, at time.Time) metadata.Run {
 	run = run.Clone()
-	run = phases.WithUsage(run, used)
+	run = budget.WithUsage(run, used)
 	run.Decisions = append(run.Decisions, metadata.Decision{
 		At: at, Step: string(Diagnose), Phase: by.Phase,
 		Why: metadata.Because("diagnosed", "agent", by.Agent, "diagnosis", what, "cost", fmt.Sprintf("$%.4f", used.USD)),

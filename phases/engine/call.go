@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/opened"
@@ -191,7 +192,7 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 // when the time that the run has is used up, and a function that ends it earlier.
 func withinBudget(ctx context.Context, run metadata.Run) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	remaining := phases.RemainingTime(run)
+	remaining := budget.RemainingTime(run)
 	if remaining <= 0 {
 		return ctx, cancel // there is no limit
 	}
@@ -216,7 +217,7 @@ func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.ru
 // them, and reports.
 func (o *observer) notify(a Activity) {
 	e := o.engine
-	if phases.ReachedIn(o.run, a.Usage) != "" || e.today > 0 && a.Usage.USD >= e.today {
+	if budget.ReachedIn(o.run, a.Usage) != "" || e.today > 0 && a.Usage.USD >= e.today {
 		o.end(errBudget)
 	}
 	a.Session = e.withoutSecret(a.Session)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/facts"
 	"github.com/reprise-ci/reprise/phases/files"
@@ -145,7 +146,7 @@ func (e *Engine) beforehand(ctx context.Context, run metadata.Run, d phases.Deci
 
 // remaining gives what one more call may cost; 0: there is no limit.
 func (e *Engine) remaining(run metadata.Run) float64 {
-	usd := phases.RemainingUSD(run)
+	usd := budget.RemainingUSD(run)
 	if e.today > 0 && (usd == 0 || e.today < usd) {
 		return e.today
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/reply"
@@ -22,7 +23,7 @@ import (
 // OverBudget is the error of a call that the budget has no room for, or ran out
 // in the middle of.
 type OverBudget struct {
-	Limit  phases.Limit
+	Limit  budget.Limit
 	Reason metadata.Reason
 }
 
@@ -87,7 +88,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 	if to := e.standIn(at.Agent, err); to != "" {
 		at.Agent = to
 		var more metadata.Usage
-		d, more, err = e.consult(call, phases.WithUsage(run, used), at, symptom)
+		d, more, err = e.consult(call, budget.WithUsage(run, used), at, symptom)
 		used = used.Plus(more)
 	}
 	d.By = at.Agent
@@ -103,7 +104,7 @@ func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) 
 
 // SpentUp says which limit of its budget a run has reached; nil if none.
 func SpentUp(run metadata.Run) *OverBudget {
-	if reached, why := phases.LimitReached(run); reached != "" {
+	if reached, why := budget.Reached(run); reached != "" {
 		return &OverBudget{reached, why}
 	}
 	return nil
@@ -140,11 +141,11 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 	var wrong []metadata.Reason
 	var session string
 	for range 2 {
-		t, err := e.question(phases.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		t, err := e.question(budget.WithUsage(run, used), at, inquiry{symptom, session, wrong})
 		if err != nil {
 			return diagnosis.Diagnosis{}, used, err
 		}
-		r, err := e.callToDiagnose(ctx, phases.WithUsage(run, used), at, t)
+		r, err := e.callToDiagnose(ctx, budget.WithUsage(run, used), at, t)
 		used = used.Plus(r.Usage)
 		if err != nil {
 			return diagnosis.Diagnosis{}, used, err
@@ -152,7 +153,7 @@ func (e *Engine) consult(ctx context.Context, run metadata.Run, at phases.Decisi
 		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), e.Plan, run); len(wrong) == 0 {
 			return d, used, nil
 		}
-		if over := SpentUp(phases.WithUsage(run, used)); over != nil {
+		if over := SpentUp(budget.WithUsage(run, used)); over != nil {
 			return diagnosis.Diagnosis{}, used, over
 		}
 		session = r.Session
@@ -177,7 +178,7 @@ func (e *Engine) question(run metadata.Run, at phases.Decision, q inquiry) (Task
 		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
 		Dir: e.Tree.Dir(), Artifact: filepath.Join(e.Tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
 		Access: boundary.AccessOf(e.Plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(e.Plan, run), Session: q.session, Resume: q.session != "",
-		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: phases.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
+		Model: e.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: budget.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
 	}
 	t.Timeout, t.Idle = timeouts(s)
 	if !t.Resume {
@@ -239,18 +240,18 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 	call, cancel := withinBudget(ctx, run)
 	defer cancel(nil)
 	t.Notify = func(a Activity) {
-		if phases.ReachedIn(run, a.Usage) != "" {
+		if budget.ReachedIn(run, a.Usage) != "" {
 			cancel(errBudget)
 		}
 	}
 	r, err := agent.Run(call, t)
 	switch {
 	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
-		reached := phases.ReachedIn(run, r.Usage)
+		reached := budget.ReachedIn(run, r.Usage)
 		if reached == "" && r.Limit != "budget" {
-			reached = phases.LimitTime
+			reached = budget.LimitTime
 		}
-		err = &OverBudget{cmp.Or(reached, phases.LimitUSD), metadata.Because("budget_used_in_call")}
+		err = &OverBudget{cmp.Or(reached, budget.LimitUSD), metadata.Because("budget_used_in_call")}
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}

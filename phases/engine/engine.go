@@ -200,7 +200,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, err
 	}
 	if text, err := e.document(ctx, run, d); err == nil && text != nil { // an error comes again when it is taken
-		d.Agent, d.Why = phases.Given, metadata.Because("document_given", "file", run.ExternalDocuments[d.Phase])
+		d.Agent, d.Why = metadata.Given, metadata.Because("document_given", "file", run.ExternalDocuments[d.Phase])
 	}
 	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
 	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long

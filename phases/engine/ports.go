@@ -147,6 +147,12 @@ type Reporter interface {
 	Report(e Event)
 }
 
+// Quiet is a Reporter that reports nothing, for runs that nobody watches.
+type Quiet struct{}
+
+// Report does nothing.
+func (Quiet) Report(Event) {}
+
 // Event is one thing worth telling. One of Decision, Done and Activity is set, or
 // none: then the newest decision of the run says what changed between two steps.
 type Event struct {

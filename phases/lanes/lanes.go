@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/order"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -29,7 +30,7 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 	if integrating {
 		calls--
 	}
-	limit, _ := phases.LimitReached(run)
+	limit, _ := budget.Reached(run)
 	isAtWork := func(phase string) bool {
 		return slices.ContainsFunc(atWork, func(at phases.Decision) bool { return at.Phase == phase })
 	}
@@ -180,9 +181,9 @@ func ShareOf(run metadata.Run, held []Share, free int) (metadata.Run, Share, boo
 	}
 	whole := run
 	run = run.Clone()
-	b, spent, enough := &run.Budget, phases.SpentOf(run), true
+	b, spent, enough := &run.Budget, budget.SpentOf(run), true
 	if limit := max(b.USD, b.IssueUSD); limit > 0 {
-		share.USD = (phases.RemainingUSD(run) - others.USD) / float64(free)
+		share.USD = (budget.RemainingUSD(run) - others.USD) / float64(free)
 		enough = enough && share.USD >= limit/least
 		b.USD, b.Since.USD, b.IssueUSD = share.USD, spent.USD, 0
 	}

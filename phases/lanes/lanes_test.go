@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -102,7 +103,7 @@ func TestSharesOfTheBudget(t *testing.T) {
 	var held []Share
 	for free := 4; free > 0; free-- {
 		seen, share, ok := ShareOf(run, held, free)
-		if !ok || share.USD != 1 || share.Tokens < 100 || share.Seconds != 10 || phases.RemainingUSD(seen) != 1 || phases.RemainingTime(seen) != 10*time.Second {
+		if !ok || share.USD != 1 || share.Tokens < 100 || share.Seconds != 10 || budget.RemainingUSD(seen) != 1 || budget.RemainingTime(seen) != 10*time.Second {
 			t.Errorf("with %d free it gets %+v (%v) of %+v", free, share, ok, seen.Budget)
 		}
 		held = append(held, share)
@@ -115,7 +116,7 @@ func TestSharesOfTheBudget(t *testing.T) {
 		t.Errorf("what is left is too little for four, and one alone gets %+v (%v)", share, ok)
 	}
 	seen, _, _ := ShareOf(run, nil, 1)
-	if reached, _ := phases.LimitReached(phases.WithUsage(seen, metadata.Usage{USD: 0.011})); reached != phases.LimitUSD {
+	if reached, _ := budget.Reached(budget.WithUsage(seen, metadata.Usage{USD: 0.011})); reached != budget.LimitUSD {
 		t.Errorf("a call that has spent its share goes on (%q)", reached)
 	}
 	run.Budget = metadata.Budget{}

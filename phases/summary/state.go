@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -163,7 +164,7 @@ func stateOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) *
 }
 
 func limitsOf(run metadata.Run) Budget {
-	b, s := run.Budget, phases.SpentOf(run)
+	b, s := run.Budget, budget.SpentOf(run)
 	return Budget{
 		USD: b.USD, Tokens: b.Tokens, Seconds: b.Seconds, Attempts: b.Attempts, IssueUSD: b.IssueUSD,
 		Used: metadata.Spent{
@@ -202,7 +203,7 @@ func phaseOf(run metadata.Run, rec metadata.Phase, words metadata.Words) Phase {
 		if a.Phase != rec.Name {
 			continue
 		}
-		if phases.IsCall(a) {
+		if budget.IsCall(a) {
 			s.Calls++
 		}
 		s.USD += a.Usage.USD

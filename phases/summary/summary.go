@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -94,7 +95,7 @@ func Of(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) Summar
 	s := Summary{
 		Status: statusOf(run), Issue: run.IssueNumber, Title: texts.Cut(run.IssueTitle, 300), Pipeline: plan.Name, Branch: run.BranchName,
 		Phase: phases.At(plan, run), Steps: []Step{}, Start: run.CreatedAt, End: run.UpdatedAt,
-		State: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: phases.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
+		State: stateOf(plan, run, words), Totals: Totals{Cost: run.Cost, Attempts: budget.SpentOf(run).Attempts, Rollbacks: len(run.RollbackHistory)},
 	}
 	if run.Status == metadata.Completed {
 		s.Code = metadata.Done

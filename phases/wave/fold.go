@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/notes"
 )
 
@@ -54,7 +55,7 @@ func Fold(from metadata.Run, tip string, run metadata.Run, part string, theirs m
 		a.N = len(next.Attempts) + 1
 		number[was] = a.N
 		next.Attempts = append(next.Attempts, a)
-		next = phases.WithUsage(next, a.Usage)
+		next = budget.WithUsage(next, a.Usage)
 	}
 	if len(next.Attempts) == len(run.Attempts) {
 		return run, Nothing, nil

@@ -6,6 +6,7 @@ package wave
 import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/lanes"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -50,7 +51,7 @@ func Share(run metadata.Run, n int) (metadata.Run, bool) {
 	n = max(n, 1)
 	seen, share, _ := lanes.ShareOf(run, nil, n)
 	_, all, _ := lanes.ShareOf(run, nil, 1)
-	spent := phases.SpentOf(run)
+	spent := budget.SpentOf(run)
 	left := run.Budget.Attempts - (spent.Attempts - run.Budget.Since.Attempts)
 	if run.Budget.Attempts > 0 {
 		seen.Budget.Attempts, seen.Budget.Since.Attempts = left/n, spent.Attempts
@@ -65,7 +66,7 @@ func Share(run metadata.Run, n int) (metadata.Run, bool) {
 // Next gives the next step of a part on the machine that does this part alone; false if
 // there is none. The machine does not bring its work together with that of others.
 func Next(plan *pipelines.Pipeline, run metadata.Run, part string) (phases.Decision, bool) {
-	limit, _ := phases.LimitReached(run)
+	limit, _ := budget.Reached(run)
 	for _, d := range phases.Due(plan, run) {
 		if d.Phase == part && !d.Final() && d.Do != phases.DoIntegrate && (limit == "" || !d.Calls()) {
 			return d, true

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -95,7 +95,7 @@ func TestSharesAreNoMoreThanIsLeft(t *testing.T) {
 	_, run := inParts("t1 a", "t2 b", "t3 c")
 	run.Cost.USD, run.Budget = 10, metadata.Budget{USD: 40, Attempts: 10}
 	seen, ok := Share(run, 3)
-	if got := phases.RemainingUSD(seen); !ok || got != 10 {
+	if got := budget.RemainingUSD(seen); !ok || got != 10 {
 		t.Errorf("a machine may spend $%v (%t), want $10", got, ok)
 	}
 	if got := seen.Budget.Attempts; got != 3 {

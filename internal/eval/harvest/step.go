@@ -10,8 +10,8 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/tally"
-	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 )
 
 // fromStep makes a case of one call of a step: it begins with the newest commit of the
@@ -112,7 +112,7 @@ func quote[T ~string](s T) string {
 // before gives the newest commit of a run whose record does not have an attempt yet, and that
 // record.
 func (m *harvester) before(ctx context.Context, r history, attempt int) (string, metadata.Run, error) {
-	record := workspace.RecordFile(r.Issue.ID)
+	record := phases.RecordFile(r.Issue.ID)
 	for _, ref := range r.refs {
 		log, err := m.top.Git(ctx, "log", "--first-parent", "--format=%H", ref, "--", record)
 		if err != nil {

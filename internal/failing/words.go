@@ -1,20 +1,19 @@
-package eval
+package failing
 
 import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/text"
-	"github.com/reprise-ci/reprise/metadata"
 )
 
-// mostSaid is how much of the output of a command is quoted, in terminal cells.
-const mostSaid = 200
+// mostWords is how much of a line is quoted, in terminal cells.
+const mostWords = 200
 
-// lastOf quotes of what a command printed the first line that speaks of a failure, else
+// LastWords quotes one line of what a command printed: the first that speaks of a failure, else
 // the last one.
-func lastOf(r metadata.CheckResult) string {
+func LastWords(output string) string {
 	said := ""
-	for line := range strings.Lines(r.Output) {
+	for line := range strings.Lines(output) {
 		if line = text.Flat(line); line == "" {
 			continue
 		}
@@ -26,5 +25,5 @@ func lastOf(r metadata.CheckResult) string {
 	if said == "" {
 		return "it printed nothing"
 	}
-	return text.Cut(said, mostSaid)
+	return text.Cut(said, mostWords)
 }

@@ -1,4 +1,5 @@
-package phases
+// Package budget is what a run has spent, and what it may still spend.
+package budget
 
 import (
 	"cmp"
@@ -20,7 +21,7 @@ func SpentOf(run metadata.Run) metadata.Spent {
 }
 
 // IsCall reports whether an attempt is a call of an agent.
-func IsCall(a metadata.Attempt) bool { return a.Step.ByAgent() && a.Agent != Given }
+func IsCall(a metadata.Attempt) bool { return a.Step.ByAgent() && a.Agent != metadata.Given }
 
 // calls counts the attempts that called an agent.
 func calls(run metadata.Run) int {
@@ -59,7 +60,7 @@ func LimitOf(run metadata.Run) Limit {
 	if run.Stop == nil || run.Stop.Code != metadata.BudgetExceeded {
 		return ""
 	}
-	reached, _ := LimitReached(run)
+	reached, _ := Reached(run)
 	return cmp.Or(reached, LimitTime) // there is some time remaining, but too little to wait for another try
 }
 
@@ -94,8 +95,8 @@ func Allow(run metadata.Run, more Allowance) metadata.Run {
 	return run
 }
 
-// LimitReached says which limit is reached, and how, or nothing.
-func LimitReached(run metadata.Run) (Limit, metadata.Reason) {
+// Reached says which limit is reached, and how, or nothing.
+func Reached(run metadata.Run) (Limit, metadata.Reason) {
 	b, s := run.Budget, SpentOf(run)
 	switch {
 	case b.USD > 0 && s.USD-b.Since.USD >= b.USD:
@@ -142,7 +143,7 @@ func RemainingTime(run metadata.Run) time.Duration {
 // WithUsage gives the run as if an attempt that is still going on had ended with
 // the usage seen so far.
 func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
-	run.Cost = addUsage(run.Cost, u)
+	run.Cost = Add(run.Cost, u)
 	return run
 }
 
@@ -151,11 +152,12 @@ func WithUsage(run metadata.Run, u metadata.Usage) metadata.Run {
 // number of calls ends none.
 func ReachedIn(run metadata.Run, u metadata.Usage) Limit {
 	run.Budget.Attempts = 0
-	reached, _ := LimitReached(WithUsage(run, u))
+	reached, _ := Reached(WithUsage(run, u))
 	return reached
 }
 
-func addUsage(c metadata.Cost, u metadata.Usage) metadata.Cost {
+// Add gives a cost with the usage of one more attempt.
+func Add(c metadata.Cost, u metadata.Usage) metadata.Cost {
 	c.InputTokens += u.InputTokens
 	c.OutputTokens += u.OutputTokens
 	c.CachedTokens += u.CachedTokens
