@@ -158,5 +158,5 @@ say '## What there is in the end'
 say 'Everything that happened is on the branch, one commit for each step, and was
 pushed. `reprise run --issue 7` would go on from here.'
 reprise 0 status --issue 7
-only='cut -c 22-150'
+only='cut -c 22-'
 reprise 0 history --issue 7
