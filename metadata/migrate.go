@@ -4,10 +4,19 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/reprise-ci/reprise/metadata/older"
-
 	"github.com/reprise-ci/reprise/metadata/mistake"
+	"github.com/reprise-ci/reprise/metadata/older"
 )
+
+// NewerError is the mistake in a record whose format is newer than those that this program
+// knows. Nothing is wrong with such a record.
+type NewerError struct{ Mistake *mistake.Error }
+
+// Error gives the mistake with its place.
+func (e *NewerError) Error() string { return e.Mistake.Error() }
+
+// Unwrap returns the mistake.
+func (e *NewerError) Unwrap() error { return e.Mistake }
 
 // migrate brings data to the version that this program reads.
 func migrate(data []byte, filename string) ([]byte, error) {
@@ -15,18 +24,18 @@ func migrate(data []byte, filename string) ([]byte, error) {
 	if err != nil {
 		return nil, mistake.Decoding(data, filename, err)
 	}
-	refuse := func(format string, args ...any) ([]byte, error) {
+	wrong := func(format string, args ...any) *mistake.Error {
 		line, column := mistake.Position(data, offset)
-		return nil, &mistake.Error{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
+		return &mistake.Error{File: filename, Line: line, Column: column, Path: "schema", Message: fmt.Sprintf(format, args...)}
 	}
 	n, err := strconv.Atoi(version)
 	switch {
 	case version == "":
-		return refuse("is missing: this is not a record that reprise wrote")
+		return nil, wrong("is missing: this is not a record that reprise wrote")
 	case err != nil || n < 1:
-		return refuse("%.20s is not the number of a version of the format", version)
+		return nil, wrong("%.20s is not the number of a version of the format", version)
 	case n > Schema:
-		return refuse("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)
+		return nil, &NewerError{wrong("the record has version %d of the format and this reprise knows %d: use a newer reprise", n, Schema)}
 	}
 	for ; n < Schema; n++ {
 		if data, err = older.Migrations()[n-1](data); err != nil {

@@ -131,7 +131,10 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 		return metadata.Run{}, err
 	}
 	run, err := metadata.ParseOf(w.Issue.ID, data, w.Branch+":"+name)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*metadata.NewerError)):
+		err = fmt.Errorf("%w; nothing was moved or changed", err)
+	case err != nil:
 		where := "on the branch"
 		if w.Push {
 			where = "on the branch, here or on origin, wherever it was broken"
