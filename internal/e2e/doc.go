@@ -1,5 +1,5 @@
 // Package e2e is the proof that reprise works with the real programs around
-// it. Its tests run Claude Code and Codex, as they come from npm, against the
+// it. Its tests run Claude Code, Codex and Gemini CLI, as they come from npm, against the
 // scripted model of package modelserver; and the workflow that init writes,
 // with the action, under act against the GitHub of package githubtest. Runs in a
 // repository with Git LFS have the real git-lfs and a server of ours. There is no
