@@ -24,6 +24,7 @@ type gateFigures struct {
 	first, firstDirect   time.Duration // until an answer begins
 	answer, answerDirect time.Duration // 100 MB of events of a model
 	tunnel, tunnelDirect time.Duration // 100 MB of a host of the world
+	paced, pacedDirect   time.Duration // 100 MB of events of a model that come as fast as a network carries them
 	memory               int64         // bytes more on the heap with an answer of a model under way
 }
 
@@ -31,6 +32,7 @@ const (
 	gateRounds = 9
 	gateEvent  = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"some words that a model says\"}}\n\n"
 	gateBytes  = 100 << 20
+	gatePace   = 125e6 // bytes in a second: a network of 1 Gbit/s
 )
 
 // throughGate measures a gate. The directions take turns, so that both have the
@@ -43,9 +45,14 @@ func throughGate() (f gateFigures, err error) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, begin)
 		w.(http.Flusher).Flush()
-		if r.URL.Query().Get("much") != "" {
-			for range gateBytes / len(piece) {
-				_, _ = w.Write(piece)
+		if r.URL.Query().Get("much") == "" {
+			return
+		}
+		start, paced := time.Now(), r.URL.Query().Get("paced") != ""
+		for n := range gateBytes / len(piece) {
+			_, _ = w.Write(piece)
+			if paced {
+				time.Sleep(time.Until(start.Add(time.Duration(float64(n*len(piece)) / gatePace * float64(time.Second)))))
 			}
 		}
 	}))
@@ -80,6 +87,8 @@ func throughGate() (f gateFigures, err error) {
 		{direct, server.URL, "?much=1", &f.answerDirect, nil},
 		{tunnel, server.URL, "?much=1", &f.tunnel, nil},
 		{direct, server.URL, "?much=1", &f.tunnelDirect, nil},
+		{direct, g.URL("anthropic"), "?much=1&paced=1", &f.paced, nil},
+		{direct, server.URL, "?much=1&paced=1", &f.pacedDirect, nil},
 	}
 	for range gateRounds {
 		for i := range ways {
