@@ -23,10 +23,11 @@ const (
 	Never      = "never"
 )
 
-// Steps of decisions: people ask for a merge, and it is made.
+// Steps of decisions: people ask for a merge, it is made, or left to people.
 const (
 	asks = "update"
 	made = "merge"
+	left = "conflict"
 )
 
 // mostTries is how often in a row agents mend what contradicts each other. Then a person
@@ -41,7 +42,7 @@ func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
 	case plan.Update == Never:
 		return false
 	case plan.Update == BeforeCode:
-		return d.Do == phases.DoExecute && writes(plan, d.Phase) && Mender(plan, run) == ""
+		return d.Do == phases.DoExecute && writes(plan, d.Phase) && Mender(plan, run) == "" && newest(run) != left
 	}
 	return d.Do == phases.DoFinish || d.Do == phases.DoWait && d.Code == metadata.AwaitingCI
 }
@@ -53,13 +54,16 @@ func Ends(run metadata.Run, d phases.Decision) bool {
 }
 
 // Asked reports whether a person wants the base merged, and it was not since.
-func Asked(run metadata.Run) bool {
+func Asked(run metadata.Run) bool { return newest(run) == asks }
+
+// newest is the step of the newest decision that is about a merge; "" if there is none.
+func newest(run metadata.Run) string {
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == made || d.Step == asks {
-			return d.Step == asks
+		if d.Step == made || d.Step == asks || d.Step == left {
+			return d.Step
 		}
 	}
-	return false
+	return ""
 }
 
 // Ask gives the record of a run that goes on so that the base is merged.
@@ -240,10 +244,14 @@ func Mend(plan *pipelines.Pipeline, run metadata.Run, reason string, at time.Tim
 	return back, nil
 }
 
-// GiveUp stops a run for a person.
+// GiveUp stops a run for a person. Whoever has it go on without a word about the base has it go on
+// without the merge; else it would stop again at once.
 func GiveUp(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at time.Time) metadata.Run {
 	next := phases.Halt(run, metadata.Conflicts, why, at)
-	next.Stop.Phase = Mender(plan, run)
+	if mender := Mender(plan, run); mender != "" { // else the run goes on where it was
+		next.Stop.Phase = mender
+	}
+	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: left, Phase: next.Stop.Phase, Why: why})
 	return next
 }
 

@@ -214,4 +214,9 @@ func TestConflicts(t *testing.T) {
 	if stop := GiveUp(plan, merged, "no", noon); stop.Stop.Code != metadata.Conflicts || stop.Stop.Phase != "test" {
 		t.Errorf("it stops with %+v", stop.Stop)
 	}
+	idle := metadata.Run{CurrentPhase: "design", Phases: []metadata.Phase{{Name: "design"}}}
+	idle.Decisions = []metadata.Decision{{Step: "update"}}
+	if stop := GiveUp(plan, idle, "no", noon); stop.Stop.Phase != "design" || !Asked(idle) || Asked(stop) {
+		t.Errorf("where nobody can mend it, it stops with %+v; asked for again: %v", stop.Stop, Asked(stop))
+	}
 }
