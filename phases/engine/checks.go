@@ -36,7 +36,9 @@ func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision,
 	if err != nil {
 		return run, effects{}, err
 	}
-	o.Why = checking.HowEnded(o.Checks)
+	if o.Status == metadata.Succeeded {
+		o.Why = checking.HowEnded(o.Checks) // who was told to stop has a reason
+	}
 	o.End(start, e.Now())
 	x := effects{outcome: o}
 	if o.Status == metadata.Succeeded {
