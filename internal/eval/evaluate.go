@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/eval/purse"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/sandbox"
@@ -268,7 +269,7 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 	}
 	left := e.options.USD
 	if left > 0 {
-		left = max(left-spent, least/2) // nothing left is not no limit
+		left = max(left-spent, purse.Least/2) // nothing left is not no limit
 	}
 	n, jobs := len(over), max(1, e.options.Jobs)
 	known := func(ctx context.Context, t Trial, usd float64) (Result, error) {
@@ -276,9 +277,9 @@ func (e *evaluation) carryOut(ctx context.Context, do doing) (*Report, error) {
 		r.Key, r.Ended = e.keys[[2]string{t.Case, t.Variant}], e.env.Now()
 		return r, err
 	}
-	spending := newLedger(left, jobs)
+	spending := purse.New(left, jobs)
 	for _, r := range over {
-		spending.note(r.Variant, r.Facts.Cost.USD)
+		spending.Note(r.Variant, r.Facts.Cost.USD)
 	}
 	made, err := carryOut(ctx, open, jobs, spending, known, func(r Result) error {
 		n++

@@ -184,62 +184,6 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestLedger divides a budget among trials at work, and gives back what they left.
-func TestLedger(t *testing.T) {
-	l := newLedger(1, 4)
-	first, _ := l.reserve("a")
-	second, _ := l.reserve("a")
-	if first != 0.25 || second != 0.25 {
-		t.Errorf("%v and %v", first, second)
-	}
-	l.settle(first, 0)
-	l.settle(second, 0.9) // more than it was to
-	if usd, ok := l.reserve("a"); !ok || usd < 0.02 || usd > 0.03 {
-		t.Errorf("%v, %v", usd, ok)
-	}
-	dear := newLedger(1, 3) // runs that cost 0.3 are not begun with less
-	dear.note("a", 0.2)
-	dear.note("a", 0.4)
-	dear.note("b", 0.01)
-	for range 3 {
-		if usd, ok := dear.reserve("a"); !ok || usd < 0.3 {
-			t.Errorf("%v, %v", usd, ok)
-		}
-		dear.settle(1.0/3, 0.3)
-	}
-	if usd, ok := dear.reserve("a"); ok {
-		t.Errorf("with 0.1 left a run began that may spend %v", usd)
-	}
-	if usd, ok := dear.reserve("b"); !ok || usd > 0.1+1e-9 {
-		t.Errorf("%v, %v", usd, ok)
-	}
-	free := newLedger(0, 2)
-	for range 100 {
-		if usd, ok := free.reserve("a"); !ok || usd < 1e300 {
-			t.Fatalf("%v, %v", usd, ok)
-		}
-	}
-}
-
-// TestLedgerWaits has a trial wait for one that holds all there is.
-func TestLedgerWaits(t *testing.T) {
-	l := newLedger(1, 1)
-	all, _ := l.reserve("a")
-	got := make(chan float64)
-	go func() {
-		usd, _ := l.reserve("a")
-		got <- usd
-	}()
-	l.settle(all, 0.5)
-	if usd := <-got; usd != 0.5 {
-		t.Errorf("%v", usd)
-	}
-	l.settle(0.5, 0.5)
-	if _, ok := l.reserve("a"); ok {
-		t.Error("there is nothing left")
-	}
-}
-
 // TestFailureEndsAnEvaluation keeps what was over by then, and says what failed.
 func TestFailureEndsAnEvaluation(t *testing.T) {
 	broken := errors.New("the disk is full")

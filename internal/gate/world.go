@@ -59,8 +59,8 @@ func (w World) Dialer(proxy func(*url.URL) (*url.URL, error)) (func(ctx context.
 
 func (w *world) close() { w.plain.CloseIdleConnections() }
 
-// errNotAllowed is the error of an address that the rules do not allow.
-var errNotAllowed = errors.New("the pipeline does not allow it")
+// ErrNotAllowed is the error of an address that the rules do not allow.
+var ErrNotAllowed = errors.New("the pipeline does not allow it")
 
 // dial connects with a host and port, if that is allowed, or with the user's proxy,
 // which is then told to.
@@ -71,7 +71,7 @@ func (w *world) dial(ctx context.Context, scheme, address string) (net.Conn, err
 	}
 	p := permits(w.rules, w.open, host, port)
 	if !p.ok {
-		return nil, errNotAllowed
+		return nil, ErrNotAllowed
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -82,7 +82,7 @@ func (w *world) dial(ctx context.Context, scheme, address string) (net.Conn, err
 	}
 	addresses, err := w.resolve(ctx, host, p)
 	switch {
-	case errors.Is(err, errNotAllowed), err != nil && over == nil:
+	case errors.Is(err, ErrNotAllowed), err != nil && over == nil:
 		return nil, err
 	case over != nil: // behind a proxy, names are often known to it alone
 		return dialOver(ctx, over, address)
@@ -111,7 +111,7 @@ func (w *world) resolve(ctx context.Context, host string, p permit) (allowed []n
 		}
 	}
 	if len(allowed) == 0 {
-		return nil, errNotAllowed
+		return nil, ErrNotAllowed
 	}
 	return allowed, nil
 }
@@ -171,7 +171,7 @@ func dialOver(ctx context.Context, over *url.URL, address string) (net.Conn, err
 
 // turnAway answers a request that is not carried out.
 func (g *Gate) turnAway(w http.ResponseWriter, address string, err error) {
-	if !errors.Is(err, errNotAllowed) {
+	if !errors.Is(err, ErrNotAllowed) {
 		http.Error(w, fmt.Sprintf("reprise: %s: %v", address, err), http.StatusBadGateway)
 		return
 	}

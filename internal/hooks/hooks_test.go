@@ -483,3 +483,12 @@ func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 		t.Errorf("another machine has told of it, and it told %q", said[3:])
 	}
 }
+
+// A name that leads to this machine is refused in words that say what to do.
+func TestANameOfThisMachineIsRefused(t *testing.T) {
+	teller, warned := telling(t, hook.Hook{On: []string{Start}, URL: "https://LOCALHOST:9/"})
+	step(t, teller, metadata.Run{}, record(), "c1")
+	if want := `hook 1 of the pipeline was not told of "start": its host has a private address; if that is meant, say private: true in the hook`; !slices.Equal(*warned, []string{want}) {
+		t.Errorf("warned %q", *warned)
+	}
+}

@@ -167,6 +167,9 @@ func (t *Teller) post(ctx context.Context, h hook.Hook, e Event, body []byte, se
 	way := &http.Transport{DialContext: dial, TLSClientConfig: &tls.Config{RootCAs: t.Roots}, DisableKeepAlives: true}
 	client := http.Client{Transport: way, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(ask)
+	if errors.Is(err, gate.ErrNotAllowed) {
+		return errors.New("its host has a private address; if that is meant, say private: true in the hook")
+	}
 	if err != nil {
 		return withoutAddress(err)
 	}

@@ -443,6 +443,7 @@ var rooms = map[string][]string{
 		"internal/eval/defects",
 		"internal/eval/expect",
 		"internal/eval/harvest",
+		"internal/eval/purse",
 		"internal/eval/scratch",
 		"internal/eval/stats",
 		"internal/exit",
@@ -470,6 +471,7 @@ var rooms = map[string][]string{
 		"github.com/google/renameio",
 		"github.com/spf13/cobra",
 	},
+	"internal/eval/purse":   {},
 	"internal/eval/defects": {"internal/eval/stats", "metadata"},
 	"internal/eval/harvest": {
 		"internal/detect",

@@ -1,6 +1,8 @@
 // Package hook is one entry of a pipeline's hooks: who is told of what.
 package hook
 
+import "net/url"
+
 // Hook is a command or a webhook. Its zero values are the defaults.
 type Hook struct {
 	On      []string `json:"on"`                // start, phase, wait, complete, fail, retry, rollback
@@ -15,8 +17,16 @@ type Hook struct {
 func Wrong(all []Hook) map[int]string {
 	wrong := map[int]string{}
 	for i, h := range all {
-		if (h.Run == "") == (h.URL == "") {
+		at, err := url.Parse(h.URL)
+		switch {
+		case (h.Run == "") == (h.URL == ""):
 			wrong[i] = "expected one of run, a command, and url, the address of a webhook"
+		case len(h.On) == 0:
+			wrong[i] = "on is empty, so that it is told of nothing"
+		case h.Run != "" && (h.Secret != "" || h.Private):
+			wrong[i] = "secret and private are of a webhook; a command has none"
+		case h.URL != "" && (err != nil || at.Hostname() == ""):
+			wrong[i] = "the address of url has no host"
 		}
 	}
 	return wrong
