@@ -318,7 +318,11 @@ func TestJavaIsAtHome(t *testing.T) {
 			t.Fatal(err)
 		}
 		leave(false)
-		want := `"-Djava.io.tmpdir=/with a space" -Duser.home=` + call.Home + more
+		home := "-Duser.home=" + call.Home
+		if strings.Contains(home, " ") {
+			home = `"` + home + `"`
+		}
+		want := `"-Djava.io.tmpdir=/with a space" ` + home + more
 		if got := process.Lookup(call.Env, "JAVA_TOOL_OPTIONS"); got != want {
 			t.Errorf("given %q, Java is told %q, want %q", given, got, want)
 		}
