@@ -6,3 +6,6 @@ import "testing"
 
 // The scripts that take longest.
 func TestSlowScripts(t *testing.T) { runScripts(t, "slow", "") }
+
+// Those of them that are about the sandbox.
+func TestSlowSandboxScripts(t *testing.T) { runScripts(t, "slow_sandbox", onDisk(t)) }
