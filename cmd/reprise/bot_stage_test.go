@@ -2,21 +2,15 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
-	"github.com/reprise-ci/reprise/internal/world"
 )
 
 // twoSteps is a pipeline whose agent is the program "worker", see newStage.
@@ -46,17 +40,6 @@ if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$RE
 	return h
 }
 
-// publish commits files to the default branch of the forge.
-func (h *hub) publish(files map[string]string) {
-	h.t.Helper()
-	for name, text := range files {
-		h.write(filepath.Join("project", name), text)
-	}
-	for _, args := range [][]string{{"add", "--all"}, {"commit", "--quiet", "--message=more"}, {"push", "--quiet", "origin", "HEAD:main"}} {
-		h.git(append([]string{"-C", h.path("project")}, args...)...)
-	}
-}
-
 // git runs git as the user of the stand does.
 func (h *hub) git(args ...string) {
 	h.t.Helper()
@@ -66,20 +49,6 @@ func (h *hub) git(args ...string) {
 		h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
-
-// hangs is what an agent does that takes long: it leaves half of its work in
-// the tree, and goes on only when home/go-on is there.
-const hangs = `
-[ -e "$HOME/go-on" ] || {
-	echo half >"$REPRISE_DIR/half.txt"
-	sleep 300 &
-	echo $$ $! >"$HOME/processes"
-	touch "$HOME/working"
-	while ! [ -e "$HOME/go-on" ]; do sleep 0.02; done
-	kill $!
-}
-echo whole >"$REPRISE_DIR/code.txt"
-`
 
 // changesCode is what an agent does that changes the code.
 const changesCode = `
@@ -94,58 +63,6 @@ func (h *hub) calls() string {
 		h.t.Fatal(err)
 	}
 	return strings.Join(strings.Split(strings.TrimSpace(string(data)), "\n"), ", ")
-}
-
-// gone says that the processes of an agent that hung are over.
-func (h *hub) gone() {
-	h.t.Helper()
-	data, err := os.ReadFile(h.path("home/processes"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, pid := range strings.Fields(string(data)) {
-		state, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err == nil && !strings.Contains(string(state), ") Z ") {
-			h.t.Errorf("process %s of the agent is still there: %s", pid, state)
-		}
-	}
-}
-
-// until waits until something is so.
-func (h *hub) until(what string, so func() bool) {
-	h.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			h.t.Fatalf("%s: that has not come", what)
-		}
-	}
-}
-
-// looks waits until the job at work has looked at the comments so many times: the
-// first time it may have begun to before, and the last time it has dealt with what
-// it saw the time before.
-func (h *hub) looks(times int) {
-	h.t.Helper()
-	mark := len(h.forge.Requests())
-	h.until(fmt.Sprintf("%d looks at the comments", times), func() bool {
-		n := 0
-		for _, r := range h.forge.Requests()[mark:] {
-			if r.Method == "GET" && strings.Contains(r.Path, fmt.Sprintf("/issues/%d/comments", hubIssue)) {
-				n++
-			}
-		}
-		return n >= times
-	})
-}
-
-// files are the paths on the branch of the run.
-func (h *hub) files() []string {
-	h.t.Helper()
-	out, err := testenv.Git(h.path("origin.git"), "ls-tree", "-r", "--name-only", world.RecordAt(h.path("origin.git"), environ.BranchPrefix+"7"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return strings.Fields(out)
 }
 
 // nothing says that nothing was left behind on the forge: no branch, no pull
@@ -195,14 +112,6 @@ func (h *hub) signs(id int64, want string) {
 	h.t.Helper()
 	if got := h.reactions(id); got != want {
 		h.t.Errorf("the comment has the reactions %q, want %q", got, want)
-	}
-}
-
-// stop sends a signal to a job.
-func (j *hubJob) stop(s syscall.Signal) {
-	j.h.t.Helper()
-	if err := j.cmd.Process.Signal(s); err != nil {
-		j.h.t.Fatal(err)
 	}
 }
 

@@ -13,11 +13,9 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
-	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
 )
 
 // hub is a stand whose origin is a repository of a forge with an issue, and
@@ -433,32 +431,4 @@ func TestLiveComment(t *testing.T) {
 			t.Errorf("the forged comment reads %q", c.Body)
 		}
 	}
-}
-
-// shows reports whether a live comment tells the end of the run as origin has
-// it.
-func (h *hub) shows(body string) bool {
-	at := world.RecordAt(h.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
-	data, err := testenv.Git(h.path("origin.git"), "show", at+":"+phases.RecordFile(fmt.Sprint(hubIssue)))
-	if err != nil {
-		return false
-	}
-	run, err := metadata.Parse([]byte(data), "origin")
-	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
-}
-
-// sayOn has somebody write a comment on a pull request, and gives its id.
-func (h *hub) sayOn(pull int, by, body string) int64 {
-	return h.forge.AddComment(hubRepo, pull, githubtest.Comment{Author: by, Body: body})
-}
-
-// answersOn are the answers of ours on a pull request.
-func (h *hub) answersOn(pull int) []string {
-	var out []string
-	for _, c := range h.forge.Comments(hubRepo, pull) {
-		if c.Author == "github-actions[bot]" && len(page.AnswersTo(c.Body)) > 0 {
-			out = append(out, c.Body)
-		}
-	}
-	return out
 }
