@@ -18,6 +18,7 @@ type call struct {
 	reads      bool   // creates nothing, whatever the method says
 	accept     string // the form of the answer that is asked for; empty: the usual one
 	leads      bool   // the answer says where to read on, which may be on another host
+	doubts     bool   // that it is not there is believed when it was said twice
 	began      time.Time
 	tries      int
 	problem    *Error        // of the newest try

@@ -139,6 +139,40 @@ func TestRole(t *testing.T) {
 	}
 }
 
+// That somebody has no role is believed when it was said twice, and no other answer of that
+// kind is asked for again.
+func TestRoleIsAskedForTwice(t *testing.T) {
+	const route = "GET /repos/acme/widget/collaborators/amy/permission"
+	none := githubtest.Status(404, "Not Found")
+	for _, tt := range []struct {
+		name   string
+		faults []githubtest.Fault
+		want   Role
+		calls  int
+	}{
+		{"at once", nil, RoleWrite, 1},
+		{"for a moment", []githubtest.Fault{none}, RoleWrite, 2},
+		{"for good", []githubtest.Fault{none, none, none}, RoleNone, 2},
+		{"after no answer", []githubtest.Fault{githubtest.Status(502, "Server Error"), none, none}, RoleNone, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStand(t)
+			s.Permit(widget, "amy", "write")
+			s.Fault(route, tt.faults...)
+			before := len(s.Requests())
+			r, err := s.gh.Role(t.Context(), "acme", "widget", "amy")
+			if n := len(s.Requests()) - before; err != nil || r != tt.want || n != tt.calls {
+				t.Errorf("%s after %d calls, error %v; want %s after %d", r, n, err, tt.want, tt.calls)
+			}
+		})
+	}
+	s := newStand(t)
+	s.Fault("GET /repos/acme/widget/issues/7", none)
+	if _, err := s.gh.Issue(t.Context(), "acme", "widget", 7); !isKind(err, NotFound) || len(s.Requests()) != 1 {
+		t.Errorf("error %v after %d calls", err, len(s.Requests()))
+	}
+}
+
 // Gitea and Forgejo tell the roles of others to administrators only, whatever
 // permissions GitHub would name.
 func TestRoleOnGitea(t *testing.T) {

@@ -144,7 +144,9 @@ func (r retryPolicy) check(ctx context.Context, resp *http.Response, err error) 
 func (r retryPolicy) again(ctx context.Context, c *call) bool {
 	p := c.problem
 	switch {
-	case p == nil || !p.passing || ctx.Err() != nil:
+	case p == nil || ctx.Err() != nil:
+		return false
+	case !p.passing && !(c.doubts && p.Kind == NotFound && c.tries < 2):
 		return false
 	case p.unclear && !c.repeatable: // it may have been done: who asked has to look
 		return false

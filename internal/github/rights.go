@@ -71,7 +71,9 @@ const giteaRole = "to be one of an administrator of the repository, with the sco
 
 // Role asks what somebody may do in owner/name. Who is no collaborator has
 // RoleNone in a private repository, and RoleRead in a public one. A role with a
-// name of its own counts as the permission that it is built on.
+// name of its own counts as the permission that it is built on. That there is no
+// such role is believed when it was said twice: a forge that is not well says so of
+// anybody for a moment, and a command would be lost.
 //
 // Errors are an *Error, or why ctx was cancelled; they say nothing about the
 // role, and whoever asks has to refuse.
@@ -83,7 +85,7 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 	if !loginForm().MatchString(login) {
 		return RoleNone, fmt.Errorf("%q is no login", login)
 	}
-	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read", gitea: giteaRole}
+	k := &call{what: fmt.Sprintf("read what %s may do in %s/%s", login, owner, name), needs: "metadata: read", gitea: giteaRole, doubts: true}
 	var w struct {
 		Permission string `json:"permission"`
 		RoleName   string `json:"role_name"`
