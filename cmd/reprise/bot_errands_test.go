@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github/checktest"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
@@ -45,6 +46,9 @@ type asked struct {
 	// fails says that the run is to have failed: where something is missing then, the job is
 	// started again, and nobody comments /resume.
 	fails bool
+
+	at  string // the refs of the newest record that was read
+	run metadata.Run
 }
 
 // errands are all of them.
@@ -120,16 +124,22 @@ func (a *asked) told(run metadata.Run) bool {
 }
 
 // now is the newest record of the run, wherever it is kept; the zero value if there is none.
+// Every commit is held against its record, once for as long as the branch stays as it is.
 func (a *asked) now() metadata.Run {
 	a.t.Helper()
-	if a.tip() == "" {
-		return metadata.Run{}
+	branch := environ.BranchPrefix + fmt.Sprint(hubIssue)
+	refs, err := testenv.Git(a.path("origin.git"), "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/"+branch, git.KeptRefs)
+	if err == nil && strings.Contains(refs, "refs/heads/"+branch+" ") && refs != a.at {
+		a.at = refs
+		a.run, err = world.Audit(a.path("origin.git"), branch)
 	}
-	run, err := world.Audit(a.path("origin.git"), environ.BranchPrefix+fmt.Sprint(hubIssue))
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return run
+	if !strings.Contains(refs, "refs/heads/"+branch+" ") {
+		return metadata.Run{}
+	}
+	return a.run.Clone()
 }
 
 // status is what reprise has said of a commit.

@@ -14,14 +14,15 @@ import (
 // job was late, or for a newer one. The run goes on to its end, each command was
 // obeyed once, and there is one comment and one pull request.
 func TestGoneJobIsFollowed(t *testing.T) {
-	t.Parallel()
 	followed(t, 11)
 }
 
 // followed ends a job at every nth of its steps.
 func followed(t *testing.T, every int) {
+	t.Parallel()
 	for i, next := range []string{"the same", "an older", "a newer"} {
 		t.Run(next, func(t *testing.T) {
+			t.Parallel()
 			s := newArena(t)
 			for at := 1 + i; ; at += every {
 				gone, err := s.follow(t, next, at)

@@ -8,21 +8,20 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
 
 // The forge goes down in the middle of a job, and is back when somebody starts
 // that again.
-func TestForgeGoesDown(t *testing.T) {
-	t.Parallel()
-	goDown(t, 7)
-}
+func TestForgeGoesDown(t *testing.T) { goDown(t, 7) }
 
 // goDown makes the forge fail at every nth call of a run and of a rollback.
-func goDown(t *testing.T, every int) {
+func goDown(t *testing.T, nth int) {
+	t.Parallel()
 	run, back := undisturbed(t)
-	for n := 0; n < len(run); n += every {
+	for _, n := range every(nth, len(run)) {
 		t.Run(fmt.Sprintf("run, from call %d", n+1), func(t *testing.T) {
 			t.Parallel()
 			h := newFaulty(t)
@@ -30,15 +29,17 @@ func goDown(t *testing.T, every int) {
 			h.endure(n, "/run", n%2 == 0, &commands)
 		})
 	}
-	t.Run("rollback", func(t *testing.T) {
-		t.Parallel()
-		h := newFaulty(t)
-		var commands []int64
-		h.lead("/run", false, &commands)
-		for n := 0; n < len(back); n += every {
-			h.endure(n, again, n%2 == 0, &commands)
-		}
-	})
+	for some := range slices.Chunk(every(nth, len(back)), perHub) {
+		t.Run(fmt.Sprintf("rollback, from call %d", some[0]+1), func(t *testing.T) {
+			t.Parallel()
+			h := newFaulty(t)
+			var commands []int64
+			h.lead("/run", false, &commands)
+			for _, n := range some {
+				h.endure(n, again, n%2 == 0, &commands)
+			}
+		})
+	}
 }
 
 // endure leads a command to its end although the forge only answers so many

@@ -15,13 +15,11 @@ import (
 
 // Two jobs on one issue, at any moments: nothing is done twice, nothing is
 // lost, and the one that leaves says why.
-func TestTwoJobsAnytime(t *testing.T) {
-	t.Parallel()
-	anytime(t, 1)
-}
+func TestTwoJobsAnytime(t *testing.T) { anytime(t, 1) }
 
 // anytime lets pairs of jobs meet in so many hubs, five in each.
 func anytime(t *testing.T, hubs int) {
+	t.Parallel()
 	began, dice := time.Now(), chance(t)
 	t.Cleanup(func() { t.Logf("%d pairs of jobs in %v", 5*hubs, time.Since(began)) })
 	for n := range hubs {
@@ -111,39 +109,60 @@ func (p *pairs) left(j *hubJob) {
 
 // A command that comes while another job does anything at all, also while it
 // gives the run back, is taken by one of both.
-func TestCommandAtAnyCall(t *testing.T) {
-	t.Parallel()
-	atCalls(t, 9)
-}
+func TestCommandAtAnyCall(t *testing.T) { atCalls(t, 9) }
 
 // atCalls gives a command at every nth call of another job.
-func atCalls(t *testing.T, every int) {
+func atCalls(t *testing.T, nth int) {
+	t.Parallel()
 	_, calls := undisturbed(t)
-	p := &pairs{hub: newFaulty(t), dice: chance(t)}
-	p.lead("/run", false, &p.commands)
-	for k := 0; k <= len(calls); k += every {
-		mark := len(p.forge.Requests())
-		ids := []int64{p.say("ada", again)}
-		first := p.heard(ids[0], "ada")
-		for over := false; !over && len(p.forge.Requests()) < mark+k; {
-			select {
-			case <-first.over:
-				over = true
-			case <-time.After(time.Millisecond):
+	for some := range slices.Chunk(every(nth, len(calls)+1), perHub) {
+		t.Run(fmt.Sprintf("from call %d", some[0]), func(t *testing.T) {
+			t.Parallel()
+			p := &pairs{hub: newFaulty(t), dice: chance(t)}
+			p.lead("/run", false, &p.commands)
+			for _, k := range some {
+				p.meetAt(k)
 			}
+		})
+	}
+}
+
+// perHub is how many of such lives one run has: what it may do in all is limited, and runs
+// are tried side by side.
+const perHub = 10
+
+// every gives each nth number below an end.
+func every(n, end int) (out []int) {
+	for k := 0; k < end; k += n {
+		out = append(out, k)
+	}
+	return out
+}
+
+// meetAt gives a command when the job of another one has made so many calls.
+func (p *pairs) meetAt(k int) {
+	p.t.Helper()
+	mark := len(p.forge.Requests())
+	ids := []int64{p.say("ada", again)}
+	first := p.heard(ids[0], "ada")
+	for over := false; !over && len(p.forge.Requests()) < mark+k; {
+		select {
+		case <-first.over:
+			over = true
+		case <-time.After(time.Millisecond):
 		}
-		ids = append(ids, p.say("ada", "/rollback build and again"))
-		second := p.heard(ids[1], "ada")
-		p.left(first.finish())
-		p.left(second.finish())
-		p.commands = append(p.commands, ids...)
-		err := p.sound(p.commands)
-		if what := p.missing(); err == nil && what != "" {
-			err = fmt.Errorf("missing: %s", what)
-		}
-		if err != nil {
-			t.Fatalf("call %d: %v\n--- first\n%s\n--- second\n%s", k, err, first.said.String(), second.said.String())
-		}
+	}
+	ids = append(ids, p.say("ada", "/rollback build and again"))
+	second := p.heard(ids[1], "ada")
+	p.left(first.finish())
+	p.left(second.finish())
+	p.commands = append(p.commands, ids...)
+	err := p.sound(p.commands)
+	if what := p.missing(); err == nil && what != "" {
+		err = fmt.Errorf("missing: %s", what)
+	}
+	if err != nil {
+		p.t.Fatalf("call %d: %v\n--- first\n%s\n--- second\n%s", k, err, first.said.String(), second.said.String())
 	}
 }
 
