@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/merging"
 	"github.com/reprise-ci/reprise/pipelines/protection"
@@ -288,7 +289,7 @@ func (u *Updater) marked(ctx context.Context, run metadata.Run) []string {
 
 // record commits the record of a merge. The instructions to agents are those of the base
 // from then on.
-func (u *Updater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged engine.Staged, files map[string][]byte) (metadata.Run, error) {
+func (u *Updater) record(ctx context.Context, e *engine.Engine, next metadata.Run, commit string, staged branch.Staged, files map[string][]byte) (metadata.Run, error) {
 	err := e.Merge(ctx, next, commit, staged, files)
 	if err == nil {
 		e.Report.Report(engine.Event{At: next.UpdatedAt, Run: next})

@@ -19,7 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/opened"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -137,7 +137,7 @@ func (b *bot) commit(ctx context.Context, next metadata.Run, x command.Effect, o
 	switch {
 	case x.Back != nil:
 		x.Back.Run = next
-		var code engine.Staged
+		var code branch.Staged
 		if o.Restore {
 			var err error
 			if code, err = b.w.Restore(ctx, x.Back); err != nil {

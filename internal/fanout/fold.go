@@ -245,7 +245,7 @@ func (f *folding) unfit(ctx context.Context, part, head string) (why, err error)
 	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
-	leaks, err := f.e.CheckStaged(ctx, may, staged)
+	leaks, err := f.e.CheckStaged(ctx, may, f.e.Plan.Secrets.Allow, staged)
 	if leaks != "" {
 		why = errors.New(leaks.In(prompts.Words("en")))
 	}

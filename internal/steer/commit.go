@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -30,7 +31,7 @@ func commitRollback(ctx context.Context, w *workspace.Workspace, env environ.Env
 	if err != nil {
 		return err
 	}
-	var code engine.Staged
+	var code branch.Staged
 	if o.Restore {
 		if code, err = w.Restore(ctx, r); err != nil {
 			return err

@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
@@ -165,7 +166,7 @@ func (failing) Check(context.Context, string, pipelines.Check) (metadata.CheckRe
 }
 
 type tree struct {
-	engine.Tree
+	branch.Tree
 	dir string
 }
 
@@ -199,7 +200,8 @@ func playOf(t *testing.T, e environ.Env, forge, id string) {
 	dir := t.TempDir()
 	run := metadata.Run{IssueNumber: "7", IssueTitle: "hidden-0123456789", Status: metadata.Running, Pipeline: metadata.Pipeline{Name: "full"}, Execution: metadata.Execution{ID: id}}
 	eng := &engine.Engine{
-		Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Report: silent{}, Checker: failing{}, Tree: tree{dir: filepath.Join(dir, "tree")},
+		Journal: branch.Journal{Plan: &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"writer": {Use: "claude"}}}, Tree: tree{dir: filepath.Join(dir, "tree")}},
+		Report:  silent{}, Checker: failing{},
 		Agent: func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil },
 	}
 	Follow(ctx, eng, run)
@@ -301,7 +303,7 @@ func TestPhasesAtTheSameTime(t *testing.T) {
 		{Name: "t1", Lane: &metadata.Lane{}}, {Name: "t2", Lane: &metadata.Lane{}}, {Name: "t3", Lane: &metadata.Lane{}},
 	}}
 	made := func(string) (engine.Agent, error) { return scripted{transcript.Folder(dir)}, nil }
-	whole := &engine.Engine{Plan: plan, Report: silent{}, Checker: failing{}, Tree: tree{dir: filepath.Join(dir, "tree")}, Agent: made}
+	whole := &engine.Engine{Journal: branch.Journal{Plan: plan, Tree: tree{dir: filepath.Join(dir, "tree")}}, Report: silent{}, Checker: failing{}, Agent: made}
 	Follow(ctx, whole, run)
 	step := func(phase string, do phases.Do) phases.Decision {
 		d := phases.Decision{Do: do, Phase: phase, Agent: "writer"}
@@ -450,7 +452,7 @@ func TestSecretAtTheCut(t *testing.T) {
 		c := newCollector(t)
 		e, _ := env(c.URL)
 		ctx, _, end := Begin(t.Context(), e)
-		Follow(ctx, &engine.Engine{Report: silent{}, Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}}, metadata.Run{})
+		Follow(ctx, &engine.Engine{Report: silent{}, Journal: branch.Journal{Plan: &pipelines.Pipeline{}, Tree: tree{dir: t.TempDir()}}}, metadata.Run{})
 		_, done := span.Start(ctx, "git push")
 		done(errors.New(strings.Repeat("a ", n/2) + strings.Repeat("a", n%2) + " hidden-0123456789"))
 		end()

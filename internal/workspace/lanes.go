@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/telemetry"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
@@ -147,7 +148,7 @@ func (t *laneTrees) Close() (err error) {
 
 // Commit refuses: one process writes the branch, and it is not this tree that it does so
 // from.
-func (l *lane) Commit(context.Context, engine.Commit) error {
+func (l *lane) Commit(context.Context, branch.Commit) error {
 	return errors.New("a part that is done beside others cannot commit to the branch; start again with --jobs 1")
 }
 
@@ -161,15 +162,15 @@ func (l *lane) MoveTo(ctx context.Context, code, folder string, at time.Time) er
 }
 
 // Keep makes a commit of the code that is staged.
-func (l *lane) Keep(ctx context.Context, s engine.Staged, parent, message string, at time.Time) (string, error) {
+func (l *lane) Keep(ctx context.Context, s branch.Staged, parent, message string, at time.Time) (string, error) {
 	return l.repo.Keep(ctx, s.(staged).stage, parent, message, at.UTC())
 }
 
 // Merge makes a commit of what the branch and a part have changed since base. At a conflict it
 // has what the branch has.
-func (l *lane) Merge(ctx context.Context, base, branch, part string, at time.Time, refused func(string) bool) (engine.Merged, error) {
-	commit, conflicts, err := l.repo.Combine(ctx, base, branch, part, at.UTC(), refused)
-	m := engine.Merged{Commit: commit, Versions: map[string][]byte{}}
+func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (branch.Merged, error) {
+	commit, conflicts, err := l.repo.Combine(ctx, base, tip, part, at.UTC(), refused)
+	m := branch.Merged{Commit: commit, Versions: map[string][]byte{}}
 	var left []string
 	for _, c := range conflicts {
 		m.Paths = append(m.Paths, c.Path)
@@ -184,7 +185,7 @@ func (l *lane) Merge(ctx context.Context, base, branch, part string, at time.Tim
 	}
 	if len(left) > 0 {
 		m.Versions["left-out.txt"] = fmt.Appendf(nil, "Not all of what these paths have is here: they are too many, too large, or no files.\n"+
-			"git show COMMIT:PATH shows it. The commits are: base %s, branch %s, yours %s\n\n%s\n", base, branch, part, strings.Join(left, "\n"))
+			"git show COMMIT:PATH shows it. The commits are: base %s, branch %s, yours %s\n\n%s\n", base, tip, part, strings.Join(left, "\n"))
 	}
 	return m, err
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/merging"
 )
 
 // Restore takes the code back to what it was when the target phase ended, to
 // be committed with the rollback.
-func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine.Staged, error) {
+func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (branch.Staged, error) {
 	if merging.Since(w.Run, r.Entry.ToPhase) {
 		return nil, exit.NotAllowed(metadata.Because("restore_merged", "phase", r.Entry.ToPhase))
 	}
@@ -36,7 +36,7 @@ func (w *Workspace) Restore(ctx context.Context, r *phases.RollbackPlan) (engine
 
 // Merge brings into the tree what a commit of the base and the tip make together, to be
 // committed. From is a commit that both have.
-func (w *Workspace) Merge(ctx context.Context, commit, from string) (engine.Staged, merge.Result, error) {
+func (w *Workspace) Merge(ctx context.Context, commit, from string) (branch.Staged, merge.Result, error) {
 	stage, result, err := w.Repo.Merge(ctx, commit, from)
 	if err != nil {
 		return nil, result, err

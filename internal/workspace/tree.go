@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/protection"
@@ -158,11 +159,11 @@ func (t Tree) copyTo(ctx context.Context, name string) error {
 
 // Hidden lists what was written since a time and is ignored, each with the rule
 // that ignores it as people find it: file, line and pattern.
-func (t Tree) Hidden(ctx context.Context, since time.Time) ([]engine.Hidden, error) {
+func (t Tree) Hidden(ctx context.Context, since time.Time) ([]branch.Hidden, error) {
 	all, err := t.Repo.Hidden(ctx, since)
-	var out []engine.Hidden
+	var out []branch.Hidden
 	for _, h := range all {
-		out = append(out, engine.Hidden{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
+		out = append(out, branch.Hidden{Path: h.Path, Rule: fmt.Sprintf("%s:%d: %s", h.File, h.Line, h.Pattern)})
 	}
 	return out, err
 }
@@ -251,9 +252,9 @@ func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, meta
 	return text, metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}, err
 }
 
-// Commit makes one commit and, where asked, pushes it. An *engine.NotPushed says
+// Commit makes one commit and, where asked, pushes it. An *branch.NotPushed says
 // that the commit was made here and got no further.
-func (t Tree) Commit(ctx context.Context, c engine.Commit) error {
+func (t Tree) Commit(ctx context.Context, c branch.Commit) error {
 	g := git.Commit{Message: c.Message, Files: c.Files, Moves: c.Moves, Gone: c.Gone, Anew: c.Anew, Shelve: c.Shelve, Aside: c.Aside, Merges: c.Merges, Time: c.At.UTC().Truncate(time.Second)}
 	if s, ok := c.Staged.(staged); ok {
 		g.Stage = s.stage
@@ -263,7 +264,7 @@ func (t Tree) Commit(ctx context.Context, c engine.Commit) error {
 	}
 	made, err := t.Repo.Commit(ctx, g)
 	if err != nil && made != "" {
-		return &engine.NotPushed{Err: err}
+		return &branch.NotPushed{Err: err}
 	}
 	return err
 }

@@ -26,7 +26,9 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/protection"
 	"github.com/reprise-ci/reprise/prompts"
@@ -95,7 +97,7 @@ type searchedFiles struct {
 	clean map[string]bool
 }
 
-func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]engine.Leak, error) {
+func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
 	leaks, err := s.LeakGuard.Leaks(ctx, path, data)
 	if err == nil && len(leaks) == 0 {
 		s.clean[path+" "+sumOf(data)] = true
@@ -159,9 +161,12 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 	plan := onePhase()
 	clock := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	x.loop = &engine.Engine{
-		Plan: plan, Prompts: words, Tree: Tree{x.repo, x.base}, Store: recordFolder(repo.Tree(), "7"), Report: x, Secrets: x.search,
+		Journal: branch.Journal{
+			Plan: plan, Tree: Tree{x.repo, x.base}, Guard: leak.Guard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+		},
+		Prompts: words, Store: recordFolder(repo.Tree(), "7"), Report: x,
 		Agent: func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
-		Issue: prompts.Issue{ID: "7", Title: "T", Body: "B"}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+		Issue: prompts.Issue{ID: "7", Title: "T", Body: "B"},
 		NewID: uuid.NewString, Rand: rand.NewChaCha8([32]byte{}), Sleep: func(context.Context, time.Duration) error { return nil },
 	}
 	x.run = phases.Fresh(plan, metadata.Run{

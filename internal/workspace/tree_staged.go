@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/branch"
 )
 
 // staged is what a commit is to take from a tree, as package phases wants to see
@@ -21,7 +21,7 @@ type staged struct {
 
 // Stage takes changed paths as they are now, to be committed; without any, it is
 // the tip.
-func (t Tree) Stage(ctx context.Context, paths ...string) (engine.Staged, error) {
+func (t Tree) Stage(ctx context.Context, paths ...string) (branch.Staged, error) {
 	stage, err := t.Repo.Stage(ctx, paths)
 	return staged{t, stage}, err
 }
@@ -86,7 +86,7 @@ func (s staged) Diff(ctx context.Context, from string) (string, metadata.Diff, e
 }
 
 // besides adds to a commit what comes from trees of parts.
-func (t Tree) besides(ctx context.Context, c engine.Commit, g *git.Commit) error {
+func (t Tree) besides(ctx context.Context, c branch.Commit, g *git.Commit) error {
 	g.Parents = c.Parents
 	for _, s := range c.Beside {
 		one := s.(staged)

@@ -32,7 +32,9 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/metadata/store"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/phases/leak"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -108,7 +110,10 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
 	w.near = &near{openRuns: openRuns{w.Source, w.Issue.ID, func() []string { return []string{w.Repo.Tip()} }, env, w.afar}, of: w, known: map[string]bool{}}
 	e := &engine.Engine{
-		Plan: w.Plan, Prompts: w.Words, Tree: Tree{w.Repo, w.Run.BaseCommit}, Report: report,
+		Journal: branch.Journal{
+			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: LeakGuard{env.Finder(), w.Repo}}, Now: env.Now,
+		},
+		Prompts: w.Words, Report: report,
 		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
 		Checker: opts, Installer: opts.ForSetup(), Results: checkcache.Beside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
@@ -120,8 +125,8 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
 		Others: w.near.tell, Spent: spender{w.near.openRuns, w, map[string]bool{}}.today,
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
-		Elsewhere:  w.Elsewhere, Frozen: w.Frozen, Secrets: LeakGuard{env.Finder(), w.Repo}, PauseAtGates: o.Pause,
-		Now: env.Now, NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
+		Elsewhere:  w.Elsewhere, PauseAtGates: o.Pause,
+		NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
 	}
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{

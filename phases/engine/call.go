@@ -184,7 +184,7 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	r.Text, r.Stderr, r.Structured = e.mask(r.Text), e.mask(r.Stderr), e.maskAnswer(r.Structured)
+	r.Text, r.Stderr, r.Structured = e.Mask(r.Text), e.Mask(r.Stderr), e.MaskAnswer(r.Structured)
 	return r, err
 }
 
@@ -234,14 +234,14 @@ func (o *observer) notify(a Activity) {
 			o.end(fmt.Errorf("saving the session: %w", err))
 		}
 	}
-	a.Text = e.mask(a.Text)
+	a.Text = e.Mask(a.Text)
 	e.Report.Report(Event{At: e.Now(), Run: o.run, Of: o.of, Activity: &a})
 }
 
 // withoutSecret gives a name that an agent made up, unless there is a secret in it: a
 // record with one is not committed, so that no start could go on.
 func (e *Engine) withoutSecret(name string) string {
-	if e.mask(name) != name {
+	if e.Mask(name) != name {
 		return ""
 	}
 	return name

@@ -65,7 +65,7 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	if err != nil {
 		return run, effects{}, err
 	}
-	text := []byte(e.mask(files.Parts(run, d.Phase)))
+	text := []byte(e.Mask(files.Parts(run, d.Phase)))
 	file := path.Join(phases.PhaseFolder(run, p), p.Writes)
 	o := phases.Outcome{
 		At: e.Now(), Status: metadata.Succeeded, Written: &phases.Written{Digest: texts.Digest(text), Files: []string{file}, Diff: changed},
@@ -138,7 +138,7 @@ func (e *Engine) workBefore(ctx context.Context, lane metadata.Lane, at time.Tim
 		return nil, err
 	}
 	diff, _, err := e.Tree.Diff(ctx, lane.Base)
-	return []byte(e.mask(texts.Cut(diff, 64<<10))), err
+	return []byte(e.Mask(texts.Cut(diff, 64<<10))), err
 }
 
 // runChecks runs the checks of a phase on the work.
@@ -249,7 +249,7 @@ func (e *Engine) makeReady(ctx context.Context, digest string) (o phases.Outcome
 			if err != nil {
 				return false, fmt.Errorf("setup %s: %w", c.Name, err)
 			}
-			r.Output = e.mask(r.Output)
+			r.Output = e.Mask(r.Output)
 			o.Checks = append(o.Checks, r)
 			if !r.Pass {
 				o.Why = metadata.Because("check_exited", "check", c.Name, "code", r.ExitCode)
@@ -309,7 +309,7 @@ func (e *Engine) beginBaseline(ctx context.Context, run metadata.Run, d phases.D
 
 // round is what it takes to run checks on the work as it is.
 func (e *Engine) round(ctx context.Context, checks []pipelines.Check) (c *checking.Round, err error) {
-	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: checking.KeptBeside(checks)}
+	c = &checking.Round{Tree: e.Tree, Checker: e.Checker, Results: e.Results, Mask: e.Mask, Jobs: e.Jobs, SetUp: e.setUpAs, Keep: checking.KeptBeside(checks)}
 	c.Content, err = e.Tree.Content(ctx)
 	return c, err
 }

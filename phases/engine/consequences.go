@@ -198,7 +198,7 @@ func (e *Engine) holds(ctx context.Context, run metadata.Run, phase string, aske
 		return e.commandHolds(ctx, asked)
 	}
 	unclear := func(err error) (bool, metadata.Reason, error) {
-		return false, metadata.Because("skip_if_unclear", "at", "phases."+phase+".skip_if.when", "error", e.mask(texts.Line(err.Error()))), nil
+		return false, metadata.Because("skip_if_unclear", "at", "phases."+phase+".skip_if.when", "error", e.Mask(texts.Line(err.Error()))), nil
 	}
 	patch, stat, err := e.Tree.Diff(ctx, run.BaseCommit)
 	if err != nil {
@@ -249,5 +249,5 @@ func (e *Engine) commandHolds(ctx context.Context, asked skipping.If) (bool, met
 	case r.ExitCode == 1:
 		return false, "", nil
 	}
-	return false, metadata.Because("skip_if_broken", "run", metadata.Said(texts.Cut(asked.Run, 200)), "code", r.ExitCode, "end", metadata.Said(e.mask(texts.Cut(reply.LastWords(r.Output), 500)))), nil
+	return false, metadata.Because("skip_if_broken", "run", metadata.Said(texts.Cut(asked.Run, 200)), "code", r.ExitCode, "end", metadata.Said(e.Mask(texts.Cut(reply.LastWords(r.Output), 500)))), nil
 }

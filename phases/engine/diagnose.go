@@ -120,9 +120,9 @@ func (e *Engine) failed(err error) metadata.Reason {
 	}
 	var broke *AgentError
 	if errors.As(err, &broke) {
-		return WhyBroke(broke, func(text string) string { return texts.Line(e.mask(text)) })
+		return WhyBroke(broke, func(text string) string { return texts.Line(e.Mask(text)) })
 	}
-	return metadata.Because("failed", "error", metadata.Said(texts.Line(e.mask(err.Error()))))
+	return metadata.Because("failed", "error", metadata.Said(texts.Line(e.Mask(err.Error()))))
 }
 
 // standIn names the agent that is asked where another one is missing, has no
@@ -255,7 +255,7 @@ func (e *Engine) callToDiagnose(ctx context.Context, run metadata.Run, at phases
 	case err != nil && ctx.Err() != nil:
 		err = context.Cause(ctx)
 	}
-	r.Text, r.Structured = e.mask(r.Text), e.maskAnswer(r.Structured)
+	r.Text, r.Structured = e.Mask(r.Text), e.MaskAnswer(r.Structured)
 	return r, errors.Join(err, e.unchanged(context.WithoutCancel(ctx), run, at))
 }
 

@@ -9,20 +9,20 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/message"
 	"github.com/reprise-ci/reprise/phases/others"
-	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
 // Engine carries out a pipeline. Every field is needed unless it says
 // otherwise.
 type Engine struct {
-	Plan    *pipelines.Pipeline
+	branch.Journal // writes what came of each step
+
 	Prompts *prompts.Set
-	Tree    Tree
 	Store   Saver
 	Checker Checker
 	// Installer runs the commands of the setup; nil: Checker does.
@@ -56,7 +56,7 @@ type Engine struct {
 	// Lane is the tree of a part that is done beside others, which is Tree then, and
 	// Open opens the attempt of its decision in the record of the run. Both are nil for
 	// the engine of the run itself.
-	Lane Lane
+	Lane branch.Lane
 	Upon string // commit of the run's branch upon which the part is to come
 	From string // commit whose code Lane has
 	Open func(d phases.Decision, b phases.Beginning) (metadata.Run, error)
@@ -67,48 +67,28 @@ type Engine struct {
 	Others func(ctx context.Context, run metadata.Run) ([]others.Run, error)
 	Spent  func(ctx context.Context, run metadata.Run) ([]daily.Spent, error)
 
-	// Committed is told of each record that is on the branch from now on. Untold gives what
-	// hooks have not taken, for the next record; nil: that keeps what it has. Both may be nil.
-	Committed func(ctx context.Context, run metadata.Run)
-	Untold    func() []metadata.Untold
-
 	// Due reports whether something comes before a decision that is not the engine's to
 	// do: then Run returns, and the run goes on. May be nil.
 	Due      func(ctx context.Context, run metadata.Run, d phases.Decision) bool
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 
-	// Owner names this process in the lease on the run. Every commit takes or
-	// renews the lease for the time Hold; with an empty Owner there is no
-	// lease. A run that has stopped keeps it until GiveBack, because one
-	// process alone must do what follows from the stop. A process that is told
-	// to stop gives it back at once.
-	Owner      string
-	Hold       time.Duration
-	StaleLease bool             // the branch has the lease of a process that is gone
-	until      time.Time        // the end of the lease that this process has; zero if it has none
-	latest     metadata.Run     // as it is while a step is under way
-	setUpAs    string           // digest of the setup that the tree has now
-	before     *checking.Beside // the baseline under way; nil: none is
-	beside     string           // the phase that it is beside
-	today      float64          // US dollars that may still be spent on this day; 0: there is no limit
-	asked      string           // of which phase, and in which generation, skip_if was asked last
-	brokenBy   string           // digest of a setup that the work has broken: until it changes, only checks try it again
+	latest   metadata.Run     // as it is while a step is under way
+	setUpAs  string           // digest of the setup that the tree has now
+	before   *checking.Beside // the baseline under way; nil: none is
+	beside   string           // the phase that it is beside
+	today    float64          // US dollars that may still be spent on this day; 0: there is no limit
+	asked    string           // of which phase, and in which generation, skip_if was asked last
+	brokenBy string           // digest of a setup that the work has broken: until it changes, only checks try it again
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made. Agents' sessions up to that one are not on this machine and cannot
 	// be resumed.
 	Elsewhere int
 
-	// Secrets knows what must not reach the branch: text is masked, and a file
-	// that has such a thing is not committed. May be nil: then nothing is hidden.
-	Secrets Secrets
-
 	Issue prompts.Issue // as it read when the run began
 	// See gives the issue with its images named, and their files; nil: it has none.
-	See    func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
-	Frozen map[string][]byte // files of the first commit, or of one that takes them anew: issue, pipeline, prompts
+	See func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
 
-	Now   func() time.Time
 	NewID func() string // a UUID, for sessions
 	Rand  io.Reader     // for fences around untrusted text
 	Sleep func(ctx context.Context, d time.Duration) error
@@ -220,7 +200,7 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
 	err = e.record(ctx, next, d, effects)
-	var kept *NotPushed
+	var kept *branch.NotPushed
 	if errors.As(err, &kept) {
 		return next, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
@@ -261,8 +241,8 @@ func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Ru
 type effects struct {
 	outcome phases.Outcome
 	files   map[string][]byte
-	staged  Staged   // nil: nothing
-	beside  []Staged // of parts whose code is in the commits of heads
+	staged  branch.Staged   // nil: nothing
+	beside  []branch.Staged // of parts whose code is in the commits of heads
 	heads   []string
 	take    string            // commit whose code goes to the branch; empty: none
 	moves   map[string]string // of a rollback that the step led to
@@ -307,10 +287,10 @@ func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, br
 }
 
 // Aside gives an engine for a part that is done beside others, in a tree of its own.
-func (e *Engine) Aside(lane Lane) *Engine {
+func (e *Engine) Aside(lane branch.Lane) *Engine {
 	a := *e
-	a.Tree, a.Lane, a.Beside, a.Steering, a.Committed, a.Untold = lane, lane, nil, nil, nil, nil
-	a.Owner, a.until, a.StaleLease, a.setUpAs, a.brokenBy = "", time.Time{}, false, "", ""
+	a.Journal = branch.Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, Guard: e.Guard}
+	a.Lane, a.Beside, a.Steering, a.setUpAs, a.brokenBy = lane, nil, nil, "", ""
 	return &a
 }
 
@@ -354,8 +334,8 @@ func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (W
 		return Work{d, x}, err
 	}
 	m := message.Commit{Subject: message.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.mask(m.Text(run)), x.outcome.At)
-	x.beside, x.staged = []Staged{x.staged}, nil
+	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
+	x.beside, x.staged = []branch.Staged{x.staged}, nil
 	return Work{d, x}, err
 }
 

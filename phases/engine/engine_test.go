@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
@@ -65,7 +66,8 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 	clock := t0
 	ids := 0
 	s.engine = &Engine{
-		Plan: plan, Prompts: words, Tree: s.tree, Store: s, Checker: s, Report: silent{},
+		Journal: branch.Journal{Plan: plan, Tree: s.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Prompts: words, Store: s, Checker: s, Report: silent{},
 		Agent: func(string) (Agent, error) {
 			return agentFunc(func(ctx context.Context, t Task) (Result, error) {
 				s.tasks = append(s.tasks, t)
@@ -79,7 +81,6 @@ func newStage(t *testing.T, plan *pipelines.Pipeline) *stage {
 			return nil
 		},
 		Issue: prompts.Issue{ID: "7", Title: "T", Body: "Do {{it}} with $& and `ticks`."},
-		Now:   func() time.Time { clock = clock.Add(time.Second); return clock },
 		NewID: func() string { ids++; return fmt.Sprintf("session-%d", ids) },
 		Rand:  rand.NewChaCha8([32]byte{}),
 		Sleep: func(context.Context, time.Duration) error { return nil },

@@ -46,9 +46,9 @@ func (e *Engine) evaluate(ctx context.Context, run metadata.Run, d phases.Decisi
 		o, err = e.evaluateWriting(ctx, &w)
 	}
 	o.Stderr, o.Violations, o.Broke, o.Opened = reply.LastWords(c.result.Stderr), changes.Violations, changes.Broke, w.opens
-	o.Refused = e.mask(refusedText(c.result.Refused))
+	o.Refused = e.Mask(refusedText(c.result.Refused))
 	for _, w := range c.result.Warnings {
-		o.Warnings = append(o.Warnings, e.mask(w))
+		o.Warnings = append(o.Warnings, e.Mask(w))
 	}
 	return effects{outcome: o, files: w.files, staged: w.staged}, err
 }
@@ -65,8 +65,8 @@ func (e *Engine) evaluateBroken(ctx context.Context, run metadata.Run, d phases.
 		o = stopped(err, metadata.Because("told_to_stop"))
 	case errors.As(err, &broke):
 		o = phases.Outcome{
-			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.mask),
-			Stderr: reply.LastWords(e.mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
+			Status: metadata.Errored, Code: phases.CodeOf(broke.Class), Class: broke.Class, Why: WhyBroke(broke, e.Mask),
+			Stderr: reply.LastWords(e.Mask(broke.Stderr)), RetryAfter: broke.RetryAfter,
 		}
 	default:
 		return effects{}, err
@@ -104,7 +104,7 @@ func (e *Engine) keptChanges(ctx context.Context, run metadata.Run, d phases.Dec
 	}
 	s.Refuse(refused)
 	for i := range s.Violations {
-		s.Violations[i].Path = e.mask(s.Violations[i].Path) // for people: the file is gone
+		s.Violations[i].Path = e.Mask(s.Violations[i].Path) // for people: the file is gone
 	}
 	return s, opens, nil
 }
@@ -166,7 +166,7 @@ func (e *Engine) discard(ctx context.Context, run metadata.Run, d phases.Decisio
 	}
 	if len(patch) > 0 {
 		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
-		files[path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), name)] = []byte(e.mask(string(patch)))
+		files[path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), name)] = []byte(e.Mask(string(patch)))
 	}
 	return files, e.Tree.Restore(ctx)
 }

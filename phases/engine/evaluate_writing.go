@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -25,7 +26,7 @@ type work struct {
 	tries   []metadata.Attempt // calls for the same work; the last is this one
 	changes boundary.Sorted
 	opens   []metadata.Opened // what a person is asked about
-	staged  Staged            // nil: nothing
+	staged  branch.Staged     // nil: nothing
 	files   map[string][]byte // that reprise writes for the step
 }
 
@@ -47,12 +48,12 @@ func (e *Engine) evaluateWriting(ctx context.Context, w *work) (o phases.Outcome
 	if w.staged, err = e.Tree.Stage(ctx, append(w.changes.Artifacts, w.changes.Tree...)...); err != nil {
 		return o, err
 	}
-	secrets, err := e.CheckStaged(ctx, boundary.Of(e.Plan, w.run, w.d), w.staged)
+	secrets, err := e.CheckStaged(ctx, boundary.Of(e.Plan, w.run, w.d), e.Plan.Secrets.Allow, w.staged)
 	if err != nil {
 		return o, err
 	}
 	for _, o := range w.opens {
-		if found := e.leaksIn(ctx, o.Path, []byte(o.Text)); len(found) > 0 && secrets == "" {
+		if found := e.InFile(ctx, o.Path, e.Plan.Secrets.Allow, []byte(o.Text)); len(found) > 0 && secrets == "" {
 			secrets = metadata.Because("secrets_found", "found", metadata.All(found...))
 		}
 	}
@@ -169,7 +170,7 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 	}
 	var files []metadata.Reason
 	for _, h := range all[:min(mostHidden, len(all))] {
-		files = append(files, metadata.Said(e.mask(fmt.Sprintf("%s (%s)", texts.Brief(h.Path), texts.Brief(h.Rule)))))
+		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", texts.Brief(h.Path), texts.Brief(h.Rule)))))
 	}
 	if more := len(all) - mostHidden; more > 0 {
 		files = append(files, metadata.Because("and_more", "n", more))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 )
 
 // Each commit of a process that holds a lease renews it, also the one with
@@ -106,11 +107,11 @@ var errTaken = errors.New("somebody else went on with this run")
 
 // lostTree is a tree whose branch another process may have taken.
 type lostTree struct {
-	Tree
+	branch.Tree
 	lost bool
 }
 
-func (l *lostTree) Commit(ctx context.Context, c Commit) error {
+func (l *lostTree) Commit(ctx context.Context, c branch.Commit) error {
 	if l.lost {
 		return errTaken
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -53,12 +54,12 @@ func newWorld(t *testing.T, rt *rapid.T, words *prompts.Set, dir string) *world 
 	w.run = freshRun(plan)
 	clock := t0
 	w.engine = &Engine{
-		Plan: plan, Prompts: words, Tree: w.tree, Store: w, Checker: w, Report: w, Steering: w,
+		Journal: branch.Journal{Plan: plan, Tree: w.tree, Now: func() time.Time { clock = clock.Add(time.Second); return clock }},
+		Prompts: words, Store: w, Checker: w, Report: w, Steering: w,
 		Agent:       func(name string) (Agent, error) { return agentFunc(w.work), nil },
 		CheckReport: func(context.Context, string, []byte) error { return nil },
 		Matches:     holds,
 		Issue:       prompts.Issue{ID: "7", Title: "T", Body: "Do it.", Labels: []string{"bug"}},
-		Now:         func() time.Time { clock = clock.Add(time.Second); return clock },
 		NewID:       func() string { w.n++; return fmt.Sprintf("session-%d", w.n) },
 		Rand:        rand.NewChaCha8([32]byte{}),
 		Sleep:       func(context.Context, time.Duration) error { return nil },

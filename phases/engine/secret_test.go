@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/leak"
 )
 
 // watch looks for one value and for shapes, as the program does.
@@ -22,11 +20,11 @@ type watch struct {
 	broken error
 }
 
-func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]Leak, error) {
+func (w watch) Leaks(_ context.Context, _ string, data []byte) ([]leak.Leak, error) {
 	hits, err := w.Find(data)
-	var out []Leak
+	var out []leak.Leak
 	for _, h := range hits {
-		out = append(out, Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
+		out = append(out, leak.Leak{Line: h.Line(data), Name: h.Name, Known: h.Known})
 	}
 	return out, errors.Join(err, w.broken)
 }
@@ -100,23 +98,6 @@ func TestWhatMayLookLikeASecretIsKept(t *testing.T) {
 	}
 }
 
-// A name that is there is no news, and one that only looks like a secret may be
-// allowed; the value of one never is.
-func TestNamesThatLookLikeSecrets(t *testing.T) {
-	e := &Engine{Secrets: watching(), Plan: testPlan()}
-	e.Plan.Secrets.Allow = []string{"testdata/**"}
-	named, value := awsKey()+".txt", strings.ReplaceAll(canary, "/", "-")
-	for _, tt := range []struct {
-		name  string
-		fresh bool
-		want  bool
-	}{{named, true, true}, {named, false, false}, {"testdata/" + named, true, false}, {"testdata/" + value, true, true}} {
-		if got := e.leaks(t.Context(), boundary.Change{Path: tt.name, New: tt.fresh}, nil); (len(got) > 0) != tt.want {
-			t.Errorf("%+v: %q", tt, got)
-		}
-	}
-}
-
 // The agent is told once what was found, and its next call may do without.
 func TestALeakIsToldToTheAgent(t *testing.T) {
 	s := newStage(t, testPlan())
@@ -180,80 +161,6 @@ func TestARecordWithAValueIsNotCommitted(t *testing.T) {
 	if len(s.tree.commits) != before {
 		t.Error("it was committed")
 	}
-}
-
-func TestAnswersKeepTheirForm(t *testing.T) {
-	e := &Engine{Secrets: watching()}
-	quoted, _ := json.Marshal(canary) // a string always encodes
-	key := awsKey()
-	in := `{"a": [` + string(quoted) + `, 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "` + key + `", "n": {"files": ["` + key + `"]}}`
-	want := `{"a": ["[ANTHROPIC_API_KEY]", 1.50, "x\"y"], "file": "dir/` + key + `.go", "why": "[aws-access-token]", "n": {"files": ["` + key + `"]}}`
-	if got := string(e.maskAnswer(json.RawMessage(in))); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-	for _, odd := range []string{"", "{", `"`, `{"a": "b`, `{"a\`, `{"a": "\q"}`} {
-		if got := string(e.maskAnswer(json.RawMessage(odd))); got != odd {
-			t.Errorf("%q became %q", odd, got)
-		}
-	}
-	if got := (&Engine{}).maskAnswer(json.RawMessage(in)); string(got) != in {
-		t.Error("nothing was to be hidden")
-	}
-}
-
-// What is staged is judged by itself, whatever the file that was looked at had.
-func TestWhatIsCommittedIsJudged(t *testing.T) {
-	e := &Engine{Plan: testPlan(), Secrets: watching()}
-	b := boundary.Of(e.Plan, metadata.Run{IssueNumber: "7"}, phases.Decision{Do: phases.DoExecute, Phase: "code", Agent: "writer"})
-	for what, tt := range map[string]struct {
-		change boundary.Change
-		data   string
-		want   string // in the error
-		leak   string // in the reason why it is not kept
-	}{
-		"good text":     {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text}, "package other\n", "", ""},
-		"a value":       {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text}, canary, "", "has the value of ANTHROPIC_API_KEY"},
-		"a shape":       {boundary.Change{Path: "new.go", Kind: boundary.File, New: true, Holds: boundary.Text}, awsKey(), "", "what looks like a secret"},
-		"a link":        {boundary.Change{Path: "calc.go", Kind: boundary.Symlink}, "/etc/shadow", "calc.go was changed after it had been looked at, so nothing was committed: symbolic links cannot be added or changed", ""},
-		"a program":     {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Program}, "\x7fELF", "programs and archives cannot be added", ""},
-		"a large file":  {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Size: boundary.MaxFile + 1}, "x", "too large to be kept", ""},
-		"too much":      {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Size: boundary.MaxFile - 1}, "x", "the work was changed after it had been looked at, so nothing was committed: they have", ""},
-		"an executable": {boundary.Change{Path: "calc.go", Kind: boundary.File, Holds: boundary.Text, Runs: true}, "x", "only scripts", ""},
-		"a removal":     {boundary.Change{Path: ".github/x", Kind: boundary.File, Gone: true}, "", "a protected path", ""},
-	} {
-		tt.change.Size = max(tt.change.Size, int64(len(tt.data)))
-		why, err := e.CheckStaged(t.Context(), b, stagedFiles{{tt.change, tt.data}})
-		if err == nil {
-			err = errors.New("")
-		}
-		if tt.want == "" && err.Error() != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), canary) {
-			t.Errorf("%s: error %v, want %q", what, err, tt.want)
-		}
-		if found := english(why); (found == "") != (tt.leak == "") || !strings.Contains(found, tt.leak) || strings.Contains(found, canary) {
-			t.Errorf("%s: found %q, want %q", what, found, tt.leak)
-		}
-	}
-}
-
-// stagedFiles are what is staged, and nothing to read or compare it with.
-type stagedFiles []struct {
-	change boundary.Change
-	data   string
-}
-
-func (all stagedFiles) Each(_ context.Context, f func(boundary.Change, []byte) error) error {
-	for _, one := range all {
-		if err := f(one.change, []byte(one.data)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (stagedFiles) Read(context.Context, string) ([]byte, error) { return nil, fs.ErrNotExist }
-
-func (stagedFiles) Diff(context.Context, string) (string, metadata.Diff, error) {
-	return "", metadata.Diff{}, nil
 }
 
 // An agent that puts a secret into the id of its session, or into the name of its

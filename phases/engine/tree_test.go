@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/branch"
 )
 
 // folderTree is a Tree on a plain folder: a commit is a copy of all its files.
@@ -22,9 +23,9 @@ type folderTree struct {
 	t       *testing.T
 	dir     string
 	commits []map[string]string
-	log     []Commit
+	log     []branch.Commit
 	fail    error // of the next commit
-	hidden  []Hidden
+	hidden  []branch.Hidden
 	kept    []string // what SetAside was asked to keep, and when it was put back
 }
 
@@ -91,7 +92,9 @@ func (f *folderTree) Copy(_ context.Context, _, name string, keep []string) (fun
 	return func() error { f.kept = append(f.kept, name+" removed"); return nil }, nil
 }
 
-func (f *folderTree) Hidden(context.Context, time.Time) ([]Hidden, error) { return f.hidden, nil }
+func (f *folderTree) Hidden(context.Context, time.Time) ([]branch.Hidden, error) {
+	return f.hidden, nil
+}
 
 func (f *folderTree) Changes(context.Context) ([]boundary.Change, error) {
 	var out []boundary.Change
@@ -169,7 +172,7 @@ type folderStage struct {
 	files   map[string]string // of the commit
 }
 
-func (f *folderTree) Stage(ctx context.Context, paths ...string) (Staged, error) {
+func (f *folderTree) Stage(ctx context.Context, paths ...string) (branch.Staged, error) {
 	s := folderStage{tree: f, files: maps.Clone(f.tip())}
 	if len(paths) == 0 {
 		return s, nil
@@ -209,7 +212,7 @@ func (s folderStage) Diff(_ context.Context, from string) (string, metadata.Diff
 	return s.tree.compare(s.files, from)
 }
 
-func (f *folderTree) Commit(_ context.Context, c Commit) error {
+func (f *folderTree) Commit(_ context.Context, c branch.Commit) error {
 	if f.fail != nil {
 		return f.fail
 	}

@@ -1,4 +1,4 @@
-package engine
+package branch
 
 import (
 	"context"
@@ -10,34 +10,34 @@ import (
 
 // GiveBack commits that this process is done with a run that has stopped, and
 // returns that record. Where it has no lease there is nothing to give back.
-func (e *Engine) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if !e.Holds() && !e.StaleLease {
+func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if !j.Holds() && !j.StaleLease {
 		return run, nil
 	}
-	next := phases.Touch(run, e.Now())
+	next := phases.Touch(run, j.Now())
 	m := message.Commit{Subject: "done, the run is free", Phase: next.CurrentPhase}
-	if err := e.commitUnder(ctx, nil, next, Commit{Message: m.Text(next)}); err != nil {
+	if err := j.writeUnder(ctx, nil, next, Commit{Message: m.Text(next)}); err != nil {
 		return run, err
 	}
 	return next, nil
 }
 
 // Holds reports whether this process has the lease, as far as it knows.
-func (e *Engine) Holds() bool { return !e.until.IsZero() }
+func (j *Journal) Holds() bool { return !j.until.IsZero() }
 
 // LeaseExpired reports whether this process had the lease and can no longer be sure
 // to have it: another process may be working on the run.
-func (e *Engine) LeaseExpired() bool { return e.Holds() && !e.Now().Before(e.until) }
+func (j *Journal) LeaseExpired() bool { return j.Holds() && !j.Now().Before(j.until) }
 
 // Renew commits that this process is still at work if its lease has run out,
 // and returns that record: before anything is spent it has to know that no
 // other one has taken the run.
-func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	if !e.LeaseExpired() {
+func (j *Journal) Renew(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if !j.LeaseExpired() {
 		return run, nil
 	}
-	next := phases.Touch(run, e.Now())
-	if err := e.Amend(ctx, next, "still at work"); err != nil {
+	next := phases.Touch(run, j.Now())
+	if err := j.Amend(ctx, next, "still at work"); err != nil {
 		return run, err
 	}
 	return next, nil
@@ -46,9 +46,9 @@ func (e *Engine) Renew(ctx context.Context, run metadata.Run) (metadata.Run, err
 // lease is the lease for the next commit: who works on the run, and when that
 // ends unless another commit follows. A process that is told to stop gives the
 // lease back; one whose step was ended by people keeps it.
-func (e *Engine) lease(ctx context.Context, run metadata.Run) *metadata.Lease {
-	if e.Owner == "" || run.Status == metadata.Interrupted && ctx.Err() != nil {
+func (j *Journal) lease(ctx context.Context, run metadata.Run) *metadata.Lease {
+	if j.Owner == "" || run.Status == metadata.Interrupted && ctx.Err() != nil {
 		return nil
 	}
-	return &metadata.Lease{Owner: e.Owner, Fence: run.Execution.Attempt, Expires: e.Now().Add(e.Hold)}
+	return &metadata.Lease{Owner: j.Owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(j.Hold)}
 }
