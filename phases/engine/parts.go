@@ -44,9 +44,9 @@ type Work struct {
 	x  effects
 }
 
-// Cut is the work of a step that was begun and ended without anything, because of cause.
-func (e *Engine) Cut(d phases.Decision, cause error) Work {
-	o := stopped(cause, metadata.Because("told_to_stop"))
+// Cut is the work of a step that was begun and ended without anything, because of cause. Why says so.
+func (e *Engine) Cut(d phases.Decision, cause error, why metadata.Reason) Work {
+	o := stopped(cause, why)
 	o.At = e.Now()
 	return Work{d, effects{outcome: o}}
 }
