@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"internal/git/folder":     {},
 	"internal/git/history":    {},
 	"internal/git/loose":      {"internal/git/objects"},
-	"internal/git/lfs":        {"internal/git/program"},
+	"internal/git/lfs":        {"internal/folders", "internal/git/program", "github.com/google/renameio"},
 	"internal/git/merge":      {"internal/cause", "internal/git/pathname", "internal/git/program"},
 	"internal/git/objects":    {"internal/folders", "internal/git/folder", "internal/git/pathname", "internal/git/program"},
 	"internal/git/patch":      {},

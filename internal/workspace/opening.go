@@ -81,8 +81,13 @@ func (w *opening) openTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	helper, err := sandboxHelper()
+	if err != nil {
+		return err
+	}
 	w.Branch = w.env.Branch(w.Issue.ID)
 	opts := git.Options{
+		Hold:   sandbox.Converters(containment(w.o.Sandbox), helper, w.env.Environ),
 		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
 		TakeOther: w.o.TakeTheirs, Scrap: phases.RecordFile(w.Issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {
