@@ -241,7 +241,7 @@ func (e *Engine) commitUnder(ctx context.Context, lease *metadata.Lease, run met
 			c.Gone = append(c.Gone, phases.ConflictFolder(run, p))
 		}
 	}
-	if folder := merging.Settled(e.Plan, run); folder != "" {
+	if folder := merging.Obsolete(e.Plan, run); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
 	c.Gone = append(c.Gone, lanes.GivenUp(e.Plan, run)...)
