@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -56,14 +57,14 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	return definition.Define(ctx, src, is, o.Choice)
 }
 
-// Asked is what ShowPrompt is asked for.
-type Asked struct {
+// PromptQuery is what ShowPrompt is asked for.
+type PromptQuery struct {
 	Phase, Step string
 	JSON        bool // print an object with what it is the prompt of
 }
 
 // ShowPrompt prints a prompt as it would be sent, for the run as it stands.
-func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Asked) (err error) {
+func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a PromptQuery) (err error) {
 	phase, step := a.Phase, a.Step
 	switch {
 	case o.File != "" && o.Id != "":
@@ -90,7 +91,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Ask
 	if err != nil {
 		return err
 	}
-	root, err := workspace.Folder(env, w.Source, w.Issue.ID)
+	root, err := home.Folder(env, w.Source, w.Issue.ID)
 	if err != nil {
 		return err
 	}

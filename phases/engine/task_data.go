@@ -83,7 +83,7 @@ func (b briefing) others(ctx context.Context, run metadata.Run, d phases.Decisio
 // documents lists the artifacts that the agent of a phase is told of.
 func (b briefing) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
 	var out []prompts.Document
-	for _, earlier := range order.Told(b.plan, &run, p.Name) {
+	for _, earlier := range order.Visible(b.plan, &run, p.Name) {
 		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
 	}
 	return out

@@ -96,7 +96,7 @@ func (c checks) pathPatterns(n *written.Node, patterns []string, keys ...any) {
 }
 
 // protects checks which paths are protected and opened.
-func (c checks) protects(n *written.Node, a protection.Asked) {
+func (c checks) protects(n *written.Node, a protection.Settings) {
 	keys := []any{"protect"}
 	if at := n.Get("protect"); at != nil && at.Kind == written.Object {
 		keys = append(keys, "paths")

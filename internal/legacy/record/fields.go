@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/metadata/mistake"
-
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // mostMistakes is how many mistakes are worth telling.
@@ -56,8 +55,8 @@ func (o *olderObject) take(field string) any {
 // names lists the fields that are left, in the order of their names.
 func (o *olderObject) names() []string { return slices.Sorted(maps.Keys(o.fields)) }
 
-// left drops what nobody has read. What is empty loses nothing.
-func (o *olderObject) left() {
+// dropUnread drops what nobody has read. What is empty loses nothing.
+func (o *olderObject) dropUnread() {
 	for _, name := range o.names() {
 		switch v := o.take(name).(type) {
 		case nil:

@@ -1,4 +1,7 @@
-package workspace
+// Package otherruns is the other runs of a repository, as a run is told of them: which are
+// open, which of those change the same files, and what all have spent today. It finds them
+// by their branches and records, here and on origin.
+package otherruns
 
 import (
 	"cmp"
@@ -8,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,11 +18,13 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/phases/scope"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 const (
@@ -75,10 +79,24 @@ func (n openRuns) list(ctx context.Context, run metadata.Run) ([]others.Run, err
 	return out, nil
 }
 
-// near is what a run knows of the others while it works.
-type near struct {
+// Config says of which run the others are asked for, and how.
+type Config struct {
+	Source     *git.Source // nil: a test keeps the branches in memory, and there are no others
+	Issue      string
+	Tip        func() string                         // the newest commit of the run
+	Folder     string                                // that the run has for what origin says of others
+	Token      func(context.Context) (string, error) // for origin; nil: the user's own credentials
+	Push       bool                                  // the run goes to origin, which is asked then
+	RepoDayUSD float64                               // what all runs may spend in a day; 0: there is no limit
+	Words      prompts.Catalogue                     // in which people are told of them
+}
+
+// Runs are the other runs of the repository, as one run knows them while it works. It may be
+// used by several at once.
+type Runs struct {
 	openRuns
-	of    *Workspace
+	spent spender
+	words prompts.Catalogue
 	mu    sync.Mutex
 	known map[string]bool // the issues whose runs change the same files, and of which people know
 	said  metadata.Reason // which of them do now
@@ -86,10 +104,37 @@ type near struct {
 	asked time.Time       // when; zero: never
 }
 
-// tell gives what agents are told, and says on standard error which runs change the same
+// Of gives the other runs for a run.
+func Of(env environ.Env, c Config) *Runs {
+	a := &afar{env: env, src: c.Source, dir: c.Folder, token: c.Token, pushes: c.Push, records: c.RepoDayUSD > 0}
+	open := openRuns{c.Source, c.Issue, func() []string { return []string{c.Tip()} }, env, a}
+	return &Runs{openRuns: open, spent: spender{open, c.RepoDayUSD > 0, map[string]bool{}}, words: c.Words, known: map[string]bool{}}
+}
+
+// Close removes what origin has said. Nil has nothing to remove.
+func (n *Runs) Close() {
+	if n != nil {
+		n.afar.Close()
+	}
+}
+
+// SameFiles says which open runs of other issues change the same files as a run that is
+// looked at, by the branches here and those of origin as they were fetched last.
+func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metadata.Run) metadata.Reason {
+	if others.Over(run) {
+		return ""
+	}
+	n := openRuns{src, run.IssueNumber, func() []string {
+		return []string{"refs/heads/" + run.BranchName, "refs/remotes/origin/" + run.BranchName}
+	}, env, &afar{env: env, src: src}}
+	all, _ := n.list(ctx, run) // what cannot be read is not known
+	return others.SameFiles(all)
+}
+
+// Tell gives what agents are told, and says on standard error which runs change the same
 // files, each once.
-func (n *near) tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
-	if n.src == nil || n.of.backend.Agent != nil { // branches that a test keeps in memory
+func (n *Runs) Tell(ctx context.Context, run metadata.Run) ([]others.Run, error) {
+	if n.src == nil {
 		return nil, nil
 	}
 	all, err := n.list(ctx, run)
@@ -103,22 +148,22 @@ func (n *near) tell(ctx context.Context, run metadata.Run) ([]others.Run, error)
 	for _, o := range all {
 		if len(o.Shared) > 0 && !n.known[o.ID] {
 			n.known[o.ID] = true
-			_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+others.SameFiles([]others.Run{o}).In(n.of.Catalogue()))
+			_, _ = fmt.Fprintln(n.env.Stderr, "reprise: "+others.SameFiles([]others.Run{o}).In(n.words))
 		}
 	}
 	return all, nil
 }
 
-// sameFiles says which runs change the same files: as they were when the phase at hand
+// SameFiles says which runs change the same files: as they were when the phase at hand
 // began, or some minutes ago.
-func (n *near) sameFiles(run metadata.Run) metadata.Reason {
+func (n *Runs) SameFiles(run metadata.Run) metadata.Reason {
 	n.mu.Lock()
 	fresh := n.phase == run.CurrentPhase && run.Status == metadata.Running && n.env.Now().Sub(n.asked) < afarFor
 	n.mu.Unlock()
 	if !fresh {
 		ctx, stop := context.WithTimeout(context.Background(), nearTime)
 		defer stop()
-		_, _ = n.tell(ctx, run) // a step that needs it says what is wrong
+		_, _ = n.Tell(ctx, run) // a step that needs it says what is wrong
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -182,13 +227,19 @@ func (n openRuns) changed(ctx context.Context, src *git.Source, from, to string)
 // machine since.
 type spender struct {
 	openRuns
-	of     *Workspace
+	counts bool            // there is a limit for all runs together
 	unread map[string]bool // records that cannot be read, which a person was told of
+}
+
+// SpentToday gives what each of the other runs has spent today, where all of them together
+// have a limit. A record that cannot be read is told, once.
+func (n *Runs) SpentToday(ctx context.Context, run metadata.Run) ([]daily.Spent, error) {
+	return n.spent.today(ctx, run)
 }
 
 // today gives what each has spent. A record that cannot be read is told, once.
 func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, error) {
-	if s.of.Plan.Budget.RepoDayUSD == 0 || s.of.Source == nil || s.of.backend.Agent != nil { // branches that a test keeps in memory
+	if !s.counts || s.src == nil {
 		return nil, nil
 	}
 	s.afar.mu.Lock()
@@ -203,10 +254,10 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	}
 	switch {
 	case s.unread[""]:
-	case survey == nil && s.of.Source.Shallow:
+	case survey == nil && s.src.Shallow:
 		s.warn("this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
-	case survey != nil && s.afar.left > 0:
-		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.left))
+	case survey != nil && s.afar.omitted > 0:
+		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.omitted))
 	}
 	spent := map[[2]string]daily.Spent{} // of each run, by its issue and id: history only grows, so that the most counts
 	count := func(r metadata.Run, id string) {
@@ -218,7 +269,7 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	for id, all := range commits {
 		for commit, src := range all {
 			file := phases.RecordFile(id)
-			data, err := ReadOf(ctx, src, commit, id)(file)
+			data, err := home.ReadOf(ctx, src, commit, id)(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // a branch of another kind
 			}
@@ -236,10 +287,9 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 				_, _ = fmt.Fprintf(s.env.Stderr, "reprise: what issue %s has spent today does not count towards repo_day_usd, as its record cannot be read: %v\n", id, err)
 			}
 		}
-		if root, err := Folder(s.env, s.of.Source, id); err == nil {
-			here, err := recordFolder(filepath.Join(root, "tree"), id).Load()
-			if err == nil && id != run.IssueNumber {
-				count(here, id) // it may be at work
+		if root, err := home.Folder(s.env, s.src, id); err == nil {
+			if here := home.Saved(root, id); here != nil && id != run.IssueNumber {
+				count(*here, id) // it may be at work
 			}
 		}
 	}
