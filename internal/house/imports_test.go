@@ -266,6 +266,7 @@ var rooms = map[string][]string{
 		"phases/feedback",
 		"phases/files",
 		"phases/lanes",
+		"phases/leak",
 		"phases/leaving",
 		"phases/merging",
 		"phases/message",

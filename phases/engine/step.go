@@ -8,13 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
 
 	"github.com/reprise-ci/reprise/internal/placing"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/files"
 	"github.com/reprise-ci/reprise/phases/opened"
@@ -22,8 +20,62 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// saveEvery is how often the cost of a call under way is saved.
-const saveEvery = 2 * time.Second
+// do carries out a decision and applies what came out of it. Broken is how the
+// setup ended, if the work breaks it.
+func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
+	if d.Final() {
+		o := phases.Outcome{At: e.Now()}
+		next, err := e.apply(run, d, o)
+		return next, effects{outcome: o}, err
+	}
+	if d.Delay > 0 {
+		waiting, done := e.attend(ctx)
+		err := e.Sleep(waiting, d.Delay)
+		done()
+		if err != nil {
+			o := phases.Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
+			begun, err := e.begin(run, d, phases.Beginning{At: e.Now(), Base: e.Tree.Tip()})
+			if err != nil {
+				return run, effects{}, err
+			}
+			next, err := e.apply(begun, d, o)
+			return next, effects{outcome: o}, err
+		}
+	}
+	switch lane := run.Phase(d.Phase).Lane; {
+	case lane != nil && e.Lane == nil:
+		return run, effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
+	case lane != nil && d.Do == phases.DoIntegrate:
+		return e.bringTogether(ctx, run, d, *lane)
+	}
+	switch d.Do {
+	case phases.DoCheck:
+		return e.check(ctx, run, d, broken)
+	case phases.DoIntegrate:
+		return e.integrate(ctx, run, d)
+	}
+	return e.call(ctx, run, d)
+}
+
+// begin opens the attempt of a decision, and saves that before anything of it
+// is done.
+func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
+	if e.Open != nil {
+		return e.Open(d, b)
+	}
+	begun := phases.Begin(run, d, b)
+	if err := metadata.Follow(run, begun); err != nil {
+		return run, err
+	}
+	e.latest = begun.Clone() // the step works on it
+	return begun, e.Store.Save(begun)
+}
+
+// apply gives the record after a decision and its outcome.
+func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (metadata.Run, error) {
+	next := phases.Apply(e.Plan, run, d, o)
+	return next, metadata.Follow(run, next)
+}
 
 // call has an agent do a step, and turns the result into an outcome.
 func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, effects, error) {
@@ -47,7 +99,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return run, effects{}, err
 		}
 	}
-	t, err := e.task(ctx, run, d)
+	t, err := e.briefing().task(ctx, run, d, e.remaining(run))
 	if err != nil {
 		return run, effects{}, err
 	}
@@ -64,9 +116,9 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if err != nil {
 		return run, effects{}, err
 	}
-	before, _, _ := e.artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(run, p), p.Writes)) // "" if there is none
+	before, _, _ := e.evaluator().artifact(ctx, tip.Read, path.Join(phases.PhaseFolder(run, p), p.Writes)) // "" if there is none
 	r, err := e.callInTree(ctx, run, d, t)
-	x, err := e.evaluate(context.WithoutCancel(ctx), run, d, ended{r, err, before})
+	x, err := e.evaluator().evaluate(context.WithoutCancel(ctx), run, d, ended{r, err, before})
 	if err != nil {
 		return run, x, err
 	}
@@ -136,23 +188,6 @@ func (e *Engine) callInTree(ctx context.Context, run metadata.Run, d phases.Deci
 	return r, err
 }
 
-// copyFor names the copy for an agent that may run commands and change nothing. It
-// is the same for each call of a session: programs look for theirs by the folder.
-func copyFor(d phases.Decision) string {
-	if d.Do == phases.DoReview {
-		return "review"
-	}
-	return "work"
-}
-
-// dirOf is where the agent of a decision works.
-func (e *Engine) dirOf(d phases.Decision) string {
-	if boundary.AccessOf(e.Plan, d) == pipelines.AccessRun {
-		return e.Tree.CopyDir(copyFor(d))
-	}
-	return e.Tree.Dir()
-}
-
 // makeFolder makes a folder of the tree. No link that somebody laid on the way
 // leads out of it.
 func (e *Engine) makeFolder(name string) error {
@@ -174,10 +209,10 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	defer cancel(nil)
 	ctx, done := e.attend(ctx)
 	defer done()
-	w := observer{engine: e, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
+	w := observer{Guard: e.Guard, store: e.Store, report: e.Report, now: e.Now, today: e.today, run: run.Clone(), of: d, saved: e.Now(), end: cancel}
 	t.Notify = w.notify
 	r, err := agent.Run(ctx, t)
-	r.Session, r.Model = e.withoutSecret(r.Session), e.withoutSecret(r.Model)
+	r.Session, r.Model = withoutSecret(e.Guard, r.Session), withoutSecret(e.Guard, r.Model)
 	if err != nil && !w.attempt().Confirmed {
 		r.Session = "" // it ended before it had one
 	}
@@ -188,74 +223,33 @@ func (e *Engine) callAgent(ctx context.Context, run metadata.Run, d phases.Decis
 	return r, err
 }
 
-// withinBudget gives a context for a call of an agent, which ends with errBudget
-// when the time that the run has is used up, and a function that ends it earlier.
-func withinBudget(ctx context.Context, run metadata.Run) (context.Context, context.CancelCauseFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	remaining := budget.RemainingTime(run)
-	if remaining <= 0 {
-		return ctx, cancel // there is no limit
+// check runs the phase's commands, and takes the outcome into the record. Where the
+// work breaks the setup, that is the outcome: nothing else could be run.
+func (e *Engine) check(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, effects{}, err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, remaining, errBudget)
-	return ctx, func(cause error) { cancel(cause); stop() }
-}
-
-// observer follows a call of an agent while it works.
-type observer struct {
-	engine *Engine
-	run    metadata.Run // with what is known of the open attempt; it is ours alone
-	of     phases.Decision
-	saved  time.Time // when that was last saved
-	end    context.CancelCauseFunc
-}
-
-// attempt is the open attempt.
-func (o *observer) attempt() *metadata.Attempt { return &o.run.Attempts[len(o.run.Attempts)-1] }
-
-// notify takes a sign of life: it ends the call when a limit is reached, saves
-// the session, and from time to time the cost, so that a kill does not lose
-// them, and reports.
-func (o *observer) notify(a Activity) {
-	e := o.engine
-	if budget.ReachedIn(o.run, a.Usage) != "" || e.today > 0 && a.Usage.USD >= e.today {
-		o.end(errBudget)
+	start := e.Now()
+	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Tree.Tip()})
+	if err != nil {
+		return run, effects{}, err
 	}
-	a.Session = e.withoutSecret(a.Session)
-	open := o.attempt()
-	isNew := a.Session != "" && !open.Confirmed
-	if a.Session != "" {
-		open.Session, open.Confirmed = a.Session, true
+	o := phases.Outcome{Status: metadata.Succeeded, Checks: broken, Why: checking.WhyFailed(broken)}
+	if broken == nil {
+		run, o, err = e.runner().runChecks(ctx, run, e.Plan.Phase(d.Phase))
 	}
-	open.Usage = a.Usage
-	if now := e.Now(); isNew || now.Sub(o.saved) > saveEvery {
-		o.saved = now
-		o.run.Revision++
-		if err := e.Store.Save(o.run); err != nil {
-			o.end(fmt.Errorf("saving the session: %w", err))
-		}
+	if err != nil {
+		return run, effects{}, err
 	}
-	a.Text = e.Mask(a.Text)
-	e.Report.Report(Event{At: e.Now(), Run: o.run, Of: o.of, Activity: &a})
-}
-
-// withoutSecret gives a name that an agent made up, unless there is a secret in it: a
-// record with one is not committed, so that no start could go on.
-func (e *Engine) withoutSecret(name string) string {
-	if e.Mask(name) != name {
-		return ""
+	if o.Status == metadata.Succeeded {
+		o.Why = checking.HowEnded(o.Checks) // who was told to stop has a reason
 	}
-	return name
-}
-
-// session gives the id of the session to start or to resume.
-func (e *Engine) session(run metadata.Run, d phases.Decision) string {
-	if d.Resume > 0 {
-		return run.Attempts[d.Resume-1].Session
+	o.End(start, e.Now())
+	x := effects{outcome: o}
+	if o.Status == metadata.Succeeded {
+		file := path.Join(phases.PhaseFolder(run, e.Plan.Phase(d.Phase)), phases.ChecksFile)
+		x.files = map[string][]byte{file: []byte(files.Checks(run.Language, d.Phase, o.Checks))}
 	}
-	return e.NewID()
-}
-
-// timeouts gives the limits of a step.
-func timeouts(s pipelines.Step) (whole, idle time.Duration) {
-	return time.Duration(s.Timeout), time.Duration(s.Idle)
+	next, err := e.apply(run, d, o)
+	return next, x, err
 }
