@@ -56,12 +56,10 @@ var (
 		"internal/github/githubtest Server":     20,
 		"internal/github/githubtest repository": 6,
 		"internal/github/githubtest visit":      18,
-		"pipelines/source mistakes":             7,
 	}
 	knots = map[string]int{
 		"internal/benchmark":         14,
 		"internal/github/githubtest": 28,
-		"pipelines/source":           17,
 	}
 )
 

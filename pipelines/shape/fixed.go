@@ -1,8 +1,9 @@
-package source
+package shape
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,19 +14,19 @@ import (
 // In YAML, JSON and TOML every value is what it is: {risk: string} is the word
 // "string" and no type. What describes values is written in CUE there, as text.
 
-// fixed names the language of a file whose objects hold fixed values; "" if
+// Fixed names the language of a file whose objects hold fixed values; "" if
 // they may describe values.
-func fixed(file string) string {
+func Fixed(file string) string {
 	return map[string]string{".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML"}[path.Ext(file)]
 }
 
 // typeWords are the types of CUE that values of JSON have.
 func typeWords() []string { return []string{"string", "int", "number", "float", "bool", "bytes"} }
 
-// meantByFixed writes an object of fixed values as the CUE that its author
+// MeantByFixed writes an object of fixed values as the CUE that its author
 // probably meant: a word that names a type is the type, and a list is one of
 // any length.
-func meantByFixed(v cue.Value) string {
+func MeantByFixed(v cue.Value) string {
 	fields, err := v.Fields()
 	if err != nil {
 		return "name: string, files: [...string]"
@@ -44,7 +45,7 @@ func meantByFixed(v cue.Value) string {
 func meantByValue(v cue.Value) string {
 	switch v.IncompleteKind() {
 	case cue.StructKind:
-		return "{" + meantByFixed(v) + "}"
+		return "{" + MeantByFixed(v) + "}"
 	case cue.ListKind:
 		items, err := v.List()
 		if err != nil || !items.Next() {
@@ -56,17 +57,17 @@ func meantByValue(v cue.Value) string {
 			return word
 		}
 	}
-	return show(v)
+	return Show(v)
 }
 
-// quotedType finds a field of a report that can be nothing but the name of a
+// QuotedType finds a field of a report that can be nothing but the name of a
 // type, which somebody has put in quotes.
-func quotedType(report json.RawMessage) (field, word string) {
-	var s schema
+func QuotedType(report json.RawMessage) (field, word string) {
+	var s Schema
 	if json.Unmarshal(report, &s) != nil {
 		return "", ""
 	}
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if field, word := s.Properties[name].quotedType(name); field != "" {
 			return field, word
 		}
@@ -74,14 +75,14 @@ func quotedType(report json.RawMessage) (field, word string) {
 	return "", ""
 }
 
-func (s *schema) quotedType(name string) (field, word string) {
+func (s *Schema) quotedType(name string) (field, word string) {
 	if len(s.Enum) == 1 && json.Unmarshal(s.Enum[0], &word) == nil && slices.Contains(typeWords(), word) {
 		return name, word
 	}
 	if s.Items != nil {
 		return s.Items.quotedType(name + "[]")
 	}
-	for _, inner := range sortedKeys(s.Properties) {
+	for _, inner := range slices.Sorted(maps.Keys(s.Properties)) {
 		if field, word := s.Properties[inner].quotedType(name + "." + inner); field != "" {
 			return field, word
 		}

@@ -1,4 +1,4 @@
-package source
+package shape
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// badRequest says why a report cannot ask for what its fields say, or "".
-func badRequest(report json.RawMessage) string {
-	var s schema
+// BadRequest says why a report cannot ask for what its fields say, or "".
+func BadRequest(report json.RawMessage) string {
+	var s Schema
 	if json.Unmarshal(report, &s) != nil {
 		return "" // there is no report
 	}
@@ -33,7 +33,7 @@ const (
 )
 
 // asksForIssues reports whether a schema is a list of titles and bodies.
-func (s *schema) asksForIssues() bool {
+func (s *Schema) asksForIssues() bool {
 	if s.Type != "array" || s.Items == nil || s.Items.Type != "object" || s.Items.Additional != false {
 		return false
 	}
@@ -47,10 +47,10 @@ func (s *schema) asksForIssues() bool {
 
 // decides reports whether a schema is one of a decision with which a run can go
 // on.
-func (s *schema) decides() bool {
+func (s *Schema) decides() bool {
 	switch {
 	case s.AnyOf != nil:
-		return slices.ContainsFunc(s.AnyOf, (*schema).decides)
+		return slices.ContainsFunc(s.AnyOf, (*Schema).decides)
 	case s.Enum == nil:
 		return s.Type == "string"
 	}

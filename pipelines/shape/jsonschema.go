@@ -1,4 +1,4 @@
-package source
+package shape
 
 import (
 	"encoding/json"
@@ -8,28 +8,28 @@ import (
 	"cuelang.org/go/cue"
 )
 
-// schema is the part of JSON Schema that every agent understands. CUE can say
+// Schema is the part of JSON Schema that every agent understands. CUE can say
 // more than this; what it says is checked in full when the agent answers. The
 // generators that come with CUE write references, allOf and tuples, which
 // agents refuse.
-type schema struct {
+type Schema struct {
 	Type        any                `json:"type,omitempty"` // a string, or a list of them
 	Description string             `json:"description,omitempty"`
 	Enum        []json.RawMessage  `json:"enum,omitempty"`
 	Pattern     string             `json:"pattern,omitempty"`
 	Minimum     json.RawMessage    `json:"minimum,omitempty"`
 	Maximum     json.RawMessage    `json:"maximum,omitempty"`
-	Items       *schema            `json:"items,omitempty"`
-	Properties  map[string]*schema `json:"properties,omitempty"`
+	Items       *Schema            `json:"items,omitempty"`
+	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
-	// Additional is false, or a *schema.
+	// Additional is false, or a *Schema.
 	Additional any       `json:"additionalProperties,omitempty"`
-	AnyOf      []*schema `json:"anyOf,omitempty"`
+	AnyOf      []*Schema `json:"anyOf,omitempty"`
 }
 
-// jsonSchema describes the values that v allows, and perhaps a few more.
-func jsonSchema(v cue.Value) *schema {
-	s := &schema{Description: description(v)}
+// JSONSchema describes the values that v allows, and perhaps a few more.
+func JSONSchema(v cue.Value) *Schema {
+	s := &Schema{Description: description(v)}
 	v = described(v)
 	if op, args := v.Expr(); op == cue.OrOp {
 		s.alternatives(args)
@@ -44,9 +44,9 @@ func jsonSchema(v cue.Value) *schema {
 	case cue.StructKind:
 		s.object(v)
 	case cue.ListKind:
-		s.Items = &schema{}
+		s.Items = &Schema{}
 		if elem := v.LookupPath(cue.MakePath(cue.AnyIndex)); elem.Exists() {
-			s.Items = jsonSchema(elem)
+			s.Items = JSONSchema(elem)
 		}
 	default:
 		s.bounds(v)
@@ -74,7 +74,7 @@ func isAtom(v cue.Value) bool {
 }
 
 // alternatives are a list of values if all are such, else one schema each.
-func (s *schema) alternatives(args []cue.Value) {
+func (s *Schema) alternatives(args []cue.Value) {
 	var kinds cue.Kind
 	for _, a := range args {
 		data, err := a.MarshalJSON()
@@ -92,27 +92,27 @@ func (s *schema) alternatives(args []cue.Value) {
 		return
 	}
 	for _, a := range args {
-		s.AnyOf = append(s.AnyOf, jsonSchema(a))
+		s.AnyOf = append(s.AnyOf, JSONSchema(a))
 	}
 }
 
-func (s *schema) object(v cue.Value) {
-	shape := newShape(v)
-	shape.load()
-	s.Properties, s.Required = map[string]*schema{}, shape.required
-	for name, field := range shape.fields {
-		s.Properties[name] = jsonSchema(field.v)
+func (s *Schema) object(v cue.Value) {
+	shape := New(v)
+	shape.Load()
+	s.Properties, s.Required = map[string]*Schema{}, shape.Required
+	for name, field := range shape.Fields {
+		s.Properties[name] = JSONSchema(field.Value)
 	}
 	switch {
 	case len(shape.patterns) > 0:
-		s.Additional = jsonSchema(shape.patterns[0].value.v)
+		s.Additional = JSONSchema(shape.patterns[0].value.Value)
 	case !shape.open:
 		s.Additional = false
 	}
 }
 
 // bounds takes over what limits a string or a number.
-func (s *schema) bounds(v cue.Value) {
+func (s *Schema) bounds(v cue.Value) {
 	op, args := v.Expr()
 	switch op {
 	case cue.AndOp:

@@ -1,35 +1,33 @@
-package source
+package written
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/reprise-ci/reprise/pipelines/builtin"
 	"github.com/reprise-ci/reprise/pipelines/draft"
 )
 
-// newDraft reads a pipeline from its nodes. Values that break the schema are
+// Draft reads a pipeline from its nodes. Values that break the schema are
 // not among them.
-func newDraft(n *node) (draft.Pipeline, error) {
+func Draft(n *Node) (draft.Pipeline, error) {
 	var d draft.Pipeline
 	var data bytes.Buffer
-	n.writeJSON(&data)
+	n.WriteJSON(&data)
 	if err := json.Unmarshal(data.Bytes(), &d); err != nil {
-		return d, fmt.Errorf("%s: %w", n.file, err)
+		return d, fmt.Errorf("%s: %w", n.File, err)
 	}
 	for i := range d.Phases {
-		d.Phases[i].Schema = n.get("phases").item(i).get("report").reportSchema()
+		d.Phases[i].Schema = n.Get("phases").Item(i).Get("report").reportSchema()
 	}
 	for i := range d.Spare {
-		d.Spare[i].Schema = n.get("spare").item(i).get("report").reportSchema()
+		d.Spare[i].Schema = n.Get("spare").Item(i).Get("report").reportSchema()
 	}
 	if d.Name == "" {
-		d.Name = nameOf(n.file)
+		d.Name = nameOf(n.File)
 	}
 	return d, nil
 }
@@ -39,9 +37,4 @@ func newDraft(n *node) (draft.Pipeline, error) {
 func nameOf(file string) string {
 	base := strings.TrimPrefix(path.Base(file), builtin.Prefix)
 	return strings.TrimSuffix(base, path.Ext(base))
-}
-
-// sortedKeys gives the keys of a map in alphabetical order.
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }

@@ -1,4 +1,4 @@
-package source
+package consistency
 
 import (
 	"slices"
@@ -6,10 +6,11 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines/draft"
 	"github.com/reprise-ci/reprise/pipelines/mistake"
+	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // needs checks that each phase only builds on what comes before it.
-func (c *mistakes) needs(n *node, d *draft.Pipeline) {
+func (c checks) needs(n *written.Node, d *draft.Pipeline) {
 	names := draft.Names(d.Phases)
 	g := graph{phases: d.Phases, index: map[string]int{}}
 	for i, name := range slices.Backward(names) {
@@ -23,9 +24,9 @@ func (c *mistakes) needs(n *node, d *draft.Pipeline) {
 			case need == "" || slices.Contains(p.Needs[:j], need):
 				// wrong already, or said twice, which does no harm
 			case !known:
-				c.add(n, at, "no phase %q, %s", need, mistake.OneOf(need, without(names, p.Name)))
+				c.Add(n, at, "no phase %q, %s", need, mistake.OneOf(need, without(names, p.Name)))
 			case k == i:
-				c.add(n, at, "%q needs itself", need)
+				c.Add(n, at, "%q needs itself", need)
 			case k > i:
 				c.laterNeed(n, &g, at, i, k)
 			}
@@ -41,9 +42,9 @@ func (c *mistakes) needs(n *node, d *draft.Pipeline) {
 			case need == "":
 				// wrong already
 			case !known:
-				c.add(n, at, "no phase %q, %s", need, mistake.OneOf(need, names))
+				c.Add(n, at, "no phase %q, %s", need, mistake.OneOf(need, names))
 			case inserted && k > first.at:
-				c.add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
+				c.Add(n, at, "%q comes later: rules[%d] inserts %q after %q; insert it after %q, or take the need out",
 					need, first.rule, p.Name, d.Rules[first.rule].After, need)
 			}
 		}
@@ -52,7 +53,7 @@ func (c *mistakes) needs(n *node, d *draft.Pipeline) {
 
 // earlier checks that the phases which skip_if of p asks about come before it, and report
 // what it asks of them.
-func (c *mistakes) earlier(asked *node, p *draft.Phase, d *draft.Pipeline) {
+func (c checks) earlier(asked *written.Node, p *draft.Phase, d *draft.Pipeline) {
 	if asked == nil {
 		return
 	}
@@ -60,13 +61,13 @@ func (c *mistakes) earlier(asked *node, p *draft.Phase, d *draft.Pipeline) {
 	if at := slices.Index(draft.Names(d.Phases), p.Name); at >= 0 {
 		names = slices.Concat(names[:at], draft.Names(d.Spare))
 	}
-	for _, name := range asked.names {
+	for _, name := range asked.Names {
 		if !slices.Contains(names, name) {
-			c.add(asked, []any{name}, "no phase %q before %q, %s", name, p.Name, mistake.OneOf(name, names))
+			c.Add(asked, []any{name}, "no phase %q before %q, %s", name, p.Name, mistake.OneOf(name, names))
 			continue
 		}
 		all := slices.Concat(d.Phases, d.Spare)
-		c.asks(asked.get(name), "", &all[slices.Index(draft.Names(all), name)])
+		c.asks(asked.Get(name), "", &all[slices.Index(draft.Names(all), name)])
 	}
 }
 
@@ -102,18 +103,18 @@ func insertions(d *draft.Pipeline) map[string]insertion {
 // laterNeed notes that the phase at i needs one that comes later, at k: a
 // cycle if that one in turn needs the first, else only a wrong order. Every
 // cycle has at least one such need, so all of them are found here.
-func (c *mistakes) laterNeed(n *node, g *graph, at []any, i, k int) {
+func (c checks) laterNeed(n *written.Node, g *graph, at []any, i, k int) {
 	cycle := g.way(k, i, map[int]bool{})
 	switch {
 	case cycle == nil:
 		first, second := g.phases[i].Name, g.phases[k].Name
-		c.add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down", second, second, first)
+		c.Add(n, at, "%q comes later, expected an earlier phase; move %q up or %q down", second, second, first)
 	case !g.noted(cycle):
 		names := []string{g.phases[i].Name}
 		for _, w := range cycle {
 			names = append(names, g.phases[w].Name)
 		}
-		c.add(n, at, "a cycle: %s", strings.Join(names, " needs "))
+		c.Add(n, at, "a cycle: %s", strings.Join(names, " needs "))
 		g.cycles = append(g.cycles, cycle)
 	}
 }
