@@ -52,13 +52,11 @@ var (
 		"internal/github/githubtest": 3300,
 	}
 	wideTypes = map[string]int{
-		"internal/benchmark bench":              14,
 		"internal/github/githubtest Server":     20,
 		"internal/github/githubtest repository": 6,
 		"internal/github/githubtest visit":      18,
 	}
 	knots = map[string]int{
-		"internal/benchmark":         14,
 		"internal/github/githubtest": 28,
 	}
 )
