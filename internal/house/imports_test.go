@@ -806,8 +806,8 @@ var rooms = map[string][]string{
 		"pipelines/mistake",
 	},
 	"internal/checkcache": {"metadata"},
-	"internal/home": {"internal/environ", "internal/git", "metadata", "metadata/store", "phases"},
-	"internal/otherruns": {"internal/environ", "internal/folders", "internal/git", "internal/home", "internal/issue", "metadata", "phases", "phases/daily", "phases/others", "phases/scope", "prompts"},
+	"internal/home":       {"internal/environ", "internal/git", "metadata", "metadata/store", "phases"},
+	"internal/otherruns":  {"internal/environ", "internal/folders", "internal/git", "internal/home", "internal/issue", "metadata", "phases", "phases/daily", "phases/others", "phases/scope", "prompts"},
 	"internal/workspace": {
 		"internal/home",
 		"internal/otherruns",

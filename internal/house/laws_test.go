@@ -49,12 +49,10 @@ const (
 var (
 	largeRooms = map[string]int{
 		"internal/git":               6360,
-		"internal/github/githubtest": 3300,
+		"internal/github/githubtest": 3230,
 	}
 	wideTypes = map[string]int{
-		"internal/github/githubtest Server":     20,
-		"internal/github/githubtest repository": 6,
-		"internal/github/githubtest visit":      18,
+		"internal/github/githubtest Server": 20,
 	}
 	knots = map[string]int{
 		"internal/github/githubtest": 28,
