@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -132,4 +133,24 @@ func (h *hub) shows(body string) bool {
 	}
 	run, err := metadata.Parse([]byte(data), "origin")
 	return err == nil && strings.Contains(body, fmt.Sprintf(`"revision":%d,`, run.Revision)) && strings.Contains(body, "### ✅")
+}
+
+// git runs git as the user of the stand does.
+func (h *hub) git(args ...string) {
+	h.t.Helper()
+	c := exec.Command("git", args...)
+	c.Env = h.env
+	if out, err := c.CombinedOutput(); err != nil {
+		h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// read reads a file of the stand.
+func (h *hub) read(name string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(h.path(name))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(data)
 }

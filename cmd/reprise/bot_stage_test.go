@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -38,16 +37,6 @@ if [ -e "$HOME/$REPRISE_PHASE-$REPRISE_STEP" ]; then . "$HOME/$REPRISE_PHASE-$RE
 		t.Fatal(err)
 	}
 	return h
-}
-
-// git runs git as the user of the stand does.
-func (h *hub) git(args ...string) {
-	h.t.Helper()
-	c := exec.Command("git", args...)
-	c.Env = h.env
-	if out, err := c.CombinedOutput(); err != nil {
-		h.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
 }
 
 // changesCode is what an agent does that changes the code.
@@ -113,16 +102,6 @@ func (h *hub) signs(id int64, want string) {
 	if got := h.reactions(id); got != want {
 		h.t.Errorf("the comment has the reactions %q, want %q", got, want)
 	}
-}
-
-// read reads a file of the stand.
-func (h *hub) read(name string) string {
-	h.t.Helper()
-	data, err := os.ReadFile(h.path(name))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return string(data)
 }
 
 // jsonOf reads JSON.

@@ -55,7 +55,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	user := newUser(t, map[string]string{"code.txt": "0"})
 	bare := withRemote(t, user)
 	committed, within := 0, 60*time.Millisecond
-	for range 20 {
+	for range 10 {
 		announced, all := killSoon(t, user, within)
 		switch { // about one commit, however fast the machine is
 		case announced == 0:

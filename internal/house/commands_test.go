@@ -101,7 +101,7 @@ var (
 func built(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "reprise")
-	args := []string{"build", "-tags", "man", "-o", program}
+	args := []string{"build", "-tags", "man", "-ldflags=-s -w", "-o", program}
 	if raced() {
 		args = append(args, "-race") // its packages are built already
 	}

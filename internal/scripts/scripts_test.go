@@ -59,7 +59,7 @@ func build() (dir string, err error) {
 	if err := os.Chmod(dir, 0o755); err != nil { // for an ordinary user
 		return "", err
 	}
-	args := []string{"build", "-o", filepath.Join(dir, "reprise")}
+	args := []string{"build", "-ldflags=-s -w", "-o", filepath.Join(dir, "reprise")} // nobody debugs it, and it is linked in half the time
 	if raced {
 		args = append(args, "-race")
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -114,23 +115,33 @@ func TestRenderFits(t *testing.T) {
 	for name, p := range progresstest.Plays(t, "ja") {
 		p.Run.IssueTitle = "とても長い題名"
 		for _, size := range [][2]int{{80, 24}, {40, 24}, {20, 8}, {3, 5}, {1, 1}, {200, 60}, {0, 0}} {
-			for n := 0; n < len(p.Events); n += 3 {
-				s := screenAfter(p, n, Options{Plan: p.Plan, Width: size[0], Color: true, Verbose: n%2 == 0})
-				s.Height = size[1]
-				for i := range s.Doing {
-					s.Doing[i].activity = "読み込み中 日本語のファイル名.md"
+			s := screenAfter(p, 0, Options{Plan: p.Plan, Width: size[0], Color: true})
+			for n, e := range p.Events {
+				if n%3 == 0 {
+					renderFits(t, s, size[1], fmt.Sprintf("%s, event %d, %v", name, n, size))
 				}
-				picture := render(s)
-				for _, line := range strings.Split(picture, "\n") {
-					if w := ansi.StringWidth(line); size[0] > 0 && w > size[0] {
-						t.Fatalf("%s, event %d, %v: %d cells: %q", name, n, size, w, line)
-					}
-				}
-				if lines := strings.Count(picture, "\n") + 1; size[1] >= 8 && lines > size[1] {
-					t.Fatalf("%s, event %d, %v: %d lines:\n%s", name, n, size, lines, picture)
-				}
+				s.take(e)
+				s.Verbose = n%2 == 1
 			}
 		}
+	}
+}
+
+// renderFits fails if a screen with a lot to say is wider or higher than the terminal.
+func renderFits(t *testing.T, s screen, height int, what string) {
+	t.Helper()
+	s.Height, s.Doing = height, slices.Clone(s.Doing)
+	for i := range s.Doing {
+		s.Doing[i].activity = "読み込み中 日本語のファイル名.md"
+	}
+	picture := render(s)
+	for _, line := range strings.Split(picture, "\n") {
+		if w := ansi.StringWidth(line); s.Width > 0 && w > s.Width {
+			t.Fatalf("%s: %d cells: %q", what, w, line)
+		}
+	}
+	if lines := strings.Count(picture, "\n") + 1; height >= 8 && lines > height {
+		t.Fatalf("%s: %d lines:\n%s", what, lines, picture)
 	}
 }
 
