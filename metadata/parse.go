@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/reprise-ci/reprise/metadata/mistake"
+	"github.com/reprise-ci/reprise/metadata/older"
 )
 
 // File is the name of a record in its folder.
@@ -35,6 +36,9 @@ func Parse(data []byte, filename string) (Run, error) {
 	}
 	for i := range r.Phases {
 		r.Phases[i].Report = compact(r.Phases[i].Report)
+	}
+	for i := range r.Decisions {
+		r.Decisions[i].Step = older.Step(r.Decisions[i].Step)
 	}
 	mistakes := check(&r)
 	if len(mistakes) == 0 {

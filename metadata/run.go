@@ -398,7 +398,7 @@ type Usage struct {
 // Decision is one decision of the engine: what it saw, what it chose, why.
 type Decision struct {
 	At      time.Time `json:"at"`
-	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rewind, retry, refresh, refresh-issue, rule, skip_if, early, choose, or a person's command
+	Step    string    `json:"step"` // execute, review, revise, check, wait, finish, fail, rollback, retry, refresh, refresh-issue, rule, skip_if, early, choose, or a person's command
 	Phase   string    `json:"phase,omitempty"`
 	Why     Reason    `json:"why"`
 	Attempt int       `json:"attempt,omitzero"`    // the attempt it led to

@@ -114,7 +114,7 @@ func sample() Run {
 		},
 		Decisions: []Decision{
 			{At: at(0), Step: "execute", Phase: "planning", Why: "the phase has not begun", Attempt: 1},
-			{At: at(6), Step: "rewind", Phase: "design", Why: Because("taken_back_to", "step", Revise, "reason", Said("the API must stay REST")), By: "ada", Command: "/rollback design the API must stay REST", Comment: 4711, Job: "actions/1"},
+			{At: at(6), Step: "rollback", Phase: "design", Why: Because("taken_back_to", "step", Revise, "reason", Said("the API must stay REST")), By: "ada", Command: "/rollback design the API must stay REST", Comment: 4711, Job: "actions/1"},
 		},
 		Tasks: []Task{
 			{ID: "t1", Phase: "planning", Title: "The parser", Goal: "It reads both forms.", Files: []string{"parse.go"}},

@@ -82,7 +82,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	run.CurrentPhase, run.Status, run.Stop = request.To, metadata.Running, nil
 	run.AllowanceFrom = len(run.Attempts)
 	why := metadata.Because("taken_back_to", "step", request.Step, "reason", metadata.Said(texts.Line(request.Reason)))
-	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rewind", Phase: request.To, Why: why})
+	run.Decisions = append(run.Decisions, metadata.Decision{At: request.At, Step: "rollback", Phase: request.To, Why: why})
 	out.Run = touch(run, request.At)
 	return out, nil
 }

@@ -1,5 +1,5 @@
-// Package older knows the versions that the format of a record had, and what
-// makes of each the next one.
+// Package older knows what records were like that earlier programs wrote: the
+// versions of their format, and names that have changed since.
 package older
 
 import (
@@ -18,6 +18,15 @@ func Migrations() []func(data []byte) ([]byte, error) {
 		func(data []byte) ([]byte, error) { return renumber(data, 2) }, // version 2 has parts of phases
 		func(data []byte) ([]byte, error) { return renumber(data, 3) }, // version 3 has parts that are done at the same time
 	}
+}
+
+// Step gives the name that a step of a decision has today. Records of every version
+// may have the one that it had before.
+func Step(name string) string {
+	if name == "rewind" {
+		return "rollback"
+	}
+	return name
 }
 
 // renumber gives a record the number of a version that is no different for it.

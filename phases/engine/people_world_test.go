@@ -322,7 +322,7 @@ func (w *world) state(rec *metadata.Phase) string {
 // last taken back.
 func reviewSkipped(run metadata.Run, phase string) bool {
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == "rewind" && d.Phase == phase {
+		if d.Step == "rollback" && d.Phase == phase {
 			return false
 		}
 		if d.Step == "rule" && d.Phase == phase && strings.Contains(english(d.Why), "skip the review") && !strings.Contains(english(d.Why), "could not") {
