@@ -140,6 +140,7 @@ var rooms = map[string][]string{
 	"internal/placing": {"internal/folders", "metadata", "phases", "phases/opened", "phases/texts"},
 	"phases/opened":    {"metadata", "phases/texts"},
 	"phases": {
+		"phases/order",
 		"phases/budget",
 		"phases/checking",
 		"metadata",
@@ -183,6 +184,7 @@ var rooms = map[string][]string{
 	"phases/notes":      {"metadata", "phases/texts"},
 	"phases/request":    {"metadata", "phases/notes", "pipelines"},
 	"phases/scope":      {"metadata", "pipelines"},
+	"phases/order":      {"metadata", "phases/split", "pipelines"},
 	"phases/split":      {"metadata", "phases/texts", "pipelines"},
 	"phases/texts":      {"metadata"},
 	"phases/verdict":    {"metadata", "phases/texts", "pipelines"},
@@ -253,6 +255,7 @@ var rooms = map[string][]string{
 		"prompts",
 	},
 	"phases/engine": {
+		"phases/order",
 		"internal/folders",
 		"metadata",
 		"phases",
@@ -784,6 +787,7 @@ var rooms = map[string][]string{
 	},
 	"internal/checkcache": {"metadata"},
 	"internal/workspace": {
+		"phases/texts",
 		"internal/checkcache",
 		"internal/trust",
 		"internal/agents",

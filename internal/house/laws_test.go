@@ -97,6 +97,40 @@ func holdTo(t *testing.T, what string, figures, exceptions map[string]int, most 
 	}
 }
 
+// mostParameters is how many parameters a function may have besides its context: with
+// more, those that belong together are a value.
+const mostParameters = 5
+
+func TestParameters(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, file := range goFiles(t) {
+		parsed, err := parser.ParseFile(fset, file, read(t, file), parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := parameters(f.Type.Params); n > mostParameters {
+				t.Errorf("%s: %s has %d parameters besides its context, and the most is %d", fset.Position(f.Pos()), f.Name.Name, n, mostParameters)
+			}
+		}
+	}
+}
+
+// parameters counts those that are no context.
+func parameters(list *ast.FieldList) int {
+	n := list.NumFields()
+	for _, p := range list.List {
+		if is, ok := p.Type.(*ast.SelectorExpr); ok && is.Sel.Name == "Context" {
+			n -= max(1, len(p.Names))
+		}
+	}
+	return n
+}
+
 // checkedRoom is the type-checked code of a package without its tests.
 type checkedRoom struct {
 	path  string // from the top of the repository
