@@ -183,7 +183,7 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 
 // reviewed records a verdict and what follows from it.
 func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
-	v := verdict.Settle(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
+	v := verdict.Conclude(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)

@@ -41,7 +41,7 @@ func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
 }
 
 // ConflictFolder is where the versions of files lie at which a part does not go together
-// with others, for as long as that is not settled.
+// with others, for as long as that is not resolved.
 func ConflictFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(PhaseFolder(run, p), "conflict")
 }

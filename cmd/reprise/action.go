@@ -28,7 +28,7 @@ func actionCommand(env environ.Env) *cobra.Command {
 			}
 			ctx, env, end := telemetry.Begin(c.Context(), env)
 			defer end()
-			if fanout.Asked(env) {
+			if fanout.IsTask(env) {
 				return fanout.Task(ctx, env)
 			}
 			return bot.Act(ctx, env, rehearse)

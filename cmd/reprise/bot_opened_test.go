@@ -79,7 +79,7 @@ printf 'on: workflow_dispatch\njobs: {}\n' >"$REPRISE_DIR/.github/dependabot.yml
 	h.git("-C", h.path("other"), "push", "--quiet")
 	moved := h.say("mia", "/approve")
 	h.heard(moved, "mia").end(exit.Done)
-	if has(t, "the answer", h.replyTo(moved), "is not what the change was made for any more"); file() != "on: schedule\n" {
+	if has(t, "the answer", h.replyTo(moved), "is no longer what it was when the change was proposed"); file() != "on: schedule\n" {
 		t.Errorf("the file is\n%s", file())
 	}
 }

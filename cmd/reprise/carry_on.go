@@ -87,7 +87,7 @@ func carryOn(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 	if err := process.Harden(); err != nil {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise:", err)
 	}
-	if err := triage.Settle(ctx, env, w, o.Options); err != nil {
+	if err := triage.ChoosePipeline(ctx, env, w, o.Options); err != nil {
 		return w.Run, err
 	}
 	return inView(ctx, w, env, o, func(e *engine.Engine) (metadata.Run, error) {
@@ -166,7 +166,7 @@ func announce(ctx context.Context, w *workspace.Workspace, env environ.Env, run 
 		say("%s", what)
 	}
 	tellRemoved(w, env)
-	for _, a := range w.Left {
+	for _, a := range w.Unfinished {
 		say("%s", w.Shown("ended before", "phase", a.Phase, "step", terminal.WordFor(w.Catalogue().Steps, string(a.Step))))
 	}
 	if left := w.Repo.Leftover(); left != "" {

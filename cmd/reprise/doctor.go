@@ -53,7 +53,7 @@ one word, which costs some cents.
 // agreesToAsk asks the person at the terminal whether the services of agents may be asked
 // about their keys.
 func agreesToAsk(o doctor.Options, env environ.Env) (bool, error) {
-	hosts, programs := doctor.Asked(env.Environ)
+	hosts, programs := doctor.OnlineTargets(env.Environ)
 	switch {
 	case !o.Online || o.Yes || len(hosts)+len(programs) == 0:
 		return true, nil

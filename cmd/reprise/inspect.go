@@ -205,7 +205,7 @@ func explainCommand(env environ.Env) *cobra.Command {
 
 func promptCommand(env environ.Env) *cobra.Command {
 	var o workspace.Options
-	var a runs.Asked
+	var a runs.PromptQuery
 	c := &cobra.Command{
 		Use:   "prompt [--issue-file FILE | --issue ID] --phase PHASE [--step STEP]",
 		Short: "Print exactly what an agent would be told",

@@ -39,7 +39,7 @@ type sameEverywhere struct{ *testing.M }
 
 // Run is called in the process that runs tests, and in no other.
 func (s sameEverywhere) Run() int {
-	defer testenv.Neutral()()
+	defer testenv.Isolate()()
 	defer world.Models(os.TempDir())()
 	return s.M.Run()
 }

@@ -35,7 +35,7 @@ What the call costs counts against the budget of the run.`,
 					return exit.Usagef("--%s goes with --auto: without it no agent is asked", flag)
 				}
 			}
-			return steer.Back(c.Context(), env, o, c.Flags().Changed("reason"))
+			return steer.RollBack(c.Context(), env, o, c.Flags().Changed("reason"))
 		},
 	}
 	f := c.Flags()

@@ -102,7 +102,7 @@ func runRun(ctx context.Context, env environ.Env, o runOptions) (err error) {
 		if err := o.Keep(w); err != nil {
 			return err
 		}
-		if err := fanout.FoldLeft(ctx, w, env, o.Options); err != nil {
+		if err := fanout.FoldAbandoned(ctx, w, env, o.Options); err != nil {
 			return err
 		}
 		takeUp(w, env, o)

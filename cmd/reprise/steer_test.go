@@ -19,7 +19,7 @@ func steered(line ...string) (asked command.Command, err error) {
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	root.AddCommand(steersWith(func(_ *cobra.Command, s steer.Order) error {
+	root.AddCommand(steersWith(func(_ *cobra.Command, s steer.Request) error {
 		asked = s.Command
 		return s.Check()
 	})...)

@@ -24,13 +24,13 @@ import (
 
 // updateCommand merges the base into a run by hand. Agents are called by "reprise run".
 func updateCommand(env environ.Env) *cobra.Command {
-	return steerCommand(func(c *cobra.Command, s steer.Order) error { return runUpdate(c.Context(), env, s) },
+	return steerCommand(func(c *cobra.Command, s steer.Request) error { return runUpdate(c.Context(), env, s) },
 		"update --issue ID", "Merge what the base has got since into the branch of a run",
 		`Merge what the base has got since into the branch of a run, at once. Checks of the
-code run again when the run goes on, and conflicts go to an agent then.`, func(*cobra.Command, *steer.Order) {})
+code run again when the run goes on, and conflicts go to an agent then.`, func(*cobra.Command, *steer.Request) {})
 }
 
-func runUpdate(ctx context.Context, env environ.Env, s steer.Order) (err error) {
+func runUpdate(ctx context.Context, env environ.Env, s steer.Request) (err error) {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func runUpdate(ctx context.Context, env environ.Env, s steer.Order) (err error) 
 
 // bringBase commits that a person asks for the base, and the merge. A run that has nothing
 // else to do stops as it had.
-func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s steer.Order, u *base.Updater, taken metadata.Run) (metadata.Run, error) {
+func bringBase(ctx context.Context, w *workspace.Workspace, env environ.Env, s steer.Request, u *base.Updater, taken metadata.Run) (metadata.Run, error) {
 	e, err := w.Engine(env, s.Options, engine.Quiet{})
 	if err != nil {
 		return w.Run, err

@@ -111,7 +111,7 @@ func (c cli) run(ctx context.Context, t engine.Task, says *said, prepare func(*C
 	if says.complete != nil {
 		says.complete(&r)
 	}
-	way.Settle(seen, &r)
+	way.Complete(seen, &r)
 	r.Warnings = append(r.Warnings, call.servers.failed()...)
 	r.Usage = sane(r.Usage)
 	if seen.Limit != gate.NoLimit && ctx.Err() == nil {

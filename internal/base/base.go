@@ -1,5 +1,5 @@
 // Package base is the branch that the work of a run goes into: how far it has moved since
-// the run began, and how what it has got comes into the branch of the run.
+// the run began, and how its new commits are merged into the branch of the run.
 package base
 
 import (
@@ -154,7 +154,7 @@ func (u *Updater) due(ctx context.Context, run metadata.Run, d phases.Decision) 
 			return false
 		}
 	}
-	return u.found && (u.state.Gone == 0 || merging.Asked(run)) // of a base that was set back, a person decides
+	return u.found && (u.state.Gone == 0 || merging.Requested(run)) // of a base that was set back, a person decides
 }
 
 // look asks how the branch stands to its base now.

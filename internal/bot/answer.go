@@ -23,13 +23,13 @@ import (
 // replyTo answers a question or a mistake. An error has been told as a warning.
 func (v *voice) replyTo(ctx context.Context, c inbox.Waiting) error {
 	err := v.reply(ctx, []int64{c.Comment.ID}, func(marker string) string {
-		return v.answerText(ctx, c.Asked, c.Comment.Author.Login, marker)
+		return v.answerText(ctx, c.Parsed, c.Comment.Author.Login, marker)
 	})
 	if err != nil {
 		return err
 	}
 	sign := github.Rocket
-	if c.Asked.Outcome == command.Mistaken {
+	if c.Parsed.Outcome == command.Mistaken {
 		sign = github.Confused
 	}
 	v.react(ctx, c.Comment.ID, sign)

@@ -188,7 +188,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 	case of == nil || of.Notes:
 		end := b.refuseAll(ctx, d)
 		return &end
-	case b.t.Review != nil && inbox.Waiting{Asked: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
+	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
 		d.Why = metadata.Because("nothing_to_approve", "status", of.Run.Status, "phase", of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
 	}
@@ -324,10 +324,10 @@ func (b *bot) replyNow(ctx context.Context, fresh bool) jobEnd {
 		end.text = b.voice.answerText(ctx, b.t.Requested, b.t.By, "")
 		return end
 	}
-	if !fresh && !b.again {
+	if !fresh && !b.restarted {
 		return end // the job that works on the run has taken it
 	}
-	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.t.Comment, Asked: b.t.Requested, OnPull: b.t.Pull > 0}); end.err != nil {
+	if end.err = b.voice.replyTo(ctx, inbox.Waiting{Comment: *b.t.Comment, Parsed: b.t.Requested, OnPull: b.t.Pull > 0}); end.err != nil {
 		end.Code, end.Why = exit.ForgeReason(end.err), exit.Why(end.err)
 	}
 	return end

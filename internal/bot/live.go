@@ -47,12 +47,8 @@ const showTime = 20 * time.Second
 // goes on without it.
 func (v *voice) show(run metadata.Run) { v.put(run, v.liveOf(run).Show) }
 
-// flush shows what the last call of show has put off.
-func (v *voice) flush(run metadata.Run) {
-	v.show(run)
-	live := v.liveOf(run)
-	v.put(run, func(ctx context.Context, _ string) error { return live.Flush(ctx) })
-}
+// flush is show without the ten seconds.
+func (v *voice) flush(run metadata.Run) { v.put(run, v.liveOf(run).Flush) }
 
 // liveOf gives the live comment of a run, which is found or made when it is
 // first shown.
@@ -94,7 +90,7 @@ func (v *voice) facts(run metadata.Run) page.Notices {
 	defer v.mu.Unlock()
 	t := v.notices
 	t.Links = v.linksTo(run, v.about.tip)
-	t.Left = progress.Left(v.about.plan, run, v.earlier)
+	t.Remaining = progress.Remaining(v.about.plan, run, v.earlier)
 	for _, d := range v.noted {
 		if !d.Kept {
 			t.Requests = append(t.Requests, page.Requested{At: v.env.Now(), By: d.By, Command: d.What, Outcome: d.Why.In(prompts.Words(v.speaks()))})

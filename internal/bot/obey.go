@@ -96,7 +96,7 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 			err = &command.Refusal{Code: metadata.NotACommand, Err: err}
 		}
 		if err == nil {
-			x.Run, err = finish.Do(ctx, b.w, b.engine, x.Run, o.Squash, title, o.At)
+			x.Run, err = finish.Do(ctx, b.w, b.engine, x.Run, finish.Way{Squash: o.Squash, Title: title}, o.At)
 		}
 	case x.Frozen:
 		x.Run, err = b.refresh(ctx, x.Run, o)
@@ -125,7 +125,7 @@ func (b *bot) mayApprove(ctx context.Context, run metadata.Run, o command.Reques
 // mayPlace says why what an approval changes at protected paths cannot get there. Nil if it
 // can, or if there is nothing.
 func (b *bot) mayPlace(ctx context.Context, approved metadata.Run) error {
-	left, err := placing.Left(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
+	left, err := placing.Unplaced(b.w.Repo.Tree(), phases.ToPlace(b.w.Plan, approved))
 	if err != nil {
 		return &command.Refusal{Code: metadata.StaleEvent, Err: err}
 	}
@@ -286,7 +286,7 @@ func (b *bot) drain(ctx context.Context, run metadata.Run) (metadata.Run, error)
 // take does what a comment asks for, or says why not.
 func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (metadata.Run, error) {
 	if c.Idle(b.w.Plan, run) {
-		b.inbox.SettleOf(c)
+		b.inbox.MarkDoneOf(c)
 		return run, nil
 	}
 	o := b.inbox.Request(run, c)
@@ -305,15 +305,15 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		if len(b.voice.denials()) < 50 {
 			b.voice.note(*no) // on the page of the job; the issue shows what those with the right say
 		}
-		b.inbox.SettleOf(c)
+		b.inbox.MarkDoneOf(c)
 		if no.Code == metadata.EditedComment { // people without the right must not keep a run waiting with a hundred comments
 			b.voice.outbox.sign(c.Comment.ID, github.Confused)
 		}
 		return run, nil
 	}
 	mine := b.t.Comment != nil && c.Comment.ID == b.t.Comment.ID || c.Review != nil
-	if c.Asked.Outcome == command.Mistaken || o.Now() {
-		b.inbox.SettleOf(c)
+	if c.Parsed.Outcome == command.Mistaken || o.Now() {
+		b.inbox.MarkDoneOf(c)
 		if !mine { // its own job answers it, unless that ended early
 			b.voice.outbox.answer(c)
 		}
@@ -324,7 +324,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 	}
 	next, err := b.obey(ctx, run, o)
 	if err == nil {
-		b.inbox.SettleOf(c)
+		b.inbox.MarkDoneOf(c)
 	}
 	return next, err
 }
@@ -345,7 +345,7 @@ func (b *bot) reconcile(ctx context.Context) {
 		id := c.Comment.ID
 		d, known := taken[id]
 		why, refused := command.WhyRefused(d.Why)
-		question := c.Asked.Outcome == command.Mistaken || c.Asked.Outcome == command.Understood && c.Asked.Command.Now()
+		question := c.Parsed.Outcome == command.Mistaken || c.Parsed.Outcome == command.Understood && c.Parsed.Command.Now()
 		if known && !b.inbox.IsAnswered(id) {
 			b.voice.outbox.opinion(d)
 		}
@@ -357,7 +357,7 @@ func (b *bot) reconcile(ctx context.Context) {
 		case refused:
 		case known && b.lease.orphan && c.Comment.Rocket+c.Comment.ThumbsDown == 0:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && c.Comment.Eyes > 0 && !c.Comment.Edited() && b.inbox.May(ctx, c.Asker(), c.Asked.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && c.Comment.Eyes > 0 && !c.Comment.Edited() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}

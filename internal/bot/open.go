@@ -147,11 +147,11 @@ func (b *bot) firstRun(ctx context.Context) *command.Request {
 		return &command.Request{Command: b.t.Requested.Command, By: b.t.By, At: b.env.Now()}
 	}
 	for _, c := range b.inbox.Pending(b.before) {
-		if c.Review != nil || c.Asked.Outcome != command.Understood || c.Asked.Command.Name != "run" || c.Comment.Edited() {
+		if c.Review != nil || c.Parsed.Outcome != command.Understood || c.Parsed.Command.Name != "run" || c.Comment.Edited() {
 			continue
 		}
-		if who := c.Comment.Author.Login; b.inbox.May(ctx, c.Asker(), c.Asked.Role()) == nil {
-			return &command.Request{Command: c.Asked.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
+		if who := c.Comment.Author.Login; b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil {
+			return &command.Request{Command: c.Parsed.Command, By: who, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now(), Written: c.Comment.CreatedAt}
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 		return err
 	}
 	if b.w.Open {
-		if err := triage.Settle(ctx, b.env, b.w, b.opening(&o)); err != nil {
+		if err := triage.ChoosePipeline(ctx, b.env, b.w, b.opening(&o)); err != nil {
 			return err
 		}
 		if err := b.wire(ctx, b.opening(&o)); err != nil {
@@ -232,12 +232,12 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	b.w.Fresh = false
 	b.keep(next)
 	b.lease.holding = true
-	b.inbox.Settle(o.Comment)
+	b.inbox.MarkDone(o.Comment)
 	if o.Comment > 0 {
 		b.voice.obeyed(o.Name, o.Comment)
 	}
 	for _, c := range early {
-		b.inbox.Settle(c.Comment)
+		b.inbox.MarkDone(c.Comment)
 		b.answer(c, no)
 	}
 	b.tellTaken()
@@ -270,17 +270,17 @@ func (b *bot) early(ctx context.Context, first command.Request) ([]command.Reque
 		if c.Comment.ID >= first.Comment {
 			break
 		}
-		no := b.inbox.May(ctx, c.Asker(), c.Asked.Role())
+		no := b.inbox.May(ctx, c.Asker(), c.Parsed.Role())
 		switch {
 		case no != nil && no.Code == metadata.APIError:
 			return nil, later{errors.New(no.Why.In(prompts.Words("en")))}
 		case no != nil || c.Comment.Edited():
-		case c.Asked.Outcome == command.Mistaken || c.Asked.Command.Now():
+		case c.Parsed.Outcome == command.Mistaken || c.Parsed.Command.Now():
 			if c.Comment.ID != b.t.Said() {
 				b.voice.outbox.answer(c)
 			}
 		default:
-			out = append(out, command.Request{Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()})
+			out = append(out, command.Request{Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, Url: c.Comment.URL, At: b.env.Now()})
 		}
 	}
 	return out, nil

@@ -125,7 +125,7 @@ const keptFree = 3
 
 // send sends what can be sent without a wait.
 func (v *voice) send(ctx context.Context) {
-	for ctx.Err() == nil && !v.outbox.first().empty() && v.gh.Room() > keptFree {
+	for ctx.Err() == nil && !v.outbox.first().empty() && v.gh.FreeWrites() > keptFree {
 		v.sendNext(ctx)
 	}
 }
@@ -134,7 +134,7 @@ func (v *voice) send(ctx context.Context) {
 // forge, it calls stop, unless that is nil, and ends if the result is true.
 func (v *voice) sendAll(ctx context.Context, stop func() bool) {
 	for ctx.Err() == nil && !v.outbox.first().empty() {
-		if stop != nil && v.gh.Room() == 0 && stop() {
+		if stop != nil && v.gh.FreeWrites() == 0 && stop() {
 			return
 		}
 		v.sendNext(ctx)

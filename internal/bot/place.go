@@ -29,7 +29,7 @@ type place struct {
 
 	owner, name string // of the repository
 	me          string // this process, in the lease on a run
-	again       bool   // the job was started again by hand
+	restarted   bool   // the job was started again by hand
 }
 
 // newPlace finds the issue that a trigger is about. Nothing is sent yet.
@@ -40,7 +40,7 @@ func newPlace(j *job.Job, in trigger.Inputs, t trigger.Trigger) (*place, error) 
 	}
 	p := &place{
 		job: j, env: j.Env, in: in, t: t, owner: owner, name: name,
-		me: job.OwnerOf(j.Env), again: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
+		me: job.OwnerOf(j.Env), restarted: j.Env.Getenv("GITHUB_RUN_ATTEMPT") > "1",
 	}
 	f, err := issue.ForgeOf(j.Env)
 	if err != nil {

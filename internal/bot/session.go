@@ -134,7 +134,7 @@ func (b *bot) begin(ctx context.Context) error {
 // command the first time.
 func (b *bot) obeyedBefore(run metadata.Run) bool {
 	job := b.lease.jobFor(command.Request{})
-	return b.again && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
+	return b.restarted && job != "" && slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Job == job })
 }
 
 // lookAtIssues looks at the issues that the run waits for. It reports whether the run
@@ -169,7 +169,7 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.obeyed == 0 && !b.again && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && goesOnAlone(b.w.Run)) {
+	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && goesOnAlone(b.w.Run)) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {
@@ -207,7 +207,7 @@ func (b *bot) takeOver(ctx context.Context, shut bool) error {
 	run, why := b.w.Run, ""
 	switch {
 	case b.lease.holding || shut:
-	case b.again && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
+	case b.restarted && slices.Contains([]metadata.Status{metadata.Running, metadata.Interrupted, metadata.Failed}, run.Status):
 		why = "the job was started again"
 	case b.lease.orphan && (run.Status == metadata.Running || run.Status == metadata.Interrupted):
 		why = "the job that had the run is gone"
@@ -224,7 +224,7 @@ func (b *bot) takeOver(ctx context.Context, shut bool) error {
 	}
 	b.keep(next)
 	b.lease.holding = true
-	if c := b.t.Comment; c != nil && b.again {
+	if c := b.t.Comment; c != nil && b.restarted {
 		b.voice.obeyed(b.t.Requested.Command.Name, c.ID)
 	}
 	return nil
@@ -328,7 +328,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	defer stop()
 	held := b.lease.holding
 	first := held || b.lease.orphan // nobody has seen to the end of the run yet
-	b.acted = b.acted || first || b.again || b.t.Requested.Command.Name == "run"
+	b.acted = b.acted || first || b.restarted || b.t.Requested.Command.Name == "run"
 	b.lease.orphan = false
 	run, err := b.engine.Renew(ctx, b.w.Run)
 	if err != nil {
@@ -337,7 +337,7 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	b.keep(run)
 	// What an earlier job has left undone is done now; what people have done
 	// since stays.
-	if b.w.Run.Status == metadata.Completed && (first || b.again || b.t.Requested.Command.Name == "run") {
+	if b.w.Run.Status == metadata.Completed && (first || b.restarted || b.t.Requested.Command.Name == "run") {
 		b.handOver(ctx)
 	}
 	if first && b.w.Run.Status != metadata.Completed {
@@ -346,15 +346,15 @@ func (b *bot) finish(ctx context.Context) jobEnd {
 	if first {
 		b.delivery.Checks(ctx, b.w.Run)
 	}
-	if first || b.obeyed > 0 || b.again {
+	if first || b.obeyed > 0 || b.restarted {
 		b.delivery.CloseGivenUp(ctx, b.w.Run, b.inbox.Start())
 		b.tellPeople(ctx)
 	}
-	if first || b.again {
+	if first || b.restarted {
 		b.statuses.Keep(ctx, b.w.Plan, b.w.Run, b.w.Repo.Tip())
 	}
 	b.voice.ended(run.Status)
-	if b.acted && b.voice.outbox.reactions() > b.gh.Room() {
+	if b.acted && b.voice.outbox.reactions() > b.gh.FreeWrites() {
 		b.voice.flush(b.w.Run) // the state of the run is shown before all that
 	}
 	b.voice.sendAll(ctx, b.hasCommand(ctx))

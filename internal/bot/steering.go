@@ -38,7 +38,7 @@ func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 		for _, c := range s.inbox.Pending(about.run) {
 			switch {
 			case !s.stops(ctx, c, about):
-			case c.Asked.Command.Name == "cancel":
+			case c.Parsed.Command.Name == "cancel":
 				return engine.ErrCancelled
 			default:
 				return engine.ErrSteered
@@ -51,11 +51,11 @@ func (s steering) Urgent(ctx context.Context, now func() metadata.Run) error {
 // stops reports whether a command ends the step under way. A command that will
 // be refused does not, and neither does one whose effect is not known yet.
 func (s steering) stops(ctx context.Context, c inbox.Waiting, about subject) bool {
-	cmd := c.Asked.Command
-	if c.Asked.Outcome != command.Understood || c.Comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
+	cmd := c.Parsed.Command
+	if c.Parsed.Outcome != command.Understood || c.Comment.Edited() || cmd.DryRun || cmd.Auto || cmd.Name != "cancel" && cmd.Name != "rollback" {
 		return false
 	}
-	if s.inbox.May(ctx, c.Asker(), c.Asked.Role()) != nil {
+	if s.inbox.May(ctx, c.Asker(), c.Parsed.Role()) != nil {
 		return false
 	}
 	if cmd.Name == "cancel" {

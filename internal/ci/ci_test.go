@@ -158,7 +158,7 @@ func TestFixAndGiveUp(t *testing.T) {
 	if d.Do != phases.DoRevise || d.Phase != "build" || !back.Run.Phase("build").ChecksFail() || back.Run.Phase("tell").Status != metadata.PhasePending {
 		t.Errorf("then it decides %+v", d)
 	}
-	if back.Entry.Reason != "CI fails on commit c0ffee0: ci/test. What it says stands below with the checks that fail. Mend the code, not the checks." || Fixes(back.Run) != 1 {
+	if back.Entry.Reason != "CI fails on commit c0ffee0: ci/test. What it says stands below with the checks that fail. Fix the code, not the checks." || Fixes(back.Run) != 1 {
 		t.Errorf("the reason is %q, after %d", back.Entry.Reason, Fixes(back.Run))
 	}
 	stop := GiveUp(plan, run, commit, []string{"test"}, noon)

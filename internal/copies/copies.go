@@ -1,7 +1,7 @@
 // Package copies makes copies of files and folders that programs of others have
-// written. A copy takes little more of the disk than its source does, whatever
-// that is made of: files that share their bytes, or have several names, or holes,
-// have them in the copy, too. It follows no link, and stops before the disk is full.
+// written. A copy takes little more room on the disk than its source: files that share
+// their bytes, or have several names or holes, do so in the copy, too. It follows no
+// link, and stops before the disk is full.
 package copies
 
 import (

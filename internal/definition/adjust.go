@@ -5,9 +5,9 @@ import (
 	"github.com/reprise-ci/reprise/pipelines/choice"
 )
 
-// weigh has a plan work as an issue deserves that an agent has judged. Models that the
+// adjust has a plan work as an issue deserves that an agent has judged. Models that the
 // pipeline names for a step stay.
-func weigh(plan *pipelines.Pipeline, w choice.Weight) {
+func adjust(plan *pipelines.Pipeline, w choice.Weight) {
 	for _, p := range phasesOf(plan) {
 		switch w {
 		case choice.Light:

@@ -27,7 +27,7 @@ func TestWeigh(t *testing.T) {
 			{Revisions: 3, Execute: step("medium", "m"), Review: step("medium", "h"), Revise: step("medium", "m")},
 			{Revisions: 0, Execute: step("heavy", "own"), Review: step("heavy", "h"), Revise: step("heavy", "own")},
 		}}
-		weigh(plan, weight)
+		adjust(plan, weight)
 		got := ""
 		for i, p := range plan.Phases {
 			if i > 0 {

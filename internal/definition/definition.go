@@ -206,10 +206,10 @@ func (d *Definition) adapt(o Choice) error {
 }
 
 // Assign gives the work to the agent and the model that the command line names, or
-// to the agents that are installed, after it has been weighed.
+// to the agents that are installed, after it was adjusted to the judgment of the issue.
 func (d *Definition) Assign(o Choice) error {
-	if o.Weight != "" { // a frozen plan was weighed before
-		weigh(d.Plan, choice.Weight(o.Weight))
+	if o.Weight != "" { // a frozen plan was adjusted before
+		adjust(d.Plan, choice.Weight(o.Weight))
 		d.Plan.Given.Weight = o.Weight
 	}
 	if o.Agent == "" && len(o.Installed) > 0 {

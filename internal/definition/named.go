@@ -39,7 +39,7 @@ func (d *Definition) name(ctx context.Context, src *git.Source, is issue.Issue) 
 	}
 	var closed, never, open []string
 	for _, p := range protection.Named(is.Title+"\n"+is.Body, there, d.Plan.Protect) {
-		shown := texts.Brief(p)
+		shown := texts.Truncate(p)
 		switch {
 		case protection.Opened(p, d.Plan.Open) && !protection.Matches(p, d.Plan.Protect):
 			if strings.HasPrefix(p, Workflows+"/") {

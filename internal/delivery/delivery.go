@@ -233,7 +233,7 @@ func (d *Delivery) HandOver(ctx context.Context, w *workspace.Workspace, run met
 		}
 		// The text will say that the pull request was handed over. If it could not be marked
 		// ready and nobody is told, that is not true yet.
-		if len(d.told(run)) > 0 || !d.unready {
+		if len(d.mentioned(run)) > 0 || !d.unready {
 			body := page.DoneBody(w.Plan, run, d.report(ctx, w.Repo, run), d.pullFacts(run))
 			d.Voice.warnOf(d.GitHub.UpdatePull(ctx, d.Owner, d.Name, run.PRNumber, github.PullText{Body: body}))
 		}
@@ -255,7 +255,7 @@ func (d *Delivery) readyPull(ctx context.Context, run metadata.Run) error {
 	}
 	stop, ok := page.StopOf(run)
 	known := run.GitHubIntegration.NoticeFor == stop.Key
-	if len(d.told(run)) == 0 { // the record does not say whether it was handed over, and its text does
+	if len(d.mentioned(run)) == 0 { // the record does not say whether it was handed over, and its text does
 		known = !page.IsDraftBody(run, pull.Body)
 	}
 	if ok && known {

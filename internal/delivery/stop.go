@@ -24,7 +24,7 @@ import (
 // found.
 func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run) (changed bool) {
 	stop, ok := page.StopOf(*run)
-	who := d.told(*run)
+	who := d.mentioned(*run)
 	told := stop.Key
 	if d.unready { // so that the next job does not think that somebody has made it a draft
 		told += "-draft"
@@ -54,7 +54,7 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 // run is gone, if another one has written it: the word of the next stop folds it.
 func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 	stop, ok := page.GoneOf(*run)
-	if !ok || run.Status != metadata.Running || len(d.told(*run)) == 0 || run.GitHubIntegration.NoticeFor == stop.Key {
+	if !ok || run.Status != metadata.Running || len(d.mentioned(*run)) == 0 || run.GitHubIntegration.NoticeFor == stop.Key {
 		return
 	}
 	thread := d.GitHub.Thread(d.Owner, d.Name, d.Issue)
@@ -73,8 +73,8 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 
 var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
-// told are the people that are mentioned: of programs there is nobody to tell.
-func (d *Delivery) told(run metadata.Run) (who []string) {
+// mentioned are the people that are mentioned: of programs there is nobody to tell.
+func (d *Delivery) mentioned(run metadata.Run) (who []string) {
 	for _, name := range d.In.Notify {
 		if name == trigger.Commander {
 			name = commander(run)
@@ -164,24 +164,39 @@ func (d *Delivery) CloseGivenUp(ctx context.Context, run metadata.Run, since tim
 	if run.PRNumber > 0 {
 		pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
 		if err == nil && pull.State == "open" {
-			err = d.closeWith(ctx, run, since, run.PRNumber, fmt.Sprintf("/pulls/%d", run.PRNumber), "pull-requests: write", map[string]any{"state": "closed"})
+			err = d.closeWith(ctx, run, since, pullToClose(run.PRNumber))
 		}
 		if err != nil {
 			d.Voice.Warn(err)
 			return // the next job begins here
 		}
 	}
-	d.Voice.warnOf(d.closeWith(ctx, run, since, d.Issue, fmt.Sprintf("/issues/%d", d.Issue), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}))
+	d.Voice.warnOf(d.closeWith(ctx, run, since, issueToClose(d.Issue)))
+}
+
+// toClose is an issue or a pull request that is to be closed.
+type toClose struct {
+	number      int
+	path, needs string
+	body        map[string]any
+}
+
+func pullToClose(number int) toClose {
+	return toClose{number, fmt.Sprintf("/pulls/%d", number), "pull-requests: write", map[string]any{"state": "closed"}}
+}
+
+func issueToClose(number int) toClose {
+	return toClose{number, fmt.Sprintf("/issues/%d", number), "issues: write", map[string]any{"state": "closed", "state_reason": "not_planned"}}
 }
 
 // closeWith closes an issue or a pull request, after a comment that says why.
-func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, number int, path, needs string, body map[string]any) error {
+func (d *Delivery) closeWith(ctx context.Context, run metadata.Run, since time.Time, c toClose) error {
 	marker, why := page.GivenUp(run)
-	if _, err := d.GitHub.Thread(d.Owner, d.Name, number).Post(ctx, marker, why, since); err != nil {
+	if _, err := d.GitHub.Thread(d.Owner, d.Name, c.number).Post(ctx, marker, why, since); err != nil {
 		return err
 	}
 	_, err := d.GitHub.Ask(ctx, d.Owner, d.Name, github.Request{
-		What: fmt.Sprintf("close number %d", number), Needs: needs, Method: http.MethodPatch, Repeatable: true, Path: path, Body: body,
+		What: fmt.Sprintf("close number %d", c.number), Needs: c.needs, Method: http.MethodPatch, Repeatable: true, Path: c.path, Body: c.body,
 	}, nil)
 	return err
 }

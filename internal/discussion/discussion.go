@@ -58,7 +58,7 @@ func (p Place) Read(ctx context.Context, is issue.Issue) (issue.Discussion, erro
 	}
 	var d issue.Discussion
 	people := rights{place: p, roles: map[string]github.Role{}}
-	ofPeople, ofAuthor := room{most: mostBytes}, room{most: mostOfAuthor}
+	ofPeople, ofAuthor := allowance{most: mostBytes}, allowance{most: mostOfAuthor}
 	for _, c := range slices.Backward(list) {
 		if !p.counts(c) {
 			continue
@@ -95,15 +95,15 @@ func (p Place) Hear(ctx context.Context, _ issue.Reference, is issue.Issue) (iss
 	return is, err
 }
 
-// room is how much is kept of what some have said.
-type room struct {
+// allowance is how much is kept of what some have said.
+type allowance struct {
 	most, taken int  // bytes
 	full        bool // what is older than one that was left out is, too
 }
 
 // take gives what is kept of a comment, and whether it has room. Of the first one, the
 // beginning has.
-func (r *room) take(body string) (string, bool) {
+func (r *allowance) take(body string) (string, bool) {
 	if r.taken == 0 && len(body) > r.most {
 		body = strings.ToValidUTF8(body[:r.most], "")
 	}
@@ -132,7 +132,7 @@ type rights struct {
 	place            Place
 	roles            map[string]github.Role
 	asked, strangers int
-	told             bool
+	warned           bool
 }
 
 // of gives the role of the author of a comment if that is the right to write; else "".
@@ -157,10 +157,10 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	role, err := r.place.GitHub.Role(ctx, r.place.Owner, r.place.Name, c.Author.Login)
 	var refused *github.Error
 	if errors.As(err, &refused) && slices.Contains([]github.Kind{github.Forbidden, github.BadToken}, refused.Kind) {
-		if !r.told {
+		if !r.warned {
 			r.place.Warn(fmt.Errorf("whose comments count is not known, so that only those of the author of the issue are taken: %w", err))
 		}
-		r.told, r.asked = true, mostPeople // nor would it be said of others
+		r.warned, r.asked = true, mostPeople // nor would it be said of others
 		return "", nil
 	}
 	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {

@@ -119,9 +119,9 @@ func (p programs) beside(use string, c Check) Check {
 	return c
 }
 
-// Asked gives what Options.Online would ask, for people to agree to that: hosts for a list
+// OnlineTargets gives what Options.Online would ask, for people to agree to that: hosts for a list
 // of models, and programs for an answer.
-func Asked(environ []string) (hosts, programs []string) {
+func OnlineTargets(environ []string) (hosts, programs []string) {
 	for _, use := range []string{"claude", "codex", "gemini"} {
 		if passage.LoginAlone(use, environ) {
 			programs = append(programs, use)

@@ -23,9 +23,9 @@ phases: [
 ]
 `
 
-// settles has a model answer what people have said about lines as fixed, where a review
+// answersFixed has a model answer what people have said about lines as fixed, where a review
 // asks for that.
-func settles(script modelserver.Script) modelserver.Script {
+func answersFixed(script modelserver.Script) modelserver.Script {
 	return func(r modelserver.Request) modelserver.Reply {
 		if !isReview(r) || mayRun(r) && len(r.Results()) == 0 {
 			return script(r)
@@ -53,7 +53,7 @@ func TestShortStory(t *testing.T) {
 
 func shortStory(t *testing.T, agent string) {
 	h := newActions(t, agent)
-	h.says(settles((&worker{change: "date +%N >>greeting.txt"}).script()))
+	h.says(answersFixed((&worker{change: "date +%N >>greeting.txt"}).script()))
 	h.write("repo/.github/workflows/ci.yml", "name: CI\non: pull_request\njobs: {test: {runs-on: ubuntu-24.04, steps: [{run: 'true'}]}}\n")
 	h.write("repo/.github/reprise/pipelines/own.cue", watched)
 	h.shorten(agent)

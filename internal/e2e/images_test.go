@@ -83,7 +83,7 @@ phases: [{name: "analyze", goal: "Say what the image shows.", writes: "analysis.
 		if run.Status != metadata.Completed || len(run.Issue.Images) != 2 || run.Issue.Images[0].Digest == "" || run.Issue.Images[1].Why == "" {
 			t.Errorf("the run is %s with the images %+v", run.Status, run.Issue.Images)
 		}
-		for _, want := range []string{"agents are given 1 image of the issue", "image 2 is not given: example.com is no place where GitHub keeps attachments"} {
+		for _, want := range []string{"agents are given 1 image of the issue", "image 2 is not given: GitHub keeps no attachments at example.com"} {
 			if !strings.Contains(out.stderr, want) {
 				t.Errorf("the log does not say %q:\n%s", want, out.stderr)
 			}

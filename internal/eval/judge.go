@@ -72,8 +72,8 @@ func (j *judge) run(ctx context.Context, c Case, tree string) (outcome, error) {
 	return o, nil
 }
 
-// hide puts the hidden files into a tree.
-func (c Case) hide(tree string) error {
+// addHidden puts the hidden files into a tree.
+func (c Case) addHidden(tree string) error {
 	if c.Hidden == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func failed(all []metadata.CheckResult) []metadata.CheckResult {
 // has to pass does not, or a check passes, which then proves nothing. Mistakes of the case
 // are mistake.Errors.
 func (j *judge) before(ctx context.Context, c Case, tree string) error {
-	if err := c.hide(tree); err != nil {
+	if err := c.addHidden(tree); err != nil {
 		c.doc.Wrong([]any{"hidden"}, "%v", err)
 		return mistakesIn(c.doc.Mistakes()).orNil()
 	}
@@ -155,7 +155,7 @@ func (j *judge) after(ctx context.Context, c Case, facts Facts, repo, commit str
 			return nil, err
 		}
 	}
-	if err := c.hide(tree); err != nil { // such as below what the work has made a link
+	if err := c.addHidden(tree); err != nil { // such as below what the work has made a link
 		return append(misses, err.Error()), nil
 	}
 	o, err := j.run(ctx, c, tree)

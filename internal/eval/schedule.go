@@ -42,11 +42,11 @@ func carryOut(ctx context.Context, trials []Trial, jobs int, l *purse.Purse, do 
 			return
 		}
 		if ctx.Err() != nil {
-			l.Settle(usd, 0)
+			l.Refund(usd, 0)
 			return
 		}
 		r, err := do(ctx, t, usd)
-		l.Settle(usd, r.Spent)
+		l.Refund(usd, r.Spent)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {

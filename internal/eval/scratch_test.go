@@ -121,7 +121,7 @@ func TestHiddenFilesGoOverWhatAnAgentLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Case{Hidden: folder(t, map[string]string{"x_test.go": "x", "y_test.go": "y", "z_test.go": "z"})}
-	if err := c.hide(tree); err != nil {
+	if err := c.addHidden(tree); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x", "y", "z"} {
@@ -133,7 +133,7 @@ func TestHiddenFilesGoOverWhatAnAgentLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Hidden = folder(t, map[string]string{"tests/a": "a"})
-	if err := c.hide(tree); err == nil {
+	if err := c.addHidden(tree); err == nil {
 		t.Error("a hidden file went through a link")
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {

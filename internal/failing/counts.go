@@ -10,7 +10,7 @@ import (
 
 // summary is a form of lines that say how many tests ran and failed.
 type summary struct {
-	told
+	pattern
 	ran       []string // words whose figures add up to how many ran
 	wordFirst bool     // as in "Failures: 2", not "2 failed"
 }
@@ -27,7 +27,7 @@ var summaries = sync.OnceValue(func() (all []summary) {
 		{" assertions, ", `^[0-9]+ (?:runs|tests), `, "runs tests"},                                     // Minitest
 		{" tests completed, ", `^[0-9]+ tests completed, `, "tests"},                                    // Gradle
 	} {
-		all = append(all, summary{told{s[0], regexp.MustCompile(s[1])}, strings.Fields(s[2]), false})
+		all = append(all, summary{pattern{s[0], regexp.MustCompile(s[1])}, strings.Fields(s[2]), false})
 	}
 	for _, s := range [][3]string{
 		{"FAILED (", `^FAILED \(.*=[0-9]+\)$`, ""},                               // unittest
@@ -36,7 +36,7 @@ var summaries = sync.OnceValue(func() (all []summary) {
 		{"Tests run: ", `Tests run: [0-9]+, Failures: `, "run"},                  // Maven
 		{"Total: ", `^(?:Failed|Passed)! +- Failed: `, "total"},                  // .NET
 	} {
-		all = append(all, summary{told{s[0], regexp.MustCompile(s[1])}, strings.Fields(s[2]), true})
+		all = append(all, summary{pattern{s[0], regexp.MustCompile(s[1])}, strings.Fields(s[2]), true})
 	}
 	return all
 })

@@ -1,8 +1,8 @@
-// Package failing is how a check failed, as the programs that it ran tell: the names of
-// tests that failed, how many ran, and what was printed but for figures. It reads what
-// they print, and files in the JUnit format. It knows Go, with and without -json, pytest
+// Package failing is how a check failed, as the programs say that it ran: the names of
+// tests that failed, how many ran, and what was printed, without its figures. It reads
+// their output, and files in the JUnit format. It knows Go, with and without -json, pytest
 // and unittest, Cargo, TAP, Node.js, Jest, Vitest, Mocha, RSpec, Minitest, PHPUnit, Maven,
-// Gradle, .NET and make. All that may be anything: the code of an agent writes it.
+// Gradle, .NET and make. None of this can be trusted: the code of an agent may print it.
 package failing
 
 import (

@@ -10,9 +10,9 @@ import (
 
 // goOutput is what go test has printed of a package so far.
 type goOutput struct {
-	failed []string // tests
-	ended  bool     // the program of its tests came to its end
-	told   bool     // the line before said how a package went
+	failed   []string // tests
+	ended    bool     // the program of its tests came to its end
+	reported bool     // the line before said how a package went
 }
 
 var goForms = sync.OnceValues(func() (test, pkg *regexp.Regexp) {
@@ -24,10 +24,10 @@ func (a *Account) goLine(line string) bool {
 	o := &a.goPlain
 	test, pkg := goForms()
 	if line == "FAIL" || line == "PASS" {
-		o.ended = !o.told // after the last package, it is about all of them
+		o.ended = !o.reported // after the last package, it is about all of them
 		return true
 	}
-	o.told = false
+	o.reported = false
 	if m := test.FindStringSubmatch(line); m != nil {
 		o.add(m[1])
 		return true
@@ -42,7 +42,7 @@ func (a *Account) goLine(line string) bool {
 	if m[1] == "FAIL" {
 		a.goFailed(m[2], m[3], o)
 	}
-	*o = goOutput{told: true}
+	*o = goOutput{reported: true}
 	return true
 }
 

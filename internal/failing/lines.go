@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// told is a form of lines that name a test which failed, or what kept tests from
+// pattern is a form of lines that name a test which failed, or what kept tests from
 // running. The parts in brackets are the name.
-type told struct {
+type pattern struct {
 	has  string // what all of them contain
 	form *regexp.Regexp
 }
 
-func (t told) find(line string) []string {
+func (t pattern) find(line string) []string {
 	if !strings.Contains(line, t.has) {
 		return nil
 	}
 	return t.form.FindStringSubmatch(line)
 }
 
-var lines = sync.OnceValue(func() (all []told) {
+var lines = sync.OnceValue(func() (all []pattern) {
 	for _, l := range [][2]string{
 		{"FAILED ", `^FAILED (\S+::.+?)(?: - .*)?$`},                                                 // pytest
 		{"ERROR ", `^ERROR (\S+\.\w+(?:::.+?)?)(?: - .*)?$`},                                         // pytest: a file that cannot be read, what a test stands on
@@ -47,7 +47,7 @@ var lines = sync.OnceValue(func() (all []told) {
 		{" FAILED", `^(?:> )?(Task :\S+|\S.* > \S.*) FAILED$`},                                       // Gradle
 		{": *** [", `^\w*make(?:\[[0-9]+\])?: \*\*\* \[(?:\S+:[0-9]+: )?(.+)\] (Error [0-9]+)`},      // make
 	} {
-		all = append(all, told{l[0], regexp.MustCompile(l[1])})
+		all = append(all, pattern{l[0], regexp.MustCompile(l[1])})
 	}
 	return all
 })

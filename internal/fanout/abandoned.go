@@ -10,11 +10,11 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// FoldLeft does on a person's machine what Fold does, if the job that was to join the parts
+// FoldAbandoned does on a person's machine what Fold does, if the job that was to join the parts
 // of a run is gone: the lease on the run says so, as nobody gave it back. Without such a
 // lease, and on a scratch copy, it does nothing. People are told what was taken, and what
 // was not.
-func FoldLeft(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
+func FoldAbandoned(ctx context.Context, w *workspace.Workspace, env environ.Env, o workspace.Options) error {
 	if o.Scratch || w.Run.Execution.Lease == nil {
 		return nil
 	}

@@ -35,8 +35,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Asked reports whether a job was asked to do one part.
-func Asked(env environ.Env) bool {
+// IsTask reports whether a job was asked to do one part.
+func IsTask(env environ.Env) bool {
 	return strings.TrimSpace(env.Getenv("INPUT_COMMAND")) == workflow.TaskOnly
 }
 
@@ -220,7 +220,7 @@ func (t *task) today(ctx context.Context, e *engine.Engine, run metadata.Run, n 
 			return run, fmt.Errorf("what was spent today: %w", err)
 		}
 	}
-	left, why := daily.Left(b, run, others, t.env.Now())
+	left, why := daily.Remaining(b, run, others, t.env.Now())
 	if left /= float64(n); why == "" && (run.Budget.USD == 0 || left < run.Budget.USD) {
 		run.Budget.USD, run.Budget.Since.USD = left, run.Cost.USD
 	}
@@ -242,7 +242,7 @@ var errEnded = errors.New("people have asked for something else; the job that jo
 // makes it pointless or says to begin no more.
 func (t *task) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
 	t.inbox.Look(ctx, false)
-	if t.asked(ctx, run, "pause", "cancel", "rollback", "reject", "skip") {
+	if t.stoppedBy(ctx, run, "pause", "cancel", "rollback", "reject", "skip") {
 		return run, errEnded
 	}
 	return run, nil
@@ -256,19 +256,19 @@ func (t *task) Urgent(ctx context.Context, now func() metadata.Run) error {
 			return nil
 		}
 		t.inbox.Look(ctx, true)
-		if t.asked(ctx, now(), "cancel", "rollback", "reject", "skip") {
+		if t.stoppedBy(ctx, now(), "cancel", "rollback", "reject", "skip") {
 			return engine.ErrCancelled
 		}
 	}
 }
 
-// asked reports whether somebody with the right has given one of the commands, and it
+// stoppedBy reports whether somebody with the right has given one of the commands, and it
 // ends the work on the part.
-func (t *task) asked(ctx context.Context, run metadata.Run, commands ...string) bool {
+func (t *task) stoppedBy(ctx context.Context, run metadata.Run, commands ...string) bool {
 	for _, c := range t.inbox.Pending(run) {
 		o := t.inbox.Request(run, c)
-		if c.Asked.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || o.DryRun || o.Auto ||
-			t.inbox.May(ctx, c.Asker(), c.Asked.Role()) != nil {
+		if c.Parsed.Outcome != command.Understood || !slices.Contains(commands, o.Name) || c.Comment.Edited() || o.DryRun || o.Auto ||
+			t.inbox.May(ctx, c.Asker(), c.Parsed.Role()) != nil {
 			continue
 		}
 		if o.Name == "cancel" || o.Name == "pause" {

@@ -21,18 +21,23 @@ import (
 	"github.com/reprise-ci/reprise/phases/merging"
 )
 
-// Do takes the folder of a completed run off its branch and, with squash, makes of the
-// branch one commit on the one that it began with, called by the title that is given, or
-// like the issue if it is empty. All that was there stays in the history of the record that is kept. What is
+// Way is how the branch of a run ends.
+type Way struct {
+	Squash bool   // as one commit
+	Title  string // of that commit; empty: it is called like the issue
+}
+
+// Do takes the folder of a completed run off its branch and, if it is to be squashed, makes
+// of the branch one commit on the one that it began with. All that was there stays in the history of the record that is kept. What is
 // so already stays as it is, so it can be done again. It gives the record that is committed next:
 // where people have merged the base, the one commit is on what they merged. An error that is a
 // *command.Refusal says what is in the way; it leaves the branch as it was, as any
 // other does.
-func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, squash bool, title string, at time.Time) (metadata.Run, error) {
-	if !squash {
+func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, way Way, at time.Time) (metadata.Run, error) {
+	if !way.Squash {
 		return next, e.Finish(ctx, w.Run, true)
 	}
-	from, err := squashOn(ctx, w, title, at)
+	from, err := squashOn(ctx, w, way.Title, at)
 	if err == nil && from != w.Run.BaseCommit {
 		next = merging.Noted(next, metadata.Merge{At: at, Commit: from}, metadata.Because("base_has", "branch", base.Name(next, w.Source)))
 	}

@@ -31,12 +31,12 @@ type exchange struct {
 	ended   sync.Once
 
 	// The request may still be on its way when the answer comes.
-	mu      sync.Mutex
-	asked   string // the model, as the request names it
-	sent    int64  // bytes of the request
-	arrived bool   // it has all been sent on
-	refusal *refusal
-	asks    excerpt
+	mu        sync.Mutex
+	requested string // the model, as the request names it
+	sent      int64  // bytes of the request
+	arrived   bool   // it has all been sent on
+	refusal   *refusal
+	asks      excerpt
 
 	whole     bool  // all of the request was read
 	longest   int64 // tokens that an answer may have, as the request says; 0: it does not
@@ -89,7 +89,7 @@ func (x *exchange) claim() {
 		return
 	}
 	most := Tokens{Input: x.sent / bytesPerToken, Output: x.allowed()}
-	x.gate.ledger.claim(x.entry, x.bill(x.asked, most, 0).usd)
+	x.gate.ledger.claim(x.entry, x.bill(x.requested, most, 0).usd)
 }
 
 // allowed is how many tokens all that is answered may have. The lock is held.
@@ -154,7 +154,7 @@ func (x *exchange) end(how error) {
 			unseen = x.unseen(how)
 		}
 		t, estimated := m.total(sent, how == io.EOF, unseen)
-		x.gate.ledger.settle(x.entry, Usage{1, t, estimated}, x.model(), x.costs(t, m.toolsUsed()))
+		x.gate.ledger.charge(x.entry, Usage{1, t, estimated}, x.model(), x.costs(t, m.toolsUsed()))
 		if x.gate.transcript.to != nil {
 			x.gate.transcript.add(x.text())
 		}
@@ -170,7 +170,7 @@ func (x *exchange) text() string {
 		answer = spoken(x.provider.API, answer)
 	}
 	return fmt.Sprintf("== %s %s, model %q, status %d, %v\n-- asked (%d bytes)\n%s\n-- answered (%d bytes)\n%s\n\n",
-		x.provider.Name, x.at, x.asked, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, answer)
+		x.provider.Name, x.at, x.requested, x.status, time.Since(x.began).Round(time.Millisecond), x.asks.size, x.asks.text(), x.answers.size, answer)
 }
 
 // model is the name of the model that answers, or else the one that was asked.
@@ -180,7 +180,7 @@ func (x *exchange) model() string {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.asked
+	return x.requested
 }
 
 // see takes a piece of the answer.

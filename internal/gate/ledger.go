@@ -161,8 +161,8 @@ func (l *ledger) lose(x *entry) {
 	}
 }
 
-// settle takes what an answer that is over has used, and what that costs. Only the first time counts.
-func (l *ledger) settle(x *entry, used Usage, model string, cost bill) {
+// charge takes what an answer that is over has used, and what that costs. Only the first time counts.
+func (l *ledger) charge(x *entry, used Usage, model string, cost bill) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.running[x] {

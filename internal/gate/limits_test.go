@@ -143,7 +143,7 @@ func TestAskingAtOnceKeepsToTheBudget(t *testing.T) {
 	}
 }
 
-// Which requests come in at once is settled by what they may cost, and not by which
+// Which requests come in at once is decided by what they may cost, and not by which
 // of them is the quicker.
 func TestRequestsThatMayUseItUpWait(t *testing.T) {
 	l := newLedger(Limits{USD: 5}, nil)
@@ -171,7 +171,7 @@ func TestRequestsThatMayUseItUpWait(t *testing.T) {
 	l.claim(second, 2)
 	_, later = enter()
 	waits("when both may use it up", later)
-	l.settle(first, Usage{Requests: 1}, "m", bill{usd: 1})
+	l.charge(first, Usage{Requests: 1}, "m", bill{usd: 1})
 	<-later
 	if x, later := enter(); x == nil || later != nil {
 		t.Error("it waits although the first was cheap")

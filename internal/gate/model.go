@@ -59,7 +59,7 @@ func (g *Gate) model(w http.ResponseWriter, r *http.Request) {
 		u.API.fail(w, http.StatusNotFound, "not_found", fmt.Sprintf("reprise: agents may ask models and list them, and not %s %s", r.Method, at))
 		return
 	}
-	x := &exchange{gate: g, provider: u, purpose: what, at: at, asked: model, began: time.Now()}
+	x := &exchange{gate: g, provider: u, purpose: what, at: at, requested: model, began: time.Now()}
 	g.pass(w, r, x)
 }
 
@@ -146,8 +146,8 @@ func (x *exchange) inspect(r *http.Request) {
 	if kind := r.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
 		x.refuse(http.StatusUnsupportedMediaType, "the gate has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
 	}
-	if x.purpose == asksModel && !x.gate.ledger.allows(x.provider.Name, x.asked) {
-		x.refuseModel(x.asked)
+	if x.purpose == asksModel && !x.gate.ledger.allows(x.provider.Name, x.requested) {
+		x.refuseModel(x.requested)
 	}
 }
 

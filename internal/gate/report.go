@@ -14,12 +14,12 @@ type Report struct {
 	Usage   map[string]Usage // by model
 	Turns   int              // requests to a model that were answered, or are being answered
 	USD     float64
-	Extra   float64   // of USD, what the usual price of tokens does not explain: tools of the service, and being served sooner
-	Refused []Refused // hosts, by name
-	Models  []string  // that were asked for and refused
-	Limit   Limit     // that a request was refused for
-	Denied  bool      // a provider took the key for wrong
-	Tools   []Asked   // servers of tools, by name
+	Extra   float64     // of USD, what the usual price of tokens does not explain: tools of the service, and being served sooner
+	Refused []Refused   // hosts, by name
+	Models  []string    // that were asked for and refused
+	Limit   Limit       // that a request was refused for
+	Denied  bool        // a provider took the key for wrong
+	Tools   []ServerUse // servers of tools, by name
 }
 
 // Refused is an address that was not allowed.

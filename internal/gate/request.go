@@ -113,21 +113,21 @@ var outward = []string{"web_search", "web_fetch", "mcp", "url_context", "google_
 
 const maxRequest = 256 << 20 // bytes
 
-// guard reads the body of a request to a provider as it passes. A body that is
+// requestFilter reads the body of a request to a provider as it passes. A body that is
 // refused never comes to its end, so that the provider cannot act on it.
-type guard struct {
+type requestFilter struct {
 	body io.Reader
 	x    *exchange
 	scan scan.Scanner
 }
 
-func newGuard(body io.Reader, x *exchange) *guard {
-	b := &guard{body: body, x: x}
+func newRequestFilter(body io.Reader, x *exchange) *requestFilter {
+	b := &requestFilter{body: body, x: x}
 	b.scan = scan.Scanner{Want: requestFields[x.provider.API], Found: b.found}
 	return b
 }
 
-func (b *guard) Read(p []byte) (int, error) {
+func (b *requestFilter) Read(p []byte) (int, error) {
 	x := b.x
 	if x.refused() != nil {
 		return 0, errRefused
@@ -154,10 +154,10 @@ func (b *guard) Read(p []byte) (int, error) {
 }
 
 // Close leaves the body open: what is left of it is still to be read.
-func (b *guard) Close() error { return nil }
+func (b *requestFilter) Close() error { return nil }
 
 // check looks at what is known so far, and at what has just come.
-func (b *guard) check(p []byte) {
+func (b *requestFilter) check(p []byte) {
 	x := b.x
 	switch {
 	case bytes.IndexByte(p, 0) >= 0: // no JSON in UTF-8 has one
@@ -166,13 +166,13 @@ func (b *guard) check(p []byte) {
 		x.refuse(http.StatusRequestEntityTooLarge, "the request has more than "+strconv.Itoa(maxRequest>>20)+" MB")
 	case b.scan.Odd():
 		x.refuse(http.StatusBadRequest, "the request is no JSON")
-	case b.scan.Closed() && x.asked == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
+	case b.scan.Closed() && x.requested == "" && x.purpose == asksModel && x.gate.config.Limits.Model != nil:
 		x.refuse(http.StatusBadRequest, "the request names no model")
 	}
 }
 
 // found checks a value of the request.
-func (b *guard) found(f scan.Field, v scan.Value) {
+func (b *requestFilter) found(f scan.Field, v scan.Value) {
 	x := b.x
 	said, _ := v.Text()
 	switch f {
@@ -181,7 +181,7 @@ func (b *guard) found(f scan.Field, v scan.Value) {
 			x.refuse(http.StatusBadRequest, "the request names no model")
 			return
 		}
-		if x.asked = said; !x.gate.ledger.allows(x.provider.Name, said) {
+		if x.requested = said; !x.gate.ledger.allows(x.provider.Name, said) {
 			x.refuseModel(said)
 		}
 	case background:
@@ -218,7 +218,7 @@ func (b *guard) found(f scan.Field, v scan.Value) {
 }
 
 // more checks what has to do with money.
-func (b *guard) more(f scan.Field, v scan.Value, said string) {
+func (b *requestFilter) more(f scan.Field, v scan.Value, said string) {
 	x := b.x
 	switch f {
 	case template:
@@ -250,7 +250,7 @@ func (b *guard) more(f scan.Field, v scan.Value, said string) {
 }
 
 // open reports whether the agent may reach the whole network anyway.
-func (b *guard) open() bool { return b.x.gate.config.World.Open }
+func (b *requestFilter) open() bool { return b.x.gate.config.World.Open }
 
 // joined is what was read of a body, and the rest.
 type joined struct {

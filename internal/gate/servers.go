@@ -23,8 +23,8 @@ type Server struct {
 	Header http.Header // what it knows the user by; clients never see it
 }
 
-// Asked is what a server of tools was asked.
-type Asked struct {
+// ServerUse is what a server of tools was asked.
+type ServerUse struct {
 	Server string
 	Count  int
 	Failed int    // of Count, those without a good answer
@@ -36,15 +36,15 @@ type toolServer struct {
 	Server
 	proxy *httputil.ReverseProxy
 
-	mu    sync.Mutex
-	asked Asked
+	mu  sync.Mutex
+	use ServerUse
 }
 
 func newToolServer(s Server, way http.RoundTripper) (*toolServer, error) {
 	if s.URL == nil || s.URL.Host == "" || s.Name == "" || strings.Contains(s.Name, "/") {
 		return nil, fmt.Errorf("the server of tools %q has no address", s.Name)
 	}
-	t := &toolServer{Server: s, asked: Asked{Server: s.Name}}
+	t := &toolServer{Server: s, use: ServerUse{Server: s.Name}}
 	t.proxy = &httputil.ReverseProxy{
 		Transport: way, Rewrite: t.rewrite, FlushInterval: -1, BufferPool: buffers, ErrorLog: log.New(io.Discard, "", 0),
 		ModifyResponse: t.answered, ErrorHandler: t.unanswered,
@@ -63,10 +63,10 @@ func (t *toolServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // soFar gives what it was asked.
-func (t *toolServer) soFar() Asked {
+func (t *toolServer) soFar() ServerUse {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.asked
+	return t.use
 }
 
 // rewrite addresses a request to the server, with what it knows the user by.
@@ -109,9 +109,9 @@ func (t *toolServer) unanswered(w http.ResponseWriter, _ *http.Request, err erro
 func (t *toolServer) note(why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.asked.Count++
+	t.use.Count++
 	if why != "" {
-		t.asked.Failed++
-		t.asked.Why = why[:min(len(why), 300)]
+		t.use.Failed++
+		t.use.Why = why[:min(len(why), 300)]
 	}
 }

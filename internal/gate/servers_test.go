@@ -80,7 +80,7 @@ func TestServersOfTools(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %s", name, code, tt.want, text)
 		}
 	}
-	if diff := cmp.Diff([]Asked{{Server: "words", Count: 3, Failed: 1, Why: "HTTP 403"}}, g.Report().Tools); diff != "" {
+	if diff := cmp.Diff([]ServerUse{{Server: "words", Count: 3, Failed: 1, Why: "HTTP 403"}}, g.Report().Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

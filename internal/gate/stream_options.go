@@ -16,7 +16,7 @@ const askUsage = `,"stream_options":{"include_usage":true}`
 // usageAsker is the body of a request of Chat Completions that asks for the usage. Its
 // length is known before it is read: what need not ask has as many spaces at its end.
 type usageAsker struct {
-	*guard
+	*requestFilter
 	asked bool
 	rest  []byte // of what was read
 	err   error  // after rest
@@ -25,7 +25,7 @@ type usageAsker struct {
 // Read reads on.
 func (a *usageAsker) Read(p []byte) (n int, err error) {
 	if !a.asked {
-		n, err = a.guard.Read(p)
+		n, err = a.requestFilter.Read(p)
 		if !a.scan.Closed() {
 			return n, err
 		}
@@ -45,7 +45,7 @@ func (a *usageAsker) Read(p []byte) (n int, err error) {
 	if a.err != nil {
 		return 0, a.err
 	}
-	return a.guard.Read(p)
+	return a.requestFilter.Read(p)
 }
 
 // addition is what comes before the end of the request.
@@ -60,12 +60,12 @@ func (a *usageAsker) addition() []byte {
 
 // body gives the body of a request as it is passed on, with its length.
 func (x *exchange) body(r *http.Request) (io.ReadCloser, int64) {
-	b := newGuard(r.Body, x)
+	b := newRequestFilter(r.Body, x)
 	if x.at != chatCompletions || r.ContentLength == 0 {
 		return b, r.ContentLength
 	}
 	if r.ContentLength > 0 {
-		return &usageAsker{guard: b}, r.ContentLength + int64(len(askUsage))
+		return &usageAsker{requestFilter: b}, r.ContentLength + int64(len(askUsage))
 	}
-	return &usageAsker{guard: b}, r.ContentLength
+	return &usageAsker{requestFilter: b}, r.ContentLength
 }

@@ -229,7 +229,7 @@ func (br *runBranch) fetchBranch(ctx context.Context, bounded bool) error {
 // besides is the error for a branch that excludes that of the run: git keeps
 // branches like files, and one of the two would have to be a folder.
 func (br *runBranch) besides(branch, where string) error {
-	return &cause.Error{Why: cause.Of("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or have the names of runs begin otherwise with REPRISE_BRANCH_PREFIX",
+	return &cause.Error{Why: cause.Of("git_beside", "branch {branch} cannot be made beside branch {other}: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX",
 		"branch", br.opt.Branch, "other", branch+where)}
 }
 

@@ -45,7 +45,7 @@ func (g *gitDir) offline(ctx context.Context, c program.Call) ([]byte, error) {
 // placed gives c the run's own directory, and what it and env bring.
 func (g *gitDir) placed(env []string, c program.Call) (program.Call, error) {
 	c.Dir, c.Lock, c.Env = g.dir, g.lock, append(g.place(env), c.Env...)
-	return c, g.guard()
+	return c, g.restoreConfig()
 }
 
 // place points git at the run's own directory.

@@ -22,7 +22,7 @@ func (g *gitDir) line(to *remote) line {
 
 // talk runs a command that reaches the remote.
 func (g *gitDir) talk(ctx context.Context, args ...string) ([]byte, error) {
-	if err := g.guard(); err != nil {
+	if err := g.restoreConfig(); err != nil {
 		return nil, err
 	}
 	return g.line(g.remote).do(ctx, program.Call{Dir: g.dir, Env: g.place(nil), Args: args})

@@ -117,10 +117,10 @@ func (g *gitDir) prepareShallow() error {
 // config is the whole configuration of the run's own git directory.
 func (g *gitDir) config() string { return g.src.basics() + g.converting() }
 
-// guard restores the files that decide how git reads this directory. Nobody
+// restoreConfig restores the files that decide how git reads this directory. Nobody
 // else should write there; if an agent without a sandbox did, that has no
 // effect.
-func (g *gitDir) guard() error { return errors.Join(g.guardLFS(), guardDir(g.dir, g.config())) }
+func (g *gitDir) restoreConfig() error { return errors.Join(g.guardLFS(), guardDir(g.dir, g.config())) }
 
 // guardDir sees to it that git reads the given configuration in a directory and no other.
 func guardDir(dir, config string) error {

@@ -38,7 +38,7 @@ var testHome string
 func testMain(m *testing.M) int {
 	realLFS := os.Getenv("REPRISE_TEST_GIT_LFS")
 	testenv.InMemory()
-	defer testenv.Neutral()()
+	defer testenv.Isolate()()
 	home, err := os.MkdirTemp("", "home")
 	if err != nil {
 		panic(err)

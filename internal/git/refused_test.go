@@ -37,7 +37,7 @@ func TestBranchInTheWayOnOrigin(t *testing.T) {
 	sh(t, bare, "branch", "reprise", "main")
 	r := openRun(t, user, pushing)
 	_, err := r.Commit(t.Context(), Commit{Message: "step", Files: map[string][]byte{record: []byte("{1}")}, Time: noon})
-	want := "branch reprise/issue-7 cannot be made beside branch reprise on origin: rename that one, or have the names of runs begin otherwise with REPRISE_BRANCH_PREFIX"
+	want := "branch reprise/issue-7 cannot be made beside branch reprise on origin: rename that one, or give the branches of runs another prefix with REPRISE_BRANCH_PREFIX"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}

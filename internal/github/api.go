@@ -47,7 +47,7 @@ func (a *api) do(ctx context.Context, k *call, r request, into any) error {
 	if err := a.spaced(ctx, k); err != nil {
 		return err
 	}
-	req, err := a.newRequest(r.method, r.path, a.hide(r.body))
+	req, err := a.newRequest(r.method, r.path, a.masked(r.body))
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.what, err)
 	}
@@ -99,9 +99,9 @@ func (a *api) misfit(k *call, how string, err error) *Error {
 	return p
 }
 
-// hide masks the texts of what is about to be sent: titles and bodies. It is
+// masked masks the texts of what is about to be sent: titles and bodies. It is
 // the one way out for all of them, so that none is forgotten.
-func (a *api) hide(body any) any {
+func (a *api) masked(body any) any {
 	if a.mask == nil {
 		return body
 	}

@@ -19,7 +19,7 @@ func TestAllTextsAreMasked(t *testing.T) {
 	_, issue := s.gh.OpenIssue(ctx, "acme", "widget", "<!-- reprise:issue:v1 -->", NewIssue{Title: "A bird", Body: "a bird"})
 	pull, opened := s.gh.OpenPull(ctx, "acme", "widget", wire.Pull{Title: "A bird", Body: "a bird", Head: "work", Base: "main"})
 	for what, err := range map[string]error{
-		"live": live.Show(ctx, "a bird"), "flush": live.Flush(ctx), "post": post, "issue": issue, "pull": opened,
+		"live": live.Show(ctx, "a bird"), "flush": live.Flush(ctx, "a bird"), "post": post, "issue": issue, "pull": opened,
 		"update": s.gh.UpdatePull(ctx, "acme", "widget", pull.Number, PullText{"Two bird", "more bird"}),
 	} {
 		if err != nil {

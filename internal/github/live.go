@@ -46,7 +46,13 @@ func (t *Thread) Live(marker string, id int64) *Live {
 // A comment that was deleted is made again, once. Errors are an *Error, or why
 // ctx was cancelled; the body waits then, too, so that a caller can warn and go
 // on.
-func (l *Live) Show(ctx context.Context, body string) error {
+func (l *Live) Show(ctx context.Context, body string) error { return l.make(ctx, body, false) }
+
+// Flush is Show without waiting. It is for the end.
+func (l *Live) Flush(ctx context.Context, body string) error { return l.make(ctx, body, true) }
+
+// make makes the comment read body, now or when it is time.
+func (l *Live) make(ctx context.Context, body string, now bool) error {
 	text, err := marked(l.marker, body)
 	if err != nil {
 		return fmt.Errorf("comment on %s: %w", l.t, err)
@@ -57,16 +63,9 @@ func (l *Live) Show(ctx context.Context, body string) error {
 	if text == l.shown {
 		l.waiting = ""
 	}
-	if l.t.c.retry.now().Before(l.next) {
+	if !now && l.t.c.retry.now().Before(l.next) {
 		return nil
 	}
-	return l.send(ctx)
-}
-
-// Flush sends what waits, without waiting any longer. It is for the end.
-func (l *Live) Flush(ctx context.Context) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	return l.send(ctx)
 }
 

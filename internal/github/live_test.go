@@ -33,9 +33,9 @@ func TestLiveThrottles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	flush := func() {
+	flush := func(body string) {
 		t.Helper()
-		if err := l.Flush(t.Context()); err != nil {
+		if err := l.Flush(t.Context(), body); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,8 +47,6 @@ func TestLiveThrottles(t *testing.T) {
 			t.Errorf("it shows %q after %d writes, want %q after %d", got, n, body, writes)
 		}
 	}
-	flush()
-	expect("", 0)
 	show("1")
 	expect("1", 1)
 	show("2")
@@ -62,7 +60,7 @@ func TestLiveThrottles(t *testing.T) {
 	expect("5", 1)
 	show("6")
 	show("5") // back to what it reads: nothing waits
-	flush()
+	flush("5")
 	expect("5", 0)
 	s.clock.at = s.clock.at.Add(time.Minute)
 	show("5")
@@ -70,10 +68,10 @@ func TestLiveThrottles(t *testing.T) {
 	show("6")
 	expect("6", 1)
 	show("7")
-	flush()
-	expect("7", 1)
-	flush()
-	expect("7", 0)
+	flush("8")
+	expect("8", 1)
+	flush("8")
+	expect("8", 0)
 }
 
 // The comment is found by its id or by its marker, and only if it is ours.
@@ -187,7 +185,7 @@ func TestLiveAfterFailure(t *testing.T) {
 		t.Errorf("error %v, %d more calls", err, s.Counts().Calls-calls)
 	}
 	s.ChangeIssue(widget, 7, func(is *githubtest.Issue) { is.Locked = false })
-	if err := l.Flush(t.Context()); err != nil || s.shows(t) != "2" {
+	if err := l.Flush(t.Context(), "2"); err != nil || s.shows(t) != "2" {
 		t.Errorf("error %v, it shows %q", err, s.shows(t))
 	}
 }

@@ -137,11 +137,11 @@ func (r retryPolicy) check(ctx context.Context, resp *http.Response, err error) 
 		c.problem = r.broken(c, err)
 	}
 	c.ambiguous = c.ambiguous || c.problem != nil && c.problem.unclear
-	return r.again(ctx, c), nil
+	return r.retryable(ctx, c), nil
 }
 
-// again reports whether another try could help and is allowed.
-func (r retryPolicy) again(ctx context.Context, c *call) bool {
+// retryable reports whether another try could help and is allowed.
+func (r retryPolicy) retryable(ctx context.Context, c *call) bool {
 	p := c.problem
 	switch {
 	case p == nil || ctx.Err() != nil:

@@ -89,7 +89,7 @@ func (t *Teller) Missed(ctx context.Context) {
 		}
 		before = older
 	}
-	m.Left = t.again(ctx, t.Known, m.Left)
+	m.Left = t.retell(ctx, t.Known, m.Left)
 	t.tell(ctx, m, Between(before, t.Known, t.Words), commit)
 }
 
@@ -102,7 +102,7 @@ func (t *Teller) Committed(ctx context.Context, run metadata.Run) {
 	m, _ := t.recall(run)
 	events := Between(before, run, t.Words)
 	if len(events) > 0 {
-		m.Left = t.again(ctx, run, m.Left)
+		m.Left = t.retell(ctx, run, m.Left)
 	}
 	t.tell(ctx, m, events, t.Tip())
 }

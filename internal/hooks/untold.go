@@ -59,10 +59,10 @@ func together(a, b []metadata.Untold) []metadata.Untold {
 	return out
 }
 
-// again tells once more what hooks have not taken, each until it fails, and gives what is
+// retell tells once more what hooks have not taken, each until it fails, and gives what is
 // left. Whoever may push to the branch may write what a record says of that: only events of
 // this run, which their hook asks for, are told.
-func (t *Teller) again(ctx context.Context, run metadata.Run, left []metadata.Untold) (still []metadata.Untold) {
+func (t *Teller) retell(ctx context.Context, run metadata.Run, left []metadata.Untold) (still []metadata.Untold) {
 	failed := map[string]bool{}
 	for _, u := range left {
 		i := slices.IndexFunc(t.Hooks, func(h hook.Hook) bool { return digest(h) == u.Hook })

@@ -133,7 +133,7 @@ func (s *Shelf) fill(ctx context.Context) map[string]metadata.Reason {
 	if len(missing) == 0 {
 		return why
 	}
-	for address, found := range s.again(ctx, missing) {
+	for address, found := range s.refetch(ctx, missing) {
 		switch i := missing[address]; {
 		case found.Why != "":
 			why[address] = found.Why
@@ -146,8 +146,8 @@ func (s *Shelf) fill(ctx context.Context) map[string]metadata.Reason {
 	return why
 }
 
-// again fetches images that are not on this machine.
-func (s *Shelf) again(ctx context.Context, missing map[string]int) map[string]issue.Image {
+// refetch fetches images that are not on this machine.
+func (s *Shelf) refetch(ctx context.Context, missing map[string]int) map[string]issue.Image {
 	found := map[string]issue.Image{}
 	for address := range missing {
 		found[address] = issue.Image{Image: metadata.Image{Why: metadata.Because("image_unreachable")}}

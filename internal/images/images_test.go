@@ -212,10 +212,10 @@ func TestNotFetched(t *testing.T) {
 		got = append(got, i.Why.In(prompts.Words("en")))
 	}
 	host := strings.TrimPrefix(s.URL, "http://")
-	nowhere := func(host string) string { return host + " is no place where GitHub keeps attachments" }
+	nowhere := func(host string) string { return "GitHub keeps no attachments at " + host }
 	if diff := diff.Diff([]string{
 		nowhere("example.com"), nowhere("169.254.169.254"), nowhere(host), nowhere("github.com.evil.example"), nowhere("github.com"),
-		"it is no PNG, JPEG, GIF or WebP", "it has more than 5 MB", fmt.Sprintf("it has %d × 1 pixels, which is too large or nothing", mostSide+1),
+		"it is no PNG, JPEG, GIF or WebP", "it has more than 5 MB", fmt.Sprintf("it has %d × 1 pixels, which is too many or none", mostSide+1),
 		"GitHub does not give it (status 404)",
 	}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

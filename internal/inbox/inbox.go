@@ -59,8 +59,8 @@ type Inbox struct {
 	queueErr error           // why the comments could not be read
 	said     map[int64]heard // the same of reviews
 	roles    map[Asker]github.Role
-	small    map[string]smallRole // by login, in small letters
-	room     int                  // how many strangers may still be asked about
+	low      map[string]lowRole // roles that were not enough, by login in small letters
+	lookups  int                // how many strangers may still be asked about
 }
 
 // heard is the text of a comment, and what it asks for.
@@ -80,7 +80,7 @@ const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, small: map[string]smallRole{}, room: mostStrangers}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}, lookups: mostStrangers}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
@@ -132,7 +132,7 @@ func (i *Inbox) ThreadOf(id int64) *github.Thread {
 // Waiting is a command that somebody has given.
 type Waiting struct {
 	Comment github.Comment
-	Asked   command.Parsed
+	Parsed  command.Parsed
 	OnPull  bool           // it stands on the pull request
 	Review  *review.Review // if it is one; the comment is then as if it had been written there
 }
@@ -180,7 +180,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	defer i.mu.Unlock()
 	i.looked = at
 	if now { // not each time that it is looked whether there is still more
-		i.room = min(i.room+1, mostStrangers)
+		i.lookups = min(i.lookups+1, mostStrangers)
 	}
 	i.queueErr = err
 	if err == nil {
@@ -271,7 +271,7 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
-			out = append(out, Waiting{Comment: c, Asked: asked, OnPull: i.onPull[c.ID]})
+			out = append(out, Waiting{Comment: c, Parsed: asked, OnPull: i.onPull[c.ID]})
 		}
 	}
 	return slices.DeleteFunc(inOrder(out, i.pendingReviews(run)), i.waits)
@@ -318,7 +318,7 @@ func (i *Inbox) Past(run metadata.Run) []Waiting {
 	var out []Waiting
 	for _, c := range i.list {
 		if i.taken(run, c.ID) && !strings.Contains(c.Body, trigger.OurMarker) && !i.foreign(c) {
-			out = append(out, Waiting{Comment: c, Asked: i.parse(c), OnPull: i.onPull[c.ID]})
+			out = append(out, Waiting{Comment: c, Parsed: i.parse(c), OnPull: i.onPull[c.ID]})
 		}
 	}
 	return out
@@ -331,11 +331,11 @@ func (i *Inbox) IsAnswered(id int64) bool {
 	return i.answered[id]
 }
 
-// Settle says that this process is done with a comment.
-func (i *Inbox) Settle(id int64) { i.SettleOf(Waiting{Comment: github.Comment{ID: id}}) }
+// MarkDone says that this process is done with a comment.
+func (i *Inbox) MarkDone(id int64) { i.MarkDoneOf(Waiting{Comment: github.Comment{ID: id}}) }
 
-// SettleOf says the same of a comment or a review.
-func (i *Inbox) SettleOf(c Waiting) {
+// MarkDoneOf says the same of a comment or a review.
+func (i *Inbox) MarkDoneOf(c Waiting) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if c.Review != nil {

@@ -18,7 +18,7 @@ func TestInboxReadsATextOnce(t *testing.T) {
 	names := func() string {
 		var all []string
 		for _, c := range in.Pending(metadata.Run{}) {
-			all = append(all, c.Asked.Command.Name)
+			all = append(all, c.Parsed.Command.Name)
 		}
 		return strings.Join(all, ", ")
 	}
@@ -47,7 +47,7 @@ func TestInboxOfAddressedCommands(t *testing.T) {
 	in.given = []review.Review{{ID: 9, State: review.Commented, Body: "/resume"}, {ID: 10, State: review.Commented, Body: "/reprise status"}}
 	var all []string
 	for _, c := range in.Pending(metadata.Run{}) {
-		all = append(all, c.Asked.Command.Name)
+		all = append(all, c.Parsed.Command.Name)
 	}
 	if got := strings.Join(all, ", "); got != "status, pause, retry, cancel, help" && got != "pause, retry, cancel, help, status" {
 		t.Errorf("waiting are %q", got)

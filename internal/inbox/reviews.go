@@ -51,7 +51,7 @@ func (i *Inbox) pendingReviews(run metadata.Run) []Waiting {
 			continue
 		}
 		if asked := i.asks(r); asked.Outcome != command.Ignored {
-			out = append(out, Waiting{Comment: c, Asked: asked, Review: &r})
+			out = append(out, Waiting{Comment: c, Parsed: asked, Review: &r})
 		}
 	}
 	return out
@@ -85,7 +85,7 @@ func inOrder(comments, reviews []Waiting) []Waiting {
 // Request is what somebody asks for, as a command on a run.
 func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 	o := command.Request{
-		Command: c.Asked.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Written: c.Comment.CreatedAt, Removed: c.Asked.Removed,
+		Command: c.Parsed.Command, By: c.Comment.Author.Login, Comment: c.Comment.ID, OnPull: c.OnPull, Url: c.Comment.URL, At: i.from.Env.Now(), Written: c.Comment.CreatedAt, Removed: c.Parsed.Removed,
 	}
 	if c.Review != nil {
 		o.Comment, o.Review = 0, c.Review.Record(run, i.from.Env.Finder().Mask)
@@ -96,7 +96,7 @@ func (i *Inbox) Request(run metadata.Run, c Waiting) command.Request {
 // Idle reports whether it is a review that approves and nothing waits for that. It is
 // for people, and is neither carried out nor refused.
 func (c Waiting) Idle(plan *pipelines.Pipeline, run metadata.Run) bool {
-	if c.Review == nil || c.Review.State != review.Approved || c.Asked.Command.Name != "approve" {
+	if c.Review == nil || c.Review.State != review.Approved || c.Parsed.Command.Name != "approve" {
 		return false
 	}
 	_, _, _, waits := phases.Approval(plan, run)

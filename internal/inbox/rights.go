@@ -14,38 +14,6 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// smallRole is a role that was not enough, and how long that is remembered: a
-// hundred comments of somebody without the right must not cause a hundred
-// requests.
-type smallRole struct {
-	role  github.Role
-	until time.Time
-}
-
-// smallFor is how long a role that was not enough is remembered.
-const smallFor = time.Minute
-
-// mostStrangers is how many roles that are not enough may be looked up at once before
-// strangers have to wait: anybody may write two hundred commands. With each look at the
-// comments, between steps or every twenty seconds, there is one more.
-const mostStrangers = 20
-
-// waits reports whether a command waits until the forge may be asked about its author.
-// Whoever the forge calls somebody never waits, and neither does the command that this
-// job is for. Nobody is refused by this: members of an organization who do not show it
-// are called nobody, too. The caller holds mu.
-func (i *Inbox) waits(c Waiting) bool {
-	t, who := i.from.Trigger, c.Comment.Author.Login
-	mine := c.Review == nil && t.Comment != nil && t.Comment.ID == c.Comment.ID || c.Review != nil && t.Review != nil && t.Review.ID == c.Review.ID
-	switch {
-	case i.room > 0, mine, !c.Comment.IsStranger():
-		return false
-	case len(i.from.In.Users) > 0, containsFold(i.from.In.Bots, who):
-		return false // the workflow file says who may
-	}
-	return !i.from.Env.Now().Before(i.small[strings.ToLower(who)].until)
-}
-
 // Asker is who asks for something. The role is looked up again for each
 // command, because a job takes long and rights can be withdrawn meanwhile.
 type Asker struct {
@@ -62,8 +30,9 @@ func AskerOf(who string, comment int64, r *review.Review) Asker {
 	return Asker{Who: who, Comment: comment}
 }
 
-// May says why somebody does not have the right, or nothing. If that cannot be
-// looked up, the answer is no as well.
+// May says why somebody does not have the right to give a command that needs a role, or
+// nothing. The workflow file may name who has it; else the forge is asked for the role. If
+// that cannot be looked up, the answer is no as well.
 func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denial {
 	who := by.Who
 	no := &page.Denial{Code: metadata.PermissionDenied, By: who}
@@ -73,7 +42,7 @@ func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denia
 	}
 	i.mu.Lock()
 	role, known := i.roles[by]
-	if s := i.small[strings.ToLower(who)]; !known && i.from.Env.Now().Before(s.until) && !s.role.AtLeast(need) {
+	if s := i.low[strings.ToLower(who)]; !known && i.from.Env.Now().Before(s.until) && !s.role.AtLeast(need) {
 		role, known = s.role, true
 	}
 	i.mu.Unlock()
@@ -92,8 +61,8 @@ func (i *Inbox) May(ctx context.Context, by Asker, need github.Role) *page.Denia
 		i.mu.Lock()
 		i.roles[by] = role
 		if !role.AtLeast(need) {
-			i.room = max(i.room-1, 0)
-			i.small[strings.ToLower(who)] = smallRole{role, i.from.Env.Now().Add(smallFor)}
+			i.lookups = max(i.lookups-1, 0)
+			i.low[strings.ToLower(who)] = lowRole{role, i.from.Env.Now().Add(lowFor)}
 		}
 		i.mu.Unlock()
 	}
@@ -109,10 +78,42 @@ func containsFold(list []string, s string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return strings.EqualFold(l, s) })
 }
 
-// MayNow is may with a role that is looked up now, not some time ago.
+// MayNow is May with a role that is looked up now, not some time ago.
 func (i *Inbox) MayNow(ctx context.Context, c Waiting) *page.Denial {
 	i.mu.Lock()
 	delete(i.roles, c.Asker())
 	i.mu.Unlock()
-	return i.May(ctx, c.Asker(), c.Asked.Role())
+	return i.May(ctx, c.Asker(), c.Parsed.Role())
+}
+
+// lowRole is a role that was not enough, and how long that is remembered: a
+// hundred comments of somebody without the right must not cause a hundred
+// requests.
+type lowRole struct {
+	role  github.Role
+	until time.Time
+}
+
+// lowFor is how long a role that was not enough is remembered.
+const lowFor = time.Minute
+
+// mostStrangers is how many roles that are not enough may be looked up at once before
+// strangers have to wait: anybody may write two hundred commands. With each look at the
+// comments, between steps or every twenty seconds, there is one more.
+const mostStrangers = 20
+
+// waits reports whether a command waits until the forge may be asked about its author.
+// Whoever the forge calls somebody never waits, and neither does the command that this
+// job is for. Nobody is refused by this: members of an organization who do not show it
+// are called nobody, too. The caller holds mu.
+func (i *Inbox) waits(c Waiting) bool {
+	t, who := i.from.Trigger, c.Comment.Author.Login
+	mine := c.Review == nil && t.Comment != nil && t.Comment.ID == c.Comment.ID || c.Review != nil && t.Review != nil && t.Review.ID == c.Review.ID
+	switch {
+	case i.lookups > 0, mine, !c.Comment.IsStranger():
+		return false
+	case len(i.from.In.Users) > 0, containsFold(i.from.In.Bots, who):
+		return false // the workflow file says who may
+	}
+	return !i.from.Env.Now().Before(i.low[strings.ToLower(who)].until)
 }

@@ -26,8 +26,8 @@ func TestWhoWaits(t *testing.T) {
 			change(&from)
 		}
 		in := New(from)
-		in.room = room
-		in.small["known"] = smallRole{github.RoleRead, now.Add(time.Minute)}
+		in.lookups = room
+		in.low["known"] = lowRole{github.RoleRead, now.Add(time.Minute)}
 		in.list = []github.Comment{comment(1, "eve", "NONE"), comment(2, "ada", "MEMBER"), mine, comment(4, "tom", "CONTRIBUTOR"), comment(5, "known", "NONE"), comment(6, "lint[bot]", "NONE")}
 		in.given = []review.Review{{ID: 1, State: review.Commented, Body: "/pause", Author: github.User{Login: "rob"}, Association: "NONE", At: now.Add(time.Minute)}}
 		var all []string

@@ -17,15 +17,15 @@ import (
 
 // Trees are the work trees of parts.
 type Trees interface {
-	// Able reports whether there can be any; if not, it has told people why, and that
+	// Available reports whether there can be any; if not, it has told people why, and that
 	// parts are done one after the other.
-	Able(ctx context.Context) bool
+	Available(ctx context.Context) bool
 	// Open gives the engine of a part, which works in a tree of its own, as it was left
 	// or made anew at a commit. Several are opened at the same time.
 	// Like is a copy of the run's, which goes on meanwhile.
 	Open(ctx context.Context, like *engine.Engine, part, commit string) (*engine.Engine, error)
-	// Left names the parts that have a tree, also those whose tree another process has left.
-	Left() []string
+	// Existing names the parts that have a tree, also those whose tree another process has left.
+	Existing() []string
 	// Remove removes the tree of a part whose work is on the branch.
 	Remove(part string) error
 }
@@ -42,14 +42,14 @@ type Side struct {
 // or people or ctx end that; false says that there was nothing to do. It returns the
 // record as it was last committed.
 func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
-	if err := s.tidy(ctx, run); err != nil {
+	if err := s.removeIdle(ctx, run); err != nil {
 		return run, false, err
 	}
 	if s.Only == "" && !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
 	first, ok := s.next(run, nil)
-	if !ok || s.Only == "" && !lanes.In(run, 1) && !s.Trees.Able(ctx) {
+	if !ok || s.Only == "" && !lanes.In(run, 1) && !s.Trees.Available(ctx) {
 		return run, false, nil
 	}
 	switch ready, err := s.Engine.Ready(ctx, run, first); {
@@ -67,10 +67,10 @@ func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, e
 	return w.run, true, err
 }
 
-// tidy removes trees in which nothing is done any more, such as that of a review which was
+// removeIdle removes trees in which nothing is done any more, such as that of a review which was
 // cut off and is done on the branch.
-func (s *Side) tidy(ctx context.Context, run metadata.Run) error {
-	for _, part := range s.Trees.Left() {
+func (s *Side) removeIdle(ctx context.Context, run metadata.Run) error {
+	for _, part := range s.Trees.Existing() {
 		if rec := run.Phase(part); s.Only != "" || rec != nil && rec.Lane != nil {
 			continue
 		}

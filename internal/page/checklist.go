@@ -118,7 +118,7 @@ func (w writer) bar() string {
 		b.WriteString(w.square(w.rows[i*len(w.rows)/squares]))
 	}
 	left := ""
-	if d := w.notices.Left; d > 0 && w.run.Status == metadata.Running {
+	if d := w.notices.Remaining; d > 0 && w.run.Status == metadata.Running {
 		left = w.Comment.Left(w.Roughly(d))
 	}
 	return text.Join(" ", b.String(), left)

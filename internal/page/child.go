@@ -15,7 +15,7 @@ import (
 type ChildIssue struct {
 	Marker, Title, Body string
 	Labels              []string
-	Left                int // tasks for which there was no room
+	Omitted             int // tasks for which there was no room
 }
 
 // StartLabel is the label that starts a run, unless the action is told another.

@@ -38,7 +38,7 @@ func LiveComment(plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 		read, later = "", read // the run goes on to revise it: nobody has to read it now
 	}
 	blocks := []string{
-		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), askedAbout(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
+		c.head(), c.elsewhere(), c.near(), advice(c).text(), advice(c).lastWords(), proposed(c.writer), findings(c).setup(), c.warnings(), c.edited(), c.takenBack(), read, checklist(c).lines(), c.doubts(), c.oddChecks(), later, findings(c).suggestions(), c.answered(),
 		c.tasks(), c.children(), c.notesChange(), history(c).rollbacks(), history(c).commands(), chart(c).folded(),
 	}
 	body, whole := markdown.Fit(blocks, markdown.MaxComment-markdown.Units(state)-markdown.Units(c.Comment.CutOff)-10)

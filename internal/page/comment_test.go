@@ -63,11 +63,11 @@ func TestCommentTellsWhatIsLeft(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		29 * time.Second: "⬜ about 1 min left\n", 12*time.Minute + 20*time.Second: "⬜ about 12 min left\n", 125 * time.Minute: "⬜ about 2 h 5 min left\n", 0: "⬜\n",
 	} {
-		if got := LiveComment(plays["middle"].Plan, plays["middle"].Run, Notices{Left: d}); !strings.Contains(got, want) {
+		if got := LiveComment(plays["middle"].Plan, plays["middle"].Run, Notices{Remaining: d}); !strings.Contains(got, want) {
 			t.Errorf("%s: %q is not in\n%.300s", d, want, got)
 		}
 	}
-	if got := LiveComment(plays["paused"].Plan, plays["paused"].Run, Notices{Left: time.Hour}); strings.Contains(got, "left\n") {
+	if got := LiveComment(plays["paused"].Plan, plays["paused"].Run, Notices{Remaining: time.Hour}); strings.Contains(got, "left\n") {
 		t.Errorf("a run that waits says how long it takes:\n%.300s", got)
 	}
 }

@@ -29,14 +29,14 @@ func NewFollowUp(run metadata.Run, labels []string, trigger string) *ChildIssue 
 	w := newWriter(nil, run, Notices{})
 	f := ChildIssue{
 		Marker: MarkerOf("followup", run.IssueNumber), Title: ShortTitle(w.Tell.FollowUp(PullTitle(run))),
-		Labels: withoutLabel(labels, trigger), Left: max(len(tasks)-maxTasks, 0),
+		Labels: withoutLabel(labels, trigger), Omitted: max(len(tasks)-maxTasks, 0),
 	}
 	blocks := []string{f.Marker + "\n" + w.Tell.FollowUpBody(w.parent(), markdown.Inline(phase, 60))}
 	for _, t := range tasks[:min(len(tasks), maxTasks)] {
 		blocks = append(blocks, markdown.Item("[ ] **"+markdown.Inline(t.Title, 200)+"**", markdown.Truncate(t.Body, 4000)))
 	}
-	if f.Left > 0 {
-		blocks = append(blocks, w.Tell.LeftOut(f.Left))
+	if f.Omitted > 0 {
+		blocks = append(blocks, w.Tell.LeftOut(f.Omitted))
 	}
 	f.Body = w.body(blocks)
 	return &f

@@ -67,7 +67,7 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 		names = append(names, "@"+strings.TrimPrefix(login, "@"))
 	}
 	return w.reply(marker, []string{
-		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(), askedAbout(w),
+		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(), proposed(w),
 		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
 	})
 }

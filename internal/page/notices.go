@@ -29,8 +29,8 @@ type Notices struct {
 	// NoChecks says that the newest push was made with GITHUB_TOKEN, for which
 	// GitHub starts no workflow.
 	NoChecks bool
-	// Left is how long the run will still work, as earlier ones did; 0 if unknown.
-	Left time.Duration
+	// Remaining is how long the run will still work, as earlier ones did; 0 if unknown.
+	Remaining time.Duration
 	// CI is what there is to say of CI, where it has nothing to say of the work.
 	CI metadata.Reason
 	// Base is how the run stands to its base, if it lacks some of that.

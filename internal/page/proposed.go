@@ -16,9 +16,9 @@ import (
 // mostOpened is how much of what waits for an approval is shown, in characters.
 const mostOpened = 20_000
 
-// askedAbout shows what a person is asked about at protected paths: every line of it, and what
+// proposed shows what a person is asked about at protected paths: every line of it, and what
 // nobody would see in it as marks.
-func askedAbout(w writer) string {
+func proposed(w writer) string {
 	if w.plan == nil {
 		return ""
 	}

@@ -124,7 +124,7 @@ func TestEventSummary(t *testing.T) {
 // The summary names programs that hold their login themselves.
 func TestHeldLogins(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]
-	const want = "**Programs that hold their login themselves, past the limits of turns and cost** `claude` (`.credentials.json`) · `codex` (`auth.json`)\n"
+	const want = "**Programs with a login of their own, for which the limits of turns and cost do not hold** `claude` (`.credentials.json`) · `codex` (`auth.json`)\n"
 	got := RunSummary(p.Plan, p.Run, SummaryFacts{Held: []Versioned{{"claude", ".credentials.json"}, {"codex", "auth.json"}}})
 	if !strings.Contains(got+"\n", want) {
 		t.Errorf("it lacks\n%s\nin\n%s", want, got)

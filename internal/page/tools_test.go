@@ -49,7 +49,7 @@ func TestImagesThatAreNotGiven(t *testing.T) {
 		run.Issue.Images = append(run.Issue.Images, metadata.Image{URL: "https://evil.example/x", Why: metadata.Because("image_host", "host", "<img src=x> @hana")})
 	}
 	live := LiveComment(&pipelines.Pipeline{Name: "p"}, run, Notices{})
-	if n := strings.Count(live, "is no place where GitHub keeps attachments"); n != 5 || !strings.Contains(live, "Image 2 is not given: ") || strings.Contains(live, "<img") || strings.Contains(live, " @hana") {
+	if n := strings.Count(live, "GitHub keeps no attachments at"); n != 5 || !strings.Contains(live, "Image 2 is not given: ") || strings.Contains(live, "<img") || strings.Contains(live, " @hana") {
 		t.Errorf("it is said %d times in\n%s", n, live)
 	}
 }

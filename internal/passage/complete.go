@@ -11,10 +11,10 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Settle adds to the result of a call what has come through: its usage, what was
+// Complete adds to the result of a call what has come through: its usage, what was
 // refused, and the limit that was reached.
-func (p *Passage) Settle(seen gate.Report, r *engine.Result) {
-	settleUsage(p.call.Agent, seen, r)
+func (p *Passage) Complete(seen gate.Report, r *engine.Result) {
+	correctUsage(p.call.Agent, seen, r)
 	for _, model := range seen.Models {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s asked for the model %q, which the pipeline does not name; it was refused; `models: [%q]` would allow it", p.call.Agent, model, model))
 	}
@@ -80,10 +80,10 @@ func usageOf(t gate.Tokens) metadata.Usage {
 // tolerance is by how much the figures of a program and of its gate may differ.
 const tolerance = 0.05
 
-// settleUsage takes the gate's figures where the program gives none, or others. What a
+// correctUsage takes the gate's figures where the program gives none, or others. What a
 // program says may be made up, and a program that breaks its requests off would choose
 // by that who counts; so nothing is taken that is less than what came through.
-func settleUsage(agent string, seen gate.Report, r *engine.Result) {
+func correctUsage(agent string, seen gate.Report, r *engine.Result) {
 	total, estimated := totalOf(seen)
 	if r.Model == "" {
 		r.Model = mostUsed(seen)

@@ -1,4 +1,4 @@
-// Package passage is the way of one call of an agent to its models: which keys of
-// its environment stay outside, behind a gate of its own, and what has come through
-// when the call is over.
+// Package passage connects one call of an agent with its models. It keeps the keys of
+// the agent's environment outside, behind a gate that is made for the call, and says what
+// has passed the gate when the call is over.
 package passage

@@ -38,7 +38,7 @@ func TestHosts(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	seen := gate.Report{Refused: []gate.Refused{{Host: "chatgpt.com:443", Count: 1}, {Host: "pypi.org:443", Count: 2}}}
 	var r engine.Result
-	(&Passage{call: Call{Agent: "codex"}}).Settle(seen, &r)
+	(&Passage{call: Call{Agent: "codex"}}).Complete(seen, &r)
 	want := engine.Result{
 		Refused:  []engine.Refused{{Host: "pypi.org:443", Count: 2}},
 		Warnings: []string{"codex was refused hosts that the pipeline does not allow: pypi.org:443 (2); `network: allow: [\"pypi.org:443\"]` would allow them"},

@@ -184,7 +184,7 @@ func TestALimitIsReached(t *testing.T) {
 			t.Errorf("the program is told %v", r)
 		}
 		r := engine.Result{Text: "so far"}
-		p.Settle(p.Close(), &r)
+		p.Complete(p.Close(), &r)
 		used, _ := prices("large-1", metadata.Usage{InputTokens: 2500, CachedTokens: 1000, OutputTokens: 100}, 0) // to write 400 to a cache costs as 500
 		want := engine.Result{
 			Text: "so far", Model: "large-1", Limit: limit,
@@ -322,7 +322,7 @@ func TestWhoseFiguresCount(t *testing.T) {
 		"long prompts":                  {seen, with(near, 0.2, true), raised(near), 0},
 	} {
 		r := engine.Result{Usage: tt.own}
-		settleUsage("x", tt.seen, &r)
+		correctUsage("x", tt.seen, &r)
 		if r.Usage != tt.want || len(r.Warnings) != tt.warnings {
 			t.Errorf("%s: %+v, %q; want %+v", name, r.Usage, r.Warnings, tt.want)
 		}

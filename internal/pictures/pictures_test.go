@@ -121,7 +121,7 @@ func inputsOf(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	inputs := map[string][]byte{
-		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links, Left: 12 * time.Minute})),
+		"comment.html":   commentPage(t, page.LiveComment(running.Plan, running.Run, page.Notices{Links: links, Remaining: 12 * time.Minute})),
 		"completed.html": commentPage(t, page.LiveComment(plays["completed"].Plan, plays["completed"].Run, page.Notices{Links: links})),
 		"asking.html":    commentPage(t, page.LiveComment(plays["approval"].Plan, plays["approval"].Run, page.Notices{Links: links})),
 		"failed.html":    commentPage(t, page.LiveComment(plays["failed"].Plan, plays["failed"].Run, page.Notices{Links: links})),

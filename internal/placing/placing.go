@@ -1,5 +1,5 @@
-// Package placing is how what a person is asked about at protected paths comes out of the
-// tree that an agent has left, and into it once it is approved.
+// Package placing takes changes of protected paths out of the tree that an agent has left,
+// so that a person can be asked about them, and puts them into it once they are approved.
 package placing
 
 import (
@@ -54,9 +54,9 @@ func LayOut(tree string, all []metadata.Opened) error {
 	return nil
 }
 
-// Left gives what of that is not there yet. An error that is a *phases.Refusal says that
+// Unplaced gives what of that is not there yet. An error that is a *phases.Refusal says that
 // something else is there by now, or that people were shown another change.
-func Left(tree string, approved []metadata.Opened) (all []metadata.Opened, err error) {
+func Unplaced(tree string, approved []metadata.Opened) (all []metadata.Opened, err error) {
 	for _, o := range approved {
 		before, ok := textAt(tree, o.Path)
 		switch {
@@ -74,7 +74,7 @@ func Left(tree string, approved []metadata.Opened) (all []metadata.Opened, err e
 
 // Place writes what is Left of what was approved, and gives that.
 func Place(tree string, approved []metadata.Opened) ([]metadata.Opened, error) {
-	all, err := Left(tree, approved)
+	all, err := Unplaced(tree, approved)
 	for _, o := range all {
 		err = errors.Join(err, Put(tree, o))
 	}

@@ -84,7 +84,7 @@ func TestLeft(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		left, err := Left(dir, tt.all)
+		left, err := Unplaced(dir, tt.all)
 		if no := (&phases.Refusal{}); len(left) != tt.left || errors.As(err, &no) != tt.moved {
 			t.Errorf("%s: %+v (%v)", name, left, err)
 		}

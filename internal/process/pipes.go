@@ -76,8 +76,8 @@ func (p *pipes) closeTheirs() {
 	}
 }
 
-// told gives the report, once the pipes have expired. Who was killed has written none.
-func (p *pipes) told() (r report) {
+// readReport gives the report, once the pipes have expired. Who was killed has written none.
+func (p *pipes) readReport() (r report) {
 	if err := json.NewDecoder(&bounded.Rest{Pipe: p.report}).Decode(&r); err != nil {
 		return report{}
 	}

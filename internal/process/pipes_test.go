@@ -35,7 +35,7 @@ func TestWhatIsInThePipesIsRead(t *testing.T) {
 		t.Errorf("%d bytes of %d were read", got.Len(), len(text))
 	}
 	report{Signal: 9, Left: 2}.tell(p.theirs[3])
-	if r := p.told(); r.Signal != 9 || r.Left != 2 {
+	if r := p.readReport(); r.Signal != 9 || r.Left != 2 {
 		t.Errorf("the report reads %+v", r)
 	}
 }

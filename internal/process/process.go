@@ -98,7 +98,7 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	// reason to wait.
 	pipes.expire()
 	if p.Own {
-		e.report = pipes.told()
+		e.report = pipes.readReport()
 		e.Left += e.report.Left
 	}
 	e.Cut = <-stdoutRead

@@ -11,11 +11,11 @@ import (
 // enoughRuns is how many runs have to be known before they say how long the next takes.
 const enoughRuns = 3
 
-// Left estimates how long a run that goes on still works: each phase as long as it
+// Remaining estimates how long a run that goes on still works: each phase as long as it
 // took in the middle one of the earlier runs of the same pipeline that were completed,
 // the one at hand less what it has taken. It is 0 if too few are known, or a phase that
 // is to come is in none of them.
-func Left(plan *pipelines.Pipeline, run metadata.Run, earlier []metadata.Run) time.Duration {
+func Remaining(plan *pipelines.Pipeline, run metadata.Run, earlier []metadata.Run) time.Duration {
 	took := map[string][]time.Duration{}
 	known := 0
 	for _, e := range earlier {

@@ -22,7 +22,7 @@ func TestLeft(t *testing.T) {
 	at := progresstest.Plays(t, "en")["middle"]
 	spent := progress.RowOf(progress.RowsOf(at.Plan, at.Run), "implementation").Took
 	earlier := []metadata.Run{done(30), done(4), done(3)}
-	if got, want := progress.Left(at.Plan, at.Run, earlier), 6*4*time.Minute-spent; got != want {
+	if got, want := progress.Remaining(at.Plan, at.Run, earlier), 6*4*time.Minute-spent; got != want {
 		t.Errorf("%s are left, want %s: six phases of ten, and %s spent on one", got, want, spent)
 	}
 	other, failed, short := done(4), done(4), done(4)
@@ -33,12 +33,12 @@ func TestLeft(t *testing.T) {
 		"failed":          {earlier[0], earlier[1], failed},
 		"a phase unknown": {short, short, short},
 	} {
-		if got := progress.Left(at.Plan, at.Run, all); got != 0 {
+		if got := progress.Remaining(at.Plan, at.Run, all); got != 0 {
 			t.Errorf("%s: %s are left", name, got)
 		}
 	}
 	stopped := progresstest.Plays(t, "en")["failed"]
-	if got := progress.Left(stopped.Plan, stopped.Run, earlier); got != 0 {
+	if got := progress.Remaining(stopped.Plan, stopped.Run, earlier); got != 0 {
 		t.Errorf("a run that has stopped goes on for %s", got)
 	}
 }

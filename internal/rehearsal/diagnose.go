@@ -25,7 +25,7 @@ func diagnose(t engine.Task, words spoken, r *engine.Result) error {
 	if err != nil {
 		return err
 	}
-	d := diagnosis.Diagnosis{Confidence: diagnosis.High, Analysis: words.settled}
+	d := diagnosis.Diagnosis{Confidence: diagnosis.High, Analysis: words.sound}
 	for _, confidence := range []diagnosis.Confidence{diagnosis.High, diagnosis.Medium, diagnosis.Low} {
 		if phase, reason := standing(run, confidence, words); reason != "" {
 			d = diagnosis.Diagnosis{NeedsRollback: true, ToPhase: phase, ToStep: metadata.Revise, Reason: reason, Confidence: confidence, Analysis: reason}

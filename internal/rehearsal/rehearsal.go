@@ -27,8 +27,8 @@ import (
 type Agent struct {
 	// First is the phase whose first review fails; empty lets all pass.
 	First string
-	// Pace is how long a call takes.
-	Pace time.Duration
+	// CallTime is how long a call takes.
+	CallTime time.Duration
 	// Stubs, if not nil, are results that are played back.
 	Stubs *Stubs
 	// Quiet, if not nil, changes the report of a phase, so that no rule of the
@@ -41,7 +41,7 @@ const theFinding = "R1"
 
 // Run carries out one task.
 func (a Agent) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
-	if err := rest(ctx, a.Pace); err != nil {
+	if err := rest(ctx, a.CallTime); err != nil {
 		return engine.Result{}, err
 	}
 	r := engine.Result{Session: t.Session, Model: "rehearsal"}

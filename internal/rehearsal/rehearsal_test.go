@@ -154,17 +154,17 @@ func TestRehearsalAnswersASchema(t *testing.T) {
 
 func TestRehearsalTakesItsTime(t *testing.T) {
 	b := newBench(t)
-	b.agent.Pace = 30 * time.Millisecond
+	b.agent.CallTime = 30 * time.Millisecond
 	began := time.Now()
 	b.do(metadata.Execute, 0)
-	if took := time.Since(began); took < b.agent.Pace {
+	if took := time.Since(began); took < b.agent.CallTime {
 		t.Errorf("it took %v", took)
 	}
 }
 
 func TestRehearsalIsCancelled(t *testing.T) {
 	b := newBench(t)
-	b.agent.Pace = time.Minute
+	b.agent.CallTime = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err := b.agent.Run(ctx, b.task)

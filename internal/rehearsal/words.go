@@ -18,7 +18,7 @@ type spoken struct {
 	holds, missing       string // of a review
 	title                string
 	impact, solution     string
-	settled, fails       string // of a diagnosis
+	sound, fails         string // of a diagnosis
 }
 
 func wordsIn(language string) spoken {
@@ -37,7 +37,7 @@ func wordsIn(language string) spoken {
 			title:    "改訂がまだ示されていない",
 			impact:   "リハーサルの最初のレビューは一度だけ不合格になり、改訂の流れを示します。",
 			solution: "「改訂」の節を加える。",
-			settled:  "記録には未解決のものがありません。",
+			sound:    "記録には未解決のものがありません。",
 			fails:    "フェーズ %s のチェック %s が失敗しています。",
 		}
 	}
@@ -55,7 +55,7 @@ func wordsIn(language string) spoken {
 		title:    "No revision is shown yet",
 		impact:   "The first review of a rehearsal fails once, to show how work is revised.",
 		solution: `Add a section "Revised".`,
-		settled:  "The record holds nothing against the work.",
+		sound:    "The record holds nothing against the work.",
 		fails:    "The check %[2]s of %[1]s fails.",
 	}
 }

@@ -51,7 +51,7 @@ func ShowStats(env environ.Env, t tally.Tally) {
 	if narrow {
 		most = 17 // of a name, so that all other columns have room on 50
 	}
-	statsTable(out, "Phases", []string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr", t.Phases, func(p tally.Phase) []string {
+	statsTable(out, "Phases", columns{[]string{"phase", wide("runs"), "failed", "rejected", wide("checks failed"), wide("unusable"), "back", "cost", wide("work")}, "lrrrrrrrr"}, t.Phases, func(p tally.Phase) []string {
 		return []string{
 			text.Cut(text.Flat(p.Name), most), wide(fmt.Sprint(p.Runs)), fmt.Sprint(p.Failed), ofSome(p.Rejected, p.Reviews), wide(ofSome(p.ChecksFail, p.Checks)), wide(fmt.Sprint(p.Unusable)),
 			fmt.Sprint(p.ByPeople + p.ByItself), text.USD(p.USD), wide(text.Duration(seconds(p.Seconds))),
@@ -69,15 +69,15 @@ func ShowStats(env environ.Env, t tally.Tally) {
 	gate := func(g tally.Gate) []string {
 		return []string{ofSome(g.Failed, g.Judged), text.Flat(g.Phase), text.Cut(text.Flat(g.Gate), 100)}
 	}
-	statsTable(out, "Gates that fail", []string{"failed", "phase", "gate"}, "rll", fail, gate)
-	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), []string{"failed", "phase", "gate"}, "rll", never, gate)
-	statsTable(out, "Reviewers", []string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr", t.Reviewers, func(r tally.Reviewer) []string {
+	statsTable(out, "Gates that fail", columns{[]string{"failed", "phase", "gate"}, "rll"}, fail, gate)
+	statsTable(out, fmt.Sprintf("Gates that never fail, judged at least %d times", enoughJudged), columns{[]string{"failed", "phase", "gate"}, "rll"}, never, gate)
+	statsTable(out, "Reviewers", columns{[]string{"agent", "model", "reviews", "rejected", "missed"}, "llrrr"}, t.Reviewers, func(r tally.Reviewer) []string {
 		return []string{text.Flat(r.Agent), text.Flat(r.Model), fmt.Sprint(r.Reviews), fmt.Sprint(r.Rejected), fmt.Sprint(r.Missed)}
 	})
-	statsTable(out, "Models", []string{"model", "calls", "tokens", "cost"}, "lrrr", t.Models, func(m tally.Model) []string {
+	statsTable(out, "Models", columns{[]string{"model", "calls", "tokens", "cost"}, "lrrr"}, t.Models, func(m tally.Model) []string {
 		return []string{text.Flat(m.Model), fmt.Sprint(m.Calls), text.Tokens(m.Tokens), text.USD(m.USD)}
 	})
-	statsTable(out, "What people found that a review had passed", []string{"issue", "phase", "reviewer", "what"}, "llll", t.Missed, func(m tally.Missed) []string {
+	statsTable(out, "What people found that a review had passed", columns{[]string{"issue", "phase", "reviewer", "what"}, "llll"}, t.Missed, func(m tally.Missed) []string {
 		return []string{text.Flat(m.Issue), text.Flat(m.Phase), text.Flat(m.Agent), text.Cut(text.Flat(text.FirstLine(m.What)), 100)}
 	})
 	if len(t.Missed) > 0 {
@@ -97,14 +97,20 @@ func ofSome(n, all int) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// columns are those of a table, with how each is aligned: one letter for each.
+type columns struct {
+	heads []string
+	align string
+}
+
 // statsTable prints a table that has lines.
-func statsTable[T any](out terminal.Report, title string, head []string, align string, all []T, row func(T) []string) {
+func statsTable[T any](out terminal.Report, title string, c columns, all []T, row func(T) []string) {
 	if len(all) == 0 {
 		return
 	}
 	out.Heading(title)
-	t := text.Table{Align: align}
-	t.Add(head...)
+	t := text.Table{Align: c.align}
+	t.Add(c.heads...)
 	for _, one := range all[:min(len(all), mostStats)] {
 		t.Add(row(one)...)
 	}

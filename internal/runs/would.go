@@ -56,14 +56,14 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	return definition.Define(ctx, src, is, o.Choice)
 }
 
-// Asked is what ShowPrompt is asked for.
-type Asked struct {
+// PromptQuery is what ShowPrompt is asked for.
+type PromptQuery struct {
 	Phase, Step string
 	JSON        bool // print an object with what it is the prompt of
 }
 
 // ShowPrompt prints a prompt as it would be sent, for the run as it stands.
-func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Asked) (err error) {
+func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a PromptQuery) (err error) {
 	phase, step := a.Phase, a.Step
 	switch {
 	case o.File != "" && o.Id != "":

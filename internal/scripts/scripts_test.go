@@ -39,7 +39,7 @@ func withProgram(m *testing.M) int {
 		}
 		defer os.RemoveAll(dir)
 	}
-	defer testenv.Neutral()() // only now: it leaves go no home with a cache
+	defer testenv.Isolate()() // only now: it leaves go no home with a cache
 	defer world.Models(os.TempDir())()
 	for name, value := range map[string]string{built: dir, "PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")} {
 		if err := os.Setenv(name, value); err != nil {

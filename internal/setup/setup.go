@@ -170,11 +170,11 @@ func (s Store) copy(ctx context.Context, tree *os.Root, i int, to string) error 
 	return copies.Copy(ctx, kept, strconv.Itoa(i), into, path.Base(to))
 }
 
-// Lend puts copies of what is kept into the tree, for checks and reviewers, where
+// Overlay puts copies of what is kept into the tree, for checks and reviewers, where
 // nothing is in their way. The function it returns takes them out again. They are
 // copies, since checks run code of the agent: what that writes must not be there for
 // the next check.
-func (s Store) Lend(ctx context.Context) (back func() error, err error) {
+func (s Store) Overlay(ctx context.Context) (back func() error, err error) {
 	r, err := s.read()
 	if err != nil {
 		return func() error { return nil }, ignoreMissing(err)
@@ -183,10 +183,10 @@ func (s Store) Lend(ctx context.Context) (back func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var lent []string
+	var copied []string
 	back = func() error {
 		var failed error
-		for _, p := range lent {
+		for _, p := range copied {
 			folders.UnlockAbove(root, p)
 			if err := folders.Remove(root, p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				failed = errors.Join(failed, fmt.Errorf("take %s out of the tree: %w", p, err))
@@ -201,7 +201,7 @@ func (s Store) Lend(ctx context.Context) (back func() error, err error) {
 		if _, err := root.Lstat(p); err == nil {
 			continue // the pipeline keeps the agent's own
 		}
-		lent = append(lent, p) // also what is copied in part
+		copied = append(copied, p) // also what is copied in part
 		if err := s.copy(ctx, root, i, p); err != nil {
 			return nil, errors.Join(fmt.Errorf("bring %s into the tree: %w", p, err), back())
 		}

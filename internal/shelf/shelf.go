@@ -1,11 +1,11 @@
 // Package shelf is where the folder of a run is once it was taken off its branch:
 // in an older commit, which a trailer names.
 //
-// Anybody can write a trailer, also into the title of a pull request, which becomes the
-// message of a merge. So it counts only where it names what it can be checked against: the
-// commit before its own, as the commit that takes the folder off does, or something in the
-// history of the record that is kept by name. What a remote keeps by name goes before the
-// first: a run is kept there before its folder leaves the branch.
+// Anybody can write a trailer, even in the title of a pull request, which becomes the
+// message of a merge. So a trailer counts only if what it names can be checked: it is the
+// parent of the commit that has the trailer, as where the folder is taken off, or it is in the
+// history of the record that a remote keeps by name. Where there is such a record, it
+// decides: a run is kept there before its folder leaves the branch.
 package shelf
 
 import (

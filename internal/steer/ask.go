@@ -71,20 +71,20 @@ func (d *Dialogue) Ask(ctx context.Context, w *workspace.Workspace, o workspace.
 
 // next asks for the first thing that is open, and gives the command that the answer
 // stands for; none if the person leaves it open. The id is that of the question.
-func (d *Dialogue) next(ctx context.Context, w *workspace.Workspace, left map[string]bool) (o Order, id string, err error) {
+func (d *Dialogue) next(ctx context.Context, w *workspace.Workspace, left map[string]bool) (o Request, id string, err error) {
 	for _, q := range phases.Questions(w.Run) {
 		if left[q.ID] {
 			continue
 		}
 		o.Command = command.Command{Name: "answer", Question: q.ID}
 		if o.Text, err = d.answer(ctx, w, q); err != nil || o.Text == "" {
-			return Order{}, q.ID, err
+			return Request{}, q.ID, err
 		}
 		return o, q.ID, nil
 	}
 	phase, _, why, waits := phases.Approval(w.Plan, w.Run)
 	if len(phases.Questions(w.Run)) > 0 || !waits || left[phase] {
-		return Order{}, "", nil
+		return Request{}, "", nil
 	}
 	o.Command, err = d.judge(ctx, w, phase, why)
 	return o, phase, err

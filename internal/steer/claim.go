@@ -14,5 +14,5 @@ func Claim(ctx context.Context, w *workspace.Workspace, env environ.Env, o works
 	if err := w.Busy(env.Now()); err != nil {
 		return err
 	}
-	return fanout.FoldLeft(ctx, w, env, o)
+	return fanout.FoldAbandoned(ctx, w, env, o)
 }

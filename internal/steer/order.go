@@ -27,16 +27,16 @@ import (
 	"github.com/reprise-ci/reprise/phases/engine"
 )
 
-// Order is a command for a run from a terminal. Comments can give the same
+// Request is a command for a run from a terminal. Comments can give the same
 // command, and it is carried out in the same way.
-type Order struct {
+type Request struct {
 	workspace.Options
 	command.Command
 	JSON bool
 }
 
 // Check refuses what the same command in a comment would refuse.
-func (s Order) Check() error {
+func (s Request) Check() error {
 	if err := issue.CheckID(s.Id); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s Order) Check() error {
 }
 
 // Do carries out one order, and says how to go on.
-func Do(ctx context.Context, env environ.Env, s Order) (err error) {
+func Do(ctx context.Context, env environ.Env, s Request) (err error) {
 	s.Commit = strings.ToLower(s.Commit)
 	if err := s.Check(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func Do(ctx context.Context, env environ.Env, s Order) (err error) {
 }
 
 // carry carries an order out on a run that is open, commits that, and says it.
-func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
+func (s Request) carry(ctx context.Context, env environ.Env, w *workspace.Workspace) error {
 	s.Text = env.Finder().Mask(s.Text)
 	o := command.Request{Command: s.Command, By: w.Source.UserName, At: env.Now()}
 	x, err := o.Apply(w.Plan, w.Run, false)
@@ -97,7 +97,7 @@ func (s Order) carry(ctx context.Context, env environ.Env, w *workspace.Workspac
 	}
 	e, err := w.Engine(env, s.Options, engine.Quiet{})
 	if err == nil && o.Name == "finish" {
-		x.Run, err = finish.Do(ctx, w, e, x.Run, o.Squash, pullTitle(ctx, w, env, o.Squash), o.At)
+		x.Run, err = finish.Do(ctx, w, e, x.Run, finish.Way{Squash: o.Squash, Title: pullTitle(ctx, w, env, o.Squash)}, o.At)
 		err = exit.AsUsage(err)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func pullTitle(ctx context.Context, w *workspace.Workspace, env environ.Env, squ
 
 // pauseNote leaves a note for the process that works on a run: it is told to
 // stop for a pause.
-func pauseNote(ctx context.Context, env environ.Env, s Order) (string, error) {
+func pauseNote(ctx context.Context, env environ.Env, s Request) (string, error) {
 	src, err := git.Find(ctx, s.Repo)
 	if err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func pauseNote(ctx context.Context, env environ.Env, s Order) (string, error) {
 
 // openFreed opens a run, after telling a process on this machine that works on
 // it to stop if the command means that.
-func openFreed(ctx context.Context, env environ.Env, s Order) (*workspace.Workspace, error) {
+func openFreed(ctx context.Context, env environ.Env, s Request) (*workspace.Workspace, error) {
 	s.Still = true
 	w, err := workspace.Open(ctx, env, s.Options)
 	var locked *lock.Held

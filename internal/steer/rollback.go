@@ -21,9 +21,9 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Back takes a run back to where o says. Reasoned is whether a reason was given as text,
+// RollBack takes a run back to where o says. Reasoned is whether a reason was given as text,
 // be it empty.
-func Back(ctx context.Context, env environ.Env, o Rollback, reasoned bool) (err error) {
+func RollBack(ctx context.Context, env environ.Env, o Rollback, reasoned bool) (err error) {
 	switch {
 	case issue.CheckID(o.Id) != nil:
 		return issue.CheckID(o.Id)

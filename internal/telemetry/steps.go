@@ -76,7 +76,7 @@ func (f *follower) done(e engine.Event) {
 	f.run = e.Run
 	if p := f.phases[e.Of.Phase]; p != nil && p.step != nil {
 		if !e.Of.Final() {
-			told(p.step, e)
+			noteOutcome(p.step, e)
 		}
 		p.endStep()
 	}
@@ -88,8 +88,8 @@ func (f *follower) done(e engine.Event) {
 	}
 }
 
-// told notes what came of a step.
-func told(s trace.Span, e engine.Event) {
+// noteOutcome notes what came of a step.
+func noteOutcome(s trace.Span, e engine.Event) {
 	o := *e.Done
 	s.SetAttributes(attribute.String("reprise.status", string(o.Status)), attribute.Int("reprise.attempt", numberOf(e)))
 	if o.Code != "" {

@@ -35,7 +35,7 @@ func ShowHistory(w io.Writer, run metadata.Run, o Options) {
 	for _, b := range run.RollbackHistory {
 		all = append(all, happening{b.Timestamp, []string{
 			"<-", text.Flat(b.FromPhase), r.step(b.FromStep), "", "", "", "", "",
-			text.Join(": ", r.asked(r.Shown("back to", "to", r.at(b.ToPhase, b.ToStep)), b), text.Cut(text.JoinLines(b.Reason), 200)),
+			text.Join(": ", r.withAsker(r.Shown("back to", "to", r.at(b.ToPhase, b.ToStep)), b), text.Cut(text.JoinLines(b.Reason), 200)),
 		}})
 	}
 	all = append(all, r.people(run)...)

@@ -184,8 +184,8 @@ func (r Report) prose(line string) {
 	r.Line("%s", line)
 }
 
-// asked adds to the way of a rollback who asked for it.
-func (r Report) asked(way string, e metadata.Rollback) string {
+// withAsker adds to the way of a rollback who asked for it.
+func (r Report) withAsker(way string, e metadata.Rollback) string {
 	by := r.Shown("by nobody")
 	switch {
 	case e.By != "":

@@ -223,7 +223,7 @@ func TestShowPlanWithTools(t *testing.T) {
 	}
 }
 
-func TestShowRewound(t *testing.T) {
+func TestShowRolledBack(t *testing.T) {
 	for _, step := range []metadata.Step{metadata.Revise, metadata.Execute} {
 		t.Run(string(step), func(t *testing.T) {
 			p := progresstest.NewPlay(t, "en")

@@ -18,7 +18,7 @@ import (
 func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPlan, o Options) {
 	r, plan := rollbackReport{NewReport(w, o).In(back.Run.Language)}, progress.Whole(plan)
 	e := back.Entry
-	r.prose(r.Bold(r.Shown("rollback", "way", r.asked(r.wayBack(e), e))))
+	r.prose(r.Bold(r.Shown("rollback", "way", r.withAsker(r.wayBack(e), e))))
 	r.Line("")
 	r.beforeAndAfter(progress.RowsOf(plan, back.Before), progress.RowsOf(plan, back.Run))
 	r.context(back.Run.Phase(e.ToPhase))

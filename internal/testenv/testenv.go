@@ -43,14 +43,14 @@ var foreign = []string{
 // agents are the agent programs that somebody may have installed.
 var agents = []string{"claude", "codex", "gemini"}
 
-// Neutral takes out of the environment of this process what would reach git and
+// Isolate takes out of the environment of this process what would reach git and
 // reprise from whoever runs the tests: settings of git, a forge's job, agent
 // programs with their keys, and that nohup has SIGHUP ignored. The function it
 // returns removes what it made. It is called before any test runs, and not in
 // processes that tests start: a test program that was started as if it were
 // reprise, with a command, ends here. It would run its tests again, which start
 // it again, without end.
-func Neutral() (remove func()) {
+func Isolate() (remove func()) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
 		fmt.Fprintf(os.Stderr, "this is a test program and not reprise: it cannot %s; have its TestMain do that\n", os.Args[1])
 		os.Exit(2)
@@ -83,7 +83,7 @@ func Neutral() (remove func()) {
 
 // Main runs the tests of a package with what Neutral does, and ends the process.
 func Main(m *testing.M) {
-	remove := Neutral()
+	remove := Isolate()
 	code := m.Run()
 	remove()
 	os.Exit(code)

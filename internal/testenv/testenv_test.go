@@ -33,7 +33,7 @@ func TestWithoutAgents(t *testing.T) {
 func TestSignalsAreHeard(t *testing.T) {
 	const below = "REPRISE_TEST_IGNORES"
 	if os.Getenv(below) != "" {
-		defer Neutral()()
+		defer Isolate()()
 		out, err := exec.Command("/bin/sh", "-c", "trap 'echo it hears HUP' HUP; trap 'echo it hears INT' INT; kill -HUP $$; kill -INT $$").CombinedOutput()
 		t.Logf("%s%v", out, err)
 		return

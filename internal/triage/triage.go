@@ -26,11 +26,11 @@ import (
 // patience is how long one call may take.
 const patience = 3 * time.Minute
 
-// Settle gives a run that is about to begin its pipeline, if that is open: the one that
+// ChoosePipeline gives a run that is about to begin its pipeline, if that is open: the one that
 // an agent's judgment of the issue leads to or, if no agent gives one, the one that
 // the run has already. What was decided, why, and what it cost is in the record then,
 // which is not committed yet. An error means that the run cannot begin.
-func Settle(ctx context.Context, env environ.Env, w *workspace.Workspace, o workspace.Options) error {
+func ChoosePipeline(ctx context.Context, env environ.Env, w *workspace.Workspace, o workspace.Options) error {
 	if !w.Fresh || !w.Open {
 		return nil
 	}

@@ -33,41 +33,41 @@ type afar struct {
 	pushes  bool                                  // the run goes to origin
 	records bool                                  // those that are kept are of use, too
 
-	mu     sync.Mutex  // held while a survey is in use
-	survey *git.Survey // nil: none was made yet, or could not be made
-	listed known       // of the survey, in which nobody else changes anything
-	asked  time.Time   // when origin was asked last; zero: never
-	told   bool        // that origin did not answer
-	left   int         // branches and records that were left out, as there are too many
+	mu      sync.Mutex  // held while a survey is in use
+	survey  *git.Survey // nil: none was made yet, or could not be made
+	listed  known       // of the survey, in which nobody else changes anything
+	askedAt time.Time   // when origin was asked last; zero: never
+	warned  bool        // that origin did not answer
+	omitted int         // branches and records that were left out, as there are too many
 }
 
 // look gives the newest survey, which its caller uses with mu held. It is nil for a run that
 // does not go to origin, and where origin does not answer, which a person is told once.
 func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 	now := a.env.Now()
-	if !a.pushes || !a.asked.IsZero() && now.Sub(a.asked) < afarFor {
+	if !a.pushes || !a.askedAt.IsZero() && now.Sub(a.askedAt) < afarFor {
 		return a.survey, nil
 	}
 	a.close()
-	a.asked = now
+	a.askedAt = now
 	within := []string{"refs/heads/" + a.env.Prefix()}
 	if a.records {
 		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
 	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Branch) (some []git.Branch) {
-		a.left = 0
+		a.omitted = 0
 		for _, prefix := range within {
 			chosen, left := newestOf(all, prefix, mostAfar)
-			some, a.left = append(some, chosen...), a.left+left
+			some, a.omitted = append(some, chosen...), a.omitted+left
 		}
 		return some
 	})
 	if ctx.Err() != nil {
-		a.asked = time.Time{}
+		a.askedAt = time.Time{}
 		return nil, ctx.Err()
 	}
-	if err != nil && !a.told {
-		a.told = true
+	if err != nil && !a.warned {
+		a.warned = true
 		_, _ = fmt.Fprintf(a.env.Stderr, "reprise: %v; of other runs only what is here is known\n", err)
 	}
 	a.survey, a.listed = survey, known{}

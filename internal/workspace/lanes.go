@@ -53,9 +53,9 @@ type lane struct {
 	engine *engine.Engine
 }
 
-// Able reports whether there can be trees of parts. Where nobody has asked for them, parts
+// Available reports whether there can be trees of parts. Where nobody has asked for them, parts
 // are done one after another with a git that is too old.
-func (t *laneTrees) Able(ctx context.Context) bool {
+func (t *laneTrees) Available(ctx context.Context) bool {
 	t.once.Do(func() {
 		if t.old = merge.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.asked {
 			t.tell(t.old)
@@ -73,7 +73,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if l != nil {
 		return l.engine, nil
 	}
-	if t.Able(ctx); t.old != nil {
+	if t.Available(ctx); t.old != nil {
 		return nil, fmt.Errorf("%w: install a newer one, or start again with --jobs 1", t.old)
 	}
 	o, dir := t.tree, filepath.Join(t.dir, part)
@@ -103,8 +103,8 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	return e, nil
 }
 
-// Left names the parts that have a tree.
-func (t *laneTrees) Left() (parts []string) {
+// Existing names the parts that have a tree.
+func (t *laneTrees) Existing() (parts []string) {
 	all, _ := os.ReadDir(t.dir) // there may be none
 	for _, e := range all {
 		if _, err := os.Lstat(filepath.Join(t.dir, e.Name(), "git")); err == nil && e.IsDir() {

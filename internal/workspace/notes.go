@@ -30,12 +30,12 @@ func (w *opening) takeNotes(ctx context.Context) error {
 	case err != nil:
 		return err
 	default:
-		w.told, wrong = notes.Told(data)
+		w.guidance, wrong = notes.ForAgents(data)
 	}
 	if wrong != "" {
 		w.Notes = append(w.Notes, pipelines.NotesFile+" "+wrong)
 	}
-	told, _ := clean.Text(w.told) // who approves a change of them sees all that is told
-	w.told = strings.TrimSpace(told)
+	told, _ := clean.Text(w.guidance) // who approves a change of them sees all that is told
+	w.guidance = strings.TrimSpace(told)
 	return nil
 }

@@ -50,6 +50,8 @@ type opening struct {
 	env   environ.Env
 	o     Options
 	local *metadata.Run // what the process before had saved and not committed
+	read  []byte        // the newest record that parse has read
+	was   metadata.Run  // what that is
 }
 
 // find finds the repository, and which issue is meant.
@@ -154,8 +156,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	if w.o.Push != nil || w.o.Scratch {
 		return w.o.Push != nil && *w.o.Push, nil
 	}
-	name := phases.RecordFile(w.Issue.ID)
-	data, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(name)
+	data, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.Source.Branches(ctx, w.Branch)
 		if err != nil || !slices.Contains(here, w.Branch) {
@@ -166,7 +167,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
-	if run, err := metadata.Parse(data, name); err == nil {
+	if run, err := w.parse(data, nil); err == nil {
 		return run.Execution.Push, nil
 	}
 	// The record is broken or gone. What repairs it may be on origin, so that it

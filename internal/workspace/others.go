@@ -205,8 +205,8 @@ func (s spender) today(ctx context.Context, run metadata.Run) ([]daily.Spent, er
 	case s.unread[""]:
 	case survey == nil && s.of.Source.Shallow:
 		s.warn("this clone was not fetched as a whole: repo_day_usd counts only those runs whose branch or record is here")
-	case survey != nil && s.afar.left > 0:
-		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.left))
+	case survey != nil && s.afar.omitted > 0:
+		s.warn(fmt.Sprintf("origin has more than %d branches or records of runs: %d of older issues do not count towards repo_day_usd", mostAfar, s.afar.omitted))
 	}
 	spent := map[[2]string]daily.Spent{} // of each run, by its issue and id: history only grows, so that the most counts
 	count := func(r metadata.Run, id string) {

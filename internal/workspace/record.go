@@ -1,9 +1,8 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/trust"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -121,7 +121,8 @@ func (w *opening) base() string {
 }
 
 // parse reads the record of a run on its branch, given what reading its file
-// gave.
+// gave. While a run is opened, the same record is read at several places; it is
+// parsed once.
 func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	name := phases.RecordFile(w.Issue.ID)
 	switch {
@@ -130,11 +131,16 @@ func (w *opening) parse(data []byte, err error) (metadata.Run, error) {
 	case err != nil:
 		return metadata.Run{}, err
 	}
+	if w.read != nil && bytes.Equal(data, w.read) {
+		return w.was.Clone(), nil
+	}
 	run, err := metadata.ParseOf(w.Issue.ID, data, w.Branch+":"+name)
 	switch {
+	case err == nil:
+		w.read, w.was = data, run.Clone()
 	case errors.As(err, new(*metadata.NewerError)):
 		err = fmt.Errorf("%w; nothing was moved or changed", err)
-	case err != nil:
+	default:
 		where := "on the branch"
 		if w.Push {
 			where = "on the branch, here or on origin, wherever it was broken"
@@ -159,7 +165,7 @@ func (w *opening) absorb() {
 	}
 	for i, a := range w.Run.Attempts {
 		if i >= before || begun[i].Status == metadata.Started {
-			w.Left = append(w.Left, a)
+			w.Unfinished = append(w.Unfinished, a)
 		}
 	}
 }
@@ -188,8 +194,7 @@ func (w *opening) touched(ctx context.Context) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		sum := sha256.Sum256(data)
-		digest := hex.EncodeToString(sum[:])
+		digest := texts.Digest(data)
 		if digest != rec.Digest || code.Files > 0 && p.Access == pipelines.AccessTree && rec.Status == metadata.PhaseCompleted {
 			w.Run = phases.Changed(w.Run, rec.Name, digest, w.env.Now())
 		}

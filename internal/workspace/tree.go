@@ -93,7 +93,7 @@ func (t Tree) SetAside(ctx context.Context, keep []string) (func() error, error)
 	if err != nil {
 		return nil, err
 	}
-	back, err := storeBeside(t.Repo).Lend(ctx)
+	back, err := storeBeside(t.Repo).Overlay(ctx)
 	if err != nil {
 		return nil, errors.Join(err, putBack())
 	}

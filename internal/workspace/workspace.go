@@ -43,17 +43,17 @@ import (
 // defined by, and its record.
 type Workspace struct {
 	definition.Definition
-	Source  *git.Source
-	Repo    Checkout
-	backend Backend
-	Issue   issue.Issue
-	Given   issue.Issue // as the command line or an event has it, of a run that has begun
-	Branch  string
-	Run     metadata.Run
-	Push    bool               // every commit goes to origin
-	Fresh   bool               // the run has no commit yet
-	Frozen  map[string][]byte  // what the first commit takes along
-	Left    []metadata.Attempt // begun and never ended by the process before: of several parts of a phase, each
+	Source     *git.Source
+	Repo       Checkout
+	backend    Backend
+	Issue      issue.Issue
+	Given      issue.Issue // as the command line or an event has it, of a run that has begun
+	Branch     string
+	Run        metadata.Run
+	Push       bool               // every commit goes to origin
+	Fresh      bool               // the run has no commit yet
+	Frozen     map[string][]byte  // what the first commit takes along
+	Unfinished []metadata.Attempt // begun and never ended by the process before: of several parts of a phase, each
 	// Elsewhere is how many attempts other machines have made: their sessions are not here.
 	Elsewhere int
 	// removed is what the issue hid from people and was taken out.
@@ -76,7 +76,7 @@ type Workspace struct {
 	Box         sandbox.Confinement // what programs are kept in
 	noSandbox   string              // why there is no sandbox; empty if there is one
 	saidLacking bool                // SayLacking has printed its lines
-	told        string              // what people tell all agents that work in the repository
+	guidance    string              // what people tell all agents that work in the repository
 	Notes       []string            // what a person who goes on with the run should know
 }
 
@@ -119,7 +119,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
-			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.told,
+			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,

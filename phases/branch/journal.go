@@ -81,7 +81,7 @@ func (j *Journal) writeUnder(ctx context.Context, lease *metadata.Lease, run met
 			c.Gone = append(c.Gone, phases.ConflictFolder(run, p))
 		}
 	}
-	if folder := merging.Settled(j.Plan, run); folder != "" {
+	if folder := merging.Obsolete(j.Plan, run); folder != "" {
 		c.Gone = append(c.Gone, folder)
 	}
 	c.Gone = append(c.Gone, lanes.GivenUp(j.Plan, run)...)

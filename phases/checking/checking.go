@@ -1,7 +1,7 @@
 // Package checking runs commands on one state of the work: side by side, each on a
-// copy as a fresh clone of the work would have it, and none twice on the same code.
-// A file that no clone has could make them pass. What a check leaves behind, such as
-// build output, is not work, and no other check meets it.
+// copy as a fresh clone of the work would have it, and none twice on the same code. In
+// the work tree itself, a file that no clone has could make them pass. What a check leaves
+// behind, such as build output, is not work, and no other check sees it.
 package checking
 
 import (

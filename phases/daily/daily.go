@@ -35,10 +35,10 @@ func Of(run metadata.Run, at time.Time) (usd float64) {
 
 func day(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// Left gives what a run may still spend on the day of a time, or says which limit is
+// Remaining gives what a run may still spend on the day of a time, or says which limit is
 // reached, by whom, and when the run can go on. Others are the other runs of the
 // repository. 0 without a reason means that there is no limit.
-func Left(b pipelines.Budget, run metadata.Run, others []Spent, at time.Time) (usd float64, why metadata.Reason) {
+func Remaining(b pipelines.Budget, run metadata.Run, others []Spent, at time.Time) (usd float64, why metadata.Reason) {
 	own := Of(run, at)
 	all := own
 	for _, o := range others {

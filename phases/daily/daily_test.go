@@ -43,7 +43,7 @@ func TestDayInUTC(t *testing.T) {
 		{repo: 7, others: []Spent{{"9", 0}, {"8", 8}, {"10", math.MaxFloat64}}, why: "the runs of this repository have spent $"},
 		{repo: 14, others: []Spent{{"9", 0}, {"8", 8}}, why: "the runs of this repository have spent $14.00 of the $14.00 that they may spend in one day (issue 8: $8.00, issue 7: $6.00); it can go on from 2026-03-03 00:00 UTC"},
 	} {
-		left, why := Left(pipelines.Budget{DayUSD: one.day, RepoDayUSD: one.repo}, run, one.others, now)
+		left, why := Remaining(pipelines.Budget{DayUSD: one.day, RepoDayUSD: one.repo}, run, one.others, now)
 		said := why.In(prompts.Words("en"))
 		if left != one.left || len(said) < len(one.why) || said[:len(one.why)] != one.why || (one.why == "") != (said == "") {
 			t.Errorf("%+v: left %v, %s", one, left, said)

@@ -138,7 +138,7 @@ func (e *Engine) beforehand(ctx context.Context, run metadata.Run, d phases.Deci
 			return run, fmt.Errorf("what was spent today: %w", err)
 		}
 	}
-	if e.today, why = daily.Left(b, run, others, e.Now()); why != "" {
+	if e.today, why = daily.Remaining(b, run, others, e.Now()); why != "" {
 		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.DayBudget, Why: why})
 	}
 	return e.leaveOut(ctx, run, d)

@@ -170,7 +170,7 @@ func (e *Engine) hidden(ctx context.Context, why metadata.Reason, since time.Tim
 	}
 	var files []metadata.Reason
 	for _, h := range all[:min(mostHidden, len(all))] {
-		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", texts.Brief(h.Path), texts.Brief(h.Rule)))))
+		files = append(files, metadata.Said(e.Mask(fmt.Sprintf("%s (%s)", texts.Truncate(h.Path), texts.Truncate(h.Rule)))))
 	}
 	if more := len(all) - mostHidden; more > 0 {
 		files = append(files, metadata.Because("and_more", "n", more))

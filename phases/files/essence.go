@@ -38,7 +38,7 @@ func Essence(run metadata.Run) string {
 	b.WriteString("\n## " + c.Shown("state attempts") + "\n\n")
 	for _, a := range run.Attempts[max(len(run.Attempts)-lastAttempts, 0):] {
 		line(c.Shown("state attempt", "n", a.N, "phase", a.Phase, "step", prompts.Word(c.Steps, string(a.Step)),
-			"result", texts.Brief(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, texts.Line(a.Why.In(c))))))
+			"result", texts.Truncate(fmt.Sprintf("%s %s %s", prompts.Word(c.Statuses, string(a.Status)), a.Code, texts.Line(a.Why.In(c))))))
 	}
 	if n := len(run.RollbackHistory); n > 0 {
 		b.WriteString("\n## " + c.Shown("state rollbacks", "n", n) + "\n\n")

@@ -22,7 +22,7 @@ func Checks(language, phase string, all []metadata.CheckResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", w.Files.Checked(phase, prompts.Word(w.Verdicts, string(checking.RulingOf(all)))))
 	for _, c := range all {
-		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(texts.Brief(c.Name), c.ExitCode), block(c.Run))
+		fmt.Fprintf(&b, "\n## %s\n\n%s", w.Files.Exited(texts.Truncate(c.Name), c.ExitCode), block(c.Run))
 		if c.Flaky {
 			b.WriteString("\n" + w.Files.Flaky + "\n")
 		}
@@ -50,7 +50,7 @@ func Parts(run metadata.Run, phase string) string {
 		if t == nil || split.Whole(rec) != phase {
 			continue
 		}
-		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, texts.Brief(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
+		fmt.Fprintf(&b, "- %s: %s (%s)\n", t.ID, texts.Truncate(t.Title), prompts.Word(w.Statuses, string(rec.Status)))
 		for _, file := range rec.OutputFiles {
 			fmt.Fprintf(&b, "  - `%s`\n", file)
 		}
@@ -81,14 +81,14 @@ func Review(language string, rec *metadata.Phase) string {
 		if !g.Pass {
 			mark = " "
 		}
-		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, texts.Brief(g.Why))
+		fmt.Fprintf(&b, "- [%s] %s\n  %s\n", mark, g.Gate, texts.Truncate(g.Why))
 	}
 	if len(v.Findings) > 0 {
 		fmt.Fprintf(&b, "\n## %s\n", w.Files.Findings)
 	}
 	for _, f := range v.Findings {
 		kind := w.List([]string{prompts.Word(w.Severities, string(f.Severity)), prompts.Word(w.Changes, string(f.Status))})
-		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, texts.Brief(f.Title), kind)
+		fmt.Fprintf(&b, "\n### %s %s (%s)\n\n", f.ID, texts.Truncate(f.Title), kind)
 		if f.File != "" {
 			fmt.Fprintf(&b, "- %s: %s:%d\n", w.Files.Where, f.File, f.Line)
 		}

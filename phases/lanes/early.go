@@ -29,7 +29,7 @@ type Early struct {
 // Ahead gives the steps that may begin while reviews are at work or about to be, in a
 // pipeline with speculate: true: the first steps of whole phases that nothing else keeps.
 func Ahead(plan *pipelines.Pipeline, run metadata.Run) (all []Early) {
-	if !plan.Speculate || merging.Asked(run) || len(merging.Open(run)) > 0 {
+	if !plan.Speculate || merging.Requested(run) || len(merging.Open(run)) > 0 {
 		return nil
 	}
 	due := phases.Due(plan, run)

@@ -1,5 +1,5 @@
-// Package leaving is when a phase is left out because the pipeline says so for it, and
-// what that makes of the record.
+// Package leaving says when a phase is left out because its skip_if holds, and what the
+// record says of it then.
 package leaving
 
 import (
@@ -40,7 +40,7 @@ func Answered(run metadata.Run, phase string, holds bool, why metadata.Reason, a
 	case holds:
 		return Out(run, phase, why, at), "left out"
 	case why != "":
-		return Told(run, phase, why, at), "kept"
+		return WithNote(run, phase, why, at), "kept"
 	}
 	return run, ""
 }
@@ -48,7 +48,7 @@ func Answered(run metadata.Run, phase string, holds bool, why metadata.Reason, a
 // Out gives the record of a run that leaves a phase out, with its parts, and why. When a
 // phase before it is taken back, it is asked about anew.
 func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
-	run = Told(run, phase, why, at)
+	run = WithNote(run, phase, why, at)
 	for _, rec := range append(split.Parts(&run, phase), run.Phase(phase)) {
 		rec.Status, rec.Dropped, rec.RollbackContext = metadata.PhaseSkipped, phase, nil
 	}
@@ -56,8 +56,8 @@ func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) meta
 	return run
 }
 
-// Told gives the record with a note of what was asked before a phase.
-func Told(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
+// WithNote gives the record with a note of what was asked before a phase.
+func WithNote(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
 	run = phases.Touch(run, at)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: Step, Phase: phase, Why: why})
 	return run

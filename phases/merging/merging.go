@@ -1,5 +1,5 @@
 // Package merging is what a merge of the base makes of the record of a run: when it is due,
-// which checks have to run again, and who mends what contradicts each other. It is pure:
+// which checks have to run again, and which phase resolves its conflicts. It is pure:
 // whether the base has moved enters as a value.
 package merging
 
@@ -37,7 +37,7 @@ const mostTries = 2
 // Due reports whether the base is to be looked at before a decision is carried out.
 func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
 	switch {
-	case Asked(run):
+	case Requested(run):
 		return true
 	case plan.Update == Never:
 		return false
@@ -53,8 +53,8 @@ func Ends(run metadata.Run, d phases.Decision) bool {
 	return len(Last(run)) > 0 && (d.Do == phases.DoFail || d.Code == metadata.Stuck)
 }
 
-// Asked reports whether a person wants the base merged, and it was not since.
-func Asked(run metadata.Run) bool { return newest(run) == asks }
+// Requested reports whether a person wants the base merged, and it was not since.
+func Requested(run metadata.Run) bool { return newest(run) == asks }
 
 // newest is the step of the newest decision that is about a merge; "" if there is none.
 func newest(run metadata.Run) string {
@@ -214,9 +214,9 @@ func Folder(plan *pipelines.Pipeline, run metadata.Run, n int) string {
 	return path.Join(phases.PhaseFolder(run, plan.Phase(Mender(plan, run))), "conflicts", fmt.Sprint(len(run.Merges)), fmt.Sprint(n))
 }
 
-// Settled is where the versions of all conflicts lie, once nobody needs them any more; "" as
+// Obsolete is where the versions of all conflicts lie, once nobody needs them any more; "" as
 // long as somebody may, or where there were none.
-func Settled(plan *pipelines.Pipeline, run metadata.Run) string {
+func Obsolete(plan *pipelines.Pipeline, run metadata.Run) string {
 	rec := run.Phase(Mender(plan, run))
 	if rec == nil || rec.Status != metadata.PhaseCompleted || len(Open(run)) > 0 || !slices.ContainsFunc(run.Merges, func(m metadata.Merge) bool { return len(m.Conflicts) > 0 }) {
 		return ""

@@ -216,7 +216,7 @@ func TestConflicts(t *testing.T) {
 	}
 	idle := metadata.Run{CurrentPhase: "design", Phases: []metadata.Phase{{Name: "design"}}}
 	idle.Decisions = []metadata.Decision{{Step: "update"}}
-	if stop := GiveUp(plan, idle, "no", noon); stop.Stop.Phase != "design" || !Asked(idle) || Asked(stop) {
-		t.Errorf("where nobody can mend it, it stops with %+v; asked for again: %v", stop.Stop, Asked(stop))
+	if stop := GiveUp(plan, idle, "no", noon); stop.Stop.Phase != "design" || !Requested(idle) || Requested(stop) {
+		t.Errorf("where nobody can mend it, it stops with %+v; asked for again: %v", stop.Stop, Requested(stop))
 	}
 }

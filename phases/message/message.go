@@ -20,7 +20,7 @@ type Commit struct {
 // Text gives the whole commit message of a run, with the trailers that tools read.
 func (m Commit) Text(run metadata.Run) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "reprise: %s\n\n", texts.NoDirectives(texts.Brief(texts.Valid(m.Subject))))
+	fmt.Fprintf(&b, "reprise: %s\n\n", texts.NoDirectives(texts.Truncate(texts.Valid(m.Subject))))
 	if m.Why != "" {
 		fmt.Fprintf(&b, "%s\n\n", texts.NoTrailers(texts.NoDirectives(texts.Valid(m.Why))))
 	}

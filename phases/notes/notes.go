@@ -21,9 +21,9 @@ const Most = 8 << 10
 // NoFile is what is wrong with notes that are no ordinary file.
 const NoFile = "is no file, or a symbolic link to one: agents are told nothing of it"
 
-// Told gives what agents are told of the notes: nothing of what is no text in UTF-8, and the
+// ForAgents gives what agents are told of the notes: nothing of what is no text in UTF-8, and the
 // beginning of a long one. What is wrong continues the name of the file; it is empty for nothing.
-func Told(data []byte) (told, wrong string) {
+func ForAgents(data []byte) (told, wrong string) {
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return "", "is no text in UTF-8: agents are told nothing of it"
 	}

@@ -67,7 +67,7 @@ func TestTold(t *testing.T) {
 		"zero":   {"a\x00b", "", "is no text in UTF-8"},
 		"long":   {"x" + strings.Repeat("ü", 5<<20), "x" + strings.Repeat("ü", Most/2-1) + "\n…", "is longer than 8 kB"}, // the cut is within a letter
 	} {
-		if told, wrong := Told([]byte(tt.data)); told != tt.told || !strings.HasPrefix(wrong, tt.wrong) || (wrong == "") != (tt.wrong == "") {
+		if told, wrong := ForAgents([]byte(tt.data)); told != tt.told || !strings.HasPrefix(wrong, tt.wrong) || (wrong == "") != (tt.wrong == "") {
 			t.Errorf("%s: agents are told %.20q of %d bytes, %q", name, told, len(told), wrong)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package opened is what a step wants to have changed at protected paths that a pipeline
-// opens: nothing of it is there until a person has approved exactly that.
+// Package opened is the changes that a step proposes to protected paths which the pipeline
+// opens. None of them is made before a person has approved exactly that change.
 package opened
 
 import (

@@ -73,11 +73,11 @@ func Before(plan *pipelines.Pipeline, run *metadata.Run, phase string) map[strin
 	return out
 }
 
-// Told gives the phases and parts before one whose artifacts its agents are told of: all that
+// Visible gives the phases and parts before one whose artifacts its agents are told of: all that
 // are done, but the parts of other phases, as the artifact of a whole names theirs. In a
 // pipeline with parallel: true only those are among them that the phase builds on: whether
 // another one is done yet is chance.
-func Told(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
+func Visible(plan *pipelines.Pipeline, run *metadata.Run, phase string) (out []*pipelines.Phase) {
 	needed := Before(plan, run, phase)
 	for i := range run.Phases {
 		rec := &run.Phases[i]

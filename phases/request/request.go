@@ -1,6 +1,6 @@
-// Package request is what an agent asks for in a report: to be answered, to go back, to
-// wait, to give up, issues of their own, another text of the notes on the repository. It
-// knows the form of that, and nothing of what becomes of it.
+// Package request is what an agent asks for in a report: answers to questions, to go back,
+// to wait, to give up, new issues, a change of the notes on the repository. It knows the
+// form of these, and not what becomes of them.
 package request
 
 import (

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -39,7 +40,7 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 	for _, t := range found {
 		switch {
 		case !names(phase, t.ID):
-			wrong = append(wrong, metadata.Because("task_id_unfit", "id", brief(t.ID), "most", mostName-len(phase)-1))
+			wrong = append(wrong, metadata.Because("task_id_unfit", "id", shown(t.ID), "most", mostName-len(phase)-1))
 		case ids[t.ID]:
 			wrong = append(wrong, metadata.Because("task_id_twice", "id", t.ID))
 		case strings.TrimSpace(t.Title) == "" || strings.TrimSpace(t.Goal) == "":
@@ -50,23 +51,20 @@ func unfit(phase string, found []task) (wrong []metadata.Reason) {
 	for _, t := range found {
 		for _, need := range t.Needs {
 			if !ids[need] {
-				wrong = append(wrong, metadata.Because("task_need_unknown", "id", brief(t.ID), "need", brief(need)))
+				wrong = append(wrong, metadata.Because("task_need_unknown", "id", shown(t.ID), "need", shown(need)))
 			}
 		}
 		for _, f := range t.Files {
 			if metadata.CheckPath(f) != nil {
-				wrong = append(wrong, metadata.Because("task_file_outside", "id", brief(t.ID), "file", brief(f)))
+				wrong = append(wrong, metadata.Because("task_file_outside", "id", shown(t.ID), "file", shown(f)))
 			}
 		}
 	}
 	return wrong
 }
 
-// brief is the beginning of what an agent wrote, in one line.
-func brief(text string) string {
-	r := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "))
-	return string(r[:min(len(r), 100)])
-}
+// shown is the beginning of what an agent wrote, in one line.
+func shown(text string) string { return texts.Truncate(texts.Valid(text)) }
 
 // circle gives the ids of tasks that need each other in a circle, from one of
 // them round to itself; nil if there is none.

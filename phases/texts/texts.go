@@ -19,8 +19,8 @@ func Line(s string) string {
 	return s
 }
 
-// Brief gives a text on one line, cut to 90 characters.
-func Brief(s string) string {
+// Truncate gives a text on one line, cut to 90 characters.
+func Truncate(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > 90 {
 		return string(r[:90]) + "…"

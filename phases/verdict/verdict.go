@@ -163,12 +163,12 @@ func place(file string, line int) (string, int) {
 	return file, max(line, 0)
 }
 
-// Settle gives the verdict that counts, whatever word the reviewer chose: any
+// Conclude gives the verdict that counts, whatever word the reviewer chose: any
 // failed gate, open blocker or failed check makes it fail. From the third round
 // on a failed gate must be backed by an open blocker, so that reviews cannot go
 // on for ever about matters of taste. Blockers of the round before that the
 // review says nothing about stay open if it fails and are fixed if it passes.
-func Settle(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
+func Conclude(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
 	open := v.OpenBlockers()
 	failing := len(open) > 0 || !checksPass || (round < 2 && len(v.FailedGates()) > 0)
 	v.Findings = slices.Clone(v.Findings)

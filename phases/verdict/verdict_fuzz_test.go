@@ -51,7 +51,7 @@ func FuzzVerdict(f *testing.F) {
 		}
 		checkVerdict(t, v)
 		said := v.Verdict
-		v = Settle(v, before, round, checksPass)
+		v = Conclude(v, before, round, checksPass)
 		open := v.OpenBlockers()
 		if held := checksPass && len(open) == 0 && len(v.FailedGates()) == 0; v.Verdict == metadata.Pass && !held {
 			t.Errorf("%q became pass with %d open blockers, %d failed gates, checks pass %v", said, len(open), len(v.FailedGates()), checksPass)

@@ -142,16 +142,16 @@ func take(next *metadata.Run, from, theirs metadata.Run, part string, number map
 			next.Questions = append(next.Questions, q)
 		}
 	}
-	asked(next, theirs, part)
+	takeRequests(next, theirs, part)
 	decided(&next.DesignDecisions, from.DesignDecisions, theirs.DesignDecisions)
 	if rec.Verdict != nil {
 		next.AnswerReviews(rec)
 	}
 }
 
-// asked takes over what a part asks for beside its work: issues, and a change of the notes
+// takeRequests takes over what a part asks for beside its work: issues, and a change of the notes
 // on the repository.
-func asked(next *metadata.Run, theirs metadata.Run, part string) {
+func takeRequests(next *metadata.Run, theirs metadata.Run, part string) {
 	for _, c := range theirs.Children {
 		there := slices.ContainsFunc(next.Children, func(other metadata.Child) bool { return other.ID == c.ID })
 		if c.Phase == part && !c.Opened() && !there {

@@ -3,18 +3,18 @@ package approval
 
 import "encoding/json"
 
-// Asked is who has to approve a phase: people with at least a role, one if Count is 0. The
+// Settings is who has to approve a phase: people with at least a role, one if Count is 0. The
 // zero value asks nobody.
-type Asked struct {
+type Settings struct {
 	Role  string
 	Count int
 }
 
 // UnmarshalJSON reads a role, or an object with a role and a count.
-func (a *Asked) UnmarshalJSON(data []byte) error {
+func (a *Settings) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		return json.Unmarshal(data, &a.Role)
 	}
-	type plain Asked
+	type plain Settings
 	return json.Unmarshal(data, (*plain)(a))
 }

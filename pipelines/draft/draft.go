@@ -35,7 +35,7 @@ type Pipeline struct {
 		Agent, Reviewer, Tier string
 		Timeout, Idle         pipelines.Duration
 		Revisions             *int
-		Retry                 retry.Asked
+		Retry                 retry.Settings
 	}
 	Budget struct {
 		USD        *float64
@@ -58,7 +58,7 @@ type Pipeline struct {
 	Checks              string
 	Jobs                int
 	Presets             map[string][]string
-	Protect             protection.Asked
+	Protect             protection.Settings
 	Secrets             pipelines.Secrets
 	Transcripts         struct{ Keep size.Days }
 	Sandbox             pipelines.Sandbox
@@ -89,12 +89,12 @@ type Phase struct {
 	Gates             []string
 	Report            string
 	Checks            []pipelines.Check
-	Approve           approval.Asked
+	Approve           approval.Settings
 	Review            *bool
 	Split             parts.Split
 	Revise            string
 	Revisions         *int
-	Retry             retry.Asked
+	Retry             retry.Settings
 	SkipIf            *skipping.If `json:"skip_if"`
 	Step
 	Steps struct{ Execute, Review, Revise Step }
@@ -296,7 +296,7 @@ func firstList(lists ...[]string) []string {
 	return nil
 }
 
-// step settles one step from what it says, what its phase says, the agent that
+// step works out one step from what it says, what its phase says, the agent that
 // does it if neither names one, and the defaults.
 func (d *Pipeline) step(s, phase Step, agent string) pipelines.Step {
 	out := pipelines.Step{

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Asked is what a pipeline says of protected paths: which it protects besides the built-in
+// Settings is what a pipeline says of protected paths: which it protects besides the built-in
 // ones, and which of those it opens. Policy says what a change to one of these takes.
-type Asked struct {
+type Settings struct {
 	Paths  []string
 	Open   []string
 	Policy string // "approve", or empty, which is the same
 }
 
 // UnmarshalJSON reads a list of paths, or an object.
-func (a *Asked) UnmarshalJSON(data []byte) error {
+func (a *Settings) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '[' {
 		return json.Unmarshal(data, &a.Paths)
 	}
-	type plain Asked
+	type plain Settings
 	return json.Unmarshal(data, (*plain)(a))
 }
 

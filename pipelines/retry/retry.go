@@ -16,15 +16,15 @@ type Retry struct {
 	Cap     size.Duration `json:"cap"`
 }
 
-// Asked is that as somebody wrote it: what is left out is nil.
-type Asked struct {
+// Settings is that as somebody wrote it: what is left out is nil.
+type Settings struct {
 	Max          *int
 	Initial, Cap *size.Duration
 	Factor       *float64
 }
 
 // Or takes what r leaves open from another, and from there on what is usual.
-func (r Asked) Or(other Asked) Retry {
+func (r Settings) Or(other Settings) Retry {
 	out := Retry{Max: 3, Initial: size.Duration(time.Second), Factor: 2, Cap: size.Duration(time.Minute)}
 	fill(&out.Max, cmp.Or(r.Max, other.Max))
 	fill(&out.Initial, cmp.Or(r.Initial, other.Initial))

@@ -86,7 +86,7 @@ func (c *mistakes) pathPatterns(n *node, patterns []string, keys ...any) {
 }
 
 // protects checks which paths are protected and opened.
-func (c *mistakes) protects(n *node, a protection.Asked) {
+func (c *mistakes) protects(n *node, a protection.Settings) {
 	keys := []any{"protect"}
 	if at := n.get("protect"); at != nil && at.kind == object {
 		keys = append(keys, "paths")

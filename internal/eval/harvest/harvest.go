@@ -209,7 +209,7 @@ func IsTest(name string) bool {
 		len(middle) > 2 && slices.ContainsFunc(middle[1:len(middle)-1], func(s string) bool { return s == "test" || s == "spec" })
 }
 
-// findChecks settles which commands run the tests: those that a person names, else those
+// findChecks decides which commands run the tests: those that a person names, else those
 // of the run's pipeline, else those that the repository is known by.
 func (m *harvester) findChecks() error {
 	if m.Check != "" {

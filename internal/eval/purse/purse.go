@@ -69,8 +69,8 @@ func (p *Purse) Reserve(variant string) (usd float64, ok bool) {
 	return usd, true
 }
 
-// Settle gives back what a trial has not spent.
-func (p *Purse) Settle(reserved, spent float64) {
+// Refund gives back what a trial has not spent.
+func (p *Purse) Refund(reserved, spent float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.running--

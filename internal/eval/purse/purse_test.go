@@ -10,8 +10,8 @@ func TestPurse(t *testing.T) {
 	if first != 0.25 || second != 0.25 {
 		t.Errorf("%v and %v", first, second)
 	}
-	p.Settle(first, 0)
-	p.Settle(second, 0.9) // more than it was to
+	p.Refund(first, 0)
+	p.Refund(second, 0.9) // more than it was to
 	if usd, ok := p.Reserve("a"); !ok || usd < 0.02 || usd > 0.03 {
 		t.Errorf("%v, %v", usd, ok)
 	}
@@ -23,7 +23,7 @@ func TestPurse(t *testing.T) {
 		if usd, ok := dear.Reserve("a"); !ok || usd < 0.3 {
 			t.Errorf("%v, %v", usd, ok)
 		}
-		dear.Settle(1.0/3, 0.3)
+		dear.Refund(1.0/3, 0.3)
 	}
 	if usd, ok := dear.Reserve("a"); ok {
 		t.Errorf("with 0.1 left a run began that may spend %v", usd)
@@ -48,11 +48,11 @@ func TestWaits(t *testing.T) {
 		usd, _ := p.Reserve("a")
 		got <- usd
 	}()
-	p.Settle(all, 0.5)
+	p.Refund(all, 0.5)
 	if usd := <-got; usd != 0.5 {
 		t.Errorf("%v", usd)
 	}
-	p.Settle(0.5, 0.5)
+	p.Refund(0.5, 0.5)
 	if _, ok := p.Reserve("a"); ok {
 		t.Error("there is nothing left")
 	}

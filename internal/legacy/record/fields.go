@@ -56,8 +56,8 @@ func (o *olderObject) take(field string) any {
 // names lists the fields that are left, in the order of their names.
 func (o *olderObject) names() []string { return slices.Sorted(maps.Keys(o.fields)) }
 
-// left drops what nobody has read. What is empty loses nothing.
-func (o *olderObject) left() {
+// dropUnread drops what nobody has read. What is empty loses nothing.
+func (o *olderObject) dropUnread() {
 	for _, name := range o.names() {
 		switch v := o.take(name).(type) {
 		case nil:

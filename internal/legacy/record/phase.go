@@ -42,7 +42,7 @@ func (o *olderObject) phases(r *metadata.Run, latest time.Time) {
 		} else if decision != "" {
 			p.drop("decision", "stands in the artifact of the phase")
 		}
-		p.left()
+		p.dropUnread()
 	}
 	for _, by := range r.Phases {
 		if to := r.Phase(decided[by.Name]); to != nil {
@@ -68,7 +68,7 @@ func sendBack(r *metadata.Run, by string, to *metadata.Phase, at time.Time) {
 	})
 }
 
-// phase reads one phase and settles what contradicts itself in favour of its
+// phase reads one phase and resolves what contradicts itself in favour of its
 // status.
 func (o *olderObject) phase(name string, created, latest time.Time) metadata.Phase {
 	p := metadata.Phase{
@@ -91,7 +91,7 @@ func (o *olderObject) phase(name string, created, latest time.Time) metadata.Pha
 	return p
 }
 
-// completed settles a phase that is done.
+// completed completes what is missing of a phase that is done.
 func (o *olderObject) completed(p *metadata.Phase, current metadata.Step, created time.Time) {
 	if p.CompletedAt == nil {
 		t := or(p.StartedAt, &created)
@@ -120,7 +120,7 @@ func (o *olderObject) completed(p *metadata.Phase, current metadata.Step, create
 	}
 }
 
-// unfinished settles a phase that has begun and is not done: what it did last
+// unfinished reads a phase that has begun and is not done: what it did last
 // says what comes next, unless the file does.
 func (o *olderObject) unfinished(p *metadata.Phase, current metadata.Step) {
 	if p.CompletedAt != nil {

@@ -49,7 +49,7 @@ func Import(data []byte, filename string, at time.Time) (Imported, error) {
 		top.bad("schema", "this is a record of reprise already: continue it with run")
 	}
 	run := top.run(at.UTC())
-	top.left()
+	top.dropUnread()
 	for _, list := range [][]*mistake.Error{r.mistakes, r.dropped} {
 		mistake.Locate(data, list)
 		for _, e := range list {
@@ -80,18 +80,18 @@ func (o *olderObject) run(at time.Time) metadata.Run {
 		r.DesignDecisions = metadata.DesignDecisions{
 			ImplementationStrategy: d.text("implementation_strategy"), TestStrategy: d.text("test_strategy"), TestCodeStrategy: d.text("test_code_strategy"),
 		}
-		d.left()
+		d.dropUnread()
 	}
 	if c := o.object("cost_tracking"); c != nil {
 		r.Cost = metadata.Cost{
 			InputTokens: c.count("total_input_tokens"), OutputTokens: c.count("total_output_tokens"),
 			CachedTokens: c.count("total_cached_tokens"), USD: c.amount("total_cost_usd"),
 		}
-		c.left()
+		c.dropUnread()
 	}
 	if g := o.object("github_integration"); g != nil {
 		r.GitHubIntegration = metadata.GitHubIntegration{ProgressCommentID: g.count("progress_comment_id"), ProgressCommentURL: g.link("progress_comment_url")}
-		g.left()
+		g.dropUnread()
 	}
 	if o.text("base_commit") != "" {
 		o.drop("base_commit", "the run goes on from where the older branch ends, and starts there")
@@ -120,7 +120,7 @@ func (o *olderObject) repository() string {
 		for _, known := range []string{"remote_url", "owner", "repo"} {
 			delete(t.fields, known) // they say the same once more
 		}
-		t.left()
+		t.dropUnread()
 	}
 	if name != "" {
 		o.must("repository", metadata.CheckRepository(name))
@@ -151,7 +151,7 @@ func (o *olderObject) documents() map[string]string {
 			out[name] = value
 		}
 	}
-	d.left()
+	d.dropUnread()
 	return out
 }
 

@@ -176,8 +176,8 @@ func TestImportRefuses(t *testing.T) {
 	}
 }
 
-// TestImportSettles holds single phases against what becomes of them.
-func TestImportSettles(t *testing.T) {
+// TestImportResolves holds single phases against what becomes of them.
+func TestImportResolves(t *testing.T) {
 	begun, done := "2025-10-17T10:00:00Z", "2025-10-17T11:00:00Z"
 	for name, tt := range map[string]struct {
 		phase string

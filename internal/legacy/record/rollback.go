@@ -24,9 +24,9 @@ func (o *olderObject) context(latest time.Time) *metadata.RollbackContext {
 		for i := range n {
 			out.Details.AffectedTests = append(out.Details.AffectedTests, list.text(element(i)))
 		}
-		d.left()
+		d.dropUnread()
 	}
-	c.left()
+	c.dropUnread()
 	return out
 }
 
@@ -50,7 +50,7 @@ func (o *olderObject) rollbacks(r *metadata.Run) []metadata.Rollback {
 		if r.Phase(entry.ToPhase) == nil {
 			e.bad("to_phase", "there is no phase %.80q", entry.ToPhase)
 		}
-		e.left()
+		e.dropUnread()
 		out = append(out, entry)
 	}
 	return append(out, r.RollbackHistory...)
