@@ -13,6 +13,21 @@ func TestKilledAtEveryStep(t *testing.T)        { bearAll(t, "kill", 1, 1) }
 func TestKilledAtEveryStepWithGit(t *testing.T) { bearAll(t, "kill-all", 1, 1) }
 func TestToldToStopAtEveryStep(t *testing.T)    { bearAll(t, "term", 1, 1) }
 
+// The same for a squash, after which the run is taken back.
+func TestKilledAtEveryStepBeforeARollback(t *testing.T) {
+	const together = 2
+	for part := range together {
+		t.Run(fmt.Sprintf("part %d", part+1), func(t *testing.T) {
+			t.Parallel()
+			sc, at := newScene(t), part+1
+			for sc.backAfterSquash("kill-all", at) {
+				at += together
+			}
+			t.Logf("%d steps", at-together)
+		})
+	}
+}
+
 // The same for a run with two parts at work.
 func TestLanesKilledAtEveryStep(t *testing.T)        { bearEach(t, newLaneScene, "kill", 1, 1) }
 func TestLanesKilledAtEveryStepWithGit(t *testing.T) { bearEach(t, newLaneScene, "kill-all", 1, 1) }

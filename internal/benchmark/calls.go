@@ -7,8 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 )
+
+// calls are counted with a GitHub in memory.
+type calling struct{ *bench.Bench }
 
 // coder is a program for a "command" agent that changes code, too, so that
 // there is a pull request.
@@ -39,8 +43,8 @@ func (h *host) Errorf(format string, args ...any) {
 // to the pull request that is ready. A long step shows itself in the comment
 // and looks for new commands; what that adds is counted by the difference to
 // the same run with an instant agent.
-func (b *bench) calls() error {
-	agent, err := b.write("coder.sh", coder, 0o755)
+func (b calling) calls() error {
+	agent, err := b.Write("coder.sh", coder, 0o755)
 	if err != nil {
 		return err
 	}
@@ -55,26 +59,26 @@ func (b *bench) calls() error {
 	}
 	per := func(measure string, count, phases int, target string) {
 		each := fmt.Sprintf("%.1f", float64(count)/float64(phases))
-		b.rows = append(b.rows, row{measure, each, "1", each, target, "one that shows the phase"})
+		b.Rows = append(b.Rows, bench.Row{Measure: measure, Ours: each, Least: "1", Ratio: each, Target: target, How: "one that shows the phase"})
 	}
 	asked := func(c githubtest.Counts) int { return c.Calls - c.Free }
 	per("GitHub calls a phase, 10 phases, instant agent, all in all", asked(n[0]), 10, "<= 3")
 	per("writes among them", n[0].Writes, 10, "<= 2")
 	per("GitHub calls that a phase of two steps of 11 s adds", asked(n[2])-asked(n[1]), 2, "<= 3")
 	per("writes among them", n[2].Writes-n[1].Writes, 2, "<= 2")
-	b.rows = append(b.rows, row{"content-creating calls of a run of 10 phases", fmt.Sprint(n[0].Content), "4", fmt.Sprintf("%.2f", float64(n[0].Content)/4), "<= 12", "comment, pull request, two reactions"})
+	b.Rows = append(b.Rows, bench.Row{Measure: "content-creating calls of a run of 10 phases", Ours: fmt.Sprint(n[0].Content), Least: "4", Ratio: fmt.Sprintf("%.2f", float64(n[0].Content)/4), Target: "<= 12", How: "comment, pull request, two reactions"})
 	return nil
 }
 
 // count runs the action for a comment, and counts.
-func (b *bench) count(agent, sleep string, phases int) (githubtest.Counts, error) {
+func (b calling) count(agent, sleep string, phases int) (githubtest.Counts, error) {
 	h := &host{}
 	defer func() {
 		for _, f := range h.cleanup {
 			f()
 		}
 	}()
-	repo, err := b.repository(fmt.Sprintf("calls-%d-%s", phases, sleep))
+	repo, err := b.Repository(fmt.Sprintf("calls-%d-%s", phases, sleep))
 	if err != nil {
 		return githubtest.Counts{}, err
 	}
@@ -84,24 +88,24 @@ func (b *bench) count(agent, sleep string, phases int) (githubtest.Counts, error
 	forge.Bare("acme/widget", repo+".git")
 	forge.Permit("acme/widget", "ada", "write")
 	id := forge.AddComment("acme/widget", 7, githubtest.Comment{Author: "ada", Body: "/run"})
-	event, err := b.write("event.json", string(forge.CommentPayload("acme/widget", id, "created", "")), 0o644)
+	event, err := b.Write("event.json", string(forge.CommentPayload("acme/widget", id, "created", "")), 0o644)
 	if err != nil {
 		return githubtest.Counts{}, err
 	}
-	pipeline, err := b.write("calls.cue", coding(agent, phases), 0o644)
+	pipeline, err := b.Write("calls.cue", coding(agent, phases), 0o644)
 	if err != nil {
 		return githubtest.Counts{}, err
 	}
-	job := b.command(repo, b.bin, "action")
+	job := b.Command(repo, b.Bin, "action")
 	job.Stdout = nil
 	job.Env = append(job.Env,
 		"GITHUB_API_URL="+forge.URL, "GITHUB_EVENT_NAME=issue_comment", "GITHUB_EVENT_PATH="+event, "GITHUB_REPOSITORY=acme/widget", "GITHUB_ACTOR=ada",
-		"GITHUB_WORKSPACE="+repo, "GITHUB_OUTPUT="+filepath.Join(b.dir, "outputs"), "INPUT_GITHUB_TOKEN=token", "INPUT_PIPELINE="+pipeline, "AGENT_SLEEP="+sleep,
+		"GITHUB_WORKSPACE="+repo, "GITHUB_OUTPUT="+filepath.Join(b.Dir, "outputs"), "INPUT_GITHUB_TOKEN=token", "INPUT_PIPELINE="+pipeline, "AGENT_SLEEP="+sleep,
 	)
 	if err := job.Run(); err != nil {
 		return githubtest.Counts{}, err
 	}
-	outputs, err := os.ReadFile(filepath.Join(b.dir, "outputs"))
+	outputs, err := os.ReadFile(filepath.Join(b.Dir, "outputs"))
 	if err == nil && (!strings.Contains(string(outputs), "\ncompleted\n") || len(forge.Pulls("acme/widget")) != 1) {
 		err = fmt.Errorf("the run did not end as it should:\n%s", outputs)
 	}

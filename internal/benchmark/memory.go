@@ -4,7 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 )
+
+// loudness is what agents print.
+type loudness struct{ *bench.Bench }
 
 // chatter are agents that print too much: a program called claude that fills
 // its standard output.
@@ -14,16 +19,16 @@ var chatter = []struct{ measure, script string }{
 }
 
 // memory measures what an agent's output costs in memory.
-func (b *bench) memory() error {
-	repo, err := b.repository("memory")
+func (b loudness) memory() error {
+	repo, err := b.Repository("memory")
 	if err != nil {
 		return err
 	}
-	issue, err := b.write("m.md", issueText, 0o644)
+	issue, err := b.Write("m.md", issueText, 0o644)
 	if err != nil {
 		return err
 	}
-	plan, err := b.write("m.cue", strings.ReplaceAll(memoryPlan, "\t", " "), 0o644)
+	plan, err := b.Write("m.cue", strings.ReplaceAll(memoryPlan, "\t", " "), 0o644)
 	if err != nil {
 		return err
 	}
@@ -36,7 +41,7 @@ func (b *bench) memory() error {
 		if err != nil {
 			return err
 		}
-		b.sizes(c.measure, max(ours-silent, 0), 8<<20, "<= 8 MB", "the limit; ours is the peak over that of a silent agent")
+		b.Sizes(c.measure, max(ours-silent, 0), 8<<20, "<= 8 MB", "the limit; ours is the peak over that of a silent agent")
 	}
 	return nil
 }
@@ -49,8 +54,8 @@ phases: [{name: "p", goal: "Write it.", writes: "p.md"}]
 
 // loud gives the peak memory of a run with that script as claude. The run
 // itself fails: such an agent brings no result.
-func (b *bench) loud(repo, issue, plan, script string) (int64, error) {
-	bin := filepath.Join(b.dir, "bin")
+func (b loudness) loud(repo, issue, plan, script string) (int64, error) {
+	bin := filepath.Join(b.Dir, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return 0, err
 	}
@@ -60,6 +65,6 @@ func (b *bench) loud(repo, issue, plan, script string) (int64, error) {
 	// The shell turns the failure of the run into its own success, so that
 	// only a program that does not run at all is an error here.
 	run := `PATH="$1:$PATH"; export PATH; "$2" run --issue-file "$3" --pipeline "$4" > /dev/null 2>&1; code=$?; [ $code = 1 ]`
-	defer func() { _ = b.command(repo, "sh", "-c", "git branch -D reprise/issue-m; rm -rf "+b.home).Run() }() // each run begins anew
-	return b.peak(repo, "sh", "-c", run, "sh", bin, b.bin, issue, plan)
+	defer func() { _ = b.Command(repo, "sh", "-c", "git branch -D reprise/issue-m; rm -rf "+b.Home).Run() }() // each run begins anew
+	return b.Peak(repo, "sh", "-c", run, "sh", bin, b.Bin, issue, plan)
 }

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 )
 
 var promptLine = regexp.MustCompile(`(?m)^----- prompt: (\w+) (\w+), (\d+) bytes -----$`)
 
 // prompts counts agent calls and bytes of prompts in a dry run of the full
 // pipeline.
-func (b *bench) prompts() error {
-	repo, err := b.repository("prompts")
+func prompts(b *bench.Bench) error {
+	repo, err := b.Repository("prompts")
 	if err != nil {
 		return err
 	}
-	issue, err := b.write("p.md", issueText, 0o644)
+	issue, err := b.Write("p.md", issueText, 0o644)
 	if err != nil {
 		return err
 	}
-	c := b.command(repo, b.bin, "run", "--dry-run", "--show-prompts", "--issue-file", issue, "--pipeline", "full")
+	c := b.Command(repo, b.Bin, "run", "--dry-run", "--show-prompts", "--issue-file", issue, "--pipeline", "full")
 	var out bytes.Buffer
 	c.Stderr = &out
 	if err := c.Run(); err != nil {
@@ -37,8 +39,8 @@ func (b *bench) prompts() error {
 			size += n - len(issueText)
 		}
 	}
-	b.rows = append(b.rows,
-		row{"agent calls of a phase that passes at once", strconv.Itoa(calls["design"]), "2", fmt.Sprintf("%.1f", float64(calls["design"])/2), "2", "one call to write, one to review"},
-		row{"bytes of prompts in a run of ten phases", fmt.Sprintf("%.1f kB", float64(size)/1000), "", "", "<= 60 kB", "issue text left out"})
+	b.Rows = append(b.Rows,
+		bench.Row{Measure: "agent calls of a phase that passes at once", Ours: strconv.Itoa(calls["design"]), Least: "2", Ratio: fmt.Sprintf("%.1f", float64(calls["design"])/2), Target: "2", How: "one call to write, one to review"},
+		bench.Row{Measure: "bytes of prompts in a run of ten phases", Ours: fmt.Sprintf("%.1f kB", float64(size)/1000), Target: "<= 60 kB", How: "issue text left out"})
 	return nil
 }

@@ -6,7 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 )
+
+// restarting is to be killed and started again.
+type restarting struct{ *bench.Bench }
 
 // sleeper is an agent that notes when it was started, beside its artifact, and
 // then takes its time.
@@ -16,29 +21,29 @@ exec sleep 60
 `
 
 // restart measures the time from a start after SIGKILL to the agent's start.
-func (b *bench) restart() error {
-	agent, err := b.write("sleeper.sh", sleeper, 0o755)
+func (b restarting) restart() error {
+	agent, err := b.Write("sleeper.sh", sleeper, 0o755)
 	if err != nil {
 		return err
 	}
-	planFile, err := b.write("restart.cue", tenPhases(agent, "0"), 0o644)
+	planFile, err := b.Write("restart.cue", tenPhases(agent, "0"), 0o644)
 	if err != nil {
 		return err
 	}
-	issue, err := b.write("r.md", issueText, 0o644)
+	issue, err := b.Write("r.md", issueText, 0o644)
 	if err != nil {
 		return err
 	}
-	repo, err := b.repository("restart")
+	repo, err := b.Repository("restart")
 	if err != nil {
 		return err
 	}
-	if _, err := b.untilNote(repo, b.bin, "run", "--issue-file", issue, "--pipeline", planFile); err != nil {
+	if _, err := b.untilNote(repo, b.Bin, "run", "--issue-file", issue, "--pipeline", planFile); err != nil {
 		return err
 	}
 	var ours time.Duration
 	for range 5 {
-		d, err := b.untilNote(repo, b.bin, "run", "--issue", "r")
+		d, err := b.untilNote(repo, b.Bin, "run", "--issue", "r")
 		if err != nil {
 			return err
 		}
@@ -50,16 +55,16 @@ func (b *bench) restart() error {
 	if err != nil {
 		return err
 	}
-	b.times("SIGKILL, started again, to the agent's start", ours, least, "<= 150 ms", "a shell script: git status, checkout, clean, agent")
+	b.Times("SIGKILL, started again, to the agent's start", ours, least, "<= 150 ms", "a shell script: git status, checkout, clean, agent")
 	return nil
 }
 
 // untilNote starts a program, waits until its agent has started, and kills it.
-func (b *bench) untilNote(repo, name string, args ...string) (time.Duration, error) {
+func (b restarting) untilNote(repo, name string, args ...string) (time.Duration, error) {
 	if err := b.forEachNote(repo, os.Remove); err != nil {
 		return 0, err
 	}
-	c := b.command(repo, name, args...)
+	c := b.Command(repo, name, args...)
 	c.Env = append(c.Env, "REPRISE_ARTIFACT=./x") // for the script; reprise sets its own
 	start := time.Now()
 	if err := c.Start(); err != nil {
@@ -87,8 +92,8 @@ func (b *bench) untilNote(repo, name string, args ...string) (time.Duration, err
 }
 
 // forEachNote calls do with every note that there is.
-func (b *bench) forEachNote(repo string, do func(string) error) error {
-	notes, err := filepath.Glob(filepath.Join(b.home, "restart-*", "r", "tree", ".reprise", "issue-r", "00_p0", "note"))
+func (b restarting) forEachNote(repo string, do func(string) error) error {
+	notes, err := filepath.Glob(filepath.Join(b.Home, "restart-*", "r", "tree", ".reprise", "issue-r", "00_p0", "note"))
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 	"github.com/reprise-ci/reprise/metadata"
 )
+
+// rollback is measured on runs with a long history.
+type rollback struct{ *bench.Bench }
 
 // recordPath is where the record of the run lies on its branch.
 const recordPath = ".reprise/issue-b/metadata.json"
@@ -25,7 +29,7 @@ git push -q origin HEAD
 
 // rollbacks measures how long it takes to take a run back, by the length of its
 // history.
-func (b *bench) rollbacks() error {
+func (b rollback) rollbacks() error {
 	type pair struct{ ours, least float64 }
 	took := map[bool]map[int]pair{true: {}, false: {}}
 	for _, n := range []int{10, 1_000, 10_000} {
@@ -43,7 +47,7 @@ func (b *bench) rollbacks() error {
 			if look {
 				name, target = "rollback --dry-run", "<= 30 ms"
 			}
-			b.times(fmt.Sprintf("%s, %d entries of history", name, n), ours, least, target, "a shell script: git show, one line edited"+map[bool]string{false: ", git commit, push"}[look])
+			b.Times(fmt.Sprintf("%s, %d entries of history", name, n), ours, least, target, "a shell script: git show, one line edited"+map[bool]string{false: ", git commit, push"}[look])
 		}
 		if err := os.RemoveAll(repo); err != nil {
 			return err
@@ -53,34 +57,34 @@ func (b *bench) rollbacks() error {
 		few, many := took[look][10], took[look][10_000]
 		ours, least := many.ours/few.ours, many.least/few.least
 		name := map[bool]string{true: "rollback --dry-run", false: "rollback and push"}[look]
-		b.rows = append(b.rows, row{name + ", 10,000 entries over 10", fmt.Sprintf("%.2f", ours), fmt.Sprintf("%.2f", least), fmt.Sprintf("%.2f", ours/least), "<= 1.5", "how the shell script grows"})
+		b.Rows = append(b.Rows, bench.Row{Measure: name + ", 10,000 entries over 10", Ours: fmt.Sprintf("%.2f", ours), Least: fmt.Sprintf("%.2f", least), Ratio: fmt.Sprintf("%.2f", ours/least), Target: "<= 1.5", How: "how the shell script grows"})
 	}
 	return nil
 }
 
 // rollbackTimes gives the median time of a rollback of ours and of the least.
-func (b *bench) rollbackTimes(repo string, look bool) (ours, least time.Duration, err error) {
+func (b rollback) rollbackTimes(repo string, look bool) (ours, least time.Duration, err error) {
 	args := []string{"rollback", "--issue", "b", "--to-phase", "design", "--reason", "The API must stay REST.", "--force"}
 	if look {
 		args = append(args, "--dry-run")
 	}
 	reprise := func() error {
-		c := b.command(repo, b.bin, args...)
+		c := b.Command(repo, b.Bin, args...)
 		c.Stderr = nil
 		return c.Run()
 	}
 	if err := reprise(); err != nil { // the first lays out the work tree
 		return 0, 0, fmt.Errorf("rollback: %w", err)
 	}
-	if ours, err = repeat(15, reprise); err != nil {
+	if ours, err = bench.Repeat(15, reprise); err != nil {
 		return 0, 0, err
 	}
 	side := repo + "-side"
-	if err := b.command(b.dir, "git", "clone", "-q", "-b", "reprise/issue-b", repo+".git", side).Run(); err != nil {
+	if err := b.Command(b.Dir, "git", "clone", "-q", "-b", "reprise/issue-b", repo+".git", side).Run(); err != nil {
 		return 0, 0, err
 	}
-	least, err = repeat(15, func() error {
-		c := b.command(side, "sh", "-c", leastRollback)
+	least, err = bench.Repeat(15, func() error {
+		c := b.Command(side, "sh", "-c", leastRollback)
 		c.Env = append(c.Env, map[bool]string{true: "LOOK=1", false: "LOOK="}[look])
 		return c.Run()
 	})
@@ -106,29 +110,29 @@ phases: [
 // longRun makes a repository with a run that is completed and has a history of
 // n entries: attempts, decisions and rollbacks in equal parts. No machine has
 // worked on it yet.
-func (b *bench) longRun(n int) (string, error) {
-	agent, err := b.write("agent.sh", agentScript, 0o755)
+func (b rollback) longRun(n int) (string, error) {
+	agent, err := b.Write("agent.sh", agentScript, 0o755)
 	if err != nil {
 		return "", err
 	}
-	plan, err := b.write("long.cue", twoPhases(agent), 0o644)
+	plan, err := b.Write("long.cue", twoPhases(agent), 0o644)
 	if err != nil {
 		return "", err
 	}
-	issue, err := b.write("b.md", issueText, 0o644)
+	issue, err := b.Write("b.md", issueText, 0o644)
 	if err != nil {
 		return "", err
 	}
-	repo, err := b.repository(fmt.Sprintf("long-%d", n))
+	repo, err := b.Repository(fmt.Sprintf("long-%d", n))
 	if err != nil {
 		return "", err
 	}
-	run := b.command(repo, b.bin, "run", "--issue-file", issue, "--pipeline", plan, "--push")
+	run := b.Command(repo, b.Bin, "run", "--issue-file", issue, "--pipeline", plan, "--push")
 	if err := run.Run(); err != nil {
 		return "", err
 	}
 	side := repo + "-side"
-	if err := b.command(b.dir, "git", "clone", "-q", "-b", "reprise/issue-b", repo+".git", side).Run(); err != nil {
+	if err := b.Command(b.Dir, "git", "clone", "-q", "-b", "reprise/issue-b", repo+".git", side).Run(); err != nil {
 		return "", err
 	}
 	if err := lengthen(filepath.Join(side, filepath.FromSlash(recordPath)), n); err != nil {
@@ -136,10 +140,10 @@ func (b *bench) longRun(n int) (string, error) {
 	}
 	script := `cd "$1-side" && git commit -q -a -m history && git push -q origin HEAD && cd "$1" &&
 		git fetch -q origin +reprise/issue-b:reprise/issue-b`
-	if err := b.command(b.dir, "sh", "-c", script, "sh", repo).Run(); err != nil {
+	if err := b.Command(b.Dir, "sh", "-c", script, "sh", repo).Run(); err != nil {
 		return "", err
 	}
-	for _, dir := range []string{side, b.home} {
+	for _, dir := range []string{side, b.Home} {
 		if err := os.RemoveAll(dir); err != nil {
 			return "", err
 		}

@@ -9,21 +9,22 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/agents"
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
-// sandbox measures what the sandbox adds to a call of an agent: the same calls
+// sandboxCost measures what the sandbox adds to a call of an agent: the same calls
 // of a program that does nothing, in the sandbox and outside of it, in turns.
-func (b *bench) sandbox() error {
-	tree, home := filepath.Join(b.dir, "sandbox", "tree"), filepath.Join(b.dir, "sandbox", "home")
+func sandboxCost(b *bench.Bench) error {
+	tree, home := filepath.Join(b.Dir, "sandbox", "tree"), filepath.Join(b.Dir, "sandbox", "home")
 	if err := errors.Join(os.MkdirAll(tree, 0o755), os.MkdirAll(home, 0o755)); err != nil {
 		return err
 	}
 	outside := agents.Options{Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}}
 	inside, note, err := outside.Contain(sandbox.Required, sandbox.Sandbox{
-		Helper: []string{b.bin, "sandboxed", "--"}, State: filepath.Join(b.dir, "sandbox", "homes"),
+		Helper: []string{b.Bin, "sandboxed", "--"}, State: filepath.Join(b.Dir, "sandbox", "homes"),
 	})
 	if err != nil || note != "" {
 		return fmt.Errorf("%s%w", note, err)
@@ -34,7 +35,7 @@ func (b *bench) sandbox() error {
 			return 0, err
 		}
 		task := engine.Task{Dir: tree, Artifact: filepath.Join(tree, ".reprise", "x", "x.md"), Access: pipelines.AccessTree}
-		return repeat(31, func() error {
+		return bench.Repeat(31, func() error {
 			_, err := agent.Run(context.Background(), task)
 			return err
 		})
@@ -51,7 +52,7 @@ func (b *bench) sandbox() error {
 			ours, least = in, out
 		}
 	}
-	b.times("a call of a program that does nothing, in the sandbox", ours, least, "", "the same call outside of it")
-	b.rows = append(b.rows, row{"what the sandbox adds to a call", ms(ours - least), "", "", "<= 15 ms", ""})
+	b.Times("a call of a program that does nothing, in the sandbox", ours, least, "", "the same call outside of it")
+	b.Rows = append(b.Rows, bench.Row{Measure: "what the sandbox adds to a call", Ours: bench.Millis(ours - least), Target: "<= 15 ms"})
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 	"github.com/reprise-ci/reprise/internal/secrets"
 )
 
-// secrets measures how long it takes to look through texts, and that the time
+// secretSearch measures how long it takes to look through texts, and that the time
 // grows with them and not faster.
-func (b *bench) secrets() error {
+func secretSearch(b *bench.Bench) error {
 	f := secrets.New(secrets.Secret{Name: "KEY", Value: "canary-0123456789abcdef"}, secrets.Secret{Name: "TOKEN", Value: "another/canary+9876543210"})
 	if _, err := f.Find([]byte("read the rules")); err != nil {
 		return err
@@ -27,18 +28,18 @@ func (b *bench) secrets() error {
 		for i, size := range []int{1 << 20, 4 << 20} {
 			text := []byte(strings.Repeat(line, size/len(line)+1)[:size])
 			var err error
-			if took[i], err = repeat(5, func() error { _, err := f.Find(text); return err }); err != nil {
+			if took[i], err = bench.Repeat(5, func() error { _, err := f.Find(text); return err }); err != nil {
 				return fmt.Errorf("%s: %w", what, err)
 			}
 			if i == 0 {
-				least, err := repeat(5, func() error { bytes.Contains(text, []byte("canary-0123456789abcdef")); return nil })
+				least, err := bench.Repeat(5, func() error { bytes.Contains(text, []byte("canary-0123456789abcdef")); return nil })
 				if err != nil {
 					return err
 				}
-				b.times("1 MB looked through for secrets: "+what, took[0], max(least, time.Microsecond), "<= 200 ms", "bytes.Contains for one of them")
+				b.Times("1 MB looked through for secrets: "+what, took[0], max(least, time.Microsecond), "<= 200 ms", "bytes.Contains for one of them")
 			}
 		}
-		b.rows = append(b.rows, row{"the same, 4 MB over 1 MB", fmt.Sprintf("%.2f", float64(took[1])/float64(took[0])), "4.00", fmt.Sprintf("%.2f", float64(took[1])/float64(took[0])/4), "<= 5", "a cost that grows with the text"})
+		b.Rows = append(b.Rows, bench.Row{Measure: "the same, 4 MB over 1 MB", Ours: fmt.Sprintf("%.2f", float64(took[1])/float64(took[0])), Least: "4.00", Ratio: fmt.Sprintf("%.2f", float64(took[1])/float64(took[0])/4), Target: "<= 5", How: "a cost that grows with the text"})
 	}
 	return nil
 }

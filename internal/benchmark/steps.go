@@ -6,7 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/benchmark/bench"
 )
+
+// stepping is going through a whole run.
+type stepping struct{ *bench.Bench }
 
 // agentScript is a program for a "command" agent. It does what the smallest
 // agent does: it writes the artifact, or passes the review. It uses no tool
@@ -53,15 +58,15 @@ func tenPhases(agent, sleep string) string {
 const issueText = "# Add a greeting\n\nThe program should greet.\n"
 
 // steps measures what a step costs around the agent.
-func (b *bench) steps() error {
-	agent, err := b.write("agent.sh", agentScript, 0o755)
+func (b stepping) steps() error {
+	agent, err := b.Write("agent.sh", agentScript, 0o755)
 	if err != nil {
 		return err
 	}
-	if _, err := b.write("bench.cue", tenPhases(agent, "0"), 0o644); err != nil {
+	if _, err := b.Write("bench.cue", tenPhases(agent, "0"), 0o644); err != nil {
 		return err
 	}
-	if _, err := b.write("b.md", issueText, 0o644); err != nil {
+	if _, err := b.Write("b.md", issueText, 0o644); err != nil {
 		return err
 	}
 	for _, c := range []struct {
@@ -73,11 +78,11 @@ func (b *bench) steps() error {
 		{"a step, agent of 0.5 s, commit and push", "0.5", "1", "ratio <= 1.10", 1},
 	} {
 		ours, err := b.twenty(c.n, c.sleep, c.push, func(repo string) error {
-			args := []string{"run", "--issue-file", filepath.Join(b.dir, "b.md"), "--pipeline", filepath.Join(b.dir, "bench.cue")}
+			args := []string{"run", "--issue-file", filepath.Join(b.Dir, "b.md"), "--pipeline", filepath.Join(b.Dir, "bench.cue")}
 			if c.push != "" {
 				args = append(args, "--push")
 			}
-			cmd := b.command(repo, b.bin, args...)
+			cmd := b.Command(repo, b.Bin, args...)
 			cmd.Env = append(cmd.Env, "AGENT_SLEEP="+c.sleep)
 			return cmd.Run()
 		})
@@ -85,30 +90,30 @@ func (b *bench) steps() error {
 			return err
 		}
 		least, err := b.twenty(c.n, c.sleep, c.push, func(repo string) error {
-			cmd := b.command(repo, "sh", "-c", plainScript)
+			cmd := b.Command(repo, "sh", "-c", plainScript)
 			cmd.Env = append(cmd.Env, "AGENT="+agent, "AGENT_SLEEP="+c.sleep, "PUSH="+c.push)
 			return cmd.Run()
 		})
 		if err != nil {
 			return err
 		}
-		b.times(c.measure, ours, least, c.target, "a shell script: same agent, git add, commit, push")
+		b.Times(c.measure, ours, least, c.target, "a shell script: same agent, git add, commit, push")
 	}
 	return nil
 }
 
 // twenty gives the median time of a step, from whole runs of twenty.
-func (b *bench) twenty(n int, sleep, push string, run func(repo string) error) (time.Duration, error) {
+func (b stepping) twenty(n int, sleep, push string, run func(repo string) error) (time.Duration, error) {
 	i := 0
 	var repos []string
 	for range n {
-		repo, err := b.repository(fmt.Sprintf("steps-%s-%s-%d", sleep, push, len(b.rows)*100+i+time.Now().Nanosecond()))
+		repo, err := b.Repository(fmt.Sprintf("steps-%s-%s-%d", sleep, push, len(b.Rows)*100+i+time.Now().Nanosecond()))
 		if err != nil {
 			return 0, err
 		}
 		repos = append(repos, repo)
 	}
-	whole, err := repeat(n, func() error { i++; return run(repos[i-1]) })
+	whole, err := bench.Repeat(n, func() error { i++; return run(repos[i-1]) })
 	for _, r := range repos {
 		_ = os.RemoveAll(r) // a temporary folder
 	}
@@ -146,8 +151,8 @@ done
 `
 
 // lanes measures what it costs to do eight tasks at the same time.
-func (b *bench) lanes() error {
-	agent, err := b.write("parts.sh", partsScript, 0o755)
+func (b stepping) lanes() error {
+	agent, err := b.Write("parts.sh", partsScript, 0o755)
 	if err != nil {
 		return err
 	}
@@ -159,26 +164,26 @@ phases: [{
 }, {name: "code", goal: "Build.", must_change: true, review: false}]
 rules: [{after: "plan", when: {}, then: split: true}]
 `, agent)
-	if _, err := b.write("parts.cue", plan, 0o644); err != nil {
+	if _, err := b.Write("parts.cue", plan, 0o644); err != nil {
 		return err
 	}
-	if _, err := b.write("b.md", issueText, 0o644); err != nil {
+	if _, err := b.Write("b.md", issueText, 0o644); err != nil {
 		return err
 	}
 	ours, err := b.twenty(3, "lanes", "", func(repo string) error {
-		return b.command(repo, b.bin, "run", "--issue-file", filepath.Join(b.dir, "b.md"), "--pipeline", filepath.Join(b.dir, "parts.cue"), "--jobs", "8").Run()
+		return b.Command(repo, b.Bin, "run", "--issue-file", filepath.Join(b.Dir, "b.md"), "--pipeline", filepath.Join(b.Dir, "parts.cue"), "--jobs", "8").Run()
 	})
 	if err != nil {
 		return err
 	}
 	least, err := b.twenty(3, "lanes", "least", func(repo string) error {
-		cmd := b.command(repo, "sh", "-c", besideScript)
+		cmd := b.Command(repo, "sh", "-c", besideScript)
 		cmd.Env = append(cmd.Env, "AGENT="+agent)
 		return cmd.Run()
 	})
 	if err != nil {
 		return err
 	}
-	b.times("eight tasks of 1 s at the same time, the whole run", 20*ours, 20*least, "ratio <= 1.25", "a shell script: same agents at the same time, git add, commit")
+	b.Times("eight tasks of 1 s at the same time, the whole run", 20*ours, 20*least, "ratio <= 1.25", "a shell script: same agents at the same time, git add, commit")
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -269,5 +271,67 @@ func TestLFSServerFull(t *testing.T) {
 	p.want(0, p.reprise("run", "--issue", "7", "--push"))
 	if got := p.pushed("a.bin"); got != lfsPointer("the second\n") || !s.has("the second\n") {
 		t.Errorf("a.bin of origin is %q", got)
+	}
+}
+
+// A git-lfs that does what it likes when it converts what an agent wrote is held by the
+// sandbox, and still fetches and uploads. Without the sandbox nothing holds it.
+func TestLFSIsHeld(t *testing.T) {
+	for _, c := range []struct {
+		how  string
+		want string
+	}{{"required", "convert"}, {"off", "connect convert environment escape repository settings tree"}} {
+		t.Run(c.how, func(t *testing.T) {
+			p, s := large(t)
+			p.worker("echo the second > a.bin; echo new > new.bin\n")
+			program, err := gitLFS()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := exec.Command("cp", program, filepath.Join(p.root, "bin/real-git-lfs")).Run(); err != nil { // in PATH, where the sandbox has programs
+				t.Fatal(err)
+			}
+			address := strings.TrimPrefix(s.URL, "http://")
+			host, port, _ := strings.Cut(address, ":")
+			p.write("bin/hostile", fmt.Sprintf(`#!/bin/bash
+if [ "$1" = filter-process ]; then
+	root=%[1]q
+	try() { if bash -c "$2" >/dev/null 2>&1; then echo > "$GIT_DIR/store/did $1"; fi; }
+	export root
+	try convert true
+	try escape 'echo > "$root/escaped"'
+	try settings 'cat "$root/home/.gitconfig"'
+	try repository 'cat "$root/repo/.gitattributes"'
+	try connect 'exec 3<>/dev/tcp/%[2]s/%[3]s'
+	try environment "cat /proc/$PPID/environ"
+	try tree 'cat "$GIT_DIR/../../tree/a.bin"'
+fi
+exec "$(dirname "$0")/real-git-lfs" "$@"
+`, p.root, host, port))
+			if err := errors.Join(os.Chmod(filepath.Join(p.root, "bin/hostile"), 0o755), os.Remove(filepath.Join(p.root, "bin/git-lfs")), os.Symlink("hostile", filepath.Join(p.root, "bin/git-lfs"))); err != nil {
+				t.Fatal(err)
+			}
+			p.want(0, p.reprise("run", "--issue-file", "../7.md", "--pipeline", "../large.cue", "--push", "--sandbox", c.how))
+			if got := p.pushed("a.bin"); got != lfsPointer("the second\n") || !s.has("the second\n") || !s.has("new\n") {
+				t.Errorf("a.bin of origin is %q", got)
+			}
+			var did []string
+			err = filepath.WalkDir(filepath.Join(p.root, "runs"), func(name string, d fs.DirEntry, err error) error {
+				if what, is := strings.CutPrefix(filepath.Base(name), "did "); is {
+					did = append(did, what)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(did, " ")
+			if got != c.want {
+				t.Errorf("it could: %q, want %q", got, c.want)
+			}
+			if _, err := os.Stat(filepath.Join(p.root, "escaped")); (err == nil) != (c.how == "off") {
+				t.Errorf("a file outside: %v", err)
+			}
+		})
 	}
 }

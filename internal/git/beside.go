@@ -71,7 +71,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 		return "", nil, err
 	}
 	rev := revision{message: "merged", time: at, tree: r.Commit}
-	for _, p := range r.Paths() {
+	for _, p := range append(r.Displaced, r.Paths()...) {
 		rev.ops = append(rev.ops, op{kind: 'D', path: p})
 	}
 	for _, e := range found {

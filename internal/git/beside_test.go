@@ -33,6 +33,8 @@ func TestSecondParents(t *testing.T) {
 		{"renamed by both", map[string]string{"long.txt": "", "lane.txt": long}, map[string]string{"long.txt": "", "run.txt": long}, map[string]string{"run.txt": long}, []string{"lane.txt", "long.txt", "run.txt"}},
 		{"removed by one", map[string]string{"a.txt": "lane\n"}, map[string]string{"a.txt": ""}, map[string]string{"a.txt": ""}, []string{"a.txt"}},
 		{"a folder for a file", map[string]string{"a.txt": "", "a.txt/x": "lane\n"}, map[string]string{"a.txt": "run\n"}, map[string]string{"a.txt": "run\n"}, []string{"a.txt", "a.txt/x"}},
+		{"a folder for the file of another", map[string]string{"new": "lane\n"}, map[string]string{"new/x": "run\n"}, map[string]string{"new/x": "run\n"}, []string{"new", "new/x"}},
+		{"a file for the folder of another", map[string]string{"new/x": "lane\n"}, map[string]string{"new": "run\n"}, map[string]string{"new": "run\n"}, []string{"new", "new/x"}},
 		{"a file for a folder", map[string]string{"d/x": "", "d": "lane\n"}, map[string]string{"d/y": "run\n"}, map[string]string{"d/y": "run\n"}, []string{"d", "d/y"}},
 		{"programs", map[string]string{"a.txt": "x:a\n"}, map[string]string{"a.txt": "run\n"}, map[string]string{"a.txt": "x:run\n"}, nil},
 		{"what the run's folder has, too", map[string]string{"copy.md": "# Plan\n" + long}, nil, map[string]string{"copy.md": "# Plan\n" + long}, nil},
@@ -94,6 +96,11 @@ func TestSecondParents(t *testing.T) {
 			}
 			if got := read(t, filepath.Join(lane.Tree(), ".reprise/issue-7/metadata.json")); got != "{3}" {
 				t.Errorf("the record in the lane is %s", got)
+			}
+			for _, name := range strings.Fields(sh(t, user, "ls-tree", "-r", "--name-only", merged)) {
+				if strings.Contains(name, "~") {
+					t.Errorf("there is %s, a name that git has made up", name)
+				}
 			}
 			clean(t, lane)
 		})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -23,12 +24,12 @@ func (t *tree) changes(ctx context.Context) ([]Change, error) {
 	t.unlock()
 	if t.dirty {
 		if err := t.syncIndex(ctx); err != nil {
-			return nil, fmt.Errorf("compare the work tree: %w", err)
+			return nil, t.whyNot(err)
 		}
 	}
 	found, err := t.codeChanges(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("compare the work tree: %w", err)
+		return nil, t.whyNot(err)
 	}
 	changes, err := t.stateChanges()
 	if err != nil {
@@ -41,6 +42,14 @@ func (t *tree) changes(ctx context.Context) ([]Change, error) {
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil
+}
+
+// whyNot says why the tree cannot be compared: what git says of one that is gone helps nobody.
+func (t *tree) whyNot(err error) error {
+	if _, gone := os.Lstat(t.treePath); errors.Is(gone, fs.ErrNotExist) {
+		return fmt.Errorf("something has removed the work tree %s: the next start makes it again", t.treePath)
+	}
+	return fmt.Errorf("compare the work tree: %w", err)
 }
 
 // stateChanges compares the state folder with what tip has there, without git

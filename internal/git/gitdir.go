@@ -34,6 +34,8 @@ type gitDir struct {
 
 	remote *remote           // nil: nothing is fetched or pushed
 	lfs    []program.Setting // of git-lfs, once they are known
+
+	converter string // how git starts git-lfs, without its arguments; "": not yet, or never
 	warnings
 }
 

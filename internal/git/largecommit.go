@@ -3,13 +3,9 @@ package git
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2"
 	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
@@ -33,7 +29,7 @@ func (l *largeFiles) each(pointers []lfs.Pointer, f func(Staged) error) error {
 		if p.Size > maxJudged {
 			return fmt.Errorf("%s has %d bytes, at most %d can be looked through", p.Path, p.Size, maxJudged)
 		}
-		data, err := os.ReadFile(inObjects(l.lfsDir("store"), p.Oid))
+		data, err := p.Read(l.lfsDir("store"))
 		if err != nil {
 			return err
 		}
@@ -56,7 +52,7 @@ func (l *largeFiles) keep(pointers []lfs.Pointer) error {
 		if !l.isNewObject(p) {
 			continue
 		}
-		if err := keepObject(inObjects(l.lfsDir("store"), p.Oid), inObjects(l.src.lfs.Storage, p.Oid)); err != nil {
+		if err := p.Copy(l.lfsDir("store"), l.src.lfs.Storage); err != nil {
 			return fmt.Errorf("keep %s: %w", p.Path, err)
 		}
 	}
@@ -66,28 +62,5 @@ func (l *largeFiles) keep(pointers []lfs.Pointer) error {
 // isNewObject reports whether a pointer was made of a file in the tree that the
 // user's repository does not have.
 func (l *largeFiles) isNewObject(p lfs.Pointer) bool {
-	_, made := os.Stat(inObjects(l.lfsDir("store"), p.Oid))
-	_, known := os.Stat(inObjects(l.src.lfs.Storage, p.Oid))
-	return made == nil && known != nil
-}
-
-// keepObject copies a file durably and in one step.
-func keepObject(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := renameio.NewPendingFile(to, renameio.WithTempDir(filepath.Dir(to)), renameio.WithPermissions(0o644))
-	if err != nil {
-		return err
-	}
-	defer out.Cleanup()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.CloseAtomicallyReplace()
+	return p.Made(l.lfsDir("store"), l.src.lfs.Storage)
 }

@@ -3,9 +3,9 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -78,7 +78,8 @@ func (l *largeFiles) fill(ctx context.Context) error {
 			l.left[p.Path] = true
 		}
 	}
-	return ctx.Err()
+	// In the sandbox git-lfs cannot link what the user's repository has, and copies it.
+	return errors.Join(ctx.Err(), lfs.Tidy(l.lfsDir("store"), l.src.lfs.Storage))
 }
 
 // refill is fill between two calls: an agent may have put pointers back.
@@ -87,7 +88,7 @@ func (l *largeFiles) refill(ctx context.Context) error {
 		return nil
 	}
 	if !l.opt.DryRun { // which keeps there what it has committed
-		if err := os.RemoveAll(l.lfsDir("store")); err != nil {
+		if err := l.emptyStore(); err != nil {
 			return err
 		}
 	}

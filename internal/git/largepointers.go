@@ -47,10 +47,9 @@ func (l *largeFiles) pointerAt(name string) (lfs.Pointer, bool) {
 
 // find gives the path of what a pointer stands for, or "" if it is not here.
 func (l *largeFiles) find(p lfs.Pointer) string {
-	for _, storage := range []string{l.lfsDir("store"), l.src.lfs.Storage} {
-		name := inObjects(storage, p.Oid)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() == p.Size {
-			return name
+	for _, storage := range []string{l.src.lfs.Storage, l.lfsDir("store")} {
+		if p.In(storage) {
+			return lfs.ObjectIn(storage, p.Oid)
 		}
 	}
 	return ""

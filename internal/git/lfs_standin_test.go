@@ -29,6 +29,9 @@ func standInForLFS(args []string) {
 }
 
 func standIn(args []string) error {
+	if args[0] == "version" {
+		return nil
+	}
 	storage, err := setTo("lfs.storage")
 	if err != nil {
 		return err
@@ -46,7 +49,7 @@ func standIn(args []string) error {
 		}
 		names, _ := filepath.Glob(filepath.Join(from, "lfs/objects/*/*/*"))
 		for _, name := range names {
-			if err := standInCopy(name, inObjects(storage, filepath.Base(name))); err != nil {
+			if err := standInCopy(name, lfs.ObjectIn(storage, filepath.Base(name))); err != nil {
 				return err
 			}
 		}
@@ -57,7 +60,7 @@ func standIn(args []string) error {
 			return err
 		}
 		for _, oid := range args[3:] {
-			if err := standInCopy(inObjects(storage, oid), inObjects(filepath.Join(to, "lfs"), oid)); err != nil {
+			if err := standInCopy(lfs.ObjectIn(storage, oid), lfs.ObjectIn(filepath.Join(to, "lfs"), oid)); err != nil {
 				return err
 			}
 		}
@@ -138,9 +141,9 @@ func standInClean(storage, data string) (string, error) {
 		return data, nil
 	}
 	oid := fmt.Sprintf("%x", sha256.Sum256([]byte(data)))
-	err := os.MkdirAll(filepath.Dir(inObjects(storage, oid)), 0o755)
+	err := os.MkdirAll(filepath.Dir(lfs.ObjectIn(storage, oid)), 0o755)
 	if err == nil {
-		err = os.WriteFile(inObjects(storage, oid), []byte(data), 0o644)
+		err = os.WriteFile(lfs.ObjectIn(storage, oid), []byte(data), 0o644)
 	}
 	return fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", oid, len(data)), err
 }
@@ -159,9 +162,9 @@ func standInSmudge(storage, data string) (string, error) {
 		places = append(places, filepath.Join(filepath.Dir(objects), "lfs"))
 	}
 	for _, place := range places {
-		content, err := os.ReadFile(inObjects(place, p.Oid))
+		content, err := os.ReadFile(lfs.ObjectIn(place, p.Oid))
 		if err == nil {
-			return string(content), standInCopy(inObjects(place, p.Oid), inObjects(storage, p.Oid))
+			return string(content), standInCopy(lfs.ObjectIn(place, p.Oid), lfs.ObjectIn(storage, p.Oid))
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err

@@ -34,7 +34,7 @@ func lfsUser(t *testing.T, more map[string]string) string {
 	}
 	user := newUser(t, files)
 	useLFS(t, user)
-	write(t, inObjects(filepath.Join(user, ".git/lfs"), oidOf(content)), content)
+	write(t, lfs.ObjectIn(filepath.Join(user, ".git/lfs"), oidOf(content)), content)
 	return user
 }
 
@@ -97,7 +97,7 @@ func TestLFSContent(t *testing.T) {
 		t.Errorf("the patch of what is uncommitted is %q, %v", patch, err)
 	}
 	objects := filepath.Join(user, ".git/lfs")
-	if _, err := os.Stat(inObjects(objects, oidOf("changed\n"))); err == nil {
+	if _, err := os.Stat(lfs.ObjectIn(objects, oidOf("changed\n"))); err == nil {
 		t.Error("looking at a change has put it into the user's repository")
 	}
 	commit(t, r, "one", "a.bin", "dir/new.bin")
@@ -106,12 +106,12 @@ func TestLFSContent(t *testing.T) {
 	clean(t, r)
 	for _, data := range []string{"changed\n", "new\n"} {
 		for _, place := range []string{objects, filepath.Join(bare, "lfs")} {
-			if got := read(t, inObjects(place, oidOf(data))); got != data {
+			if got := read(t, lfs.ObjectIn(place, oidOf(data))); got != data {
 				t.Errorf("%s has %q for %q", place, got, data)
 			}
 		}
 	}
-	if _, err := os.Stat(inObjects(filepath.Join(bare, "lfs"), oidOf(content))); err == nil {
+	if _, err := os.Stat(lfs.ObjectIn(filepath.Join(bare, "lfs"), oidOf(content))); err == nil {
 		t.Error("a file that no commit of the run has brought was uploaded")
 	}
 
@@ -146,10 +146,10 @@ func TestLFSContent(t *testing.T) {
 	other := filepath.Join(filepath.Dir(user), "other")
 	sh(t, filepath.Dir(user), "clone", "-q", bare, other)
 	useLFS(t, other)
-	write(t, inObjects(filepath.Join(bare, "lfs"), oidOf(content)), content)
+	write(t, lfs.ObjectIn(filepath.Join(bare, "lfs"), oidOf(content)), content)
 	again := openRun(t, other, pushing, inRoot(filepath.Join(filepath.Dir(user), "run2")))
 	treeHas(t, again, "a.bin", content)
-	if _, err := os.Stat(inObjects(filepath.Join(other, ".git/lfs"), oidOf(content))); err != nil {
+	if _, err := os.Stat(lfs.ObjectIn(filepath.Join(other, ".git/lfs"), oidOf(content))); err != nil {
 		t.Errorf("what was fetched is not in the user's repository: %v", err)
 	}
 	back, err = again.RestoreTree(t.Context(), sh(t, other, "rev-parse", again.Tip()+"^"), state)
@@ -179,7 +179,7 @@ func TestLFSMissing(t *testing.T) {
 			excluded := strings.Contains(c.says, "set up")
 			if excluded {
 				for _, data := range []string{"gone", "moves"} {
-					write(t, inObjects(filepath.Join(user, ".git/lfs"), oidOf(data)), data)
+					write(t, lfs.ObjectIn(filepath.Join(user, ".git/lfs"), oidOf(data)), data)
 				}
 			}
 			c.prepare(t, user)
@@ -229,7 +229,7 @@ func TestLFSBeginsWithContent(t *testing.T) {
 	commit(t, r, "one", ".gitattributes", "new.bin")
 	committed(t, r, "new.bin", pointerTo("new\n"))
 	committed(t, r, "old.bin", "old\n")
-	if got := read(t, inObjects(filepath.Join(bare, "lfs"), oidOf("new\n"))); got != "new\n" {
+	if got := read(t, lfs.ObjectIn(filepath.Join(bare, "lfs"), oidOf("new\n"))); got != "new\n" {
 		t.Errorf("uploaded is %q", got)
 	}
 }
@@ -238,7 +238,7 @@ func TestLFSBeginsWithContent(t *testing.T) {
 func TestLFSDryRun(t *testing.T) {
 	user := lfsUser(t, map[string]string{"gone.bin": pointerTo("gone")})
 	bare := withRemote(t, user)
-	write(t, inObjects(filepath.Join(bare, "lfs"), oidOf("gone")), "gone")
+	write(t, lfs.ObjectIn(filepath.Join(bare, "lfs"), oidOf("gone")), "gone")
 	r := openRun(t, user, pushing, func(o *Options) { o.DryRun = true })
 	treeHas(t, r, "a.bin", content)
 	treeHas(t, r, "gone.bin", pointerTo("gone"))
@@ -251,7 +251,7 @@ func TestLFSDryRun(t *testing.T) {
 	must(t, r.RestoreAll(t.Context()))
 	treeHas(t, r, "a.bin", "changed\n")
 	for _, data := range []string{"changed\n", "wrong\n", "gone"} {
-		if _, err := os.Stat(inObjects(filepath.Join(user, ".git/lfs"), oidOf(data))); err == nil {
+		if _, err := os.Stat(lfs.ObjectIn(filepath.Join(user, ".git/lfs"), oidOf(data))); err == nil {
 			t.Errorf("the user's repository has got %q", data)
 		}
 	}
@@ -262,7 +262,7 @@ func TestLFSDoesNotWork(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(bin, "git-lfs"), []byte("#!/bin/sh\necho fatal: it is broken >&2; exit 3\n"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	_, err := tryOpen(t, lfsUser(t, nil))
-	if err == nil || !strings.Contains(err.Error(), filepath.Join(bin, "git-lfs")+" does not work (git lfs: it is broken (exit status 3)): install it again") {
+	if err == nil || !strings.Contains(err.Error(), filepath.Join(bin, "git-lfs")+" does not work (git lfs-version: it is broken (exit status 3)): install it again") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -300,7 +300,7 @@ func TestLFSContentIsJudged(t *testing.T) {
 	if !errors.Is(err, refused) {
 		t.Errorf("judging ended with %v; judged was %q", err, seen)
 	}
-	if _, err := os.Stat(inObjects(filepath.Join(user, ".git/lfs"), oidOf("a secret\n"))); err == nil {
+	if _, err := os.Stat(lfs.ObjectIn(filepath.Join(user, ".git/lfs"), oidOf("a secret\n"))); err == nil {
 		t.Error("what was refused is in the user's repository")
 	}
 	before, err := r.Held(t.Context(), "a.bin", 11)
@@ -358,6 +358,63 @@ func TestLFSEnvironment(t *testing.T) {
 	}
 }
 
+// Whatever converts a file is held: it writes where no commit is made of it unseen, and
+// what the agent's tree, the run's record and the user's checkout have is nothing to it.
+func TestLFSIsHeld(t *testing.T) {
+	user := lfsUser(t, map[string]string{"strange\n\"'$(x).bin": pointerTo("strange")})
+	withRemote(t, user)
+	write(t, lfs.ObjectIn(filepath.Join(user, ".git/lfs"), oidOf("strange")), "strange")
+	log := filepath.Join(t.TempDir(), "log")
+	var written string
+	var reads []string
+	r := openRun(t, user, pushing, func(o *Options) {
+		o.Hold = func(argv, env, read []string, write string) ([]string, []string, error) {
+			written, reads = write, read
+			return append([]string{"/bin/sh", "-c", `echo held >>"$0" && exec "$@"`, log}, argv...), append(env, "HELD=it's so"), nil
+		}
+	})
+	treeHas(t, r, "strange\n\"'$(x).bin", "strange")
+	if written != r.lfsDir("store") {
+		t.Errorf("git-lfs may write to %s", written)
+	}
+	objects := filepath.Join(user, ".git/objects")
+	if want := []string{objects, filepath.Join(user, ".git/lfs"), r.lfsDir(), filepath.Join(user, ".git/lfs")}; !slices.Equal(reads, want) {
+		t.Errorf("git-lfs may read %q, want %q", reads, want)
+	}
+	for _, step := range []func(){
+		func() { write(t, filepath.Join(r.Tree(), "a.bin"), "changed\n"); commit(t, r, "one", "a.bin") },
+		func() { write(t, filepath.Join(r.Tree(), "a.bin"), "wrong\n"); must(t, r.RestoreAll(t.Context())) },
+		func() {
+			_, err := r.RestoreTree(t.Context(), sh(t, user, "rev-parse", r.Tip()+"^"), state)
+			must(t, err)
+		},
+	} {
+		must(t, os.Remove(log))
+		step()
+		if _, err := os.Stat(log); err != nil {
+			t.Errorf("something was converted, and git-lfs was not held: %v", err)
+		}
+	}
+	treeHas(t, r, "a.bin", content)
+
+	_, err := tryOpen(t, lfsUser(t, nil), func(o *Options) {
+		o.Hold = func([]string, []string, []string, string) ([]string, []string, error) {
+			return nil, nil, errors.New("there is no sandbox")
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "there is no sandbox") {
+		t.Errorf("the error is %v", err)
+	}
+	_, err = tryOpen(t, lfsUser(t, nil), func(o *Options) {
+		o.Hold = func(argv, env, _ []string, _ string) ([]string, []string, error) {
+			return append([]string{"/bin/sh", "-c", "echo fatal: it may not >&2; exit 3"}, argv...), env, nil
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "git-lfs does not work in the sandbox (git lfs-version: it may not (exit status 3)): install it where") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestLFSNotInstalled(t *testing.T) {
 	user := lfsUser(t, nil)
 	sh(t, user, "config", "--unset", "filter.lfs.process")
@@ -383,9 +440,9 @@ func FuzzPointer(f *testing.F) {
 		if len(text) > lfs.MaxPointer || p.Size < 0 || !objects.IsHash(p.Oid) {
 			t.Fatalf("%q is read as %+v", text, p)
 		}
-		rel, err := filepath.Rel("/s/objects", inObjects("/s", p.Oid))
+		rel, err := filepath.Rel("/s/objects", lfs.ObjectIn("/s", p.Oid))
 		if err != nil || !filepath.IsLocal(rel) {
-			t.Fatalf("%q leads to %s", text, inObjects("/s", p.Oid))
+			t.Fatalf("%q leads to %s", text, lfs.ObjectIn("/s", p.Oid))
 		}
 		if !strings.Contains(string(text), "\noid sha256:"+p.Oid+"\nsize ") {
 			t.Fatalf("%q is read as %+v", text, p)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,7 +34,8 @@ func (g *gitDir) learnLFS(ctx context.Context) error {
 		}
 		g.lfs = append(g.lfs, c)
 	}
-	return nil
+	g.converter, err = g.src.lfs.Converter(g.lfs, g.src.env, g.lfsDir(), g.objects(), g.opt.Hold)
+	return err
 }
 
 // lfsConfig reads the .lfsconfig of the default branch. That of the run's
@@ -72,7 +72,7 @@ func (g *gitDir) prepareLFS() error {
 	if g.src.lfs.Program == "" {
 		return nil
 	}
-	if err := os.RemoveAll(g.lfsDir("store")); err != nil {
+	if err := g.emptyStore(); err != nil {
 		return err
 	}
 	for _, dir := range []string{g.lfsDir("refs"), g.lfsDir("users", "objects")} {
@@ -87,6 +87,11 @@ func (g *gitDir) prepareLFS() error {
 		}
 	}
 	return g.guardLFS()
+}
+
+// emptyStore makes the folder store anew.
+func (g *gitDir) emptyStore() error {
+	return errors.Join(os.RemoveAll(g.lfsDir("store")), os.MkdirAll(g.lfsDir("store"), 0o755))
 }
 
 // guardLFS is guard for that directory. Where the user's repository keeps its
@@ -107,29 +112,16 @@ func (g *gitDir) guardLFS() error {
 }
 
 // converting is the part of the run's configuration that has git convert files
-// with git-lfs. The program starts in a folder of ours, with an environment of
-// its own and without an address to fetch from: what is not here stays a pointer.
+// with git-lfs, once its settings are known.
 func (g *gitDir) converting() string {
-	if g.src.lfs.Program == "" {
+	if g.converter == "" {
 		return ""
 	}
-	settings := []program.Setting{{Key: "lfs.storage", Value: g.lfsDir("store")}}
-	for _, c := range slices.Concat(g.lfs, g.src.lfs.Settings) {
-		if strings.HasPrefix(c.Key, "lfs.extension.") || c.Key == "lfs.fetchinclude" || c.Key == "lfs.fetchexclude" {
-			settings = append(settings, c)
-		}
-	}
-	words := slices.Concat([]string{"env", "-i"}, g.src.env.Pick("HOME", "TMPDIR"),
-		[]string{"PATH=" + g.src.env.Path(), "LC_ALL=C", "GIT_DIR=" + g.lfsDir(), "GIT_TERMINAL_PROMPT=0", "GIT_LFS_SKIP_DOWNLOAD_ERRORS=1"},
-		program.OfConfig(settings), []string{g.src.lfs.Program, "filter-process"})
+	process := g.converter + " filter-process"
 	if g.src.lfs.Skips {
-		words = append(words, "--skip")
+		process += " --skip"
 	}
-	command := "cd " + program.ShellWord(g.lfsDir()) + " && exec"
-	for _, word := range words {
-		command += " " + program.ShellWord(word)
-	}
-	return "[filter \"lfs\"]\n\tprocess = " + program.Quoted(command) + "\n\trequired = true\n"
+	return "[filter \"lfs\"]\n\tprocess = " + program.Quoted(process) + "\n\trequired = true\n"
 }
 
 // unconverted are the arguments by which git takes files as they are.
@@ -140,16 +132,16 @@ func unconverted() []string {
 // blameLFS names git-lfs in an error if files could not be converted because it
 // does not work: git itself says only that the filter has ended.
 func (g *gitDir) blameLFS(ctx context.Context, err error) error {
-	if g.src.lfs.Program == "" || ctx.Err() != nil {
+	if g.converter == "" || ctx.Err() != nil {
 		return err
 	}
-	if _, broken := g.offline(ctx, program.Call{Args: []string{"lfs", "version"}}); broken != nil {
-		return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
+	held := program.Call{How: []string{"-c", "alias.lfs-version=!" + g.converter + " version"}, Args: []string{"lfs-version"}}
+	_, broken := g.offline(ctx, held)
+	if broken == nil {
+		return err
 	}
-	return err
-}
-
-// inObjects is where a folder of Git LFS has an object.
-func inObjects(storage, oid string) string {
-	return filepath.Join(storage, "objects", oid[:2], oid[2:4], oid)
+	if _, outside := g.offline(ctx, program.Call{Args: []string{"lfs", "version"}}); outside == nil {
+		return &cause.Error{Err: err, Why: cause.Of("git_lfs_held", "{program} does not work in the sandbox ({broken}): install it where programs of the system are, or start without a sandbox (--sandbox off): {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
+	}
+	return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
 }

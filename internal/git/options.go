@@ -3,6 +3,8 @@ package git
 import (
 	"context"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/lfs"
 )
 
 // Options say which run to open, and where.
@@ -48,6 +50,9 @@ type Options struct {
 	// folder belongs to this process, before anything in the tree is looked at.
 	// What it returns, if anything, is a warning.
 	Locked func(tree string) string
+
+	// Hold, if not nil, puts the git-lfs that converts files into a sandbox.
+	Hold lfs.Hold
 
 	Name, Email string // who commits; default: the user's configuration, else reprise
 }

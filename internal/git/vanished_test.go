@@ -92,3 +92,18 @@ func TestUntouchedLineEnds(t *testing.T) {
 		t.Error("what nobody touched is kept as a leftover")
 	}
 }
+
+// A tree that is gone is told as such, and the next one has what was committed.
+func TestVanishedTree(t *testing.T) {
+	t.Parallel()
+	user := newUser(t, map[string]string{"a.txt": "a\n"})
+	r := openRun(t, user)
+	must(t, os.RemoveAll(r.Tree()))
+	if _, err := r.Changes(t.Context()); err == nil || !strings.Contains(err.Error(), "something has removed the work tree "+r.Tree()) || strings.Contains(err.Error(), "git status") {
+		t.Errorf("it says %v", err)
+	}
+	must(t, r.Close())
+	if _, err := os.Stat(filepath.Join(openRun(t, user).Tree(), "a.txt")); err != nil {
+		t.Error(err)
+	}
+}

@@ -49,21 +49,13 @@ const (
 var (
 	largeRooms = map[string]int{
 		"internal/git":               6360,
-		"internal/github/githubtest": 3300,
+		"internal/github/githubtest": 3230,
 	}
 	wideTypes = map[string]int{
-		"internal/benchmark bench":              14,
-		"internal/github/githubtest Server":     20,
-		"internal/github/githubtest repository": 6,
-		"internal/github/githubtest visit":      18,
-		"phases/engine Engine":                  13,
-		"pipelines/source mistakes":             7,
+		"internal/github/githubtest Server": 20,
 	}
 	knots = map[string]int{
-		"internal/benchmark":         14,
 		"internal/github/githubtest": 28,
-		"phases/engine":              12,
-		"pipelines/source":           17,
 	}
 )
 

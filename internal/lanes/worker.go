@@ -3,10 +3,6 @@ package lanes
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -68,11 +64,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 		begun.Budget = budget
 		return begun, err
 	}
-	work, err := e.Do(ctx, run, one.of)
-	if _, gone := os.Lstat(e.Lane.Dir()); err != nil && errors.Is(gone, fs.ErrNotExist) {
-		err = fmt.Errorf("its work tree %s is gone, and the next start makes it again: %w", e.Lane.Dir(), err)
-	}
-	return work, err
+	return e.Do(ctx, run, one.of)
 }
 
 // open opens the attempt of a worker in the record, and saves that. To make its tree

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -144,7 +145,7 @@ func (w *writer) land(ctx context.Context, one *worker) error {
 	case ended && one.n == 0:
 		return nil
 	case ended:
-		one.work = e.Cut(one.of, one.err)
+		one.work = e.Cut(one.of, one.err, metadata.Because("told_to_stop"))
 	}
 	next, err := e.Land(ctx, w.run, len(w.atWork) == 0, one.work)
 	w.run = next
@@ -204,8 +205,10 @@ func (w *writer) fold(ctx context.Context, cause error, done ...*worker) error {
 		switch {
 		case one.err == nil:
 			works = append(works, one.work)
+		case one.n > 0 && slices.Contains(w.broken, one):
+			works = append(works, w.Engine.Cut(one.of, engine.ErrInterrupted, metadata.Because("step_broken")))
 		case one.n > 0:
-			works = append(works, w.Engine.Cut(one.of, cause))
+			works = append(works, w.Engine.Cut(one.of, cause, metadata.Because("told_to_stop")))
 		}
 	}
 	for _, one := range append(done, w.broken...) {

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/legacy/record"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -55,7 +56,7 @@ func (old *OlderRun) Welcome(ctx context.Context, env environ.Env, src *git.Sour
 		return exit.Usagef("%s is of a run of %s, and this repository is %s: go to a clone of the other", old.Name, there, src.GitHub)
 	}
 	branch := env.Branch(old.Run.IssueNumber)
-	_, err := workspace.ReadOf(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
+	_, err := home.ReadOf(ctx, src, branch, old.Run.IssueNumber)(phases.RecordFile(old.Run.IssueNumber))
 	switch {
 	case err == nil:
 		return Already(old.Run.IssueNumber, branch)

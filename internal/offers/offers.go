@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/legacy"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/workflow"
@@ -169,7 +170,7 @@ func runOf(ctx context.Context, env environ.Env, c *cobra.Command) (none metadat
 	if src == nil {
 		return none
 	}
-	data, err := workspace.ReadOf(ctx, src, env.Branch(id), id)(phases.RecordFile(id))
+	data, err := home.ReadOf(ctx, src, env.Branch(id), id)(phases.RecordFile(id))
 	if err != nil {
 		return none
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/runs"
 	"github.com/reprise-ci/reprise/internal/transcript"
@@ -76,7 +77,7 @@ func keepPage(ctx context.Context, j *job.Job, w *workspace.Workspace, dir strin
 }
 
 func keepTalk(j *job.Job, w *workspace.Workspace, dir string) error {
-	root, err := workspace.Folder(j.Env, w.Source, w.Issue.ID)
+	root, err := home.Folder(j.Env, w.Source, w.Issue.ID)
 	left := 0
 	if err == nil {
 		left, err = transcript.Copy(transcript.Folder(root), transcript.Folder(dir), mostOfTalk, j.Known)

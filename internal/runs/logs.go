@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/transcript"
@@ -49,7 +50,7 @@ func Logs(ctx context.Context, env environ.Env, r *workspace.Recorded, o LogOpti
 	if o.From != "" {
 		return l.downloaded(r)
 	}
-	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
+	root, err := home.Folder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/report"
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -47,7 +48,7 @@ const mostOfTalk = 1 << 20
 // transcriptsOf reads the newest transcripts of a run that are on this machine.
 func transcriptsOf(env environ.Env, r *workspace.Recorded) map[int][]transcript.Entry {
 	all, read := map[int][]transcript.Entry{}, 0
-	root, err := workspace.Folder(env, r.Source, r.Issue.ID)
+	root, err := home.Folder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return all // then there is nothing of the run here
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
@@ -90,7 +91,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	if err != nil {
 		return err
 	}
-	root, err := workspace.Folder(env, w.Source, w.Issue.ID)
+	root, err := home.Folder(env, w.Source, w.Issue.ID)
 	if err != nil {
 		return err
 	}

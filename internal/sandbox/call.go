@@ -39,18 +39,26 @@ func (s *Sandbox) Hold(c Call) (Call, error) {
 	if err != nil {
 		return c, err
 	}
-	variable, err := p.variable()
-	if err != nil {
+	if c, err = s.helped(c, p); err != nil {
 		return c, err
 	}
-	c.Env = process.SetVar(c.Env, policyVar, strings.TrimPrefix(variable, policyVar+"="))
-	c.Argv = slices.Concat(s.Helper, c.Argv)
 	c.Own, c.ownMemory = p.Own, p.Memory > 0
 	if p.Network != nil && p.Network.Own {
 		c.Apart = true
 		c.Files, err = c.relay.open(p.Network.Port)
 	}
 	return c, err
+}
+
+// helped makes of a call the same call through the helper.
+func (s *Sandbox) helped(c Call, p policy) (Call, error) {
+	variable, err := p.variable()
+	if err != nil {
+		return c, err
+	}
+	c.Env = process.SetVar(c.Env, policyVar, strings.TrimPrefix(variable, policyVar+"="))
+	c.Argv = slices.Concat(s.Helper, c.Argv)
+	return c, nil
 }
 
 // policy is what a call may reach.

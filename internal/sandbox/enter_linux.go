@@ -80,7 +80,7 @@ func (p policy) dieWithParent() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("ending with reprise: %w", err)
 	}
-	there := os.Getppid() == p.Parent
+	there := p.Parent == 0 || os.Getppid() == p.Parent
 	if p.Own { // where no process outside has a number
 		there = process.Heard()
 	}

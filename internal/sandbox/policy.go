@@ -15,7 +15,7 @@ type policy struct {
 	Sockets bool     `json:"sockets,omitempty"`
 	Control string   `json:"control,omitempty"` // the file to enter a control group by
 	Network *closed  `json:"network,omitempty"` // nil: all of it may be reached
-	Parent  int      `json:"parent"`            // the process of reprise
+	Parent  int      `json:"parent"`            // the process of reprise; 0: another program is the parent
 
 	Own    bool   `json:"own,omitempty"`    // in namespaces that were made for it
 	User   int    `json:"user,omitempty"`   // whom the program runs as, in a user namespace; 0: there is none

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/finish"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/github"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lock"
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -151,7 +152,7 @@ func pauseNote(ctx context.Context, env environ.Env, s Request) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	root, err := workspace.Folder(env, src, s.Id)
+	root, err := home.Folder(env, src, s.Id)
 	if err != nil {
 		return "", err
 	}

@@ -147,7 +147,11 @@ func newsOfEnd(plan *pipelines.Pipeline, e engine.Event) news {
 	n.Tokens, n.USD = o.Usage.InputTokens+o.Usage.OutputTokens, metadata.Rounded(o.Usage.USD)
 	n.DurationMS, n.Violations, n.Stderr = o.Duration.Milliseconds(), summary.AllReverted(o.Violations, prompts.Words("en")), o.Stderr
 	n.Warnings = o.Warnings
-	for _, why := range rulesSince(e.Run) {
+	rules := rulesSince(e.Run)
+	if e.Of.Do == phases.DoBaseline { // which comes after them, and leads to none
+		rules = nil
+	}
+	for _, why := range rules {
 		n.Rules, n.rules = append(n.Rules, why.In(prompts.Words("en"))), append(n.rules, why)
 	}
 	if o.Model != "" {

@@ -64,18 +64,29 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 
 // contain puts what the run starts into the sandbox.
 func contain(w *Workspace, how string, opts agents.Options) (agents.Options, error) {
-	self, err := Executable()
+	helper, err := sandboxHelper()
 	if err != nil {
 		return opts, err
 	}
 	box := SandboxOf(w.Plan)
-	box.Helper = []string{self, SandboxCommand, "--"}
+	box.Helper = helper
 	box.State, box.Objects = filepath.Join(filepath.Dir(w.Repo.Tree()), "homes"), objects(w)
-	opts, note, err := opts.Contain(cmp.Or(sandbox.Containment(how), sandbox.BestEffort), box)
+	opts, note, err := opts.Contain(containment(how), box)
 	if err == nil {
 		w.Box, w.noSandbox = opts.Confinement(), note
 	}
 	return opts, exit.AsUsage(err)
+}
+
+// containment is how much depends on the sandbox, in the words of the command line.
+func containment(how string) sandbox.Containment {
+	return cmp.Or(sandbox.Containment(how), sandbox.BestEffort)
+}
+
+// sandboxHelper is the command that restricts itself, before its arguments.
+func sandboxHelper() ([]string, error) {
+	self, err := Executable()
+	return []string{self, SandboxCommand, "--"}, err
 }
 
 // SandboxOf is a sandbox that leaves to programs what the pipeline says.

@@ -14,10 +14,11 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/otherruns"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -83,14 +84,14 @@ func LookAt(ctx context.Context, env environ.Env, src *git.Source, id string) (*
 // not answer, what it had when it was fetched last is all there is.
 func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read func(string) ([]byte, error), done func(), err error) {
 	branch := env.Branch(id)
-	here := ReadOf(ctx, r.Source, branch, id)
+	here := home.ReadOf(ctx, r.Source, branch, id)
 	known, err := r.Source.Branches(ctx, branch)
 	if err != nil || slices.Contains(known, branch) {
 		return here, func() {}, err
 	}
 	kept := func(name string) ([]byte, error) {
 		r.Gone = true
-		return r.Source.ReadFile(ctx, KeptRef(id), name)
+		return r.Source.ReadFile(ctx, home.KeptRef(id), name)
 	}
 	if r.Source.RemoteURL == "" {
 		return kept, func() {}, nil
@@ -112,14 +113,7 @@ func (r *Recorded) reader(ctx context.Context, env environ.Env, id string) (read
 // SameFiles says which open runs of other issues change the same files, by the branches
 // here and those of origin as they were fetched last.
 func (r *Recorded) SameFiles(ctx context.Context, env environ.Env) metadata.Reason {
-	if others.Over(r.Run) {
-		return ""
-	}
-	n := openRuns{r.Source, r.Issue.ID, func() []string {
-		return []string{"refs/heads/" + r.Run.BranchName, "refs/remotes/origin/" + r.Run.BranchName}
-	}, env, &afar{env: env, src: r.Source}}
-	all, _ := n.list(ctx, r.Run) // what cannot be read is not known
-	return others.SameFiles(all)
+	return otherruns.SameFiles(ctx, env, r.Source, r.Run)
 }
 
 // preferLocal takes the record from the folder that the run has on this machine
@@ -138,11 +132,11 @@ func (r *Recorded) preferLocal(env environ.Env, id string) {
 // machine, and that folder, if the run has got further there than in the record of
 // a branch.
 func Further(env environ.Env, src *git.Source, id string, than metadata.Run) (*metadata.Run, string) {
-	root, err := Folder(env, src, id)
+	root, err := home.Folder(env, src, id)
 	if err != nil {
 		return nil, "" // then nothing of the run is here
 	}
-	here := saved(root, id)
+	here := home.Saved(root, id)
 	if here == nil || here.Execution.ID != than.Execution.ID || here.Pipeline.Digest != than.Pipeline.Digest {
 		return nil, root
 	}
@@ -164,7 +158,7 @@ func (e *NoRunError) Unwrap() error { return e.UsageError }
 
 // noRun says that an issue has no run that could go on, and what there is.
 func noRun(ctx context.Context, env environ.Env, src *git.Source, id string) error {
-	if _, err := src.ReadFile(ctx, KeptRef(id), phases.RecordFile(id)); err == nil {
+	if _, err := src.ReadFile(ctx, home.KeptRef(id), phases.RecordFile(id)); err == nil {
 		return &NoRunError{exit.UsageError{Err: fmt.Errorf("the branch %s is gone, and of its run only the record is kept, which reprise status --issue %s shows; begin another one with: reprise run --issue-file FILE", env.Branch(id), id)}}
 	}
 	ids, err := RunIDs(ctx, src, env.Prefix())
@@ -228,7 +222,7 @@ func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, 
 // InsideRun gives the path of a file below the run's folder, as the branch
 // has it, or "".
 func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
-	root, err := Folder(env, r.Source, r.Issue.ID)
+	root, err := home.Folder(env, r.Source, r.Issue.ID)
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -79,12 +80,17 @@ func (w *opening) find(ctx context.Context) error {
 
 // openTree opens branch and work tree.
 func (w *opening) openTree(ctx context.Context) error {
-	root, err := Folder(w.env, w.Source, w.Issue.ID)
+	root, err := home.Folder(w.env, w.Source, w.Issue.ID)
+	if err != nil {
+		return err
+	}
+	helper, err := sandboxHelper()
 	if err != nil {
 		return err
 	}
 	w.Branch = w.env.Branch(w.Issue.ID)
 	opts := git.Options{
+		Hold:   sandbox.Converters(containment(w.o.Sandbox), helper, w.env.Environ),
 		Source: w.Source, Root: root, Branch: w.Branch, Base: w.o.Base, State: phases.Folder(w.Issue.ID), Keep: phases.RecordName(w.Issue.ID),
 		TakeOther: w.o.TakeTheirs, Scrap: phases.RecordFile(w.Issue.ID), Locked: endLeftovers,
 		Fit: func(read func(string) ([]byte, error)) error {
@@ -98,7 +104,7 @@ func (w *opening) openTree(ctx context.Context) error {
 	if w.o.Only != "" {
 		opts.Own = wave.Refs(w.Issue.ID) + w.o.Only
 	}
-	w.local = saved(root, w.Issue.ID)
+	w.local = home.Saved(root, w.Issue.ID)
 	if w.Push, err = w.pushes(ctx); err != nil {
 		return err
 	}
@@ -113,7 +119,7 @@ func (w *opening) openTree(ctx context.Context) error {
 		if w.o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
 		}
-		if _, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
+		if _, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
 			opts.Base = w.Branch // perhaps only origin has the branch
 		}
 		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
@@ -156,7 +162,7 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	if w.o.Push != nil || w.o.Scratch {
 		return w.o.Push != nil && *w.o.Push, nil
 	}
-	data, err := ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
+	data, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID))
 	if errors.Is(err, fs.ErrNotExist) {
 		here, err := w.Source.Branches(ctx, w.Branch)
 		if err != nil || !slices.Contains(here, w.Branch) {
@@ -173,16 +179,6 @@ func (w *opening) pushes(ctx context.Context) (bool, error) {
 	// The record is broken or gone. What repairs it may be on origin, so that it
 	// is looked for there unless the run is known to be of this machine alone.
 	return w.Source.RemoteURL != "" && (w.local == nil || w.local.Execution.Push), nil
-}
-
-// saved gives the record that a process before this one kept beside the work,
-// or nil. A record that cannot be read is ignored: what counts is on the branch.
-func saved(root, id string) *metadata.Run {
-	run, err := recordFolder(filepath.Join(root, "tree"), id).Load()
-	if err != nil {
-		return nil
-	}
-	return &run
 }
 
 // sameTitle refuses an issue file whose id belongs to the run of another issue:

@@ -21,6 +21,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/secrets"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/metadata"
@@ -164,7 +165,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 		Journal: branch.Journal{
 			Plan: plan, Tree: Tree{x.repo, x.base}, Guard: leak.Guard{Secrets: x.search}, Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		},
-		Prompts: words, Store: recordFolder(repo.Tree(), "7"), Report: x,
+		Prompts: words, Store: home.RecordFolder(repo.Tree(), "7"), Report: x,
 		Agent: func(string) (engine.Agent, error) { return meddler{x.repo}, nil },
 		Issue: prompts.Issue{ID: "7", Title: "T", Body: "B"},
 		NewID: uuid.NewString, Rand: rand.NewChaCha8([32]byte{}), Sleep: func(context.Context, time.Duration) error { return nil },

@@ -5,8 +5,6 @@ package workspace
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -22,16 +20,16 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/hooks"
 	"github.com/reprise-ci/reprise/internal/images"
 	"github.com/reprise-ci/reprise/internal/issue"
 	"github.com/reprise-ci/reprise/internal/lanes"
+	"github.com/reprise-ci/reprise/internal/otherruns"
 	"github.com/reprise-ci/reprise/internal/recording"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/metadata/store"
-	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/leak"
@@ -69,8 +67,7 @@ type Workspace struct {
 	known       metadata.Run        // the record that is on the branch; the zero value if there is none
 	newest      bool                // as far as is known, no other machine has got further than this one
 	tree        git.Options         // with which Repo was opened
-	afar        *afar               // other runs that are on origin; nil: nobody has asked
-	near        *near               // what is known of them while it works; nil: no engine was wired
+	others      *otherruns.Runs     // of the repository; nil: no engine was wired
 	besides     *laneTrees          // of parts that are done at the same time; nil: none was needed yet
 	agents      *agents.Options     // what all agents share; nil: not worked out yet
 	Box         sandbox.Confinement // what programs are kept in
@@ -85,7 +82,7 @@ func (w *Workspace) Close() error {
 	if w.Repo.New() {
 		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
 	}
-	w.afar.Close()
+	w.others.Close()
 	err := errors.Join(w.besides.Close(), w.Repo.Close())
 	w.clean()
 	return err
@@ -106,15 +103,14 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	if err != nil {
 		return nil, err
 	}
-	w.afar.Close() // of an engine before
-	w.afar = &afar{env: env, src: w.Source, dir: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), token: w.tree.Token, pushes: w.tree.Remote != "", records: w.Plan.Budget.RepoDayUSD > 0}
-	w.near = &near{openRuns: openRuns{w.Source, w.Issue.ID, func() []string { return []string{w.Repo.Tip()} }, env, w.afar}, of: w, known: map[string]bool{}}
+	w.others.Close() // of an engine before
+	w.others = w.otherRuns(env)
 	e := &engine.Engine{
 		Journal: branch.Journal{
 			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: LeakGuard{env.Finder(), w.Repo}}, Now: env.Now,
 		},
 		Prompts: w.Words, Report: report,
-		Store:   recordFolder(w.Repo.Tree(), w.Issue.ID),
+		Store:   home.RecordFolder(w.Repo.Tree(), w.Issue.ID),
 		Checker: opts, Installer: opts.ForSetup(), Results: checkcache.Beside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
@@ -123,7 +119,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 			Said: w.Issue.Discussion.Said(), Older: w.Issue.Discussion.Older,
 		},
 		See:    images.Beside(env, o.Token, images.Folder(filepath.Dir(w.Repo.Tree())), w.Run, w.Issue).See,
-		Others: w.near.tell, Spent: spender{w.near.openRuns, w, map[string]bool{}}.today,
+		Others: w.others.Tell, Spent: w.others.SpentToday,
 		Provisions: provisionsFor(w.Repo, w.Plan.Setup),
 		Elsewhere:  w.Elsewhere, PauseAtGates: o.Pause,
 		NewID: uuid.NewString, Rand: rand.Reader, Sleep: environ.Sleep,
@@ -171,9 +167,21 @@ func (w *Workspace) Shown(what string, pairs ...any) string {
 	return w.Catalogue().Shown(what, pairs...)
 }
 
+// otherRuns gives the other runs of the repository, as this one is told of them.
+func (w *Workspace) otherRuns(env environ.Env) *otherruns.Runs {
+	src := w.Source
+	if w.backend.Agent != nil { // branches that a test keeps in memory
+		src = nil
+	}
+	return otherruns.Of(env, otherruns.Config{
+		Source: src, Issue: w.Issue.ID, Tip: w.Repo.Tip, Folder: filepath.Join(filepath.Dir(w.Repo.Tree()), "origin"), Token: w.tree.Token,
+		Push: w.tree.Remote != "", RepoDayUSD: w.Plan.Budget.RepoDayUSD, Words: w.Catalogue(),
+	})
+}
+
 // SameFiles says which open runs of other issues change the same files as the run whose
 // engine was wired.
-func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.near.sameFiles(run) }
+func (w *Workspace) SameFiles(run metadata.Run) metadata.Reason { return w.others.SameFiles(run) }
 
 // Busy says that another machine works on the run, or nothing: what is done here
 // meanwhile could not be pushed.
@@ -199,24 +207,4 @@ const StopTime = 20 * time.Second
 func (w *Workspace) Paused(run metadata.Run) bool {
 	note, err := os.Lstat(filepath.Join(filepath.Dir(w.Repo.Tree()), PauseFile))
 	return run.Status == metadata.Interrupted && err == nil && time.Since(note.ModTime()) < 2*StopTime
-}
-
-// store keeps the record beside the work, between two commits.
-func recordFolder(tree, id string) store.Folder {
-	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
-}
-
-// Folder gives the folder where a run lives on this machine. It is outside
-// the repository: many tools pass over what lies below ".git".
-func Folder(env environ.Env, src *git.Source, id string) (string, error) {
-	base := env.Getenv("REPRISE_HOME")
-	if base == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
-		}
-		base = filepath.Join(cache, "reprise")
-	}
-	sum := sha256.Sum256([]byte(src.CommonDir))
-	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
 }

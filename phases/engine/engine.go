@@ -10,9 +10,10 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/branch"
+	"github.com/reprise-ci/reprise/phases/budget"
 	"github.com/reprise-ci/reprise/phases/checking"
 	"github.com/reprise-ci/reprise/phases/daily"
-	"github.com/reprise-ci/reprise/phases/message"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/prompts"
 )
@@ -72,13 +73,10 @@ type Engine struct {
 	Due      func(ctx context.Context, run metadata.Run, d phases.Decision) bool
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 
-	latest   metadata.Run     // as it is while a step is under way
-	setUpAs  string           // digest of the setup that the tree has now
-	before   *checking.Beside // the baseline under way; nil: none is
-	beside   string           // the phase that it is beside
-	today    float64          // US dollars that may still be spent on this day; 0: there is no limit
-	asked    string           // of which phase, and in which generation, skip_if was asked last
-	brokenBy string           // digest of a setup that the work has broken: until it changes, only checks try it again
+	latest metadata.Run // as it is while a step is under way
+	today  float64      // US dollars that may still be spent on this day; 0: there is no limit
+	asked  string       // of which phase, and in which generation, skip_if was asked last
+	ran    ran          // what is known of commands
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made. Agents' sessions up to that one are not on this machine and cannot
@@ -94,267 +92,113 @@ type Engine struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// ErrInterrupted is the cause of a context that was cancelled because reprise
-// was told to stop.
-var ErrInterrupted = errors.New("interrupted")
-
-// ErrTimeUp is such a cause, too: the time that was allowed for this process is
-// over.
-var ErrTimeUp = fmt.Errorf("the time that this job may work is over: %w", ErrInterrupted)
-
-// errBudget is the cause of a context that was cancelled because a limit was
-// reached in the middle of a call.
-var errBudget = errors.New("the budget is used up")
-
-// Run goes on with a run until it is completed, a person is needed, or ctx is
-// cancelled. It returns the record as it was last committed; the error is
-// nil when the record says how the run ended.
-func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
-	defer func() { err, e.before = errors.Join(err, e.before.End()), nil }()
-	for run.Status == metadata.Running {
-		e.latest = run
-		if e.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below
-			if next, err := e.baseline(ctx, run, phases.Decide(e.Plan, run)); err == nil {
-				run = next
-			}
-		}
-		if ctx.Err() == nil {
-			next, err := e.beforehand(ctx, run, phases.Decide(e.Plan, run))
-			steered := errors.Is(err, ErrSteered) // while a command was asked, which is asked again then
-			if err != nil && !steered {
-				return next, err
-			}
-			if steered || next.Revision != run.Revision {
-				if run, err = e.Steer(ctx, next); err != nil {
-					return run, err
-				}
-				continue
-			}
-		}
-		if e.before == nil && e.Beside != nil && ctx.Err() == nil {
-			next, did, err := e.Beside(ctx, run)
-			if err == nil && did {
-				next, err = e.Steer(ctx, next)
-			}
-			if err != nil {
-				return next, err
-			}
-			if run = next; did {
-				continue
-			}
-		}
-		d := phases.Decide(e.Plan, run)
-		if d.Resume <= e.Elsewhere {
-			d.Resume = 0
-		}
-		if ctx.Err() != nil && !d.Final() {
-			return e.interrupted(ctx, run)
-		}
-		if e.Due != nil && e.Due(ctx, run, d) {
-			return run, nil
-		}
-		next, err := e.carryOut(ctx, run, d)
-		if err != nil {
-			return next, err
-		}
-		if run, err = e.Steer(ctx, next); err != nil {
-			return run, err
-		}
+// Diagnose examines a run and commits the record with what that cost, also where
+// there is an error, unless no agent was called. Nothing is taken back.
+func (e *Engine) Diagnose(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
+	next, d, err := e.Examine(ctx, run, symptom)
+	if next.Revision == run.Revision {
+		return run, d, err
 	}
-	return run, nil
+	noted := metadata.Follow(run, next)
+	if noted == nil {
+		noted = e.Amend(ctx, next, next.Decisions[len(next.Decisions)-1].Phase+": diagnosed")
+	}
+	if noted != nil {
+		return run, d, errors.Join(err, noted)
+	}
+	return next, d, err
 }
 
-// carryOut does what was decided and commits what came out of it. It returns
-// the record as it was last committed.
-func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	run, broken, err := e.setUp(ctx, run, d)
-	if err == nil && run.Status == metadata.Running {
-		run, err = e.baseline(ctx, run, d)
+// Examine lets an agent look at a run and say whether it has to go back. The
+// symptom is what a person has seen, or empty. It returns the record with a
+// decision and the cost, for the caller to commit; a diagnosis is no step of a
+// phase, so there is no attempt. With an error the record has the cost, too; if
+// no agent was called, it is the record that was given. If people end the call,
+// see Steering, the error is an ErrSteered.
+func (e *Engine) Examine(ctx context.Context, run metadata.Run, symptom string) (metadata.Run, diagnosis.Diagnosis, error) {
+	at := diagnosis.Diagnosing(e.Plan, run)
+	if e.Plan.Phase(at.Phase) == nil {
+		return run, diagnosis.Diagnosis{}, fmt.Errorf("phase %q is not in the pipeline: nobody can be asked about it", at.Phase)
 	}
-	switch {
-	case errors.Is(err, ErrSteered) || err == nil && run.Status != metadata.Running:
-		return run, nil
-	case err != nil && ctx.Err() != nil:
-		return e.interrupted(ctx, run)
-	case err != nil:
-		return run, err
+	if over := SpentUp(run); over != nil {
+		return run, diagnosis.Diagnosis{}, over
 	}
-	if text, err := e.document(ctx, run, d); err == nil && text != nil { // an error comes again when it is taken
-		d.Agent, d.Why = metadata.Given, metadata.Because("document_given", "file", run.ExternalDocuments[d.Phase])
+	if err := e.Tree.Prepare(ctx); err != nil {
+		return run, diagnosis.Diagnosis{}, err
 	}
-	e.Report.Report(Event{At: e.Now(), Run: run, Decision: &d})
-	if run, err = e.Renew(ctx, run); err != nil { // to tell people may have taken long
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
+	e.latest = run
+	call, ended := e.attend(ctx)
+	defer ended()
+	c := consultation{e.Guard, e.briefing(), e.Agent}
+	d, used, err := c.consult(call, run, at, symptom)
+	if to := c.standIn(at.Agent, err); to != "" {
+		at.Agent = to
+		var more metadata.Usage
+		d, more, err = c.consult(call, budget.WithUsage(run, used), at, symptom)
+		used = used.Plus(more)
 	}
-	next, effects, err := e.do(ctx, run, d, broken)
+	d.By = at.Agent
+	saw := d.Proposes()
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return e.interrupted(ctx, run)
+		saw = metadata.Because("diagnosis_cut")
 	case err != nil:
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
+		saw = c.failed(err)
 	}
-	if next, err = e.consequences(ctx, run, next, d, &effects); err == nil {
-		next, err = e.stopAfter(ctx, next, d)
-	}
-	if err != nil {
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
-	}
-	err = e.record(ctx, next, d, effects)
-	var kept *branch.NotPushed
-	if errors.As(err, &kept) {
-		return next, fmt.Errorf("%s: %w", message.Heading(d), err)
-	}
-	if err != nil {
-		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
-	}
-	e.Report.Report(Event{At: e.Now(), Run: next, Of: d, Done: &effects.outcome})
-	return next, nil
+	return diagnosis.Diagnosed(run, at, saw, used, e.Now()), d, err
 }
 
-// stopAfter adds to the last step why the run stops after it, so that this
-// needs no commit of its own.
-func (e *Engine) stopAfter(ctx context.Context, next metadata.Run, d phases.Decision) (metadata.Run, error) {
-	last := phases.Decide(e.Plan, next)
-	if next.Status == metadata.Running && last.Final() && !d.Final() && (e.Due == nil || !e.Due(ctx, next, last)) {
-		return e.apply(next, last, phases.Outcome{At: e.Now()})
-	}
-	if rec := next.Phase(d.Phase); e.PauseAtGates && next.Status == metadata.Running && rec != nil && rec.Status == metadata.PhaseCompleted {
-		pause := phases.Decision{Do: phases.DoWait, Phase: d.Phase, Code: metadata.AwaitingPerson, Why: metadata.Because("paused_at_gate", "phase", d.Phase)}
-		return e.apply(next, pause, phases.Outcome{At: e.Now()})
-	}
-	return next, nil
-}
-
-// interrupted records that reprise was told to stop between two steps.
-func (e *Engine) interrupted(ctx context.Context, run metadata.Run) (metadata.Run, error) {
-	next := phases.Interrupt(run, e.Now())
-	if errors.Is(context.Cause(ctx), ErrTimeUp) {
-		next.Stop.Code, next.Stop.Why = metadata.TimedOut, metadata.Because("time_over")
-	}
-	if err := e.Amend(ctx, next, "interrupted"); err != nil {
-		return run, err
-	}
-	return next, nil
-}
-
-// effects is what has to be committed after a decision was carried out.
-type effects struct {
-	outcome phases.Outcome
-	files   map[string][]byte
-	staged  branch.Staged   // nil: nothing
-	beside  []branch.Staged // of parts whose code is in the commits of heads
-	heads   []string
-	take    string            // commit whose code goes to the branch; empty: none
-	moves   map[string]string // of a rollback that the step led to
-	back    *metadata.Rollback
-}
-
-// do carries out a decision and applies what came out of it. Broken is how the
-// setup ended, if the work breaks it.
-func (e *Engine) do(ctx context.Context, run metadata.Run, d phases.Decision, broken []metadata.CheckResult) (metadata.Run, effects, error) {
-	if d.Final() {
-		o := phases.Outcome{At: e.Now()}
-		next, err := e.apply(run, d, o)
-		return next, effects{outcome: o}, err
-	}
-	if d.Delay > 0 {
-		waiting, done := e.attend(ctx)
-		err := e.Sleep(waiting, d.Delay)
-		done()
-		if err != nil {
-			o := phases.Outcome{At: e.Now(), Status: metadata.Cut, Code: metadata.RunCancelled, Why: metadata.Because("interrupted_waiting")}
-			begun, err := e.begin(run, d, phases.Beginning{At: e.Now(), Base: e.Tree.Tip()})
-			if err != nil {
-				return run, effects{}, err
-			}
-			next, err := e.apply(begun, d, o)
-			return next, effects{outcome: o}, err
-		}
-	}
-	switch lane := run.Phase(d.Phase).Lane; {
-	case lane != nil && e.Lane == nil:
-		return run, effects{}, fmt.Errorf("%s is done in a tree of its own, and nothing here has one", d.Phase)
-	case lane != nil && d.Do == phases.DoIntegrate:
-		return e.bringTogether(ctx, run, d, *lane)
-	}
-	switch d.Do {
-	case phases.DoCheck:
-		return e.check(ctx, run, d, broken)
-	case phases.DoIntegrate:
-		return e.integrate(ctx, run, d)
-	}
-	return e.call(ctx, run, d)
-}
-
-// Aside gives an engine for a part that is done beside others, in a tree of its own.
-func (e *Engine) Aside(lane branch.Lane) *Engine {
-	a := *e
-	a.Journal = branch.Journal{Plan: e.Plan, Tree: lane, Frozen: e.Frozen, Now: e.Now, Guard: e.Guard}
-	a.Lane, a.Beside, a.Steering, a.setUpAs, a.brokenBy = lane, nil, nil, "", ""
-	return &a
-}
-
-// Ready has the setup run in the tree of the run, if it never did so well: one that was
-// never good is no fault of a part. The run stops if it fails.
-func (e *Engine) Ready(ctx context.Context, run metadata.Run, d phases.Decision) (metadata.Run, error) {
-	if run.Setup != nil && phases.Broken(run.Setup) == nil {
+// Steer asks people, if there is a way to.
+func (e *Engine) Steer(ctx context.Context, run metadata.Run) (metadata.Run, error) {
+	if e.Steering == nil || ctx.Err() != nil {
 		return run, nil
 	}
-	next, _, err := e.setUp(ctx, run, d)
-	return next, err
+	return e.Steering.Steer(ctx, run)
 }
 
-// Work is what a step of a part came to that was done beside others. It is not in the
-// record of the run yet.
-type Work struct {
-	Of phases.Decision
-	x  effects
+// attend is Attend for the one step that is under way.
+func (e *Engine) attend(ctx context.Context) (context.Context, func()) {
+	run := e.latest
+	return e.Attend(ctx, func() metadata.Run { return run })
 }
 
-// Cut is the work of a step that was begun and ended without anything, because of cause.
-func (e *Engine) Cut(d phases.Decision, cause error) Work {
-	o := stopped(cause, metadata.Because("told_to_stop"))
-	o.At = e.Now()
-	return Work{d, effects{outcome: o}}
+// Attend gives the context for what is under way and people may end, as the record is
+// that now gives: another goroutine asks. The function that it returns is called when
+// that has ended.
+func (e *Engine) Attend(ctx context.Context, now func() metadata.Run) (context.Context, func()) {
+	if e.Steering == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer func() { done <- struct{}{} }()
+		if err := e.Steering.Urgent(ctx, now); err != nil {
+			cancel(err)
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-done
+	}
 }
 
-// Do carries out a decision about a part in its lane. What comes of it lies in commits
-// that no branch has, until Land.
-func (e *Engine) Do(ctx context.Context, run metadata.Run, d phases.Decision) (Work, error) {
-	var broken []metadata.CheckResult
-	var err error
-	if d.Do != phases.DoIntegrate { // which sets up what the parts come to together
-		run, broken, err = e.setUp(ctx, run, d)
-	}
-	if err != nil {
-		return Work{}, err
-	}
-	_, x, err := e.do(ctx, run, d, broken)
-	if err != nil || x.staged == nil {
-		return Work{d, x}, err
-	}
-	m := message.Commit{Subject: message.Heading(d)}
-	x.outcome.Head, err = e.Lane.Keep(context.WithoutCancel(ctx), x.staged, e.From, e.Mask(m.Text(run)), x.outcome.At)
-	x.beside, x.staged = []branch.Staged{x.staged}, nil
-	return Work{d, x}, err
+// Prompt gives the exact words for a decision.
+func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+	return e.briefing().prompt(ctx, run, d)
 }
 
-// begin opens the attempt of a decision, and saves that before anything of it
-// is done.
-func (e *Engine) begin(run metadata.Run, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	if e.Open != nil {
-		return e.Open(d, b)
-	}
-	begun := phases.Begin(run, d, b)
-	if err := metadata.Follow(run, begun); err != nil {
-		return run, err
-	}
-	e.latest = begun.Clone() // the step works on it
-	return begun, e.Store.Save(begun)
+func (e *Engine) briefing() briefing {
+	return briefing{e.Plan, e.Tree, e.Prompts, e.Issue, e.See, e.Others, e.NewID, e.Rand}
 }
 
-// apply gives the record after a decision and its outcome.
-func (e *Engine) apply(run metadata.Run, d phases.Decision, o phases.Outcome) (metadata.Run, error) {
-	next := phases.Apply(e.Plan, run, d, o)
-	return next, metadata.Follow(run, next)
+func (e *Engine) evaluator() evaluator { return evaluator{e.Guard, e.Plan, e.Tree, e.CheckReport} }
+
+func (e *Engine) rules() rules { return rules{e.Plan, e.Issue, e.Matches, e.Now, e.Tree.Dir()} }
+
+func (e *Engine) runner() runner {
+	return runner{
+		Journal: &e.Journal, checker: e.Checker, installer: e.Installer, provisions: e.Provisions, results: e.Results, jobs: e.Jobs,
+		store: e.Store, report: e.Report.Report, attend: e.attend, isLane: e.Lane != nil, ran: &e.ran,
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/metadata"
-	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/reply"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -60,8 +59,8 @@ func TestDiffAfterTheBaseWasMerged(t *testing.T) {
 		{metadata.Phase{Base: "a", Upstream: "b", Lane: &metadata.Lane{Base: "d", Conflict: &metadata.Conflict{}}}, "d"},
 	} {
 		tree := &baseTree{}
-		e := &Engine{Journal: branch.Journal{Tree: tree}}
-		_, _, err := e.diff(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
+		c := comparison{tree}
+		_, _, err := c.with(t.Context(), tree, metadata.Run{BaseCommit: "c"}, &pipelines.Phase{Access: pipelines.AccessTree}, &tt.rec)
 		if err != nil || tree.from != tt.want {
 			t.Errorf("%+v is compared with %s, %v; want %s", tt.rec, tree.from, err, tt.want)
 		}

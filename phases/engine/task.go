@@ -4,39 +4,51 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/boundary"
-	"github.com/reprise-ci/reprise/phases/feedback"
-	"github.com/reprise-ci/reprise/phases/opened"
-	"github.com/reprise-ci/reprise/phases/order"
-	"github.com/reprise-ci/reprise/phases/scope"
+	"github.com/reprise-ci/reprise/phases/branch"
+	"github.com/reprise-ci/reprise/phases/others"
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/verdict"
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// task is everything the agent of a decision is given.
-func (e *Engine) task(ctx context.Context, run metadata.Run, d phases.Decision) (Task, error) {
-	p, rec := e.Plan.Phase(d.Phase), run.Phase(d.Phase)
-	s := phases.SettingsIn(e.Plan, run, p, d.Step())
-	prompt, err := e.Prompt(ctx, run, d)
+// briefing puts together what the agent of a step is given.
+type briefing struct {
+	plan    *pipelines.Pipeline
+	tree    branch.Tree
+	prompts *prompts.Set
+	issue   prompts.Issue
+	see     func(ctx context.Context, is prompts.Issue) (named prompts.Issue, files []string)
+	running func(ctx context.Context, run metadata.Run) ([]others.Run, error) // nil: nobody is told of other runs
+	newID   func() string
+	rand    io.Reader
+}
+
+// task is everything the agent of a decision is given; usd is what it may spend, 0 for any.
+func (b briefing) task(ctx context.Context, run metadata.Run, d phases.Decision, usd float64) (Task, error) {
+	p, rec := b.plan.Phase(d.Phase), run.Phase(d.Phase)
+	s := phases.SettingsIn(b.plan, run, p, d.Step())
+	prompt, err := b.prompt(ctx, run, d)
 	if err != nil {
 		return Task{}, err
 	}
 	t := Task{
 		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: d.Step(),
 		Attempt: len(run.Attempts) + 1, Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
-		Prompt: prompt, Dir: e.dirOf(d), Artifact: artifactIn(e.dirOf(d), run, p), Access: boundary.AccessOf(e.Plan, d),
-		Schema: schemaOf(p, d), Session: e.session(run, d), Resume: d.Resume > 0,
-		Model: e.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: e.remaining(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
+		Prompt: prompt, Dir: b.dirOf(d), Artifact: artifactIn(b.dirOf(d), run, p), Access: boundary.AccessOf(b.plan, d),
+		Schema: schemaOf(p, d), Session: b.session(run, d), Resume: d.Resume > 0,
+		Model: b.model(run, p, d), Models: s.Models, Turns: s.Turns, BudgetUSD: usd, Network: s.Network, Tools: s.Tools, Effort: s.Effort, Part: split.TaskOf(&run, rec),
 	}
 	t.Timeout, t.Idle = timeouts(s)
-	_, t.Images = e.see(ctx)
+	_, t.Images = b.shown(ctx)
 	return t, nil
 }
 
@@ -55,103 +67,61 @@ func schemaOf(p *pipelines.Phase, d phases.Decision) json.RawMessage {
 // model gives the model for a step: the step's own, or for an agent that
 // stands in for another, that agent's model of the same tier. It does not review
 // what the same model has written, if it has another.
-func (e *Engine) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
-	s := phases.SettingsIn(e.Plan, run, p, d.Step())
+func (b briefing) model(run metadata.Run, p *pipelines.Phase, d phases.Decision) string {
+	s := phases.SettingsIn(b.plan, run, p, d.Step())
 	if d.Agent == s.Agent {
 		return s.Model
 	}
-	agent := e.Plan.Agents[d.Agent]
-	model, wrote := agent.Models[s.Tier], phases.SettingsIn(e.Plan, run, p, metadata.Execute)
-	if d.Do == phases.DoReview && wrote.Model == model && e.Plan.Agents[wrote.Agent].Use == agent.Use {
+	agent := b.plan.Agents[d.Agent]
+	model, wrote := agent.Models[s.Tier], phases.SettingsIn(b.plan, run, p, metadata.Execute)
+	if d.Do == phases.DoReview && wrote.Model == model && b.plan.Agents[wrote.Agent].Use == agent.Use {
 		return cmp.Or(agent.Other(s.Tier), model)
 	}
 	return model
 }
 
-// Prompt gives the exact words for a decision.
-func (e *Engine) Prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
-	data, err := e.data(ctx, run, d)
+// prompt gives the exact words for a decision.
+func (b briefing) prompt(ctx context.Context, run metadata.Run, d phases.Decision) (string, error) {
+	data, err := b.data(ctx, run, d)
 	if err != nil {
 		return "", err
 	}
-	name := phases.Settings(e.Plan.Phase(d.Phase), d.Step()).Prompt
+	name := phases.Settings(b.plan.Phase(d.Phase), d.Step()).Prompt
 	switch {
 	case d.Again && d.Resume > 0:
 		name = "retry"
 	case name == "":
 		name = string(d.Do)
 	}
-	return e.Prompts.Render(name, data)
+	return b.prompts.Render(name, data)
 }
 
-func (e *Engine) data(ctx context.Context, run metadata.Run, d phases.Decision) (prompts.Data, error) {
-	p, rec, dir := e.Plan.Phase(d.Phase), run.Phase(d.Phase), e.dirOf(d)
-	data := prompts.Data{
-		Pipeline: e.Plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
-		Access: string(boundary.AccessOf(e.Plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Protected: e.Plan.Protect, Opened: e.Plan.Open, Rollback: feedback.Rollback(run, rec),
-		Feedback: feedback.On(e.Plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: e.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
-		Part: partOf(run, rec),
+// session gives the id of the session to start or to resume.
+func (b briefing) session(run metadata.Run, d phases.Decision) string {
+	if d.Resume > 0 {
+		return run.Attempts[d.Resume-1].Session
 	}
-	data.Issue, _ = e.see(ctx)
-	data.Issue.Path = filepath.Join(dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
-	var err error
-	if data.Others, err = e.others(ctx, run, d); err != nil {
-		return data, err
-	}
-	if d.Do != phases.DoExecute {
-		if data.Diff, _, err = e.diff(ctx, e.Tree, run, p, rec); err != nil {
-			return data, err
-		}
-	}
-	data.Diff += opened.Diff(rec.Opened) // of protected paths, for a person
-	data.Boundary = prompts.NewBoundary(e.Rand, data.Texts()...)
-	return data, nil
+	return b.newID()
 }
 
-func (e *Engine) see(ctx context.Context) (prompts.Issue, []string) {
-	if e.See == nil {
-		return e.Issue, nil
+// dirOf is where the agent of a decision works.
+func (b briefing) dirOf(d phases.Decision) string {
+	if boundary.AccessOf(b.plan, d) == pipelines.AccessRun {
+		return b.tree.CopyDir(copyFor(d))
 	}
-	return e.See(ctx, e.Issue)
+	return b.tree.Dir()
 }
 
-// partOf gives the task to which a part of a phase is limited; nil for a phase.
-func partOf(run metadata.Run, rec *metadata.Phase) *prompts.Part {
-	t := split.TaskOf(&run, rec)
-	if t == nil {
-		return nil
+// copyFor names the copy for an agent that may run commands and change nothing. It
+// is the same for each call of a session: programs look for theirs by the folder.
+func copyFor(d phases.Decision) string {
+	if d.Do == phases.DoReview {
+		return "review"
 	}
-	part := &prompts.Part{ID: t.ID, Title: t.Title, Goal: t.Goal, Files: t.Files}
-	for _, other := range split.Parts(&run, split.Whole(rec)) {
-		if o := split.TaskOf(&run, other); o != nil && o.ID != t.ID {
-			part.Others = append(part.Others, o.ID+": "+o.Title)
-		}
-	}
-	return part
+	return "work"
 }
 
-// others gives the open runs that the agent of a decision has to know of: all of them
-// before the first phase that changes code, and from there on those that change the same
-// files.
-func (e *Engine) others(ctx context.Context, run metadata.Run, d phases.Decision) (lines []string, err error) {
-	if e.Others == nil || d.Do != phases.DoExecute {
-		return nil, nil
-	}
-	all, err := e.Others(ctx, run)
-	for _, o := range all {
-		if len(o.Shared) > 0 || scope.Plans(e.Plan, d.Phase) {
-			lines = append(lines, o.String())
-		}
-	}
-	return lines, err
-}
-
-// documents lists the artifacts that the agent of a phase is told of.
-func (e *Engine) documents(dir string, run metadata.Run, p *pipelines.Phase) []prompts.Document {
-	var out []prompts.Document
-	for _, earlier := range order.Visible(e.Plan, &run, p.Name) {
-		out = append(out, prompts.Document{Phase: earlier.Name, Path: artifactIn(dir, run, earlier)})
-	}
-	return out
+// timeouts gives the limits of a step.
+func timeouts(s pipelines.Step) (whole, idle time.Duration) {
+	return time.Duration(s.Timeout), time.Duration(s.Idle)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/shape"
+	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // checker holds a value against a schema and takes it down as nodes. It goes
@@ -17,176 +19,143 @@ import (
 // way each mistake is found, each gives one message, and each has the place
 // of the field it is about.
 type checker struct {
-	mistakes
-	facts  *shape // of what a rule may ask about
-	before *shape // of what skip_if may ask about
-	piece  func(file) *node
+	written.Mistakes
+	facts  *shape.Shape // of what a rule may ask about
+	before *shape.Shape // of what skip_if may ask about
+	piece  func(file) *written.Node
 }
 
 // walk returns v as a node. Parts that are wrong are noted and left out, so
 // that what is right can still be checked further; nil means all of it is.
-func (c *checker) walk(v cue.Value, s *shape, n *node) *node {
-	n.place = placeOf(v, n.place)
-	if s.constraint != "" {
-		return c.constraint(v, s.constraint, n)
+func (c *checker) walk(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
+	n.Place = placeOf(v, n.Place)
+	if s.Constraint != "" {
+		return c.constraint(v, s.Constraint, n)
 	}
 	v, _ = v.Default()
 	kind := v.IncompleteKind()
-	s = s.forKind(kind)
+	s = s.ForKind(kind)
 	switch {
 	case kind == cue.BottomKind:
 		c.cueError(v, n)
 		return nil
-	case kind == cue.StructKind && s.kind == cue.StructKind && v.Err() == nil:
+	case kind == cue.StructKind && s.Kind == cue.StructKind && v.Err() == nil:
 		return c.object(v, s, n)
-	case kind == cue.ListKind && s.kind == cue.ListKind && v.IsConcrete():
+	case kind == cue.ListKind && s.Kind == cue.ListKind && v.IsConcrete():
 		return c.list(v, s, n)
 	default:
 		return c.scalar(v, s, n)
 	}
 }
 
-func (c *checker) object(v cue.Value, s *shape, n *node) *node {
-	n.kind, n.fields = object, map[string]*node{}
-	s.load()
-	it, err := v.Fields(cue.Optional(s.loose))
+func (c *checker) object(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
+	n.Kind, n.Fields = written.Object, map[string]*written.Node{}
+	s.Load()
+	it, err := v.Fields(cue.Optional(s.Loose))
 	if err != nil {
 		c.cueError(v, n)
 		return nil
 	}
 	for it.Next() {
 		name := it.Selector().Unquoted()
-		child := &node{place: n.place, path: mistake.Join(n.path, name)}
-		child.label = labelOf(it.Value(), n.place)
-		field := s.field(name)
+		child := &written.Node{Place: n.Place, Path: mistake.Join(n.Path, name)}
+		child.Label = labelOf(it.Value(), n.Place)
+		field := s.Field(name)
 		if field == nil {
-			child.place = child.label
-			c.add(child, nil, "%s", s.unknown(name))
+			child.Place = child.Label
+			c.Add(child, nil, "%s", s.Unknown(name))
 			continue
 		}
 		if child = c.walk(it.Value(), field, child); child != nil {
-			n.set(name, child)
+			n.Set(name, child)
 		} else {
-			n.names = append(n.names, name) // it is there, though wrong
+			n.Names = append(n.Names, name) // it is there, though wrong
 		}
 	}
-	if first := n.get(n.firstName()); first != nil && v.Pos().Filename() == "" {
-		n.place = first.label // TOML's tables have no place of their own
+	if first := n.Get(n.FirstName()); first != nil && v.Pos().Filename() == "" {
+		n.Place = first.Label // TOML's tables have no place of their own
 	}
-	for _, name := range s.required {
-		if !s.loose && !slices.Contains(n.names, name) {
-			c.add(n, []any{name}, "missing, expected %s", s.fields[name].words())
+	for _, name := range s.Required {
+		if !s.Loose && !slices.Contains(n.Names, name) {
+			c.Add(n, []any{name}, "missing, expected %s", s.Fields[name].Words())
 		}
 	}
 	return n
 }
 
-func (c *checker) list(v cue.Value, s *shape, n *node) *node {
-	n.kind = list
-	s.load()
+func (c *checker) list(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
+	n.Kind = written.List
+	s.Load()
 	it, err := v.List()
 	if err != nil {
 		c.cueError(v, n)
 		return nil
 	}
-	elem := s.elem
+	elem := s.Elem
 	if elem == nil {
-		elem = s.child(reading.Context().CompileString("_"))
+		elem = s.Child(reading.Context().CompileString("_"))
 	}
 	for i := 0; it.Next(); i++ {
-		item := &node{place: n.place, path: fmt.Sprintf("%s[%d]", n.path, i)}
+		item := &written.Node{Place: n.Place, Path: fmt.Sprintf("%s[%d]", n.Path, i)}
 		if walked := c.walk(it.Value(), elem, item); walked != nil {
-			n.items = append(n.items, walked)
+			n.Items = append(n.Items, walked)
 		} else {
-			n.items = append(n.items, &node{place: item.place, path: item.path, scalar: json.RawMessage("null")})
+			n.Items = append(n.Items, &written.Node{Place: item.Place, Path: item.Path, Scalar: json.RawMessage("null")})
 		}
 	}
 	return n
 }
 
-func (c *checker) scalar(v cue.Value, s *shape, n *node) *node {
-	if s.loose {
-		if s.v.Unify(v).Validate() != nil && (s.kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
-			c.add(n, nil, "can never be: got %s, expected %s", show(v), s.words())
+func (c *checker) scalar(v cue.Value, s *shape.Shape, n *written.Node) *written.Node {
+	if s.Loose {
+		if s.Value.Unify(v).Validate() != nil && (s.Kind != cue.ListKind || v.IncompleteKind() != cue.ListKind) { // what a list has to hold, an open one does not
+			c.Add(n, nil, "can never be: got %s, expected %s", shape.Show(v), s.Words())
 		}
 		return n
 	}
-	if err := s.v.Unify(v).Validate(cue.Concrete(true)); err != nil && !v.IsConcrete() {
-		c.add(n, nil, "got %s, which is not one value, expected %s", show(v), s.words())
+	if err := s.Value.Unify(v).Validate(cue.Concrete(true)); err != nil && !v.IsConcrete() {
+		c.Add(n, nil, "got %s, which is not one value, expected %s", shape.Show(v), s.Words())
 		return nil
 	} else if err != nil {
-		c.add(n, nil, "got %s, expected %s%s", show(v), s.words(), s.meant(v))
+		c.Add(n, nil, "got %s, expected %s%s", shape.Show(v), s.Words(), s.Meant(v))
 		return nil
 	}
 	data, err := v.MarshalJSON()
 	if err != nil {
-		c.add(n, nil, "got %s, expected %s", show(v), s.words())
+		c.Add(n, nil, "got %s, expected %s", shape.Show(v), s.Words())
 		return nil
 	}
-	n.scalar = data
+	n.Scalar = data
 	return n
 }
 
-// meant adds the alternative that was probably meant.
-func (s *shape) meant(v cue.Value) string {
-	got, err := v.String()
-	if err != nil {
-		return ""
-	}
-	var valid []string
-	for _, a := range s.alternatives() {
-		if alternative, err := a.String(); err == nil {
-			valid = append(valid, alternative)
-		}
-	}
-	if best := mistake.Nearest(got, valid); best != "" {
-		return fmt.Sprintf("; did you mean %q?", best)
-	}
-	return ""
-}
-
-func (c *checker) cueError(v cue.Value, n *node) {
+func (c *checker) cueError(v cue.Value, n *written.Node) {
 	err := v.Err()
 	if err == nil {
 		err = fmt.Errorf("not a value")
 	}
-	for _, e := range reading.Translate(err, n.file) {
-		c.add(n, nil, "%s", e.Message)
+	for _, e := range reading.Translate(err, n.File) {
+		c.Add(n, nil, "%s", e.Message)
 	}
 }
 
 // placeOf says where a value was written, or otherwise.
-func placeOf(v cue.Value, otherwise place) place {
+func placeOf(v cue.Value, otherwise written.Place) written.Place {
 	pos := v.Pos()
 	if f, ok := v.Source().(*ast.Field); ok && f.Value.Pos().IsValid() {
 		pos = f.Value.Pos()
 	}
-	if !pos.IsValid() || pos.Filename() != otherwise.file {
+	if !pos.IsValid() || pos.Filename() != otherwise.File {
 		return otherwise
 	}
-	return place{pos.Filename(), pos.Line(), pos.Column()}
+	return written.Place{File: pos.Filename(), Line: pos.Line(), Column: pos.Column()}
 }
 
 // labelOf says where the name of a field was written.
-func labelOf(v cue.Value, otherwise place) place {
-	if f, ok := v.Source().(*ast.Field); ok && f.Label.Pos().IsValid() && f.Label.Pos().Filename() == otherwise.file {
+func labelOf(v cue.Value, otherwise written.Place) written.Place {
+	if f, ok := v.Source().(*ast.Field); ok && f.Label.Pos().IsValid() && f.Label.Pos().Filename() == otherwise.File {
 		p := f.Label.Pos()
-		return place{p.Filename(), p.Line(), p.Column()}
+		return written.Place{File: p.Filename(), Line: p.Line(), Column: p.Column()}
 	}
 	return placeOf(v, otherwise)
-}
-
-// show writes a value as somebody would recognize it.
-func show(v cue.Value) string {
-	switch v.IncompleteKind() {
-	case cue.StructKind:
-		return "an object"
-	case cue.ListKind:
-		return "a list"
-	}
-	text := mistake.OneLine(fmt.Sprint(v))
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "..."
-	}
-	return text
 }

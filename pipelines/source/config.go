@@ -8,30 +8,31 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/consistency"
 	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // usual evaluates the settings of a repository by themselves: what they name as pipeline,
 // with its place, or nil.
 func usual(config file) (*Error, error) {
-	c := &checker{mistakes: mistakes{open: true}} // what it names may be in a pipeline
+	c := &checker{Mistakes: written.Mistakes{Open: true}} // what it names may be in a pipeline
 	n, err := c.settings(reading.Context(), config)
 	if n != nil {
-		d, bad := newDraft(n)
-		c.patterns(n, &d)
-		c.agents(n, &d)
+		d, bad := written.Draft(n)
+		consistency.CheckSettings(&c.Mistakes, n, &d)
 		err = cmp.Or(err, bad)
 	}
-	named := n.get("pipeline")
-	if err = cmp.Or(err, c.found.OrNil()); err != nil || named == nil {
+	named := n.Get("pipeline")
+	if err = cmp.Or(err, c.Found.OrNil()); err != nil || named == nil {
 		return nil, err
 	}
-	return &Error{File: named.file, Line: named.line, Column: named.column, Path: named.path, Message: named.text()}, nil
+	return &Error{File: named.File, Line: named.Line, Column: named.Column, Path: named.Path, Message: named.Text()}, nil
 }
 
 // settings reads the settings of a repository; nil, and noted, if there is nothing in it
 // to go on with.
-func (c *checker) settings(ctx *cue.Context, config file) (*node, error) {
+func (c *checker) settings(ctx *cue.Context, config file) (*written.Node, error) {
 	schema, _, err := schemas(ctx, "#Config")
 	if err != nil {
 		return nil, err
@@ -41,25 +42,25 @@ func (c *checker) settings(ctx *cue.Context, config file) (*node, error) {
 
 // configured puts the settings of the repository over a built-in pipeline, or under one of
 // the repository.
-func (c *checker) configured(base *node) *node {
-	if c.config == nil {
+func (c *checker) configured(base *written.Node) *written.Node {
+	if c.Config == nil {
 		return base
 	}
-	out, ours := base.clone(), strings.HasPrefix(base.file, builtin.Prefix)
-	for _, name := range c.config.names {
-		said, has := c.config.get(name), out.get(name)
+	out, ours := base.Clone(), strings.HasPrefix(base.File, builtin.Prefix)
+	for _, name := range c.Config.Names {
+		said, has := c.Config.Get(name), out.Get(name)
 		switch {
 		case said == nil || name == "pipeline":
 		case has == nil:
-			out.set(name, said)
+			out.Set(name, said)
 		case name == "hooks":
-			out.set(name, appended(has, said))
-		case ours && said.kind == object && has.kind == object && name != "network":
-			out.set(name, merged(has, said))
+			out.Set(name, written.Appended(has, said))
+		case ours && said.Kind == written.Object && has.Kind == written.Object && name != "network":
+			out.Set(name, written.Merged(has, said))
 		case ours:
-			out.set(name, said)
-		case said.kind == object && has.kind == object && name == "budget":
-			out.set(name, merged(said, has))
+			out.Set(name, said)
+		case said.Kind == written.Object && has.Kind == written.Object && name == "budget":
+			out.Set(name, written.Merged(said, has))
 		}
 	}
 	return out
@@ -67,20 +68,20 @@ func (c *checker) configured(base *node) *node {
 
 // origins says which file each setting comes from that the settings of a repository may
 // have, such as budget.usd, or agents.writer.
-func origins(whole *node) map[string]string {
+func origins(whole *written.Node) map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"language", "network", "finish"} {
-		if n := whole.get(name); n != nil {
-			out[name] = n.file
+		if n := whole.Get(name); n != nil {
+			out[name] = n.File
 		}
 	}
 	for _, name := range []string{"budget", "agents"} {
-		for _, field := range whole.get(name).fieldNames() {
-			out[name+"."+field] = whole.get(name).get(field).file
+		for _, field := range whole.Get(name).FieldNames() {
+			out[name+"."+field] = whole.Get(name).Get(field).File
 		}
 	}
-	for i, hook := range whole.list("hooks") {
-		out[fmt.Sprintf("hooks[%d]", i)] = hook.file
+	for i, hook := range whole.List("hooks") {
+		out[fmt.Sprintf("hooks[%d]", i)] = hook.File
 	}
 	if len(out) > 0 {
 		return out

@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ pipeline: own
 		if p.Language != want.language || p.Finish != want.finish || strings.Join(hooks, " ") != want.hooks || p.Budget.USD != want.usd || p.Budget.Attempts != want.attempts || p.Phases[0].Execute.Network.Closed != want.closed {
 			t.Errorf("%s: %+v", name, p)
 		}
-		if agents := sortedKeys(p.Agents); !slices.Equal(agents, want.agents) {
+		if agents := slices.Sorted(maps.Keys(p.Agents)); !slices.Equal(agents, want.agents) {
 			t.Errorf("%s: agents %v, want %v", name, agents, want.agents)
 		}
 		if diff := cmp.Diff(want.origins, p.Origins); diff != "" {

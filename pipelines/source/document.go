@@ -8,12 +8,14 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/shape"
+	"github.com/reprise-ci/reprise/pipelines/written"
 )
 
 // Document is a file of values that fits a schema. It knows where each stands.
 type Document struct {
-	root *node
-	own  mistakes
+	root *written.Node
+	own  written.Mistakes
 }
 
 // ReadDocument holds a file against a schema: the definition of that name in CUE text.
@@ -35,30 +37,30 @@ func ReadDocument(name string, text []byte, schema, definition string) (*Documen
 	}
 	c := &checker{}
 	if facts := whole.LookupPath(cue.MakePath(cue.Def("#Facts"))); facts.Exists() {
-		c.facts = (&shape{loose: true}).child(facts)
+		c.facts = (&shape.Shape{Loose: true}).Child(facts)
 	}
-	n := c.walk(v, (&shape{}).child(s), &node{place: place{name, 1, 1}})
+	n := c.walk(v, (&shape.Shape{}).Child(s), &written.Node{Place: written.Place{File: name, Line: 1, Column: 1}})
 	if n == nil {
-		return nil, c.found.OrNil()
+		return nil, c.Found.OrNil()
 	}
-	return &Document{root: n}, c.found.OrNil()
+	return &Document{root: n}, c.Found.OrNil()
 }
 
 // JSON gives the values.
 func (d *Document) JSON() []byte {
 	var out bytes.Buffer
-	d.root.writeJSON(&out)
+	d.root.WriteJSON(&out)
 	return out.Bytes()
 }
 
 // Wrote reports whether a field is written, be it right or wrong.
-func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.names, field) }
+func (d *Document) Wrote(field string) bool { return slices.Contains(d.root.Names, field) }
 
 // Wrong notes a mistake that the schema cannot see, at the value that keys lead
 // to: names of fields and indices of items.
 func (d *Document) Wrong(keys []any, format string, args ...any) {
-	d.own.add(d.root, keys, format, args...)
+	d.own.Add(d.root, keys, format, args...)
 }
 
 // Mistakes are those that were noted, or nil.
-func (d *Document) Mistakes() error { return d.own.found.OrNil() }
+func (d *Document) Mistakes() error { return d.own.Found.OrNil() }

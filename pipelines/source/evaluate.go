@@ -9,11 +9,12 @@ import (
 
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/builtin"
+	"github.com/reprise-ci/reprise/pipelines/consistency"
+	"github.com/reprise-ci/reprise/pipelines/mistake"
 	"github.com/reprise-ci/reprise/pipelines/reading"
+	"github.com/reprise-ci/reprise/pipelines/shape"
+	"github.com/reprise-ci/reprise/pipelines/written"
 )
-
-// file is a pipeline as it was found.
-type file = reading.File
 
 // maxChain is how many pipelines may build on one another.
 const maxChain = 5
@@ -28,100 +29,108 @@ func evaluate(files []file, config *file) (p *pipelines.Pipeline, missing *Error
 		return nil, nil, err
 	}
 	if config != nil {
-		if all.config, err = all.settings(ctx, *config); err != nil || all.config == nil {
-			return nil, nil, cmp.Or(err, all.found.OrNil())
+		if all.Config, err = all.settings(ctx, *config); err != nil || all.Config == nil {
+			return nil, nil, cmp.Or(err, all.Found.OrNil())
 		}
 	}
-	all.piece = func(f file) *node { return all.file(ctx, f, schema) }
-	var nodes []*node
+	all.piece = func(f file) *written.Node { return all.file(ctx, f, schema) }
+	var nodes []*written.Node
 	for _, f := range files {
 		n := all.file(ctx, f, schema)
 		if n == nil {
-			return nil, nil, all.found.OrNil()
+			return nil, nil, all.Found.OrNil()
 		}
 		nodes = append(nodes, n)
 	}
 	last := nodes[len(nodes)-1]
-	if !slices.Contains(last.names, "extends") {
+	if !slices.Contains(last.Names, "extends") {
 		return all.resolve(nodes)
 	}
-	all.open = true
+	all.Open = true
 	for _, n := range nodes {
-		if err := all.alone(n); err != nil {
+		if err := consistency.CheckAlone(&all.Mistakes, n); err != nil {
 			return nil, nil, err
 		}
 	}
-	if ext := last.get("extends"); ext != nil {
-		missing = &Error{File: ext.file, Line: ext.line, Column: ext.column, Path: ext.path, Message: ext.text()}
+	if ext := last.Get("extends"); ext != nil {
+		missing = &Error{File: ext.File, Line: ext.Line, Column: ext.Column, Path: ext.Path, Message: ext.Text()}
 	}
-	return nil, missing, all.found.OrNil()
+	return nil, missing, all.Found.OrNil()
 }
 
 // file reads a file and holds it against a schema. It is nil, and noted, if there is
 // nothing in it to go on with.
-func (c *checker) file(ctx *cue.Context, f file, schema *shape) *node {
+func (c *checker) file(ctx *cue.Context, f file, schema *shape.Shape) *written.Node {
 	v, found := reading.Build(ctx, f)
 	if len(found) > 0 {
-		c.found = append(c.found, found...)
+		c.Found = append(c.Found, found...)
 		return nil
 	}
-	n := c.walk(v, schema, &node{place: place{f.Name, 1, 1}})
-	if n != nil && n.kind != object {
-		c.add(n, nil, "empty, expected the fields of a pipeline")
+	n := c.walk(v, schema, &written.Node{Place: written.Place{File: f.Name, Line: 1, Column: 1}})
+	if n != nil && n.Kind != written.Object {
+		c.Add(n, nil, "empty, expected the fields of a pipeline")
 		return nil
 	}
 	return n
 }
 
 // resolve puts the files together, checks the whole and fills in the defaults.
-func (c *checker) resolve(nodes []*node) (*pipelines.Pipeline, *Error, error) {
-	c.main = nodes[0]
+func (c *checker) resolve(nodes []*written.Node) (*pipelines.Pipeline, *Error, error) {
+	c.Main = nodes[0]
 	whole := nodes[len(nodes)-1]
-	whole.noOverlay(c)
+	c.noOverlay(whole)
 	whole = c.configured(whole)
 	for _, over := range slices.Backward(nodes[:len(nodes)-1]) {
-		whole = c.overlay(over, whole)
+		whole = c.Overlay(over, whole)
 	}
-	if f, phases := whole.get("reflect"), whole.get("phases"); f != nil && string(f.scalar) == "true" && phases != nil {
+	if f, phases := whole.Get("reflect"), whole.Get("phases"); f != nil && string(f.Scalar) == "true" && phases != nil {
 		last, err := findBuiltin(builtin.Reflect)
 		if err != nil {
 			return nil, nil, err
 		}
-		whole.set("phases", appended(phases, c.piece(last).get("phases")))
+		whole.Set("phases", written.Appended(phases, c.piece(last).Get("phases")))
 	}
-	d, err := newDraft(whole)
+	d, err := written.Draft(whole)
 	if err != nil {
 		return nil, nil, err
 	}
-	if agents := nodes[len(nodes)-1].get("agents"); agents == nil || len(agents.names) == 0 {
+	if agents := nodes[len(nodes)-1].Get("agents"); agents == nil || len(agents.Names) == 0 {
 		d.AddDefaultAgents()
 	}
-	c.check(whole, &d)
-	if err := c.found.OrNil(); err != nil {
+	consistency.Check(&c.Mistakes, whole, &d)
+	if err := c.Found.OrNil(); err != nil {
 		return nil, nil, err
 	}
-	p := d.Complete(c.main.file)
+	p := d.Complete(c.Main.File)
 	p.Origins = origins(whole)
 	return p, nil, nil
 }
 
 // noOverlay notes operations in a pipeline that builds on no other.
-func (n *node) noOverlay(c *checker) {
+func (c *checker) noOverlay(n *written.Node) {
 	for _, op := range []string{"replace", "insert", "drop"} {
-		if n.get(op) != nil {
-			c.add(n, []any{op}, "only with extends, which names the pipeline to build on")
+		if n.Get(op) != nil {
+			c.Add(n, []any{op}, "only with extends, which names the pipeline to build on")
 		}
 	}
 }
 
 // schemas gives the shape of a definition, and a checker that knows what rules may ask
 // about.
-func schemas(ctx *cue.Context, definition string) (*shape, *checker, error) {
+func schemas(ctx *cue.Context, definition string) (*shape.Shape, *checker, error) {
 	v := ctx.CompileString(pipelines.Schema, cue.Filename("schema.cue"))
 	if err := v.Err(); err != nil {
 		return nil, nil, fmt.Errorf("schema.cue: %w", err)
 	}
-	facts, before := newShape(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), newShape(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
-	facts.loose, before.loose = true, true
-	return newShape(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
+	facts, before := shape.New(v.LookupPath(cue.MakePath(cue.Def("#Facts")))), shape.New(v.LookupPath(cue.MakePath(cue.Def("#Before"))))
+	facts.Loose, before.Loose = true, true
+	return shape.New(v.LookupPath(cue.MakePath(cue.Def(definition)))), &checker{facts: facts, before: before}, nil
+}
+
+func findBuiltin(name string) (file, error) {
+	text, ok := builtin.Text(name)
+	if !ok {
+		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, mistake.OneOf(name, builtin.Names()))
+	}
+	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/pipelines/reading"
 	"github.com/reprise-ci/reprise/pipelines/sample"
+	"github.com/reprise-ci/reprise/pipelines/shape"
 )
 
 // Quiet changes a report of a phase as little as it takes that none of the rules
@@ -56,7 +57,7 @@ func quiet(ask quieting) (json.RawMessage, error) {
 	ctx := reading.Context()
 	s := search{ctx: ctx, best: ask.Value, left: maxTried}
 	var err error
-	if s.report, err = closedReport(ctx, ask.Report); err != nil {
+	if s.report, err = shape.Report(ctx, ask.Report); err != nil {
 		return nil, fmt.Errorf("the report's own definition: %w", err)
 	}
 	if err := json.Unmarshal(ask.Value, &s.value); err != nil {
@@ -142,7 +143,7 @@ func (s *search) others(path []string, asked cue.Value) []any {
 	for _, name := range path {
 		v = v.LookupPath(cue.MakePath(cue.Str(name).Optional()))
 	}
-	described := jsonSchema(v)
+	described := shape.JSONSchema(v)
 	var out []any
 	for _, e := range described.Enum {
 		var one any
@@ -215,14 +216,14 @@ func (s *search) compare() {
 	if err != nil || cmp.Or(cmp.Compare(now.turns, s.least.turns), cmp.Compare(now.all, s.least.all)) >= 0 {
 		return
 	}
-	if v, err := jsonValue(s.ctx, data); err == nil && s.report.Unify(v).Validate(cue.Concrete(true)) == nil {
+	if v, err := shape.JSONValue(s.ctx, data); err == nil && s.report.Unify(v).Validate(cue.Concrete(true)) == nil {
 		s.best, s.least = data, now
 	}
 }
 
 // noise counts the rules that fire on a report.
 func (s *search) noise(report json.RawMessage) (n noise, err error) {
-	v, err := jsonValue(s.ctx, report)
+	v, err := shape.JSONValue(s.ctx, report)
 	if err != nil {
 		return n, err
 	}

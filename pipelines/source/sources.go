@@ -246,14 +246,6 @@ func (s Sources) find(name string) (file, error) {
 	return findBuiltin(name)
 }
 
-func findBuiltin(name string) (file, error) {
-	text, ok := builtin.Text(name)
-	if !ok {
-		return file{}, fmt.Errorf("no built-in pipeline %q, %s", name, mistake.OneOf(name, builtin.Names()))
-	}
-	return file{Name: builtin.Prefix + name, Text: text, Own: true}, nil
-}
-
 // readPath reads a file that somebody named by its path.
 func readPath(name string) (file, error) {
 	if !slices.Contains(reading.Endings(), path.Ext(name)) {

@@ -1,5 +1,5 @@
-// Package lfs is how a user has set up Git LFS, and the pointers that are committed in
-// place of the files that it keeps.
+// Package lfs is how a user has set up Git LFS and how it is started to convert files, the
+// pointers that are committed in place of the files that it keeps, and where those are.
 package lfs
 
 import (

@@ -44,6 +44,7 @@ type Result struct {
 	Conflicts []Conflict // in the order of the paths
 	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see Detail
 	Leading   []string   // symbolic links of the other commit that lead to what the tip has changed; see Detail
+	Displaced []string   // paths of its own that git gave files where the other side has a folder; see Unfold
 
 	base string // commit since which both have changed something
 }
@@ -66,6 +67,7 @@ type Conflict struct {
 
 // Version is what one side has at a path.
 type Version struct {
+	Mode   string // such as 100755 of a program; "" if it has nothing there, or is not known
 	Object string // "" if it has nothing there
 	Data   []byte // see Detail; nil of what is no file, or too large
 }
@@ -178,6 +180,7 @@ func (r *Result) Unfold(ctx context.Context, git Git) error {
 		if !besides.MatchString(c.Path) {
 			continue
 		}
+		r.Displaced = append(r.Displaced, c.Path)
 		c.Path = besides.ReplaceAllString(c.Path, "")
 		inside, err := At(ctx, git, r.Commit, []string{c.Path}, "-r")
 		if err != nil {
@@ -324,13 +327,14 @@ func conflicts(records []string) ([]Conflict, error) {
 			all = append(all, Conflict{Path: name})
 		}
 		c := &all[len(all)-1]
+		v := Version{Mode: f[0], Object: f[1]}
 		switch f[2] {
 		case "1":
-			c.Base.Object = f[1]
+			c.Base = v
 		case "2":
-			c.Ours.Object = f[1]
+			c.Ours = v
 		case "3":
-			c.Theirs.Object = f[1]
+			c.Theirs = v
 		}
 	}
 	return all, nil

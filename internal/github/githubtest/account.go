@@ -85,9 +85,12 @@ func (s *Server) simpleUser(login string) object {
 // node is an id of the GraphQL API.
 func node(kind string, id int64) string { return fmt.Sprintf("%s_kwDO%08x", kind, id) }
 
+// accountHandler answers requests about accounts and rights.
+type accountHandler struct{ *visit }
+
 // getUser answers whose the token is.
-func (v *visit) getUser() result {
-	user := v.simpleUser(v.token.login)
+func (h accountHandler) getUser() result {
+	user := h.simpleUser(h.token.login)
 	for _, name := range []string{"name", "company", "email", "hireable", "bio", "twitter_username"} {
 		user[name] = nil
 	}
@@ -95,7 +98,7 @@ func (v *visit) getUser() result {
 	for _, name := range []string{"public_repos", "public_gists", "followers", "following"} {
 		user[name] = 0
 	}
-	user["created_at"], user["updated_at"] = stamp(v.time()), stamp(v.time())
+	user["created_at"], user["updated_at"] = stamp(h.time()), stamp(h.time())
 	return ok(user)
 }
 
@@ -154,15 +157,15 @@ func (r *repository) association(login string) string {
 
 // getPermission answers what somebody may do. GitHub knows four permissions
 // and more roles; only the role tells triage and maintain apart.
-func (v *visit) getPermission() result {
-	login := v.in.params["username"]
-	if a := v.account(login); a.suspended || a.deleted {
+func (h accountHandler) getPermission() result {
+	login := h.in.params["username"]
+	if a := h.account(login); a.suspended || a.deleted {
 		return notFound()
 	}
-	if !v.has("write") {
+	if !h.has("write") {
 		return refuse(http.StatusForbidden, "Must have push access to view collaborator permission.")
 	}
-	has := v.repo.roleOf(login)
+	has := h.repo.roleOf(login)
 	permission := has.base
 	switch has.base {
 	case "triage":
@@ -170,7 +173,7 @@ func (v *visit) getPermission() result {
 	case "maintain":
 		permission = "write"
 	}
-	user := v.simpleUser(login)
+	user := h.simpleUser(login)
 	user["permissions"], user["role_name"] = permissions(has), has.name
 	return ok(object{"permission": permission, "role_name": has.name, "user": user})
 }

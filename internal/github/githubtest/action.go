@@ -52,12 +52,15 @@ func (s *Server) Dispatches(repo string) []Dispatch {
 	return slices.Clone(s.repository(repo).dispatches)
 }
 
-func (v *visit) getRun() result {
-	run := v.repo.runs[v.number("run_id")]
+// jobHandler answers requests about runs of workflows.
+type jobHandler struct{ *visit }
+
+func (h jobHandler) getRun() result {
+	run := h.repo.runs[h.number("run_id")]
 	if run == nil {
 		return notFound()
 	}
-	return ok(v.runObject(v.repo, run))
+	return ok(h.runObject(h.repo, run))
 }
 
 // runObject is a run of a workflow as GitHub sends it.
@@ -82,27 +85,27 @@ func (s *Server) runObject(r *repository, run *Run) object {
 	}
 }
 
-func (v *visit) listJobs() result {
-	run := v.repo.runs[v.number("run_id")]
-	if run == nil || v.number("attempt_number") > int64(run.Attempt) {
+func (h jobHandler) listJobs() result {
+	run := h.repo.runs[h.number("run_id")]
+	if run == nil || h.number("attempt_number") > int64(run.Attempt) {
 		return notFound()
 	}
 	var jobs []Job
-	if v.number("attempt_number") == int64(run.Attempt) {
+	if h.number("attempt_number") == int64(run.Attempt) {
 		jobs = run.Jobs
 	}
-	r := page(v, jobs, func(j Job) any { return v.jobObject(run, j) })
+	r := page(h.visit, jobs, func(j Job) any { return h.jobObject(run, j) })
 	r.value = object{"total_count": len(jobs), "jobs": r.value}
 	return r
 }
 
-func (v *visit) jobObject(run *Run, j Job) object {
-	api, now := v.apiOf(v.repo), stamp(v.time())
+func (h jobHandler) jobObject(run *Run, j Job) object {
+	api, now := h.apiOf(h.repo), stamp(h.time())
 	id, self := run.ID*100+int64(slices.Index(run.Jobs, j)), at(api, "actions/runs", run.ID)
 	o := object{
-		"id": id, "node_id": node("J", id), "run_id": run.ID, "run_url": self, "run_attempt": run.Attempt, "head_sha": v.sha(v.repo, run.Branch),
+		"id": id, "node_id": node("J", id), "run_id": run.ID, "run_url": self, "run_attempt": run.Attempt, "head_sha": h.sha(h.repo, run.Branch),
 		"workflow_name": "reprise", "head_branch": run.Branch, "name": cmp.Or(j.Name, "run"), "url": at(api, "actions/jobs", id),
-		"html_url": at(v.webOf(v.repo), "actions/runs", run.ID) + "/job/" + text(id), "status": cmp.Or(j.Status, "in_progress"), "conclusion": nil,
+		"html_url": at(h.webOf(h.repo), "actions/runs", run.ID) + "/job/" + text(id), "status": cmp.Or(j.Status, "in_progress"), "conclusion": nil,
 		"created_at": now, "started_at": now, "completed_at": nil, "check_run_url": at(api, "check-runs", id), "labels": []any{"ubuntu-latest"},
 		"runner_id": nil, "runner_name": orNull(j.Runner), "runner_group_id": nil, "runner_group_name": nil, "steps": []any{},
 	}
@@ -112,32 +115,32 @@ func (v *visit) jobObject(run *Run, j Job) object {
 	return o
 }
 
-func (v *visit) dispatchWorkflow() result {
-	ref, _ := field[string](v, "ref")
-	if v.sha(v.repo, ref) == "" {
+func (h jobHandler) dispatchWorkflow() result {
+	ref, _ := field[string](h.visit, "ref")
+	if h.sha(h.repo, ref) == "" {
 		return refuse(http.StatusUnprocessableEntity, "No ref found for: "+ref)
 	}
-	if !v.hasWorkflow(v.in.params["workflow_id"]) {
+	if !h.hasWorkflow(h.in.params["workflow_id"]) {
 		return notFound()
 	}
-	inputs, _ := field[object](v, "inputs")
-	v.repo.dispatches = append(v.repo.dispatches, Dispatch{Workflow: v.in.params["workflow_id"], Ref: ref, Inputs: inputs, By: v.login()})
+	inputs, _ := field[object](h.visit, "inputs")
+	h.repo.dispatches = append(h.repo.dispatches, Dispatch{Workflow: h.in.params["workflow_id"], Ref: ref, Inputs: inputs, By: h.login()})
 	return nothing()
 }
 
 // hasWorkflow reports whether the default branch has a workflow. Without git,
 // there are all that somebody asks for.
-func (v *visit) hasWorkflow(file string) bool {
-	if v.repo.bare == "" {
+func (h jobHandler) hasWorkflow(file string) bool {
+	if h.repo.bare == "" {
 		return true
 	}
-	_, err := v.git(v.repo, "cat-file", "-e", "refs/heads/"+v.repo.DefaultBranch+":.github/workflows/"+file)
+	_, err := h.repo.bare.Git("cat-file", "-e", "refs/heads/"+h.repo.DefaultBranch+":.github/workflows/"+file)
 	return err == nil
 }
 
-func (v *visit) dispatchEvent() result {
-	kind, _ := field[string](v, "event_type")
-	payload, _ := field[object](v, "client_payload")
-	v.repo.dispatches = append(v.repo.dispatches, Dispatch{Type: kind, Inputs: payload, By: v.login()})
+func (h jobHandler) dispatchEvent() result {
+	kind, _ := field[string](h.visit, "event_type")
+	payload, _ := field[object](h.visit, "client_payload")
+	h.repo.dispatches = append(h.repo.dispatches, Dispatch{Type: kind, Inputs: payload, By: h.login()})
 	return nothing()
 }

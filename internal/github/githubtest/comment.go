@@ -2,7 +2,6 @@ package githubtest
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 )
@@ -80,7 +79,7 @@ func (s *Server) DeleteComment(repo string, id int64) {
 }
 
 func (s *Server) commentNamed(repo string, id int64) *comment {
-	c := s.repository(repo).comment(id)
+	c := s.repository(repo).comments.find(id)
 	if c == nil {
 		s.host.Helper()
 		s.host.Errorf("githubtest: there is no comment %d in %s", id, repo)
@@ -88,18 +87,17 @@ func (s *Server) commentNamed(repo string, id int64) *comment {
 	return c
 }
 
-func (r *repository) comment(id int64) *comment {
-	for _, c := range r.comments {
+// comments are all of a repository, oldest first.
+type comments []*comment
+
+// find gives the comment of that id, or nil.
+func (all comments) find(id int64) *comment {
+	for _, c := range all {
 		if c.ID == id {
 			return c
 		}
 	}
 	return nil
-}
-
-func (r *repository) deleteComment(id int64) {
-	r.comments = slices.DeleteFunc(r.comments, func(c *comment) bool { return c.ID == id })
-	delete(r.reactions, subject{comment: id})
 }
 
 // commentObject is a comment as GitHub sends it.
@@ -111,47 +109,50 @@ func (s *Server) commentObject(r *repository, c *comment) object {
 	return object{
 		"id": c.ID, "node_id": node("IC", c.ID), "url": self, "html_url": at(s.webOf(r), place, c.issue) + "#issuecomment-" + text(c.ID),
 		"issue_url": at(s.apiOf(r), "issues", c.issue), "user": s.user(c.Author), "body": c.Body, "author_association": r.association(c.Author),
-		"created_at": stamp(c.Created), "updated_at": stamp(c.Updated), "reactions": r.rollup(self, subject{comment: c.ID}),
+		"created_at": stamp(c.Created), "updated_at": stamp(c.Updated), "reactions": r.reactions.rollup(self, subject{comment: c.ID}),
 		"performed_via_github_app": s.via(c.Author),
 	}
 }
 
+// commentHandler answers requests about comments.
+type commentHandler struct{ *visit }
+
 // withHTML adds the text as people see it, if that was asked for.
-func (v *visit) withHTML(o object, text string) object {
-	if v.in.full && v.Shown != nil {
-		o["body_html"] = v.Shown(text)
+func (h commentHandler) withHTML(o object, text string) object {
+	if h.in.full && h.Shown != nil {
+		o["body_html"] = h.Shown(text)
 	}
 	return o
 }
 
-func (v *visit) getComment() result {
-	return ok(v.withHTML(v.commentObject(v.repo, v.comment), v.comment.Body))
+func (h commentHandler) getComment() result {
+	return ok(h.withHTML(h.commentObject(h.repo, h.comment), h.comment.Body))
 }
 
-func (v *visit) listComments() result {
+func (h commentHandler) listComments() result {
 	var found []*comment
-	for _, c := range v.repo.comments {
-		if c.issue == v.issue.Number && v.since(c.Updated) {
+	for _, c := range h.repo.comments {
+		if c.issue == h.issue.Number && h.since(c.Updated) {
 			found = append(found, c)
 		}
 	}
-	return page(v, found, func(c *comment) any { return v.commentObject(v.repo, c) })
+	return page(h.visit, found, func(c *comment) any { return h.commentObject(h.repo, c) })
 }
 
-func (v *visit) createComment() result {
-	if no := v.locked("comment"); no != nil {
+func (h commentHandler) createComment() result {
+	if no := h.locked("comment"); no != nil {
 		return *no
 	}
-	body, no := v.commentBody()
+	body, no := h.commentBody()
 	if no != nil {
 		return *no
 	}
-	return created(v.commentObject(v.repo, v.addComment(v.repo, v.issue, Comment{Author: v.login(), Body: body})))
+	return created(h.commentObject(h.repo, h.addComment(h.repo, h.issue, Comment{Author: h.login(), Body: body})))
 }
 
 // commentBody reads the text of a comment. GitHub takes none that is blank.
-func (v *visit) commentBody() (string, *result) {
-	body, _ := field[string](v, "body")
+func (h commentHandler) commentBody() (string, *result) {
+	body, _ := field[string](h.visit, "body")
 	if strings.TrimSpace(body) == "" {
 		no := invalid(object{"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "Body cannot be blank"})
 		return "", &no
@@ -165,8 +166,8 @@ func (v *visit) commentBody() (string, *result) {
 
 // locked refuses what only people with a right to write may add. An app is
 // none of them.
-func (v *visit) locked(what string) *result {
-	if !v.issue.Locked || !v.token.installation && v.has("write") {
+func (h commentHandler) locked(what string) *result {
+	if !h.issue.Locked || !h.token.installation && h.has("write") {
 		return nil
 	}
 	no := refuse(http.StatusForbidden, "Unable to create "+what+" because issue is locked.")
@@ -174,30 +175,30 @@ func (v *visit) locked(what string) *result {
 }
 
 // mayChange refuses to change a comment of somebody else.
-func (v *visit) mayChange() *result {
-	if v.has("write") || strings.EqualFold(v.comment.Author, v.login()) {
+func (h commentHandler) mayChange() *result {
+	if h.has("write") || strings.EqualFold(h.comment.Author, h.login()) {
 		return nil
 	}
 	no := refuse(http.StatusForbidden, "Must have admin rights to Repository.")
 	return &no
 }
 
-func (v *visit) editComment() result {
-	if no := v.mayChange(); no != nil {
+func (h commentHandler) editComment() result {
+	if no := h.mayChange(); no != nil {
 		return *no
 	}
-	body, no := v.commentBody()
+	body, no := h.commentBody()
 	if no != nil {
 		return *no
 	}
-	v.comment.Body, v.comment.Updated = body, v.tick()
-	return ok(v.commentObject(v.repo, v.comment))
+	h.comment.Body, h.comment.Updated = body, h.tick()
+	return ok(h.commentObject(h.repo, h.comment))
 }
 
-func (v *visit) deleteComment() result {
-	if no := v.mayChange(); no != nil {
+func (h commentHandler) deleteComment() result {
+	if no := h.mayChange(); no != nil {
 		return *no
 	}
-	v.repo.deleteComment(v.comment.ID)
+	h.repo.deleteComment(h.comment.ID)
 	return nothing()
 }

@@ -1,30 +1,16 @@
 package githubtest
 
 import (
-	"fmt"
-	"io"
-	"maps"
-	"net"
+	"context"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest/broken"
 )
 
 // Fault is one answer that goes wrong. The zero value is an empty 200.
-type Fault struct {
-	Status int         // 0: 200
-	Header http.Header // these besides the usual ones
-	Body   string      // as it is
-	Cut    bool        // the connection ends in the middle of the body
-	Drop   bool        // the connection ends without an answer
-	Reset  bool        // the connection is reset without an answer
-	Hang   bool        // no answer, until the client gives up
-	Twice  bool        // the same answer once more, which nobody has asked for
-
-	// After lets the server do what was asked for, and then goes wrong. With Cut
-	// and without a Body, the connection ends in the middle of the real answer.
-	After bool
-}
+type Fault = broken.Answer
 
 // After is a fault that comes when the work is done: the client cannot know
 // that it was.
@@ -84,78 +70,17 @@ func (s *Server) Hung() int {
 	return s.hung
 }
 
-// status is what the client gets to see; 0 if it gets no answer.
-func (f Fault) status() int {
-	switch {
-	case f.Hang, f.Drop, f.Reset:
-		return 0
-	case f.Status == 0:
-		return http.StatusOK
-	}
-	return f.Status
-}
-
-// fail answers with a fault. Real is the answer that would have been given,
-// if the work was done.
+// fail answers with a fault, and counts those that hang. They end with the test.
 func (s *Server) fail(f Fault, real []byte, w http.ResponseWriter, r *http.Request) {
-	switch {
-	case f.Hang:
+	if f.Hang {
 		s.mu.Lock()
 		s.hung++
 		s.mu.Unlock()
-		select {
-		case <-r.Context().Done():
-		case <-s.done:
-		}
-		panic(http.ErrAbortHandler)
-	case f.Reset:
-		reset(w)
-		return
-	case f.Drop:
-		panic(http.ErrAbortHandler)
-	case f.Twice:
-		f.twice(w)
-		return
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	maps.Copy(h, f.Header)
-	if f.Cut {
-		if f.Body == "" {
-			f.Body = string(real[:len(real)/2])
-		}
-		h.Set("Content-Length", strconv.Itoa(len(f.Body)+100))
-	}
-	w.WriteHeader(f.status())
-	_, _ = w.Write([]byte(f.Body)) // the client may be gone
-	if f.Cut {
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// twice answers two times at once, and ends the connection.
-func (f Fault) twice(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // the next best
-	}
-	answer := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Length: %d\r\n\r\n%s", f.status(), http.StatusText(f.status()), len(f.Body), f.Body)
-	_, _ = io.WriteString(conn, answer+answer) // the client may be gone
-	_ = conn.Close()
-}
-
-// reset ends a connection so that the other side sees an error instead of an
-// end.
-func reset(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		panic(http.ErrAbortHandler) // the next best
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // without it, it is an end like others
-	}
-	_ = conn.Close() // nobody waits for it
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
+	f.Send(w, r.WithContext(ctx), real)
 }
 
 // Status is GitHub's own answer with a status and a message.

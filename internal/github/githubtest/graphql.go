@@ -16,19 +16,22 @@ func isMutation(input any) bool {
 	return strings.HasPrefix(strings.TrimSpace(query), "mutation")
 }
 
-func (v *visit) graphQL() result {
-	text, _ := field[string](v, "query")
+// graphHandler answers requests about what only GraphQL has.
+type graphHandler struct{ *visit }
+
+func (h graphHandler) graphQL() result {
+	text, _ := field[string](h.visit, "query")
 	if strings.TrimSpace(text) == "" {
 		return ok(object{"errors": []any{object{"message": "A query attribute must be specified and must be a string."}}})
 	}
-	variables, _ := field[object](v, "variables")
+	variables, _ := field[object](h.visit, "variables")
 	fields, err := query.Read(text, variables)
 	if err != nil {
 		return ok(object{"errors": []any{object{"message": "Parse error: " + err.Error()}}})
 	}
 	data, wrong := object{}, []any{}
 	for _, f := range fields {
-		value, problem := v.resolveField(f)
+		value, problem := h.resolveField(f)
 		if problem == nil {
 			value, problem = pick(f, value)
 		}
@@ -47,47 +50,47 @@ func (v *visit) graphQL() result {
 }
 
 // resolveField is a field at the top of a query.
-func (v *visit) resolveField(f query.Field) (any, object) {
+func (h graphHandler) resolveField(f query.Field) (any, object) {
 	switch f.Name {
 	case "viewer":
-		return object{"login": v.login(), "databaseId": UserID(v.login()), "id": node("U", UserID(v.login()))}, nil
+		return object{"login": h.login(), "databaseId": UserID(h.login()), "id": node("U", UserID(h.login()))}, nil
 	case "markPullRequestReadyForReview", "convertPullRequestToDraft":
-		return v.setDraft(f, f.Name == "convertPullRequestToDraft")
+		return h.setDraft(f, f.Name == "convertPullRequestToDraft")
 	case "minimizeComment":
-		return v.minimize(f)
+		return h.minimize(f)
 	}
 	return nil, unknownField(f.Name)
 }
 
-func (v *visit) setDraft(f query.Field, draft bool) (any, object) {
+func (h graphHandler) setDraft(f query.Field, draft bool) (any, object) {
 	input, _ := f.Arguments["input"].(object)
 	id, _ := input["pullRequestId"].(string)
-	for _, repo := range v.repos {
+	for _, repo := range h.repos {
 		for _, p := range repo.pulls {
-			if p.NodeID() != id || repo.private && !v.sees(repo) {
+			if p.NodeID() != id || repo.private && !h.sees(repo) {
 				continue
 			}
-			v.repo = repo
+			h.repo = repo
 			switch {
-			case !v.token.grants(repo, pullsWrite, true), !v.has("write") && repo.issues[p.Number].Author != v.login():
-				return nil, object{"type": "FORBIDDEN", "message": v.notAccessible(), "extensions": object{"saml_failure": false}}
+			case !h.token.grants(repo, pullsWrite, true), !h.has("write") && repo.issues[p.Number].Author != h.login():
+				return nil, object{"type": "FORBIDDEN", "message": h.notAccessible(), "extensions": object{"saml_failure": false}}
 			case repo.issues[p.Number].State != "open":
 				return nil, object{"type": "UNPROCESSABLE", "message": "Pull request is closed"}
 			}
-			p.Draft, repo.issues[p.Number].Updated = draft, v.tick()
+			p.Draft, repo.issues[p.Number].Updated = draft, h.tick()
 			return object{"clientMutationId": input["clientMutationId"], "pullRequest": object{
-				"id": id, "number": p.Number, "isDraft": draft, "state": "OPEN", "url": at(v.webOf(repo), "pull", p.Number), "title": repo.issues[p.Number].Title,
+				"id": id, "number": p.Number, "isDraft": draft, "state": "OPEN", "url": at(h.webOf(repo), "pull", p.Number), "title": repo.issues[p.Number].Title,
 			}}, nil
 		}
 	}
 	return nil, object{"type": "NOT_FOUND", "message": "Could not resolve to a node with the global id of '" + id + "'"}
 }
 
-func (v *visit) minimize(f query.Field) (any, object) {
+func (h graphHandler) minimize(f query.Field) (any, object) {
 	input, _ := f.Arguments["input"].(object)
-	for _, repo := range v.repos {
+	for _, repo := range h.repos {
 		for _, c := range repo.comments {
-			if node("IC", c.ID) == input["subjectId"] && v.token.grants(repo, issuesWrite, repo.issues[c.issue].Pull) {
+			if node("IC", c.ID) == input["subjectId"] && h.token.grants(repo, issuesWrite, repo.issues[c.issue].Pull) {
 				c.Minimized, _ = input["classifier"].(string)
 				return object{"minimizedComment": object{"isMinimized": true}}, nil
 			}

@@ -168,20 +168,23 @@ func (s *Server) remove(repo string, number int, gone func(*visit) result) []*co
 	return comments
 }
 
-func (v *visit) getIssue() result {
-	return ok(v.withHTML(v.issueObject(v.repo, v.issue), v.issue.Body))
+// issueHandler answers requests about issues.
+type issueHandler struct{ *visit }
+
+func (h issueHandler) getIssue() result {
+	return ok(commentHandler(h).withHTML(h.issueObject(h.repo, h.issue), h.issue.Body))
 }
 
-func (v *visit) listIssues() result {
-	if v.repo.NoIssues {
+func (h issueHandler) listIssues() result {
+	if h.repo.NoIssues {
 		return issuesOff()
 	}
-	q := v.in.query
+	q := h.in.query
 	state := cmp.Or(q.Get("state"), "open")
 	var found []*Issue
-	for _, is := range v.repo.issues {
+	for _, is := range h.repo.issues {
 		switch {
-		case state != "all" && is.State != state, q.Get("creator") != "" && !strings.EqualFold(q.Get("creator"), is.Author), !v.since(is.Updated):
+		case state != "all" && is.State != state, q.Get("creator") != "" && !strings.EqualFold(q.Get("creator"), is.Author), !h.since(is.Updated):
 		case q.Get("labels") != "" && !hasAll(is.Labels, strings.Split(q.Get("labels"), ",")):
 		default:
 			found = append(found, is)
@@ -195,7 +198,7 @@ func (v *visit) listIssues() result {
 	if q.Get("direction") == "asc" {
 		slices.Reverse(found)
 	}
-	return page(v, found, func(is *Issue) any { return v.issueObject(v.repo, is) })
+	return page(h.visit, found, func(is *Issue) any { return h.issueObject(h.repo, is) })
 }
 
 func hasAll(have, want []string) bool {
@@ -211,26 +214,26 @@ func issuesOff() result {
 	return refuse(http.StatusGone, "Issues has been disabled in this repository.")
 }
 
-func (v *visit) createIssue() result {
-	title, _ := field[string](v, "title")
+func (h issueHandler) createIssue() result {
+	title, _ := field[string](h.visit, "title")
 	switch {
-	case v.repo.NoIssues:
+	case h.repo.NoIssues:
 		return issuesOff()
 	case strings.TrimSpace(title) == "":
 		return invalid(object{"resource": "Issue", "field": "title", "code": "missing_field"})
 	case len([]rune(title)) > mostTitle:
 		return invalid(tooLong("Issue", "title", mostTitle))
 	}
-	body, _ := field[string](v, "body")
-	if no := v.bodyTooLong("Issue", body); no != nil {
+	body, _ := field[string](h.visit, "body")
+	if no := h.bodyTooLong("Issue", body); no != nil {
 		return *no
 	}
-	is := &Issue{Title: title, Body: body, Author: v.login(), Updated: v.tick()}
-	if v.has("triage") { // what others send is dropped without a word
-		is.Labels = v.sentLabels()
+	is := &Issue{Title: title, Body: body, Author: h.login(), Updated: h.tick()}
+	if h.has("triage") { // what others send is dropped without a word
+		is.Labels = labelHandler(h).sentLabels()
 	}
-	v.addIssue(v.repo, is)
-	return created(v.issueObject(v.repo, is))
+	h.addIssue(h.repo, is)
+	return created(h.issueObject(h.repo, is))
 }
 
 const (
@@ -243,7 +246,7 @@ func tooLong(resource, name string, most int) object {
 }
 
 // bodyTooLong refuses a text that is longer than GitHub keeps.
-func (v *visit) bodyTooLong(resource, body string) *result {
+func (h issueHandler) bodyTooLong(resource, body string) *result {
 	if len([]rune(body)) <= mostBody {
 		return nil
 	}
@@ -251,29 +254,29 @@ func (v *visit) bodyTooLong(resource, body string) *result {
 	return &no
 }
 
-func (v *visit) editIssue() result {
-	is := v.issue
-	if !v.has("triage") && !strings.EqualFold(is.Author, v.login()) {
+func (h issueHandler) editIssue() result {
+	is := h.issue
+	if !h.has("triage") && !strings.EqualFold(is.Author, h.login()) {
 		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
 	}
 	next := *is
-	if title, sent := field[string](v, "title"); sent {
+	if title, sent := field[string](h.visit, "title"); sent {
 		next.Title = title
 	}
-	if body, sent := field[string](v, "body"); sent {
+	if body, sent := field[string](h.visit, "body"); sent {
 		next.Body = body
 	}
-	if state, sent := field[string](v, "state"); sent {
+	if state, sent := field[string](h.visit, "state"); sent {
 		next.State = state
 	}
-	next.Reason, _ = field[string](v, "state_reason")
-	if _, sent := field[[]any](v, "labels"); sent && v.has("triage") {
-		next.Labels = v.sentLabels()
+	next.Reason, _ = field[string](h.visit, "state_reason")
+	if _, sent := field[[]any](h.visit, "labels"); sent && h.has("triage") {
+		next.Labels = labelHandler(h).sentLabels()
 	}
-	if no := v.bodyTooLong("Issue", next.Body); no != nil {
+	if no := h.bodyTooLong("Issue", next.Body); no != nil {
 		return *no
 	}
-	next.Updated = v.tick()
+	next.Updated = h.tick()
 	*is = next
-	return ok(v.issueObject(v.repo, is))
+	return ok(h.issueObject(h.repo, is))
 }

@@ -23,7 +23,7 @@ func (s *Server) issueObject(repo *repository, is *Issue) object {
 		"created_at": stamp(is.Created), "updated_at": stamp(is.Updated), "closed_at": nil, "closed_by": nil,
 		"url": self, "html_url": at(web, place, is.Number), "repository_url": api,
 		"labels_url": self + "/labels{/name}", "comments_url": self + "/comments", "events_url": self + "/events", "timeline_url": self + "/timeline",
-		"reactions": repo.rollup(self, subject{issue: is.Number}), "performed_via_github_app": s.via(is.Author),
+		"reactions": repo.reactions.rollup(self, subject{issue: is.Number}), "performed_via_github_app": s.via(is.Author),
 		"sub_issues_summary": repo.subIssuesSummary(s, is.Number),
 	}
 	if is.Type != "" {

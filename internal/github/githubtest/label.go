@@ -17,11 +17,14 @@ func (s *Server) labelObjects(repo *repository, names []string) []any {
 	return out
 }
 
+// labelHandler answers requests about labels.
+type labelHandler struct{ *visit }
+
 // sentLabels are the labels that were sent, as names or as objects, each once.
-func (v *visit) sentLabels() []string {
-	sent, isList := v.in.input.([]any)
+func (h labelHandler) sentLabels() []string {
+	sent, isList := h.in.input.([]any)
 	if !isList {
-		sent, _ = field[[]any](v, "labels")
+		sent, _ = field[[]any](h.visit, "labels")
 	}
 	var out []string
 	for _, x := range sent {
@@ -41,26 +44,26 @@ func same(name string) func(string) bool {
 	return func(other string) bool { return strings.EqualFold(name, other) }
 }
 
-func (v *visit) listLabels() result {
-	return page(v, v.labelObjects(v.repo, v.issue.Labels), func(l any) any { return l })
+func (h labelHandler) listLabels() result {
+	return page(h.visit, h.labelObjects(h.repo, h.issue.Labels), func(l any) any { return l })
 }
 
-func (v *visit) addLabels() result {
-	for _, name := range v.sentLabels() {
-		if !slices.ContainsFunc(v.issue.Labels, same(name)) {
-			v.issue.Labels = append(v.issue.Labels, name)
+func (h labelHandler) addLabels() result {
+	for _, name := range h.sentLabels() {
+		if !slices.ContainsFunc(h.issue.Labels, same(name)) {
+			h.issue.Labels = append(h.issue.Labels, name)
 		}
 	}
-	v.issue.Updated = v.tick()
-	return ok(v.labelObjects(v.repo, v.issue.Labels))
+	h.issue.Updated = h.tick()
+	return ok(h.labelObjects(h.repo, h.issue.Labels))
 }
 
-func (v *visit) removeLabel() result {
-	i := slices.IndexFunc(v.issue.Labels, same(v.in.params["name"]))
+func (h labelHandler) removeLabel() result {
+	i := slices.IndexFunc(h.issue.Labels, same(h.in.params["name"]))
 	if i < 0 {
 		return refuse(http.StatusNotFound, "Label does not exist")
 	}
-	v.issue.Labels = slices.Delete(v.issue.Labels, i, i+1)
-	v.issue.Updated = v.tick()
-	return ok(v.labelObjects(v.repo, v.issue.Labels))
+	h.issue.Labels = slices.Delete(h.issue.Labels, i, i+1)
+	h.issue.Updated = h.tick()
+	return ok(h.labelObjects(h.repo, h.issue.Labels))
 }

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // page answers with one page of a list, and says where the others are.
@@ -48,11 +47,4 @@ func positive(s string, otherwise int) int {
 		return n
 	}
 	return otherwise
-}
-
-// since reports whether something was changed at or after the time that was
-// asked for.
-func (v *visit) since(updated time.Time) bool {
-	from, err := time.Parse(time.RFC3339, v.in.query.Get("since"))
-	return err != nil || !updated.Before(from)
 }

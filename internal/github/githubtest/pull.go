@@ -56,14 +56,17 @@ func (s *Server) Pulls(repo string) []Pull {
 // NodeID is the id of a pull request in GraphQL.
 func (p Pull) NodeID() string { return node("PR", p.ID) }
 
-func (v *visit) getPull() result { return ok(v.pullObject(v.repo, v.pull, true)) }
+// pullHandler answers requests about pull requests.
+type pullHandler struct{ *visit }
 
-func (v *visit) listPulls() result {
-	q := v.in.query
+func (h pullHandler) getPull() result { return ok(h.pullObject(h.repo, h.pull, true)) }
+
+func (h pullHandler) listPulls() result {
+	q := h.in.query
 	state := cmp.Or(q.Get("state"), "open")
 	var found []*Pull
-	for _, n := range slices.Backward(slices.Sorted(maps.Keys(v.repo.pulls))) {
-		p, is := v.repo.pulls[n], v.repo.issues[n]
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(h.repo.pulls))) {
+		p, is := h.repo.pulls[n], h.repo.issues[n]
 		switch {
 		case state != "all" && is.State != state, q.Get("base") != "" && q.Get("base") != p.Base:
 		case strings.Contains(q.Get("head"), ":") && !strings.EqualFold(q.Get("head"), p.label()): // without an owner it is ignored
@@ -74,7 +77,7 @@ func (v *visit) listPulls() result {
 	if q.Get("direction") == "asc" {
 		slices.Reverse(found)
 	}
-	return page(v, found, func(p *Pull) any { return v.pullObject(v.repo, p, false) })
+	return page(h.visit, found, func(p *Pull) any { return h.pullObject(h.repo, p, false) })
 }
 
 // label is how GitHub names the head of a pull request.
@@ -84,89 +87,89 @@ func (p *Pull) label() string {
 }
 
 // wish is a pull request as somebody wants it.
-func (v *visit) wish() Pull {
-	p := Pull{Author: v.login(), HeadRepository: v.repo.fullName()}
-	p.Title, _ = field[string](v, "title")
-	p.Body, _ = field[string](v, "body")
-	p.Base, _ = field[string](v, "base")
-	p.Draft, _ = field[bool](v, "draft")
-	p.Head, _ = field[string](v, "head")
+func (h pullHandler) wish() Pull {
+	p := Pull{Author: h.login(), HeadRepository: h.repo.fullName()}
+	p.Title, _ = field[string](h.visit, "title")
+	p.Body, _ = field[string](h.visit, "body")
+	p.Base, _ = field[string](h.visit, "base")
+	p.Draft, _ = field[bool](h.visit, "draft")
+	p.Head, _ = field[string](h.visit, "head")
 	if owner, branch, ok := strings.Cut(p.Head, ":"); ok {
-		p.Head, p.HeadRepository = branch, owner+"/"+v.repo.name
+		p.Head, p.HeadRepository = branch, owner+"/"+h.repo.name
 	}
-	if from, sent := field[string](v, "head_repo"); sent {
+	if from, sent := field[string](h.visit, "head_repo"); sent {
 		p.HeadRepository = from
 	}
 	return p
 }
 
-func (v *visit) createPull() result {
-	p := v.wish()
-	if v.repo.NoActionsPulls && v.login() == "github-actions[bot]" {
+func (h pullHandler) createPull() result {
+	p := h.wish()
+	if h.repo.NoActionsPulls && h.login() == "github-actions[bot]" {
 		return refuse(http.StatusForbidden, "GitHub Actions is not permitted to create or approve pull requests.")
 	}
-	head := v.repos[strings.ToLower(p.HeadRepository)]
+	head := h.repos[strings.ToLower(p.HeadRepository)]
 	wrong := func(field string) object { return object{"resource": "PullRequest", "field": field, "code": "invalid"} }
 	custom := func(message string) result {
 		return invalid(object{"resource": "PullRequest", "code": "custom", "message": message})
 	}
 	switch {
-	case v.sha(v.repo, p.Base) == "":
+	case h.sha(h.repo, p.Base) == "":
 		return invalid(wrong("base"))
-	case head == nil || v.sha(head, p.Head) == "":
+	case head == nil || h.sha(head, p.Head) == "":
 		return invalid(wrong("head"))
-	case v.openPull(p) != nil:
+	case h.openPull(p) != nil:
 		return custom("A pull request already exists for " + p.label() + ".")
-	case !v.ahead(head, p.Head, v.repo, p.Base):
+	case !h.ahead(head, p.Head, h.repo, p.Base):
 		return custom(fmt.Sprintf("No commits between %s and %s", p.Base, p.Head))
 	case strings.TrimSpace(p.Title) == "":
 		return invalid(object{"resource": "PullRequest", "field": "title", "code": "missing_field"})
 	case len([]rune(p.Title)) > mostTitle:
 		return invalid(tooLong("Issue", "title", mostTitle))
-	case p.Draft && v.repo.NoDrafts:
+	case p.Draft && h.repo.NoDrafts:
 		return refuse(http.StatusUnprocessableEntity, "Draft pull requests are not supported in this repository.")
 	}
-	if no := v.bodyTooLong("Issue", p.Body); no != nil {
+	if no := issueHandler(h).bodyTooLong("Issue", p.Body); no != nil {
 		return *no
 	}
-	return created(v.pullObject(v.repo, v.addPull(v.repo, p), true))
+	return created(h.pullObject(h.repo, h.addPull(h.repo, p), true))
 }
 
 // openPull finds an open pull request between the same branches.
-func (v *visit) openPull(p Pull) *Pull {
-	for n, old := range v.repo.pulls {
-		if v.repo.issues[n].State == "open" && old.Base == p.Base && strings.EqualFold(old.label(), p.label()) {
+func (h pullHandler) openPull(p Pull) *Pull {
+	for n, old := range h.repo.pulls {
+		if h.repo.issues[n].State == "open" && old.Base == p.Base && strings.EqualFold(old.label(), p.label()) {
 			return old
 		}
 	}
 	return nil
 }
 
-func (v *visit) editPull() result {
-	is := v.issue
-	if !v.has("write") && !strings.EqualFold(is.Author, v.login()) {
+func (h pullHandler) editPull() result {
+	is := h.issue
+	if !h.has("write") && !strings.EqualFold(is.Author, h.login()) {
 		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
 	}
-	next, base := *is, v.pull.Base
-	if title, sent := field[string](v, "title"); sent {
+	next, base := *is, h.pull.Base
+	if title, sent := field[string](h.visit, "title"); sent {
 		next.Title = title
 	}
-	if body, sent := field[string](v, "body"); sent {
+	if body, sent := field[string](h.visit, "body"); sent {
 		next.Body = body
 	}
-	if state, sent := field[string](v, "state"); sent {
+	if state, sent := field[string](h.visit, "state"); sent {
 		next.State = state
 	}
-	if to, sent := field[string](v, "base"); sent {
+	if to, sent := field[string](h.visit, "base"); sent {
 		base = to
 	}
-	if no := v.bodyTooLong("Issue", next.Body); no != nil {
+	if no := issueHandler(h).bodyTooLong("Issue", next.Body); no != nil {
 		return *no
 	}
-	if v.sha(v.repo, base) == "" {
+	if h.sha(h.repo, base) == "" {
 		return invalid(object{"resource": "PullRequest", "field": "base", "code": "invalid"})
 	}
-	next.Updated = v.tick()
-	*is, v.pull.Base = next, base
-	return ok(v.pullObject(v.repo, v.pull, true))
+	next.Updated = h.tick()
+	*is, h.pull.Base = next, base
+	return ok(h.pullObject(h.repo, h.pull, true))
 }

@@ -22,6 +22,9 @@ type subject struct {
 	issue   int
 }
 
+// reactions are all of a repository.
+type reactions map[subject][]*Reaction
+
 // Reactions are the reactions to a comment, oldest first.
 func (s *Server) Reactions(repo string, comment int64) []Reaction {
 	s.mu.Lock()
@@ -55,11 +58,11 @@ func (s *Server) react(r *repository, to subject, login, content string) (*React
 }
 
 // rollup counts the reactions.
-func (r *repository) rollup(self string, to subject) object {
-	out := object{"url": self + "/reactions", "total_count": len(r.reactions[to])}
+func (all reactions) rollup(self string, to subject) object {
+	out := object{"url": self + "/reactions", "total_count": len(all[to])}
 	for _, name := range []string{"+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"} {
 		n := 0
-		for _, x := range r.reactions[to] {
+		for _, x := range all[to] {
 			if x.Content == name {
 				n++
 			}
@@ -69,47 +72,50 @@ func (r *repository) rollup(self string, to subject) object {
 	return out
 }
 
+// reactionHandler answers requests about reactions.
+type reactionHandler struct{ *visit }
+
 // subject is what the path of a request names.
-func (v *visit) subject() subject {
-	if v.comment != nil {
-		return subject{comment: v.comment.ID}
+func (h reactionHandler) subject() subject {
+	if h.comment != nil {
+		return subject{comment: h.comment.ID}
 	}
-	return subject{issue: v.issue.Number}
+	return subject{issue: h.issue.Number}
 }
 
-func (v *visit) reactionObject(r *Reaction) any {
-	return object{"id": r.ID, "node_id": node("REA", r.ID), "user": v.user(r.Author), "content": r.Content, "created_at": stamp(r.Created)}
+func (h reactionHandler) reactionObject(r *Reaction) any {
+	return object{"id": r.ID, "node_id": node("REA", r.ID), "user": h.user(r.Author), "content": r.Content, "created_at": stamp(r.Created)}
 }
 
-func (v *visit) listReactions() result {
-	all := slices.Clone(v.repo.reactions[v.subject()])
-	if content := v.in.query.Get("content"); content != "" {
+func (h reactionHandler) listReactions() result {
+	all := slices.Clone(h.repo.reactions[h.subject()])
+	if content := h.in.query.Get("content"); content != "" {
 		all = slices.DeleteFunc(all, func(r *Reaction) bool { return r.Content != content })
 	}
-	return page(v, all, v.reactionObject)
+	return page(h.visit, all, h.reactionObject)
 }
 
-func (v *visit) createReaction() result {
-	if no := v.locked("reaction"); no != nil {
+func (h reactionHandler) createReaction() result {
+	if no := commentHandler(h).locked("reaction"); no != nil {
 		return *no
 	}
-	content, _ := field[string](v, "content")
-	r, fresh := v.react(v.repo, v.subject(), v.login(), content)
+	content, _ := field[string](h.visit, "content")
+	r, fresh := h.react(h.repo, h.subject(), h.login(), content)
 	if !fresh {
-		return ok(v.reactionObject(r))
+		return ok(h.reactionObject(r))
 	}
-	return created(v.reactionObject(r))
+	return created(h.reactionObject(r))
 }
 
-func (v *visit) deleteReaction() result {
-	to, id := v.subject(), v.number("reaction_id")
-	i := slices.IndexFunc(v.repo.reactions[to], func(r *Reaction) bool { return r.ID == id })
+func (h reactionHandler) deleteReaction() result {
+	to, id := h.subject(), h.number("reaction_id")
+	i := slices.IndexFunc(h.repo.reactions[to], func(r *Reaction) bool { return r.ID == id })
 	switch {
 	case i < 0:
 		return notFound()
-	case !strings.EqualFold(v.repo.reactions[to][i].Author, v.login()):
+	case !strings.EqualFold(h.repo.reactions[to][i].Author, h.login()):
 		return refuse(http.StatusForbidden, "Must be the author of the reaction.")
 	}
-	v.repo.reactions[to] = slices.Delete(v.repo.reactions[to], i, i+1)
+	h.repo.reactions[to] = slices.Delete(h.repo.reactions[to], i, i+1)
 	return nothing()
 }

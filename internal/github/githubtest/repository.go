@@ -2,9 +2,12 @@ package githubtest
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/github/githubtest/bare"
 )
 
 // repository has what people see under one owner/name.
@@ -15,14 +18,14 @@ type repository struct {
 	private     bool
 	issues      map[int]*Issue
 	gone        map[int]func(*visit) result // what is said of issues that are not there any more
-	comments    []*comment                  // oldest first
-	reactions   map[subject][]*Reaction
+	comments    comments
+	reactions   reactions
 	children    map[int][]int64 // ids of the sub-issues of an issue
 	pulls       map[int]*Pull
 	roles       map[string]role   // by login in small letters
 	concealed   map[string]bool   // the same; called nobody in particular
 	branches    map[string]string // commits by branch; not used with a bare repository
-	bare        string            // a repository on disk
+	bare        bare.Repository
 	runs        map[int64]*Run
 	dispatches  []Dispatch
 }
@@ -67,7 +70,7 @@ func (s *Server) repository(fullName string) *repository {
 	}
 	r := &repository{
 		Settings: Settings{DefaultBranch: "main"}, owner: owner, name: name, id: s.id(), issues: map[int]*Issue{}, gone: map[int]func(*visit) result{},
-		reactions: map[subject][]*Reaction{}, children: map[int][]int64{}, pulls: map[int]*Pull{}, branches: map[string]string{}, runs: map[int64]*Run{},
+		reactions: reactions{}, children: map[int][]int64{}, pulls: map[int]*Pull{}, branches: map[string]string{}, runs: map[int64]*Run{},
 		roles: map[string]role{strings.ToLower(owner): {"admin", "admin"}}, concealed: map[string]bool{},
 	}
 	s.repos[key] = r
@@ -76,15 +79,24 @@ func (s *Server) repository(fullName string) *repository {
 
 func (r *repository) fullName() string { return r.owner + "/" + r.name }
 
+// deleteComment takes a comment away with what people thought of it.
+func (r *repository) deleteComment(id int64) {
+	r.comments = slices.DeleteFunc(r.comments, func(c *comment) bool { return c.ID == id })
+	delete(r.reactions, subject{comment: id})
+}
+
 // apiOf and webOf give the addresses of a repository, for programs and for people.
 func (s *Server) apiOf(r *repository) string { return s.URL + "/repos/" + r.fullName() }
 func (s *Server) webOf(r *repository) string { return s.web + "/" + r.fullName() }
 
-func (v *visit) getRepository() result {
-	out := v.repositoryObject(v.repo)
+// repositoryHandler answers requests about repositories.
+type repositoryHandler struct{ *visit }
+
+func (h repositoryHandler) getRepository() result {
+	out := h.repositoryObject(h.repo)
 	out["network_count"], out["subscribers_count"] = 0, 1
-	if v.token != nil && !v.token.installation {
-		out["permissions"] = permissions(v.repo.roleOf(v.token.login))
+	if h.token != nil && !h.token.installation {
+		out["permissions"] = permissions(h.repo.roleOf(h.token.login))
 	}
 	return ok(out)
 }
@@ -142,4 +154,9 @@ func at(base string, parts ...any) string {
 		base += "/" + fmt.Sprint(p)
 	}
 	return base
+}
+
+// getJobRights says what jobs may do with GITHUB_TOKEN.
+func (h repositoryHandler) getJobRights() result {
+	return ok(object{"default_workflow_permissions": "read", "can_approve_pull_request_reviews": !h.repo.NoActionsPulls})
 }

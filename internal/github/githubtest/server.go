@@ -8,6 +8,7 @@ package githubtest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +37,7 @@ type Server struct {
 	host   Host
 	web    string // where people would see it
 	http   *httptest.Server
-	done   chan struct{} // closed when the test ends
+	ending context.Context // is done when the test ends
 	api    *openapi.Description
 	routes []route
 
@@ -66,10 +67,12 @@ type Server struct {
 func New(host Host) *Server {
 	host.Helper()
 	s := &Server{
-		host: host, web: "https://github.com", done: make(chan struct{}), routes: routes(),
+		host: host, web: "https://github.com", routes: routes(),
 		repos: map[string]*repository{}, accounts: map[string]*account{}, tokens: map[string]*token{},
 		faults: map[string][]Fault{}, faultAt: map[int]Fault{}, faultWhen: func(Request) *Fault { return nil }, extra: map[string]func(*Desk) Result{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), nextID: 1000,
 	}
+	ending, end := context.WithCancel(context.Background())
+	s.ending = ending
 	var err error
 	if s.api, err = described(); err != nil {
 		host.Errorf("githubtest: %v", err)
@@ -78,7 +81,7 @@ func New(host Host) *Server {
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.http.URL
 	host.Cleanup(func() {
-		close(s.done)
+		end()
 		s.http.Close()
 	})
 	return s
@@ -127,13 +130,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-GitHub-Media-Type", "github.v3; format=json")
 	w.Header().Set("X-GitHub-Request-Id", fmt.Sprintf("C0DE:%d", in.nth))
 	if fault != nil && !fault.After {
-		s.answered(in, fault.status(), false)
+		s.answered(in, fault.Seen(), false)
 		s.fail(*fault, nil, w, r)
 		return
 	}
 	a := s.answer(in)
 	if fault != nil {
-		s.answered(in, fault.status(), a.status < 300)
+		s.answered(in, fault.Seen(), a.status < 300)
 		s.fail(*fault, a.body, w, r)
 		return
 	}

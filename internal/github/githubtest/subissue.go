@@ -50,37 +50,40 @@ func (r *repository) subIssuesSummary(s *Server, number int) object {
 	return object{"total": total, "completed": done, "percent_completed": done * 100 / max(total, 1)}
 }
 
-func (v *visit) listSubIssues() result {
-	return page(v, v.repo.children[v.issue.Number], func(id int64) any {
-		repo, is := v.issueByID(id)
-		return v.issueObject(repo, is)
+// subIssueHandler answers requests about issues below issues.
+type subIssueHandler struct{ *visit }
+
+func (h subIssueHandler) listSubIssues() result {
+	return page(h.visit, h.repo.children[h.issue.Number], func(id int64) any {
+		repo, is := h.issueByID(id)
+		return h.issueObject(repo, is)
 	})
 }
 
-func (v *visit) addSubIssue() result {
-	sent, _ := field[float64](v, "sub_issue_id")
+func (h subIssueHandler) addSubIssue() result {
+	sent, _ := field[float64](h.visit, "sub_issue_id")
 	id := int64(sent)
-	_, child := v.issueByID(id)
+	_, child := h.issueByID(id)
 	reason := func(message string) result {
 		return refuse(http.StatusUnprocessableEntity, "An error occurred while adding the sub-issue to the parent issue. "+message)
 	}
 	switch {
 	case child == nil:
 		return refuse(http.StatusNotFound, "The provided sub-issue does not exist")
-	case id == v.issue.ID:
+	case id == h.issue.ID:
 		return reason("Parent cannot be the same as the sub-issue")
-	case slices.Contains(v.repo.children[v.issue.Number], id):
+	case slices.Contains(h.repo.children[h.issue.Number], id):
 		return reason("Issue may not contain duplicate sub-issues and Sub issue may only have one parent")
-	case v.hasParent(id):
+	case h.hasParent(id):
 		return reason("Sub issue may only have one parent")
 	}
-	v.repo.children[v.issue.Number] = append(v.repo.children[v.issue.Number], id)
-	v.issue.Updated = v.tick()
-	return created(v.issueObject(v.repo, v.issue))
+	h.repo.children[h.issue.Number] = append(h.repo.children[h.issue.Number], id)
+	h.issue.Updated = h.tick()
+	return created(h.issueObject(h.repo, h.issue))
 }
 
-func (v *visit) hasParent(id int64) bool {
-	for _, r := range v.repos {
+func (h subIssueHandler) hasParent(id int64) bool {
+	for _, r := range h.repos {
 		for _, children := range r.children {
 			if slices.Contains(children, id) {
 				return true

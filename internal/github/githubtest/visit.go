@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // visit is one request on its way through the state. The server is locked.
@@ -54,7 +55,7 @@ func (v *visit) findRepository() *result {
 // findThing finds what the path names besides, if it is there.
 func (v *visit) findThing() *result {
 	if id := v.number("comment_id"); id != 0 {
-		if v.comment = v.repo.comment(id); v.comment != nil {
+		if v.comment = v.repo.comments.find(id); v.comment != nil {
 			v.issue = v.repo.issues[v.comment.issue]
 		}
 	}
@@ -128,4 +129,11 @@ func (v *visit) login() string {
 		return ""
 	}
 	return v.token.login
+}
+
+// since reports whether something was changed at or after the time that was
+// asked for.
+func (v *visit) since(updated time.Time) bool {
+	from, err := time.Parse(time.RFC3339, v.in.query.Get("since"))
+	return err != nil || !updated.Before(from)
 }

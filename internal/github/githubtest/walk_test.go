@@ -52,8 +52,8 @@ func ask(t *testing.T, s *Server, token, method, path string, input any, headers
 	return resp, v
 }
 
-// bare makes a bare git repository with these files on its branch main.
-func bare(t *testing.T, files map[string]string) string {
+// onDisk makes a bare git repository with these files on its branch main.
+func onDisk(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir, work := filepath.Join(t.TempDir(), "bare.git"), t.TempDir()
 	for name, body := range files {
@@ -79,7 +79,7 @@ func bare(t *testing.T, files map[string]string) string {
 func (s *Server) blobOf(repo, name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id, _ := s.git(s.repository(repo), "rev-parse", "main:"+name) // an empty one is not found
+	id, _ := s.repository(repo).bare.Git("rev-parse", "main:"+name) // an empty one is not found
 	return id
 }
 
@@ -103,7 +103,7 @@ func TestEveryRoute(t *testing.T) {
 	s.AddReaction("acme/widget", c, "bob", "eyes")
 	s.AddRun("acme/widget", Run{ID: 5})
 	s.AddRun("acme/widget", Run{ID: 6, Status: "completed", Conclusion: "failure", Jobs: []Job{{Runner: "one", Status: "completed"}, {Name: "test"}}})
-	s.Bare("acme/files", bare(t, map[string]string{"docs/a b.md": "# A\n", "docs/deep/c.md": "C", "large": strings.Repeat("x", largeFile+1)}))
+	s.Bare("acme/files", onDisk(t, map[string]string{"docs/a b.md": "# A\n", "docs/deep/c.md": "C", "large": strings.Repeat("x", largeFile+1)}))
 	s.Permit("acme/files", "ada", "write")
 	s.AddRepository("ada/own", false)
 	blob := s.blobOf("acme/files", "docs/a b.md")

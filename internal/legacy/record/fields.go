@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-ci/reprise/metadata/mistake"
-
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // mostMistakes is how many mistakes are worth telling.

@@ -11,9 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/reprise-ci/reprise/metadata/mistake"
-
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/mistake"
 )
 
 // Imported is what a record of the older system says. Its field names are the

@@ -1,0 +1,57 @@
+// Package home is where a run lives: its folder on this machine, with the record in it,
+// and the names under which a repository has its record.
+package home
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/metadata/store"
+	"github.com/reprise-ci/reprise/phases"
+)
+
+// Folder gives the folder where a run lives on this machine. It is outside
+// the repository: many tools pass over what lies below ".git".
+func Folder(env environ.Env, src *git.Source, id string) (string, error) {
+	base := env.Getenv("REPRISE_HOME")
+	if base == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
+		}
+		base = filepath.Join(cache, "reprise")
+	}
+	sum := sha256.Sum256([]byte(src.CommonDir))
+	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil
+}
+
+// RecordFolder is where the record of a run is kept between two commits: beside the work, in
+// its tree.
+func RecordFolder(tree, id string) store.Folder {
+	return store.Folder{Dir: filepath.Join(tree, filepath.FromSlash(phases.Folder(id))), Within: tree}
+}
+
+// Saved gives the record in the folder of a run; nil if none is there that can be read.
+func Saved(folder, id string) *metadata.Run {
+	run, err := RecordFolder(filepath.Join(folder, "tree"), id).Load()
+	if err != nil {
+		return nil
+	}
+	return &run
+}
+
+// KeptRef is the full name by which the record of a run is kept.
+func KeptRef(id string) string { return git.KeptRefs + phases.RecordName(id) }
+
+// ReadOf gives how files of a run's folder are read from a branch or a commit, also
+// where the folder was taken off it.
+func ReadOf(ctx context.Context, src *git.Source, ref, id string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return src.ReadKept(ctx, ref, phases.Folder(id), name) }
+}

@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+
+	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
+	"github.com/reprise-ci/reprise/phases/boundary"
+	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases/diagnosis"
+	"github.com/reprise-ci/reprise/phases/files"
+	"github.com/reprise-ci/reprise/phases/leak"
+	"github.com/reprise-ci/reprise/phases/reply"
+	"github.com/reprise-ci/reprise/phases/texts"
+	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
+)
+
+// Unusable is the error of an agent that was asked twice and gave no answer that
+// can be used.
+type Unusable struct{ Wrong []metadata.Reason }
+
+// Error names the first mistake.
+func (e *Unusable) Error() string {
+	return e.Why().In(prompts.Words("en"))
+}
+
+// Why names the first mistake.
+func (e *Unusable) Why() metadata.Reason {
+	return metadata.Because("diagnosis_unusable", "why", e.Wrong[0])
+}
+
+// consultation lets an agent look at a whole run.
+type consultation struct {
+	leak.Guard
+	briefing
+	agent func(name string) (Agent, error)
+}
+
+// failed says why there is no diagnosis.
+func (c consultation) failed(err error) metadata.Reason {
+	if errors.Is(err, ErrSteered) {
+		return metadata.Because("diagnosis_ended")
+	}
+	if why := phases.WhyOf(err); why.Code() != "" {
+		return why
+	}
+	var broke *AgentError
+	if errors.As(err, &broke) {
+		return WhyBroke(broke, func(text string) string { return texts.Line(c.Mask(text)) })
+	}
+	return metadata.Because("failed", "error", metadata.Said(texts.Line(c.Mask(err.Error()))))
+}
+
+// standIn names the agent that is asked where another one is missing, has no
+// valid key or is told to slow down; "" if there is none.
+func (c consultation) standIn(agent string, err error) string {
+	var broke *AgentError
+	if !errors.As(err, &broke) || !phases.FallsBack(broke.Class, 1) {
+		return ""
+	}
+	return c.plan.Agents[agent].Fallback
+}
+
+// consult asks an agent, and asks once more if the answer cannot be used. The
+// usage is that of both calls.
+func (c consultation) consult(ctx context.Context, run metadata.Run, at phases.Decision, symptom string) (d diagnosis.Diagnosis, used metadata.Usage, err error) {
+	var wrong []metadata.Reason
+	var session string
+	for range 2 {
+		t, err := c.question(budget.WithUsage(run, used), at, inquiry{symptom, session, wrong})
+		if err != nil {
+			return diagnosis.Diagnosis{}, used, err
+		}
+		r, err := c.callToDiagnose(ctx, budget.WithUsage(run, used), at, t)
+		used = used.Plus(r.Usage)
+		if err != nil {
+			return diagnosis.Diagnosis{}, used, err
+		}
+		if d, wrong = diagnosis.Parse(reply.Report(r.Structured, r.Text), c.plan, run); len(wrong) == 0 {
+			return d, used, nil
+		}
+		if over := SpentUp(budget.WithUsage(run, used)); over != nil {
+			return diagnosis.Diagnosis{}, used, over
+		}
+		session = r.Session
+	}
+	return diagnosis.Diagnosis{}, used, &Unusable{wrong}
+}
+
+// inquiry is what an agent is asked about a run besides what the record says.
+type inquiry struct {
+	symptom string            // what a person has seen, or empty
+	session string            // that of the answer before, or empty
+	wrong   []metadata.Reason // what is wrong with that answer
+}
+
+// question is what the agent is given. With a session it is asked once more
+// there, else with the whole context.
+func (c consultation) question(run metadata.Run, at phases.Decision, q inquiry) (Task, error) {
+	p, rec := c.plan.Phase(at.Phase), run.Phase(at.Phase)
+	s := phases.SettingsIn(c.plan, run, p, at.Step())
+	t := Task{
+		Issue: run.IssueNumber, Title: run.IssueTitle, Phase: p.Name, Step: Diagnose,
+		Attempt: len(run.Attempts), Round: rec.Round, Goal: p.Goal, Gates: p.Gates, Language: run.Language,
+		Dir: c.tree.Dir(), Artifact: filepath.Join(c.tree.Dir(), filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), metadata.File))),
+		Access: boundary.AccessOf(c.plan, at).AtMost(pipelines.AccessRead), Schema: diagnosis.Schema(c.plan, run), Session: q.session, Resume: q.session != "",
+		Model: c.model(run, p, at), Models: s.Models, Turns: s.Turns, BudgetUSD: budget.RemainingUSD(run), Network: s.Network, Tools: s.Tools, Effort: s.Effort,
+	}
+	t.Timeout, t.Idle = timeouts(s)
+	if !t.Resume {
+		t.Session = c.newID()
+	}
+	var err error
+	t.Prompt, err = c.inquire(run, p, t, q)
+	return t, err
+}
+
+// inquire gives the prompt of a diagnosis. A run whose frozen prompts have
+// none, or none for a symptom, takes the one that is built in.
+func (c consultation) inquire(run metadata.Run, p *pipelines.Phase, t Task, q inquiry) (string, error) {
+	name := string(Diagnose)
+	if t.Resume {
+		name = "retry"
+	}
+	words := c.prompts
+	if !words.Has(name) || q.symptom != "" && !words.Has("symptom") {
+		var err error
+		if words, err = prompts.Load(nil, run.Language); err != nil {
+			return "", err
+		}
+	}
+	data := prompts.Data{
+		Pipeline: c.plan.Name, Phase: p.Name, Step: string(Diagnose), Goal: p.Goal, Access: string(t.Access),
+		Artifact: t.Artifact, Dir: t.Dir, Schema: string(t.Schema), Issue: c.issue, Protected: c.plan.Protect,
+		State: files.Essence(run), Symptom: q.symptom, Documents: c.written(run), Resumed: t.Resume,
+	}
+	data.Issue.Path = filepath.Join(t.Dir, filepath.FromSlash(path.Join(phases.Folder(run.IssueNumber), phases.IssueFile)))
+	if len(q.wrong) > 0 {
+		data.Feedback = &prompts.Feedback{}
+		for _, w := range q.wrong {
+			data.Feedback.Invalid = append(data.Feedback.Invalid, w.In(prompts.Words(run.Language)))
+		}
+	}
+	data.Boundary = prompts.NewBoundary(c.rand, data.Texts()...)
+	return words.Render(name, data)
+}
+
+// written lists the artifacts of all phases that have one.
+func (c consultation) written(run metadata.Run) []prompts.Document {
+	var out []prompts.Document
+	for _, rec := range run.Phases {
+		if p := c.plan.Phase(rec.Name); p != nil && rec.Written > 0 {
+			out = append(out, prompts.Document{Phase: p.Name, Path: artifactIn(c.tree.Dir(), run, p)})
+		}
+	}
+	return out
+}
+
+// callToDiagnose calls the agent within the budget. Its changes are taken back,
+// because it was only asked to look.
+func (c consultation) callToDiagnose(ctx context.Context, run metadata.Run, at phases.Decision, t Task) (Result, error) {
+	agent, err := c.agent(at.Agent)
+	if err != nil {
+		return Result{}, err
+	}
+	call, cancel := withinBudget(ctx, run)
+	defer cancel(nil)
+	t.Notify = func(a Activity) {
+		if budget.ReachedIn(run, a.Usage) != "" {
+			cancel(errBudget)
+		}
+	}
+	r, err := agent.Run(call, t)
+	switch {
+	case r.Limit == "budget", err != nil && errors.Is(context.Cause(call), errBudget):
+		reached := budget.ReachedIn(run, r.Usage)
+		if reached == "" && r.Limit != "budget" {
+			reached = budget.LimitTime
+		}
+		err = &OverBudget{cmp.Or(reached, budget.LimitUSD), metadata.Because("budget_used_in_call")}
+	case err != nil && ctx.Err() != nil:
+		err = context.Cause(ctx)
+	}
+	r.Text, r.Structured = c.Mask(r.Text), c.MaskAnswer(r.Structured)
+	return r, errors.Join(err, c.unchanged(context.WithoutCancel(ctx), run, at))
+}
+
+// unchanged takes the tree back to the last commit, but for the record.
+func (c consultation) unchanged(ctx context.Context, run metadata.Run, at phases.Decision) error {
+	changes, err := c.tree.Changes(ctx)
+	if err != nil {
+		return err
+	}
+	if s := boundary.Of(c.plan, run, at).Sort(changes); len(s.Undo) > 0 {
+		return c.tree.Restore(ctx, s.Undo...)
+	}
+	return nil
+}
+
+// Proposal says in a few words and in a language what a diagnosis proposes.
+func Proposal(d diagnosis.Diagnosis, language string) string {
+	return d.Proposes().In(prompts.Words(language))
+}
