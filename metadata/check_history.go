@@ -49,7 +49,7 @@ func (c *checker) rollback(i int, r *Rollback) {
 	if !c.phases[r.ToPhase] {
 		at.bad("to_phase", "there is no phase %q", r.ToPhase)
 	}
-	oneOf(at, "to_step", r.ToStep, Execute, Review, Revise)
+	oneOf(at, "to_step", r.ToStep, AgentSteps()...)
 	at.filled("reason", r.Reason)
 	oneOf(at, "triggered_by", r.TriggeredBy, Triggers()...)
 	at.link("comment_url", r.CommentURL)

@@ -19,6 +19,10 @@ func attemptStatuses() []AttemptStatus {
 // Steps are those that an attempt can be of.
 func Steps() []Step { return []Step{Execute, Review, Revise, Check, Integrate} }
 
+// AgentSteps are those of them that an agent does, in their order. A run can be taken back
+// to each.
+func AgentSteps() []Step { return []Step{Execute, Review, Revise} }
+
 // Rulings are the words of a verdict.
 func Rulings() []Ruling { return []Ruling{Pass, PassWithSuggestions, Fail} }
 

@@ -176,7 +176,7 @@ func CheckRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback)
 	if request.From != "" && run.Phase(request.From) == nil {
 		return &UnknownPhase{Phase: request.From, Known: phaseNames(run)}
 	}
-	if !slices.Contains([]metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}, request.Step) {
+	if !slices.Contains(metadata.AgentSteps(), request.Step) {
 		return refuse(metadata.Because("no_such_step", "name", request.Step))
 	}
 	if strings.TrimSpace(request.Reason) == "" {
@@ -221,8 +221,8 @@ func resetToStep(rec *metadata.Phase, step metadata.Step) {
 	rec.Status, rec.CurrentStep, rec.CompletedAt = metadata.PhaseInProgress, step, nil
 	rec.RetryCount, rec.Round, rec.Recent, rec.ReviewResult = 0, 0, nil, ""
 	rec.Generation++
-	order := []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise}
-	rec.CompletedSteps = slices.Clone(order[:slices.Index(order, step)])
+	order := metadata.AgentSteps()
+	rec.CompletedSteps = order[:slices.Index(order, step)]
 	rec.Violations, rec.Approve, rec.Ask, rec.Accepted, rec.Dropped = nil, "", "", "", ""
 	if step == metadata.Execute {
 		rec.Verdict, rec.Checks, rec.Report, rec.Digest, rec.OutputFiles, rec.Written = nil, nil, nil, "", nil, 0

@@ -42,7 +42,7 @@ func TestOpenedPathIsApproved(t *testing.T) {
 		t.Errorf("the file is changed already:\n%s", before)
 	}
 	for _, kind := range []string{"progress", "stop"} {
-		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve", "a review of the pull request is not obeyed")
+		has(t, "the comment "+kind, h.ours(kind)[0].Body, ".github/dependabot.yml", "-on: push\n+on: [push, pull_request]\n jobs: {}", "/approve", "reviews of the pull request are not obeyed any more")
 	}
 	no := h.say("ada", "/approve")
 	h.heard(no, "ada").end(exit.Done)

@@ -152,7 +152,7 @@ touch "$HOME/asked"
 	has(t, "what the reviewer is asked", h.read("home/task"), "R2, the comment of a person")
 }
 
-// Who may not is not heard, and neither is a review that asks for nothing, one of
+// A review by somebody without the right is not heard, and neither is one that asks for nothing, one of
 // another pull request, and one whose workflow is not ours.
 func TestReviewsThatDoNothing(t *testing.T) {
 	h, reviews := newReviewed(t, judged)

@@ -59,7 +59,7 @@ func TestSteerIsTheComment(t *testing.T) {
 	}
 }
 
-// What is no command in a comment is none on a terminal.
+// A terminal takes the same commands as a comment, and refuses the same mistakes.
 func TestSteerIsRefused(t *testing.T) {
 	long := strings.Repeat("ö", command.MaxReason+1)
 	for _, tt := range []struct {

@@ -65,11 +65,8 @@ func Leave(ctx context.Context, w *workspace.Workspace, e *engine.Engine, run me
 	if err := at.clear(ctx); err != nil {
 		return run, "", err
 	}
-	owner, hold := e.Owner, e.Hold
-	e.Owner, e.Hold = all, leaseFor
-	defer func() { e.Owner, e.Hold = owner, hold }()
 	next = phases.Touch(run, e.Now())
-	if err := e.Amend(ctx, next, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(parts))); err != nil {
+	if err := e.HandOn(ctx, next, fmt.Sprintf("fan out: %d parts, each on a machine of its own", len(parts)), all, leaseFor); err != nil {
 		return run, "", err
 	}
 	type row struct {

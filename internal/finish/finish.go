@@ -28,11 +28,10 @@ type Way struct {
 }
 
 // Do takes the folder of a completed run off its branch and, if it is to be squashed, makes
-// of the branch one commit on the one that it began with. All that was there stays in the history of the record that is kept. What is
-// so already stays as it is, so it can be done again. It gives the record that is committed next:
-// where people have merged the base, the one commit is on what they merged. An error that is a
-// *command.Refusal says what is in the way; it leaves the branch as it was, as any
-// other does.
+// of the branch one commit on the one that it began with or, where people have merged the
+// base, on what they merged. All that was on the branch stays in the history of the record
+// that is kept. To do it again changes nothing. It gives the record that is committed next.
+// Every error leaves the branch as it was; a *command.Refusal says what is in the way.
 func Do(ctx context.Context, w *workspace.Workspace, e *engine.Engine, next metadata.Run, way Way, at time.Time) (metadata.Run, error) {
 	if !way.Squash {
 		return next, e.Finish(ctx, w.Run, true)

@@ -100,7 +100,7 @@ func ShowPrompt(ctx context.Context, env environ.Env, o workspace.Options, a Pro
 	if p == nil {
 		return exit.AsUsage(command.WithNearest(&phases.UnknownPhase{Phase: phase, Known: planned(w.Plan)}))
 	}
-	if !slices.Contains([]string{"execute", "review", "revise"}, step) {
+	if !slices.Contains(metadata.AgentSteps(), metadata.Step(step)) {
 		return exit.Usagef("there is no step %q; the steps are execute, review, revise", step)
 	}
 	d := phases.Decide(w.Plan, w.Run)

@@ -65,7 +65,7 @@ func needed(plan *pipelines.Pipeline) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, p := range plan.Phases {
-		for _, s := range []metadata.Step{metadata.Execute, metadata.Review, metadata.Revise} {
+		for _, s := range metadata.AgentSteps() {
 			if s == metadata.Review && p.NoReview {
 				continue
 			}

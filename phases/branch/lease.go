@@ -2,6 +2,7 @@ package branch
 
 import (
 	"context"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -20,6 +21,14 @@ func (j *Journal) GiveBack(ctx context.Context, run metadata.Run) (metadata.Run,
 		return run, err
 	}
 	return next, nil
+}
+
+// HandOn commits a record whose lease another owner has from then on, for a time: others go
+// on with the run.
+func (j *Journal) HandOn(ctx context.Context, run metadata.Run, subject, owner string, hold time.Duration) error {
+	lease := &metadata.Lease{Owner: owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(hold)}
+	m := message.Commit{Subject: subject, Phase: run.CurrentPhase}
+	return j.writeUnder(ctx, lease, run, Commit{Message: m.Text(run)})
 }
 
 // Holds reports whether this process has the lease, as far as it knows.

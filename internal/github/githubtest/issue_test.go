@@ -66,7 +66,7 @@ func TestListPulls(t *testing.T) {
 	}
 }
 
-// Who may not label gets an issue without labels, and no error.
+// Somebody without the right to label gets an issue without labels, and no error.
 func TestCreateIssue(t *testing.T) {
 	s := people(t)
 	for who, want := range map[string]int{"ann": 0, "triage": 1, "job": 1} {

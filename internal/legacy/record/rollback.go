@@ -43,7 +43,7 @@ func (o *olderObject) rollbacks(r *metadata.Run) []metadata.Rollback {
 		entry := metadata.Rollback{
 			Timestamp: or(e.time("timestamp"), &r.CreatedAt), Reason: e.reason(), ToPhase: phaseName(e.text("to_phase")),
 			// What a rollback goes to, and who asks for it, unless it is said.
-			ToStep: choice(e, "to_step", metadata.Revise, metadata.Execute, metadata.Review, metadata.Revise), TriggeredBy: choice(e, "triggered_by", metadata.Manual, metadata.Triggers()...),
+			ToStep: choice(e, "to_step", metadata.Revise, metadata.AgentSteps()...), TriggeredBy: choice(e, "triggered_by", metadata.Manual, metadata.Triggers()...),
 			By: e.text("by"), CommentURL: e.link("comment_url"), ReviewResultPath: e.path("review_result_path"),
 		}
 		entry.FromPhase, entry.FromStep = e.origin(entry.ReviewResultPath)
