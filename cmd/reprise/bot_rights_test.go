@@ -105,3 +105,26 @@ func TestRightsTakenBack(t *testing.T) {
 	h.forge.AddRun(hubRepo, githubtest.Run{ID: 9001, Status: "completed"})
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
 }
+
+// Where GitHub knows of no rights of somebody for a moment, the command is carried out. Where
+// it says so again, the command is refused, which is seen on it and in the log, and is
+// carried out when its job is started again.
+func TestRightsAreNotThereForAMoment(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.write("home/build-execute", changesCode)
+	none := githubtest.Status(404, "Not Found")
+	const route = "GET /repos/acme/widget/collaborators/ada/permission"
+	h.forge.Fault(route, none)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	h.forge.Fault(route, none, none)
+	id := h.say("ada", "/rollback build it is not polite")
+	j := h.heard(id, "ada").end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
+	has(t, "the log", j.said.String(), "::warning::", "ada")
+	if got := h.reactions(id); got != "confused" {
+		t.Errorf("the comment has the reactions %q", got)
+	}
+	h.heard(id, "ada", "GITHUB_RUN_ATTEMPT=2").end(exit.Done).wants("decision", "run", "status", "completed")
+	if n := len(h.record().RollbackHistory); n != 1 {
+		t.Errorf("the run was taken back %d times", n)
+	}
+}
