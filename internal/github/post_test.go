@@ -170,6 +170,9 @@ func TestSaysWhatToDo(t *testing.T) {
 			"no permission for pulls", func(s *stand) { s.Allow(job, widget, map[string]string{"issues": "write", "pull_requests": "read"}) }, open, Forbidden,
 			`open a pull request of work to main in acme/widget: HOST does not allow it (403 Forbidden, "Resource not accessible by integration"): the token needs pull-requests: write`,
 		},
+		{"full", func(s *stand) {
+			s.Fault("POST /repos/acme/widget/issues/7/comments", githubtest.Status(403, "Commenting is disabled on issues with more than 2500 comments"))
+		}, post, Forbidden, `2500 comments"): go on in a new issue`},
 		{"archived", func(s *stand) { s.Configure(widget, githubtest.Settings{Archived: true}) }, post, Forbidden, `take the repository out of the archive`},
 		{
 			"no pull requests by jobs", func(s *stand) { s.Configure(widget, githubtest.Settings{NoActionsPulls: true}) }, open, Forbidden,

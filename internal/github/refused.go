@@ -61,6 +61,8 @@ func (f forge) allow(c *call, h http.Header, said string) cause.Cause {
 		return cause.Of("do_allow_pulls", "switch on `Allow GitHub Actions to create and approve pull requests` in Settings > Actions > General, or give the token of an app or a person")
 	case strings.Contains(said, "is locked"):
 		return cause.Of("do_unlock", "unlock the conversation")
+	case strings.Contains(said, "commenting is disabled"): // GitHub takes 2,500 comments on an issue
+		return cause.Of("do_new_issue", "go on in a new issue")
 	case strings.Contains(said, "archived"):
 		return cause.Of("do_unarchive", "take the repository out of the archive")
 	case h.Get("X-Github-Sso") != "":
