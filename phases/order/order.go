@@ -105,7 +105,7 @@ func Needing(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase
 			continue
 		}
 		beside := plan.Parallel || split.Beside(rec, target)
-		later := codeToo && beside && newest(run, rec.Name) > newest(run, target.Name)
+		later := codeToo && beside && since(newest(run, rec.Name), newest(run, target.Name))
 		if later || Before(plan, run, rec.Name)[target.Name] {
 			out = append(out, rec)
 		}
@@ -113,13 +113,25 @@ func Needing(plan *pipelines.Pipeline, run *metadata.Run, target *metadata.Phase
 	return out
 }
 
-// newest gives the number of the newest attempt of a phase at its work, which is more than
-// to run its checks again; 0 if there is none.
-func newest(run *metadata.Run, phase string) int {
-	for _, a := range slices.Backward(run.Attempts) {
-		if a.Phase == phase && a.Step != metadata.Check {
-			return a.N
+// newest gives the newest attempt of a phase at its work, which is more than to run its checks
+// again; nil if there is none.
+func newest(run *metadata.Run, phase string) *metadata.Attempt {
+	for i := range slices.Backward(run.Attempts) {
+		if a := &run.Attempts[i]; a.Phase == phase && a.Step != metadata.Check {
+			return a
 		}
 	}
-	return 0
+	return nil
+}
+
+// since reports whether an attempt is newer than another one. What came to the branch first is
+// what ended first, and not what began first.
+func since(a, other *metadata.Attempt) bool {
+	switch {
+	case a == nil || other == nil:
+		return a != nil
+	case a.EndedAt == nil || other.EndedAt == nil:
+		return a.N > other.N
+	}
+	return !a.EndedAt.Before(*other.EndedAt)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -106,6 +107,24 @@ func TestBeside(t *testing.T) {
 	} {
 		if got := Beside(&tt.plan, &tt.rec); got != tt.want {
 			t.Errorf("%+v, parallel: %v: %v, want %v", tt.rec, tt.plan.Parallel, got, tt.want)
+		}
+	}
+}
+
+// What is at work at the same time comes to the branch as it ends.
+func TestWhatEndedLaterGoesBack(t *testing.T) {
+	plan, run := pipeline(true, "a", "b", "c", "d")
+	for i, phase := range []string{"a", "b", "c", "d"} {
+		ended := time.Date(2026, 1, 2, 3, []int{20, 10, 30, 20}[i], 0, 0, time.UTC)
+		run.Attempts = append(run.Attempts, metadata.Attempt{N: i + 1, Phase: phase, Step: metadata.Execute, EndedAt: &ended})
+	}
+	for target, want := range map[string]string{"a": "c d", "b": "a c d", "c": "", "d": "a c"} {
+		var got []string
+		for _, rec := range Needing(plan, &run, run.Phase(target), true) {
+			got = append(got, rec.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with the code of %s go back %q, want %q", target, got, want)
 		}
 	}
 }

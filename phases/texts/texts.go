@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode"
 
 	"github.com/reprise-ci/reprise/metadata"
 )
@@ -19,13 +20,22 @@ func Line(s string) string {
 	return s
 }
 
-// Truncate gives a text on one line, cut to 90 characters.
+// Truncate gives a text on one line, cut to 90 characters, without what a terminal would obey.
 func Truncate(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = strings.Map(seen, strings.Join(strings.Fields(s), " "))
 	if r := []rune(s); len(r) > 90 {
 		return string(r[:90]) + "…"
 	}
 	return s
+}
+
+// seen leaves out characters that are not seen but do something, such as turning the writing
+// around. Joiners stay: scripts and emoji need them.
+func seen(r rune) rune {
+	if unicode.In(r, unicode.Cc, unicode.Cf) && r != '\u200c' && r != '\u200d' {
+		return -1
+	}
+	return r
 }
 
 // Cut cuts a text to so many Unicode code points.
