@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -140,9 +141,14 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 			return err
 		}
 		// The rules for line ends must be right before files are written by them.
-		if path.Base(c.Path) == ".gitattributes" {
+		switch {
+		case pathname.Under(c.Path, t.opt.State) && (c.Was == File || c.Was == Executable):
+			if err := t.checkOutState(ctx, c.Path); err != nil {
+				return err
+			}
+		case path.Base(c.Path) == ".gitattributes":
 			first = append(first, c.Path)
-		} else {
+		default:
 			rest = append(rest, c.Path)
 		}
 	}
@@ -156,6 +162,22 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 		return err
 	}
 	return t.checkOutPaths(ctx, rest)
+}
+
+// checkOutState writes a file of the state folder, byte for byte.
+func (t *tree) checkOutState(ctx context.Context, p string) error {
+	found, err := t.lookUp(ctx, t.state[p].id)
+	if err == nil && found[0].Kind != "blob" {
+		err = fmt.Errorf("%s: its object %s is not here", p, t.state[p].id)
+	}
+	if err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if t.state[p].mode == "100755" {
+		mode = 0o755
+	}
+	return folders.WriteFile(t.top, p, found[0].Data, mode)
 }
 
 // checkOutPaths writes what the index has to paths where nothing is yet.
