@@ -37,11 +37,11 @@ func List(dir string, names ...string) (all []Ref, can bool) {
 
 // loose adds the refs that have files of their own.
 func loose(dir, name string, found map[string]string) bool {
-	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+	info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return true
 	}
-	if err != nil {
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return false
 	}
 	if !info.IsDir() {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,6 +62,17 @@ func TestList(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(text), 0o644))
 		if got, can := List(dir, names...); can {
 			t.Errorf("%s: %v", name, got)
+		}
+		must(t, os.Remove(file))
+	}
+	for what, make := range map[string]func(string) error{
+		"a link": func(file string) error { return os.Symlink("../x", file) },
+		"a pipe": func(file string) error { return syscall.Mkfifo(file, 0o644) },
+	} {
+		file := filepath.Join(dir, "refs/heads/run/other")
+		must(t, make(file))
+		if got, can := List(dir, names...); can {
+			t.Errorf("%s: %v", what, got)
 		}
 		must(t, os.Remove(file))
 	}
