@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"

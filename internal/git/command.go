@@ -75,6 +75,7 @@ func (g *gitDir) openStores() {
 		g.here = &store{Place: offline}
 	default:
 		g.here = g.src.store
+		g.here.Stay()
 	}
 	g.store = g.here
 }

@@ -131,6 +131,32 @@ func TestReviewTakesOneProcess(t *testing.T) {
 	}
 }
 
+// A part that is over leaves the processes of its run at work.
+func TestPartsLeaveTheProcessesOfTheRun(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	r := openRun(t, user)
+	commit(t, r, "{1}")
+	since := counting(t)
+	lane, err := Open(t.Context(), Options{
+		Source: r.src, Root: filepath.Join(filepath.Dir(user), "lane"), Branch: branch, State: state, Base: r.Tip(), Aside: r.objects(),
+	})
+	must(t, err)
+	must(t, lane.MoveTo(t.Context(), r.Tip()))
+	if got := since(); !slices.Equal(got, []string{"read-tree --reset"}) {
+		t.Errorf("a tree is made by %q", got)
+	}
+	clean(t, lane)
+	must(t, lane.Close())
+	since()
+	if text, err := r.ReadFile(t.Context(), r.Tip(), "a.txt"); err != nil || string(text) != "a" {
+		t.Errorf("%q, %v", text, err)
+	}
+	commit(t, r, "{2}")
+	if got := since(); len(got) > 0 {
+		t.Errorf("the run has to start %q", got)
+	}
+}
+
 // Nothing waits for the process between two questions, so that in a test whose
 // clock only moves when nobody is at work the clock moves.
 func TestStoreInABubble(t *testing.T) {
