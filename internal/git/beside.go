@@ -46,17 +46,22 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 // of the state folder. Where that does not go together, or a rename leads to a path that is
 // refused, it has what ours has: those are the conflicts. It needs git 2.38.
 func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []merge.Conflict, error) {
-	var bare []revision // the state folder is none of the work, and nothing is renamed out of it
-	for _, from := range []string{base, ours} {
-		bare = append(bare, revision{message: "bare", time: at, tree: from, ops: []op{{kind: 'D', path: c.opt.State}}})
+	bare := func(files, parent string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
+		rev := revision{message: "bare", time: at, tree: files, ops: []op{{kind: 'D', path: c.opt.State}}}
+		return c.makeCommit(ctx, rev, parent)
 	}
-	mine, err := c.build(ctx, besideRef, base, bare, true)
+	root, err := bare(base, base)
 	if err != nil {
 		return "", nil, err
 	}
-	r, err := merge.Upon(ctx, c.git, mine, theirs)
+	mine, err := bare(ours, root)
+	yours, wrong := bare(theirs, root)
+	if err = errors.Join(err, wrong); err != nil {
+		return "", nil, err
+	}
+	r, err := merge.Upon(ctx, c.git, mine, yours)
 	if err == nil {
-		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, mine, theirs, refused))
+		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, c.differ, mine, yours, refused))
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)

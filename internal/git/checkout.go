@@ -19,21 +19,20 @@ func (br *runBranch) checkoutBranch(ctx context.Context) (string, error) {
 	if br.opt.Aside != "" {
 		return "", nil
 	}
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", br.ref}
+	names := []string{br.ref}
 	for _, p := range folders.Parents(br.opt.Branch) {
-		args = append(args, "refs/heads/"+p)
+		names = append(names, "refs/heads/"+p)
 	}
-	out, err := br.src.inspect(ctx, args...)
+	listed, err := br.src.refs(ctx, names...)
 	if err != nil {
 		return "", fmt.Errorf("look for branch %s: %w", br.opt.Branch, err)
 	}
 	commit := ""
-	for line := range strings.Lines(string(out)) {
-		id, ref, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if ref == br.ref {
-			commit = id
-		} else if pathname.Under(ref, br.ref) || pathname.Under(br.ref, ref) {
-			return "", br.besides(strings.TrimPrefix(ref, "refs/heads/"), "")
+	for _, r := range listed {
+		if r.Name == br.ref {
+			commit = r.Commit
+		} else if pathname.Under(r.Name, br.ref) || pathname.Under(br.ref, r.Name) {
+			return "", br.besides(strings.TrimPrefix(r.Name, "refs/heads/"), "")
 		}
 	}
 	return commit, nil

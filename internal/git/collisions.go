@@ -22,10 +22,10 @@ func (x *index) caseCollisions(ctx context.Context, changes []Change) error {
 			return fmt.Errorf("list the files of the tip: %w", err)
 		}
 		var links, blobs []string
-		for _, f := range files.files {
-			names = append(names, f.path)
-			if f.mode == "120000" {
-				links, blobs = append(links, f.path), append(blobs, f.id)
+		for _, f := range files.Files {
+			names = append(names, f.Path)
+			if f.Mode == "120000" {
+				links, blobs = append(links, f.Path), append(blobs, f.ID)
 			}
 		}
 		if err := x.linkedFrom(ctx, changes, links, blobs); err != nil {

@@ -2,8 +2,10 @@ package git
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
@@ -73,6 +75,7 @@ func (g *gitDir) openStores() {
 		g.here = &store{Place: offline}
 	default:
 		g.here = g.src.store
+		g.here.Stay()
 	}
 	g.store = g.here
 }
@@ -136,8 +139,38 @@ func (g *gitDir) contains(ctx context.Context, tip, old string) (bool, error) {
 
 // between lists the paths in which two commits differ.
 func (g *gitDir) between(ctx context.Context, from, to string) ([]string, error) {
-	out, err := g.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", from, to)
-	return pathname.Records(out), err
+	all, err := g.differ(ctx, from, to)
+	var paths []string
+	for _, d := range all {
+		paths = append(paths, d.Path)
+	}
+	return paths, err
+}
+
+// differ gives the paths in which two commits, or trees, differ.
+func (g *gitDir) differ(ctx context.Context, from, to string) ([]folder.Difference, error) {
+	read := func(ctx context.Context, name string) (object, error) {
+		found, err := g.lookUp(ctx, name)
+		if err == nil && found[0].Kind != "tree" {
+			err = fmt.Errorf("folder %s is not here", name)
+		}
+		if err != nil {
+			return object{}, err
+		}
+		return found[0], nil
+	}
+	was, err := read(ctx, from+"^{tree}")
+	if err != nil {
+		return nil, err
+	}
+	is, err := read(ctx, to+"^{tree}")
+	if err != nil {
+		return nil, err
+	}
+	return folder.Differ(ctx, func(ctx context.Context, id string) ([]byte, error) {
+		o, err := read(ctx, id)
+		return o.Data, err
+	}, was.ID, is.ID)
 }
 
 // blobID is the name git gives to a file with this content.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/shelf"
 )
@@ -98,8 +99,13 @@ func (r *Repo) commitRevision(ctx context.Context, rev revision, of *Stage) (str
 // takeAlong updates what is known about the tip for a commit that adds ops to
 // it.
 func (r *Repo) takeAlong(ops []op, of *Stage, commit string) {
-	if r.listed.tip == r.tip {
-		r.listed.apply(ops, r.opt.State, commit)
+	if r.listed.Commit == r.tip {
+		for _, o := range ops {
+			if o.kind != 'R' { // which is of the state folder
+				r.listed.Put(listing.File{Path: o.path, Mode: o.mode, ID: o.id})
+			}
+		}
+		r.listed.Commit = commit
 	}
 	if d := r.instructions.differ; d != nil && d.tip == r.tip {
 		d.follow(ops, commit)
@@ -208,12 +214,14 @@ func (r *Repo) MoveTo(ctx context.Context, commit string) error {
 	if err := r.standing.Still(); err != nil {
 		return err
 	}
-	r.tip, r.isNew = commit, false
-	err := r.reset(ctx)
-	if err == nil {
-		err = errors.Join(r.large.fill(ctx), r.setLocal())
+	fresh := r.fresh == commit
+	r.tip, r.isNew, r.fresh = commit, false, ""
+	if !fresh {
+		if err := r.reset(ctx); err != nil {
+			return err
+		}
 	}
-	return err
+	return errors.Join(r.large.fill(ctx), r.setLocal())
 }
 
 // Keep makes a commit of what is staged outside of the state folder, on a parent and

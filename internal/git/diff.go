@@ -44,6 +44,16 @@ func (c *comparer) Diff(ctx context.Context, from string, s *Stage, exclude ...s
 	return text, stat, nil
 }
 
+// Between gives how one commit differs from another, without paths that are or lie under
+// exclude.
+func (c *comparer) Between(ctx context.Context, from, to string, exclude ...string) (DiffStat, error) {
+	_, stat, err := c.diffFrom(ctx, from, to, exclude)
+	if err != nil {
+		return stat, fmt.Errorf("compare with %s: %w", short(from), err)
+	}
+	return stat, nil
+}
+
 func (c *comparer) diff(ctx context.Context, from string, s *Stage, exclude []string) (string, DiffStat, error) {
 	if err := c.need(ctx, from); err != nil {
 		return "", DiffStat{}, err

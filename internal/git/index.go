@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/objects"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
@@ -24,7 +25,7 @@ type index struct {
 	state  map[string]entry    // what tip has in the state folder
 	stale  map[string]struct{} // paths of the state folder that the index does not show as in tip
 	dirty  bool                // the index may hold what no commit does
-	listed listing             // of the tip, once it was asked for
+	listed listing.Listing     // of the tip, once it was asked for
 
 	indexed *Stage // if it is dirty: what it holds besides the tip, where that is known
 }
@@ -99,22 +100,35 @@ func (x *index) syncIndex(ctx context.Context) error {
 		clear(x.stale)
 		x.markShelved()
 	}
-	if len(x.stale) == 0 {
-		return nil
-	}
-	var info bytes.Buffer
+	var entries []indexfile.Entry
 	for p := range x.stale {
-		if e, ok := x.state[p]; ok {
-			fmt.Fprintf(&info, "%s %s\t%s\x00", e.mode, e.id, p)
-		} else {
-			fmt.Fprintf(&info, "0 %s\t%s\x00", x.zero(), p)
-		}
+		e := x.state[p] // none: it is gone
+		entries = append(entries, indexfile.Entry{Path: p, Mode: e.mode, ID: e.id})
 	}
-	if _, err := x.gitStdin(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+	if err := x.put(entries); err != nil {
 		return err
 	}
 	clear(x.stale)
 	return nil
+}
+
+// put puts entries into git's index.
+func (x *index) put(entries []indexfile.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	f, err := x.read()
+	if err == nil {
+		err = f.Put(entries)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Write(x.home("index"))
+}
+
+func (x *index) read() (*indexfile.File, error) {
+	return indexfile.Read(x.home("index"), len(x.zero())/2)
 }
 
 // code is a list of paths outside the state folder, sorted by what the index
@@ -151,15 +165,37 @@ func (x *index) stageAll(ctx context.Context, c code) ([]op, error) {
 	if err := x.staged.Empty(); err != nil {
 		return nil, err
 	}
-	if err := x.updateIndex(ctx, x.staged.Environ(), nil, c); err != nil {
-		return nil, err
+	tip, err := x.files(ctx)
+	if err == nil {
+		err = x.updateIndex(ctx, x.staged.Environ(), nil, c)
 	}
-	out, err := x.git(ctx, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev",
-		"--ignore-submodules=none", x.tip, "--", ".", ":(top,exclude,literal)"+x.opt.State)
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(pathname.Records(out))
+	f, err := x.read()
+	if err != nil {
+		return nil, err
+	}
+	return opsOf(tip.Changes(listing.Of(f, "", x.opt.State))), nil
+}
+
+// files gives the listing of the tip, for which git's index is read once: commits of
+// this process bring it up to date.
+func (x *index) files(ctx context.Context) (*listing.Listing, error) {
+	if x.listed.Commit == x.tip {
+		return &x.listed, nil
+	}
+	if x.dirty {
+		if err := x.syncIndex(ctx); err != nil {
+			return nil, err
+		}
+	}
+	f, err := x.read()
+	if err != nil {
+		return nil, err
+	}
+	x.listed = listing.Of(f, x.tip, x.opt.State)
+	return &x.listed, nil
 }
 
 // hold has git's index hold what is staged outside of the state folder.
@@ -170,18 +206,14 @@ func (x *index) hold(ctx context.Context, s *Stage) error {
 	if err := x.syncIndex(ctx); err != nil {
 		return err
 	}
-	var info bytes.Buffer
+	var entries []indexfile.Entry
 	for _, o := range s.ops {
-		switch {
-		case pathname.Under(o.path, x.opt.State):
-		case o.kind == 'D':
-			fmt.Fprintf(&info, "0 %s\t%s\x00", x.zero(), o.path)
-		default:
-			fmt.Fprintf(&info, "%s %s\t%s\x00", o.mode, o.id, o.path)
+		if !pathname.Under(o.path, x.opt.State) {
+			entries = append(entries, indexfile.Entry{Path: o.path, Mode: o.mode, ID: o.id}) // no id: it is gone
 		}
 	}
 	x.dirty, x.indexed = true, nil // until all of it is there
-	if _, err := x.gitStdin(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+	if err := x.put(entries); err != nil {
 		return err
 	}
 	x.indexed = s

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -28,7 +30,7 @@ type instructions struct {
 // removeStrays looks through all of the tree, also through repositories that
 // somebody made there, and through folders that somebody locked. It follows no
 // symbolic link.
-func (in *instructions) removeStrays(known *listing, instruct func(string) bool) (removed []string, err error) {
+func (in *instructions) removeStrays(known *listing.Listing, instruct func(string) bool) (removed []string, err error) {
 	look := func() (locked bool, err error) {
 		err = folders.Walk(in.top, ".", func(p string, d fs.DirEntry, err error) error {
 			switch {
@@ -44,7 +46,7 @@ func (in *instructions) removeStrays(known *listing, instruct func(string) bool)
 					return fs.SkipDir
 				}
 				return nil
-			case d.IsDir(), known.has(p):
+			case d.IsDir(), known.Has(p):
 				return nil
 			case d.Type()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeDevice|fs.ModeIrregular) == 0 && !instruct(p):
 				return nil
@@ -76,11 +78,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 		if err := in.need(ctx, g.Base); err != nil {
 			return err
 		}
-		out, err := in.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=all", in.tip, g.Base)
-		if err != nil {
-			return err
-		}
-		ops, err := parseRaw(pathname.Records(out))
+		ops, err := in.opsBetween(ctx, in.tip, g.Base)
 		if err != nil {
 			return err
 		}
@@ -94,7 +92,7 @@ func (in *instructions) instruct(ctx context.Context, g Guard) error {
 	if len(in.differ.ops) == 0 {
 		return nil
 	}
-	err := in.writeOut(ctx, in.differ.ops)
+	err := in.writeOut(in.differ.ops, func(files []indexfile.Entry) error { return in.checkOutBeside(ctx, files) })
 	in.overlaid = map[string]string{}
 	for _, o := range in.differ.ops {
 		in.overlaid[o.path] = in.fingerprint(o.path)

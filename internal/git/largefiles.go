@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/git/lfs"
+	"github.com/reprise-ci/reprise/internal/git/listing"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
 
@@ -29,12 +30,12 @@ type largeFiles struct {
 func (l *largeFiles) inLFS() bool { return l.used && l.src.lfs.Program != "" }
 
 // usesLFS says whether a .gitattributes gives files to Git LFS.
-func (l *largeFiles) usesLFS(ctx context.Context, files *listing) (bool, error) {
-	for _, f := range files.files {
-		if path.Base(f.path) != ".gitattributes" || !strings.HasPrefix(f.mode, "100") {
+func (l *largeFiles) usesLFS(ctx context.Context, files *listing.Listing) (bool, error) {
+	for _, f := range files.Files {
+		if path.Base(f.Path) != ".gitattributes" || !strings.HasPrefix(f.Mode, "100") {
 			continue
 		}
-		found, err := l.lookUp(ctx, f.id)
+		found, err := l.lookUp(ctx, f.ID)
 		if err != nil || bytes.Contains(found[0].Data, []byte("filter=lfs")) {
 			return err == nil, err
 		}

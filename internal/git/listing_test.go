@@ -32,7 +32,7 @@ func TestListingFollows(t *testing.T) {
 	} {
 		do(r.Tree())
 		commit(t, r, fmt.Sprint(i), allPaths(t, r)...)
-		if r.listed.tip != r.tip {
+		if r.listed.Commit != r.tip {
 			t.Errorf("step %d: the listing has to be asked for again", i)
 		}
 		var want, got []string
@@ -41,8 +41,8 @@ func TestListingFollows(t *testing.T) {
 				want = append(want, line)
 			}
 		}
-		for _, f := range r.listed.files {
-			got = append(got, fmt.Sprintf("%s blob %s\t%s", f.mode, f.id, f.path))
+		for _, f := range r.listed.Files {
+			got = append(got, fmt.Sprintf("%s blob %s\t%s", f.Mode, f.ID, f.Path))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("step %d (-git +ours):\n%s", i, diff)

@@ -206,6 +206,7 @@ func (r *Repo) bringUp(ctx context.Context) error {
 	if err := r.findLacks(ctx); err != nil {
 		return err
 	}
+	r.fresh = r.tip
 	return r.setLocal()
 }
 
@@ -271,9 +272,9 @@ func (r *Repo) findLacks(ctx context.Context) error {
 		return fmt.Errorf("look for submodules: %w", err)
 	}
 	var modules []string
-	for _, f := range files.files {
-		if f.mode == "160000" {
-			modules = append(modules, f.path)
+	for _, f := range files.Files {
+		if f.Mode == "160000" {
+			modules = append(modules, f.Path)
 		}
 	}
 	if len(modules) > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-ci/reprise/internal/git/indexfile"
 	"github.com/reprise-ci/reprise/internal/git/merge"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 )
@@ -22,8 +23,9 @@ func (r *Repo) Prepare(ctx context.Context, g Guard) ([]string, error) {
 	if err := r.standing.Still(); err != nil {
 		return nil, err
 	}
+	r.fresh = ""
 	r.unlock()
-	if err := (aside{r.tree}).putBack(); err != nil {
+	if err := r.aside().PutBack(); err != nil {
 		return nil, err
 	}
 	r.removeEmpty()
@@ -50,7 +52,7 @@ func (r *Repo) resetScratch(ctx context.Context) error {
 }
 
 // RestoreTree makes the work tree equal to a commit, but for paths that are or
-// lie under exclude, and stages what then differs from the tip: the very objects
+// lie under exclude or in the state folder, and stages what then differs from the tip: the very objects
 // of that commit. What is uncommitted outside exclude is gone first.
 // Submodules stay as they are, with a warning. Errors leave the work tree at
 // the tip or between the two; RestoreAll helps.
@@ -66,6 +68,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.need(ctx, commit); err != nil {
 		return nil, err
 	}
+	exclude = append(slices.Clip(exclude), r.opt.State)
 	left := func(p string) bool { return pathname.UnderAny(p, exclude) }
 	changes, err := r.changes(ctx)
 	if err != nil {
@@ -75,11 +78,7 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 	if err := r.restore(ctx, changes); err != nil {
 		return nil, err
 	}
-	out, err := r.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", r.tip, commit)
-	if err != nil {
-		return nil, err
-	}
-	ops, err := parseRaw(pathname.Records(out))
+	ops, err := r.opsBetween(ctx, r.tip, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,17 @@ func (r *Repo) restoreTree(ctx context.Context, commit string, exclude []string)
 		}
 		s.Paths = append(s.Paths, o.path)
 	}
-	if err := r.writeOut(ctx, ops); err != nil {
+	if err := r.hold(ctx, s); err != nil {
+		return nil, err
+	}
+	err = r.writeOut(ops, func(files []indexfile.Entry) error {
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, f.Path)
+		}
+		return r.checkOutPaths(ctx, paths)
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.pointers, err = r.large.staged(ctx, ops)
@@ -136,7 +145,7 @@ func (r *Repo) turn(ctx context.Context, commit string) error {
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
 	result, err := merge.Of(ctx, r.git, r.tip, commit, from)
 	if err == nil {
-		err = result.Detail(ctx, r.git, r.tip, commit, func(string) bool { return true })
+		err = result.Detail(ctx, r.git, r.differ, r.tip, commit, func(string) bool { return true })
 	}
 	if err != nil {
 		return nil, result, fmt.Errorf("merge %s: %w", short(commit), err)

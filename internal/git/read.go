@@ -100,19 +100,28 @@ func (s *Source) BranchesIn(ctx context.Context, folder, prefix string, more ...
 	if strings.ContainsAny(prefix, "*?[\\\x00\n") {
 		return nil, fmt.Errorf("%q is not the beginning of a branch name", prefix)
 	}
-	args, in := []string{"for-each-ref", refs.Format}, append([]string{folder}, more...)
+	names, in := []string(nil), append([]string{folder}, more...)
 	for _, folder := range in {
-		args = append(args, strings.TrimSuffix(folder+prefix, "/"))
+		names = append(names, strings.TrimSuffix(folder+prefix, "/"))
 	}
-	out, err := s.inspect(ctx, args...)
+	listed, err := s.refs(ctx, names...)
 	if err != nil {
 		return nil, fmt.Errorf("list the branches of %s: %w", s.Dir, err)
 	}
-	for _, b := range refs.Parse(out) {
+	for _, b := range listed {
 		i := slices.IndexFunc(in, func(folder string) bool { return strings.HasPrefix(b.Name, folder) })
 		all = append(all, Branch{Name: strings.TrimPrefix(b.Name, in[i]), Commit: b.Commit})
 	}
 	return all, nil
+}
+
+// refs gives the refs that have one of these names or lie below it.
+func (s *Source) refs(ctx context.Context, names ...string) ([]refs.Ref, error) {
+	if all, can := refs.List(s.CommonDir, names...); can {
+		return all, nil
+	}
+	out, err := s.inspect(ctx, append([]string{"for-each-ref", refs.Format}, names...)...)
+	return refs.Parse(out), err
 }
 
 // Shelf gives the commit that has a folder of a branch, which is given as in

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/git/aside"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -24,6 +25,7 @@ type Repo struct {
 
 	lacks    []string // see Lacks
 	leftover string
+	fresh    string // commit that the tree was opened at, until somebody may work there; "" then
 }
 
 // Leftover returns the path of a patch of what a killed process had not
@@ -69,8 +71,8 @@ func (r *Repo) Content(ctx context.Context) (string, error) {
 	sum := sha256.New()
 	l, err := r.files(ctx)
 	if err == nil {
-		for _, f := range l.files {
-			fmt.Fprintf(sum, "%s %s %q\n", f.mode, f.id, f.path)
+		for _, f := range l.Files {
+			fmt.Fprintf(sum, "%s %s %q\n", f.Mode, f.ID, f.Path)
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), err
@@ -88,8 +90,22 @@ func (r *Repo) Held(ctx context.Context, path string, n int) ([]byte, error) {
 // returns puts everything back, in place of what was written there meanwhile;
 // after an interruption Prepare does so.
 func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBack func() error, err error) {
-	return aside{r.tree}.take(ctx, keep)
+	r.fresh = ""
+	known, err := r.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := known.Others(r.top, r.src.config.Get("core.ignorecase") == "true")
+	if err == nil {
+		putBack, err = r.aside().Take(all, keep)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("set aside what is not in the commit: %w", err)
+	}
+	return putBack, nil
 }
+
+func (r *Repo) aside() aside.Aside { return aside.Aside{Root: r.root, Top: r.top} }
 
 // Squash makes of the branch one commit on base, which is in its history. All that was
 // there stays in the history of what Options.Keep names. The state
@@ -112,10 +128,15 @@ func (r *Repo) Squash(ctx context.Context, c Commit, base string) error {
 // Close releases the root for other processes. What is in it stays, except what
 // was staged and not committed.
 func (r *Repo) Close() error {
+	beside := r.opt.Aside != "" // the run goes on with what reads its objects
 	for _, s := range []*store{r.store, r.here} {
-		s.Close()
+		if !beside || s != r.src.store {
+			s.Close()
+		}
 	}
-	r.src.updater.Close()
+	if !beside {
+		r.src.updater.Close()
+	}
 	kept := os.RemoveAll(r.staged.Dir)
 	for _, root := range []*os.Root{r.top, r.root} {
 		if root != nil {

@@ -1,8 +1,8 @@
 package git
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/git/indexfile"
+	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -66,16 +68,22 @@ func (t *tree) restore(ctx context.Context, changes []Change) error {
 // hides stay, as they may be costly to make again.
 func (t *tree) reset(ctx context.Context) error {
 	folders.Unlock(t.top, ".") // git removes nothing from a closed folder
-	if err := t.freeWay(ctx); err != nil {
+	all, err := folders.List(t.top, ".")
+	if err != nil {
 		return err
 	}
 	if _, err := t.git(ctx, "read-tree", "--reset", "-u", t.tip); err != nil {
-		return err
+		if e := t.freeWay(ctx); e != nil {
+			return errors.Join(err, e)
+		}
+		if _, err := t.git(ctx, "read-tree", "--reset", "-u", t.tip); err != nil {
+			return err
+		}
 	}
 	t.dirty = false
 	clear(t.stale)
-	if err := t.loadState(ctx, t.tip); err != nil {
-		return err
+	if err := t.loadState(ctx, t.tip); err != nil || len(all) == 0 && t.shelf == "" {
+		return err // what comes into an empty tree is as git has it
 	}
 	changes, err := t.changes(ctx)
 	if err != nil {
@@ -133,9 +141,14 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 			return err
 		}
 		// The rules for line ends must be right before files are written by them.
-		if path.Base(c.Path) == ".gitattributes" {
+		switch {
+		case pathname.Under(c.Path, t.opt.State) && (c.Was == File || c.Was == Executable):
+			if err := t.checkOutState(ctx, c.Path); err != nil {
+				return err
+			}
+		case path.Base(c.Path) == ".gitattributes":
 			first = append(first, c.Path)
-		} else {
+		default:
 			rest = append(rest, c.Path)
 		}
 	}
@@ -149,6 +162,22 @@ func (t *tree) checkOut(ctx context.Context, changes []Change) error {
 		return err
 	}
 	return t.checkOutPaths(ctx, rest)
+}
+
+// checkOutState writes a file of the state folder, byte for byte.
+func (t *tree) checkOutState(ctx context.Context, p string) error {
+	found, err := t.lookUp(ctx, t.state[p].id)
+	if err == nil && found[0].Kind != "blob" {
+		err = fmt.Errorf("%s: its object %s is not here", p, t.state[p].id)
+	}
+	if err != nil {
+		return err
+	}
+	mode := os.FileMode(0o644)
+	if t.state[p].mode == "100755" {
+		mode = 0o755
+	}
+	return folders.WriteFile(t.top, p, found[0].Data, mode)
 }
 
 // checkOutPaths writes what the index has to paths where nothing is yet.
@@ -178,11 +207,10 @@ func (t *tree) isSubmodule(o op) bool {
 	return true
 }
 
-// writeOut does the ops in the work tree, through an index that has nothing
-// else in it. .gitattributes comes first, because it has the rules for line
-// ends.
-func (t *tree) writeOut(ctx context.Context, ops []op) error {
-	var rules, rest bytes.Buffer
+// writeOut does the ops in the work tree. CheckOut writes the files of some of them, where
+// nothing is yet. .gitattributes comes first, because it has the rules for line ends.
+func (t *tree) writeOut(ops []op, checkOut func(files []indexfile.Entry) error) error {
+	var rules, rest []indexfile.Entry
 	for _, o := range ops {
 		if o.kind == 'D' {
 			if err := folders.RemoveNew(t.top, o.path); err != nil {
@@ -193,33 +221,38 @@ func (t *tree) writeOut(ctx context.Context, ops []op) error {
 		if err := t.clearWay(o.path); err != nil {
 			return err
 		}
-		to := &rest
-		if filepath.Base(o.path) == ".gitattributes" {
-			to = &rules
+		file := indexfile.Entry{Path: o.path, Mode: o.mode, ID: o.id}
+		if path.Base(o.path) == ".gitattributes" {
+			rules = append(rules, file)
+		} else {
+			rest = append(rest, file)
 		}
-		fmt.Fprintf(to, "%s %s\t%s\x00", o.mode, o.id, o.path)
 	}
-	for _, entries := range []*bytes.Buffer{&rules, &rest} {
-		if entries.Len() == 0 {
+	for _, files := range [][]indexfile.Entry{rules, rest} {
+		if len(files) == 0 {
 			continue
 		}
-		if err := t.checkOutEntries(ctx, entries); err != nil {
+		if err := checkOut(files); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *tree) checkOutEntries(ctx context.Context, entries *bytes.Buffer) error {
+// checkOutBeside writes files through an index that has nothing else in it.
+func (t *tree) checkOutBeside(ctx context.Context, files []indexfile.Entry) error {
 	dir, err := os.MkdirTemp(t.dir, "snapshot-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
-	if _, err := t.gitCall(ctx, program.Call{Env: env, Stdin: entries, Args: []string{"update-index", "--add", "-z", "--index-info"}}); err != nil {
-		return err
+	name := filepath.Join(dir, "index")
+	f, err := indexfile.Read(name, len(t.zero())/2)
+	if err == nil {
+		err = errors.Join(f.Put(files), f.Write(name))
 	}
-	_, err = t.gitCall(ctx, program.Call{Env: env, Args: []string{"checkout-index", "-f", "-q", "-a"}})
+	if err == nil {
+		_, err = t.gitCall(ctx, program.Call{Env: []string{"GIT_INDEX_FILE=" + name}, Args: []string{"checkout-index", "-f", "-q", "-a"}})
+	}
 	return err
 }

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/git/commits"
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
@@ -103,21 +103,21 @@ func (br *runBranch) identity() string {
 	return program.Identity(name, email)
 }
 
-// parseRaw reads git's raw difference: ":oldmode newmode oldid newid X", path.
-// Deletions come first, since a file may take the name of a folder that goes.
-func parseRaw(fields []string) ([]op, error) {
+// opsBetween are the ops that make one commit of another. Deletions come first, since a file
+// may take the name of a folder that goes.
+func (br *runBranch) opsBetween(ctx context.Context, from, to string) ([]op, error) {
+	all, err := br.differ(ctx, from, to)
+	return opsOf(all), err
+}
+
+func opsOf(all []folder.Difference) []op {
 	var gone, set []op
-	for len(fields) >= 2 {
-		f := strings.Fields(strings.TrimPrefix(fields[0], ":"))
-		if len(f) != 5 {
-			return nil, fmt.Errorf("git diff answered %q", fields[0])
-		}
-		if f[4] == "D" {
-			gone = append(gone, op{kind: 'D', path: fields[1], was: f[0]})
+	for _, d := range all {
+		if d.Is.ID == "" {
+			gone = append(gone, op{kind: 'D', path: d.Path, was: d.Was.Mode})
 		} else {
-			set = append(set, op{kind: 'M', path: fields[1], mode: f[1], was: f[0], id: f[3]})
+			set = append(set, op{kind: 'M', path: d.Path, mode: d.Is.Mode, was: d.Was.Mode, id: d.Is.ID})
 		}
-		fields = fields[2:]
 	}
-	return append(gone, set...), nil
+	return append(gone, set...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,19 +84,76 @@ func TestFewProcesses(t *testing.T) {
 		}
 		_, err = r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: fmt.Append(nil, i)}, Stage: stage, Time: noon})
 		must(t, err)
-		want := []string{
-			"update-index -z", "status --porcelain=v2", // the tree
-			"update-index --add", "diff-index --cached", "diff --no-ext-diff", // the commit; the first start of the process that moves the branch stays
-		}
-		if i == 1 {
-			want = append(want, "diff-tree -r") // from the commit that the run began with
-		}
+		// The first start of the process that moves the branch stays.
+		want := []string{"status --porcelain=v2", "update-index --add", "diff --no-ext-diff"}
 		got := since()
 		slices.Sort(want)
 		slices.Sort(got) // some run side by side
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("step %d (-want +got):\n%s", i, diff)
 		}
+	}
+}
+
+// A step that changes nothing but the record, such as a review, takes one process, and a push
+// one more.
+func TestReviewTakesOneProcess(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a", ".gitignore": "*.o\n"})
+	withRemote(t, user)
+	since := counting(t)
+	r := openRun(t, user, func(o *Options) { o.Remote = "origin" })
+	commit(t, r, "{1}")
+	write(t, r.Tree()+"/a.o", "made by a build")
+	base := r.Tip()
+	for i := range 2 {
+		since()
+		_, err := r.Prepare(t.Context(), Guard{Base: base, Instruct: instructs})
+		must(t, err)
+		putBack, err := r.SetAside(t.Context(), nil)
+		must(t, err)
+		if _, err := os.Lstat(r.Tree() + "/a.o"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("what is ignored is in the tree of a review: %v", err)
+		}
+		must(t, putBack())
+		if got := changed(t, r); len(got) > 0 {
+			t.Errorf("changes %q", got)
+		}
+		_, err = r.src.BranchesIn(t.Context(), "refs/heads/", "reprise", "refs/remotes/origin/")
+		must(t, err)
+		_, err = r.Commit(t.Context(), Commit{Message: "m", Files: map[string][]byte{record: fmt.Append(nil, i)}, Time: noon})
+		must(t, err)
+		got := slices.DeleteFunc(since(), func(c string) bool {
+			return strings.HasPrefix(c, "pack-objects") || strings.HasPrefix(c, "receive-pack") || strings.HasPrefix(c, "send-pack") // of the push
+		})
+		if diff := cmp.Diff([]string{"status --porcelain=v2", "push --no-verify"}, got); diff != "" {
+			t.Errorf("step %d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
+// A part that is over leaves the processes of its run at work.
+func TestPartsLeaveTheProcessesOfTheRun(t *testing.T) {
+	user := newUser(t, map[string]string{"a.txt": "a"})
+	r := openRun(t, user)
+	commit(t, r, "{1}")
+	since := counting(t)
+	lane, err := Open(t.Context(), Options{
+		Source: r.src, Root: filepath.Join(filepath.Dir(user), "lane"), Branch: branch, State: state, Base: r.Tip(), Aside: r.objects(),
+	})
+	must(t, err)
+	must(t, lane.MoveTo(t.Context(), r.Tip()))
+	if got := since(); !slices.Equal(got, []string{"read-tree --reset"}) {
+		t.Errorf("a tree is made by %q", got)
+	}
+	clean(t, lane)
+	must(t, lane.Close())
+	since()
+	if text, err := r.ReadFile(t.Context(), r.Tip(), "a.txt"); err != nil || string(text) != "a" {
+		t.Errorf("%q, %v", text, err)
+	}
+	commit(t, r, "{2}")
+	if got := since(); len(got) > 0 {
+		t.Errorf("the run has to start %q", got)
 	}
 }
 

@@ -171,6 +171,10 @@ func (l *lane) Keep(ctx context.Context, s branch.Staged, parent, message string
 func (l *lane) Merge(ctx context.Context, base, tip, part string, at time.Time, refused func(string) bool) (branch.Merged, error) {
 	commit, conflicts, err := l.repo.Combine(ctx, base, tip, part, at.UTC(), refused)
 	m := branch.Merged{Commit: commit, Versions: map[string][]byte{}}
+	if err == nil && len(conflicts) == 0 {
+		stat, wrong := l.repo.Between(ctx, tip, commit, ".reprise")
+		m.Diff, err = diffOf(stat), wrong
+	}
 	var left []string
 	for _, c := range conflicts {
 		m.Paths = append(m.Paths, c.Path)

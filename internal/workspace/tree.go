@@ -249,7 +249,11 @@ func (t Tree) Diff(ctx context.Context, from string) (string, metadata.Diff, err
 
 func (t Tree) diff(ctx context.Context, from string, s *git.Stage) (string, metadata.Diff, error) {
 	text, stat, err := t.Repo.Diff(ctx, from, s, path.Dir(phases.Folder("x")))
-	return text, metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}, err
+	return text, diffOf(stat), err
+}
+
+func diffOf(stat git.DiffStat) metadata.Diff {
+	return metadata.Diff{Files: stat.Files, Lines: stat.Added + stat.Deleted, Added: stat.Added, Deleted: stat.Deleted}
 }
 
 // Commit makes one commit and, where asked, pushes it. An *branch.NotPushed says

@@ -167,20 +167,18 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		return protection.Protected(path, e.Plan.Protect) || metadata.CheckPath(path) != nil
 	}
 	merged, err := e.Lane.Merge(ctx, lane.Base, e.Upon, lane.Head, start, refused)
-	if err == nil {
+	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
+	if err == nil && n == 0 && len(p.Checks) > 0 {
 		err = e.Lane.MoveTo(ctx, merged.Commit, e.Upon, start)
+		if err == nil {
+			_, o.Checks, err = e.runner().setUp(ctx, run, d) // lock files of the others may have come in
+		}
+		if err == nil && o.Checks == nil {
+			run, o, err = e.runner().runChecks(ctx, run, p)
+		}
 	}
 	if err != nil {
 		return run, effects{}, err
-	}
-	o, n := phases.Outcome{Status: metadata.Succeeded}, len(merged.Paths)
-	if n == 0 && len(p.Checks) > 0 {
-		if _, o.Checks, err = e.runner().setUp(ctx, run, d); err == nil && o.Checks == nil { // lock files of the others may have come in
-			run, o, err = e.runner().runChecks(ctx, run, p)
-		}
-		if err != nil {
-			return run, effects{}, err
-		}
 	}
 	x := effects{files: map[string][]byte{}}
 	switch {
@@ -199,9 +197,7 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		}
 	default:
 		x.take = merged.Commit
-		written := phases.Written{Files: run.Phase(d.Phase).OutputFiles}
-		_, written.Diff, err = e.Tree.Diff(ctx, e.Upon)
-		o.Written = &written
+		o.Written = &phases.Written{Files: run.Phase(d.Phase).OutputFiles, Diff: merged.Diff}
 	}
 	o.End(start, e.Now())
 	x.outcome = o

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
 )
@@ -20,6 +21,9 @@ import (
 // Git runs a git command in a directory whose info/attributes have Attributes, and
 // gives what it printed.
 type Git func(ctx context.Context, args ...string) ([]byte, error)
+
+// Differ gives the paths at which two commits, or trees, differ.
+type Differ func(ctx context.Context, from, to string) ([]folder.Difference, error)
 
 // Attributes keep what files say of themselves from deciding how they are merged: with
 // merge=union a conflict would show nowhere.
@@ -115,14 +119,10 @@ func Since(ctx context.Context, git Git, tip, other, base string) (Result, error
 	return r, err
 }
 
-// Upon is Since where both are compared with the one parent that the tip has. In place of
+// Upon is Since where both are compared with the one parent that both have. In place of
 // a commit it gives a tree, whose marks name no sides.
 func Upon(ctx context.Context, git Git, tip, other string) (Result, error) {
-	side, err := alone(ctx, git, other, "-p", tip+"^")
-	if err != nil {
-		return Result{}, err
-	}
-	r, err := join(ctx, git, tip, side)
+	r, err := join(ctx, git, tip, other)
 	r.base = tip + "^"
 	return r, err
 }
@@ -147,13 +147,13 @@ func join(ctx context.Context, git Git, tip, other string) (r Result, err error)
 
 // Detail adds to what a tip and another commit make together what the files in conflict
 // hold, what is mixed of the paths that matter, and which links lead to the work of the tip.
-func (r *Result) Detail(ctx context.Context, git Git, tip, other string, matters func(path string) bool) error {
-	come, links, err := r.coming(ctx, git, tip)
+func (r *Result) Detail(ctx context.Context, git Git, differ Differ, tip, other string, matters func(path string) bool) error {
+	come, links, err := r.coming(ctx, differ, tip)
 	if err == nil {
-		err = r.mixed(ctx, git, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
+		err = r.mixed(ctx, differ, other, slices.DeleteFunc(come, func(p string) bool { return !matters(p) }))
 	}
 	if err == nil {
-		err = r.lead(ctx, git, tip, links)
+		err = r.lead(ctx, git, differ, tip, links)
 	}
 	if err != nil {
 		return err
@@ -246,20 +246,20 @@ func read(ctx context.Context, git Git, object string) ([]byte, error) {
 
 // coming gives the paths at which the tip has something else, and of those the symbolic
 // links with their objects.
-func (r *Result) coming(ctx context.Context, git Git, tip string) (paths []string, links map[string]string, err error) {
-	out, err := git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", tip, r.Commit)
+func (r *Result) coming(ctx context.Context, differ Differ, tip string) (paths []string, links map[string]string, err error) {
+	all, err := differ(ctx, tip, r.Commit)
 	links = map[string]string{}
-	for fields := pathname.Records(out); len(fields) >= 2; fields = fields[2:] {
-		paths = append(paths, fields[1])
-		if f := strings.Fields(fields[0]); len(f) == 5 && f[1] == "120000" { // ":MODE MODE OBJECT OBJECT STATUS"
-			links[fields[1]] = f[3]
+	for _, d := range all {
+		paths = append(paths, d.Path)
+		if d.Is.Mode == "120000" {
+			links[d.Path] = d.Is.ID
 		}
 	}
 	return paths, links, err
 }
 
 // lead finds the links that lead to what the tip has changed.
-func (r *Result) lead(ctx context.Context, git Git, tip string, links map[string]string) error {
+func (r *Result) lead(ctx context.Context, git Git, differ Differ, tip string, links map[string]string) error {
 	if len(links) == 0 {
 		return nil
 	}
@@ -273,15 +273,14 @@ func (r *Result) lead(ctx context.Context, git Git, tip string, links map[string
 			to[link] = path.Join(path.Dir(link), string(target))
 		}
 	}
-	out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, tip)
+	ours, err := differ(ctx, r.base, tip)
 	if err != nil {
 		return err
 	}
-	ours := pathname.Records(out)
 	for link := range to {
 		target := to[link]
 		for n := 0; n < 10 && target != ""; n++ { // a link may lead to a link
-			if slices.ContainsFunc(ours, func(p string) bool { return pathname.Under(p, target) || target == "." }) {
+			if slices.ContainsFunc(ours, func(d folder.Difference) bool { return pathname.Under(d.Path, target) || target == "." }) {
 				r.Leading = append(r.Leading, link)
 				break
 			}
@@ -294,14 +293,14 @@ func (r *Result) lead(ctx context.Context, git Git, tip string, links map[string
 
 // mixed finds those of some paths, which the tip has otherwise, that another commit has
 // otherwise as well.
-func (r *Result) mixed(ctx context.Context, git Git, other string, paths []string) error {
+func (r *Result) mixed(ctx context.Context, differ Differ, other string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
-	out, err := git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", other, r.Commit)
+	all, err := differ(ctx, other, r.Commit)
 	theirs := map[string]bool{}
-	for _, p := range pathname.Records(out) {
-		theirs[p] = true
+	for _, d := range all {
+		theirs[d.Path] = true
 	}
 	r.Mixed = slices.DeleteFunc(paths, func(p string) bool { return !theirs[p] })
 	return err

@@ -29,7 +29,7 @@ type Object struct {
 // Store reads the objects of a git directory. One git process answers all
 // requests, since starting one takes longer than most answers. It finds objects
 // that are written while it runs, and ends after a few seconds without a
-// request. It also ends with this process, in whatever way, because its
+// request, see Stay. It also ends with this process, in whatever way, because its
 // standard input is closed then.
 type Store struct {
 	Place func(context.Context) (program.Call, error) // directory and environment of the process
@@ -37,10 +37,24 @@ type Store struct {
 	mu   sync.Mutex
 	now  *answerer // nil: none runs
 	idle *time.Timer
+	stay bool
 }
 
-// idleTime is how long the process waits for the next question.
-const idleTime = 5 * time.Second
+// Stay has the process end after ten minutes without a request, which is longer than most
+// calls of agents, until Close.
+func (s *Store) Stay() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stay = true
+}
+
+// wait is how long the process waits for the next question.
+func (s *Store) wait() time.Duration {
+	if s.stay {
+		return 10 * time.Minute
+	}
+	return 5 * time.Second
+}
 
 // Unlimited is the limit for objects of any size.
 const Unlimited = -1
@@ -70,7 +84,7 @@ func (s *Store) One(ctx context.Context, name string, limit int64) (Object, erro
 		return Object{}, err
 	}
 	o, err := s.now.ask(ctx, name, limit)
-	s.idle.Reset(idleTime)
+	s.idle.Reset(s.wait())
 	if err == nil {
 		return o, nil
 	}
@@ -105,7 +119,7 @@ func (s *Store) start(ctx context.Context) (program.Call, error) {
 	}
 	s.now = now
 	if s.idle == nil {
-		s.idle = time.AfterFunc(idleTime, s.Close)
+		s.idle = time.AfterFunc(s.wait(), s.Close)
 	}
 	return c, nil
 }
@@ -114,7 +128,7 @@ func (s *Store) start(ctx context.Context) (program.Call, error) {
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.now != nil {
+	if s.stay = false; s.now != nil {
 		s.now.end()
 		s.now = nil
 	}

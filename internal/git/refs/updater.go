@@ -15,7 +15,7 @@ import (
 )
 
 // Updater moves refs of a repository. One git process moves them all, since starting one
-// takes longer. It holds no lock between two of them, and ends after a few seconds without
+// takes longer. It holds no lock between two of them, and ends after ten minutes without
 // one. It also ends with this process, in whatever way, because its standard input is
 // closed then; an update that it had got as a whole is done then, as by a process for it alone.
 type Updater struct {
@@ -29,8 +29,8 @@ type Updater struct {
 }
 
 const (
-	idleTime = 5 * time.Second
-	patience = 2 * time.Second // for an answer, before git is taken for one that answers when it ends
+	idleTime = 10 * time.Minute // longer than most calls of agents
+	patience = 2 * time.Second  // for an answer, before git is taken for one that answers when it ends
 )
 
 type updating struct {
