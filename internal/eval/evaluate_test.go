@@ -57,8 +57,8 @@ func fake(t Trial, quality uint32, usd float64) Result {
 // TestKnownAgentsAreRanked has agents evaluated whose quality is known: one solves 90 of
 // 100, another one too, one half of them, and one lies.
 func TestKnownAgentsAreRanked(t *testing.T) {
-	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "same": 90}
-	e := evaluating(t, t.TempDir(), Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "same")
+	quality := map[string]uint32{"good": 90, "half": 50, "liar": 0, "twin": 90}
+	e := evaluating(t, t.TempDir(), Options{Runs: 5, Jobs: 4}, 12, "good", "half", "liar", "twin")
 	report, err := e.carryOut(t.Context(), func(_ context.Context, at Trial, _ float64) (Result, error) {
 		return fake(at, quality[at.Variant], float64(quality[at.Variant])/1000), nil
 	})
@@ -76,7 +76,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 		"\ngood and half: good solves more: alone in ",
 		"\ngood and liar: good solves more: alone in ",
 		"\nhalf and liar: half solves more: alone in ",
-		"\ngood and same: no difference can be seen with 60 runs (p = 0.754); in cost, none can be seen\n",
+		"\ngood and twin: no difference can be seen with 60 runs (p = 0.754); in cost, none can be seen\n",
 		"(p < 0.001); good costs $0.09 more ($0.09 to $0.09)\n",
 		"\nnot solved: case-00, liar, run 1: hidden: ended with 1: --- FAIL: ␛[2J (and 1 more)\n",
 		"\n240 runs, $13.80 in all; the results are in ",
