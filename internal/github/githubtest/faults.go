@@ -54,7 +54,7 @@ func (f *faults) Fault(route string, faults ...Fault) {
 func (f *faults) FaultAt(n int, wrong Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at[len(f.came.Requests())+n] = wrong
+	f.at[f.came.count()+n] = wrong
 }
 
 // FaultWhen has a function say of every request from now on how it goes wrong; nil: it does not.
@@ -68,7 +68,7 @@ func (f *faults) FaultWhen(wrong func(Request) *Fault) {
 func (f *faults) next(nth int, route string) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if wrong := f.when(f.came.Requests()[nth-1]); wrong != nil {
+	if wrong := f.when(f.came.nth(nth)); wrong != nil {
 		return wrong
 	}
 	if wrong, ok := f.at[nth]; ok {

@@ -80,3 +80,16 @@ func (r *requests) answered(nth, status int, effect bool) {
 	defer r.mu.Unlock()
 	r.all[nth-1].Status, r.all[nth-1].Effect = status, effect
 }
+
+// nth gives the request of a number, and count how many have come.
+func (r *requests) nth(n int) Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[n-1]
+}
+
+func (r *requests) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
+}
