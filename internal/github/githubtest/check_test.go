@@ -1,7 +1,6 @@
 package githubtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -68,39 +67,6 @@ func TestRequestsAreChecked(t *testing.T) {
 	}
 }
 
-// What the server itself gets wrong is noticed, too.
-func TestAnswersAreChecked(t *testing.T) {
-	s := people(t)
-	at, _ := find(s.routes, "GET", issue)
-	for _, tt := range []struct {
-		name   string
-		status int
-		change func(object)
-		want   string
-	}{
-		{"right", 200, func(object) {}, ""},
-		{"missing", 200, func(v object) { delete(v, "events_url") }, "answer.events_url is missing"},
-		{"wrong", 200, func(v object) { v["number"] = "7" }, `answer.number is the text "7", and no integer`},
-		{"unknown", 200, func(v object) { v["titel"] = "T" }, "answer.titel is unknown"},
-		{"missing below", 200, func(v object) { delete(v["user"].(object), "login") }, "answer.user.login is missing"},
-		{"no time", 200, func(v object) { v["created_at"] = "today" }, "answer.created_at"},
-		{"no address", 200, func(v object) { v["url"] = "issues/7" }, "answer.url"},
-		{"null", 200, func(v object) { v["title"] = nil }, "answer.title is null, and no text"},
-		{"no such status", 204, func(object) {}, "no such status"},
-	} {
-		is := s.issueObject(s.repos["acme/widget"], s.repos["acme/widget"].issues[7])
-		tt.change(is)
-		body, err := json.Marshal(is)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wrong := strings.Join(checkAnswer(s.api, at, tt.status, body), "; ")
-		if tt.want == "" && wrong != "" || !strings.Contains(wrong, tt.want) {
-			t.Errorf("%s: it says %q", tt.name, wrong)
-		}
-	}
-}
-
 // A mistake in a test is said, and breaks nothing.
 func TestMistakes(t *testing.T) {
 	p := &program{}
@@ -117,20 +83,5 @@ func TestMistakes(t *testing.T) {
 	said := p.end()
 	if n := strings.Count(said, "githubtest: "); n != 7 {
 		t.Errorf("%d mistakes are said:\n%s", n, said)
-	}
-}
-
-func BenchmarkComments(b *testing.B) {
-	s := New(b)
-	s.AddIssue("acme/widget", Issue{Number: 7, Title: "T"})
-	for range 100 {
-		s.AddComment("acme/widget", 7, Comment{Body: "x"})
-	}
-	in := &incoming{method: "GET", path: issue + "/comments", query: map[string][]string{"per_page": {"100"}}}
-	for b.Loop() {
-		s.understand(in)
-		if a := s.answer(in); a.status != 200 {
-			b.Fatal(a.status)
-		}
 	}
 }

@@ -97,7 +97,7 @@ func TestMarkReady(t *testing.T) {
 		t.Errorf("it is no ready pull request: %v", got)
 	}
 	s.Allow("job", "acme/widget", map[string]string{"pull_requests": "read"})
-	if got := wrong(send("job", ready, pull.NodeID())); !strings.Contains(got, byIntegration) {
+	if got := wrong(send("job", ready, pull.NodeID())); !strings.Contains(got, "Resource not accessible by integration") {
 		t.Errorf("a job without the right: %s", got)
 	}
 	asks(t, s, "", "POST", "/graphql", object{"query": "{viewer{login}}"}, 401)

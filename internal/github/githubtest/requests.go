@@ -3,6 +3,7 @@ package githubtest
 import (
 	"net/http"
 	"slices"
+	"sync"
 )
 
 // Request is one that came, whatever became of it.
@@ -20,11 +21,17 @@ type Request struct {
 	content, write bool
 }
 
+// requests are those that have come so far.
+type requests struct {
+	mu  sync.Mutex
+	all []Request
+}
+
 // Requests lists what has come so far, in order.
-func (s *Server) Requests() []Request {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.requests)
+func (r *requests) Requests() []Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
 }
 
 // Counts says how many requests have come.
@@ -42,30 +49,47 @@ type Counts struct {
 }
 
 // Counts counts the requests so far.
-func (s *Server) Counts() Counts {
+func (r *requests) Counts() Counts {
 	var c Counts
-	for _, r := range s.Requests() {
+	for _, one := range r.Requests() {
 		c.Calls++
-		if r.write {
+		if one.write {
 			c.Writes++
 		}
-		if r.content {
+		if one.content {
 			c.Content++
 		}
-		if r.Status == http.StatusNotModified {
+		if one.Status == http.StatusNotModified {
 			c.Free++
 		}
 	}
 	return c
 }
 
+// add notes a request, and gives its number, from 1.
+func (r *requests) add(one Request) (nth int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, one)
+	return len(r.all)
+}
+
 // answered notes what became of a request.
-func (s *Server) answered(in *incoming, status int, effect bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &s.requests[in.nth-1]
-	r.Status, r.Effect = status, effect
-	if in.route != nil {
-		r.content, r.write = in.route.content, in.route.writes() || in.route.path == "/graphql" && isMutation(in.input)
-	}
+func (r *requests) answered(nth, status int, effect bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all[nth-1].Status, r.all[nth-1].Effect = status, effect
+}
+
+// nth gives the request of a number, and count how many have come.
+func (r *requests) nth(n int) Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[n-1]
+}
+
+func (r *requests) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all)
 }

@@ -290,7 +290,7 @@ func TestPages(t *testing.T) {
 	if strings.Join(got, "") != "01234" || pages != 3 {
 		t.Errorf("%d pages with %v", pages, got)
 	}
-	_, v := ask(t, s, "ann", "GET", issue+"/comments?since="+stamp(s.Comments("acme/widget", 7)[3].Updated), nil)
+	_, v := ask(t, s, "ann", "GET", issue+"/comments?since="+s.Comments("acme/widget", 7)[3].Updated.Format(time.RFC3339), nil)
 	if n := len(v.([]any)); n != 2 {
 		t.Errorf("%d comments since the fourth, want 2", n)
 	}
