@@ -10,17 +10,20 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
+// inCell keeps a message of several lines in one cell of a table.
+var inCell = strings.NewReplacer("|", `\|`, "\n", "<br>")
+
 // codesPage gives the page of the documents that lists every reason code, from
 // the words that people read when it happens.
 func codesPage() string {
 	var b strings.Builder
 	b.WriteString(`# Reason codes
 
-Whatever reprise does not do, and however a run ends, has a reason code. The
+Whenever reprise refuses something or a run ends, it gives a reason code. The
 list is closed, so programs can rely on it. The code stands in the output
 ` + "`reason-code`" + ` of the action, in the comment on the issue, in the summary of the
-job, and in the record of the run. This page is made from the words that the
-program says.
+job, and in the record of the run. This page is generated from the messages of
+the program.
 `)
 	for _, language := range prompts.Languages() {
 		c := prompts.Words(language)
@@ -34,18 +37,19 @@ program says.
 	b.WriteString(`
 ## Why, in the record
 
-Beside the code the record says why: in ` + "`why`, `ask` and `rule`" + `. What reprise
-says is ` + "`{\"code\": ..., \"args\": {...}}`" + `, several at once are ` + "`{\"all\": [...]}`" + `, and
-what people, agents or programs said is text. It is put into words where it is
-shown, in the language of the run. Output for programs has it in English as well.
-Records of earlier versions have text only. ` + "`{n|one|many}`" + ` is a word that goes
-with a number. New codes may come: take one that you do not know as it stands.
+Besides the code the record says why, in ` + "`why`, `ask` and `rule`" + `. A message of
+reprise is kept as ` + "`{\"code\": ..., \"args\": {...}}`" + `, several as ` + "`{\"all\": [...]}`" + `; what
+people, agents or programs said is kept as text. A message is put into words where
+it is shown, in the language of the run; output for programs has the English words
+as well. Records of earlier versions have text only. In the table, ` + "`{n|one|many}`" + `
+is a word that depends on a number. Later versions may add codes: show those that
+you do not know as they are.
 
 `)
 	en, ja := prompts.Words("en"), prompts.Words("ja")
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(en.Reasons)) {
-		rows = append(rows, []string{markdown.Code(name), strings.ReplaceAll(en.Reasons[name], "|", `\|`), strings.ReplaceAll(ja.Reasons[name], "|", `\|`)})
+		rows = append(rows, []string{markdown.Code(name), inCell.Replace(en.Reasons[name]), inCell.Replace(ja.Reasons[name])})
 	}
 	b.WriteString(strings.Join(grid("", []string{"Code", "In English", "In Japanese"}, rows), "\n") + "\n")
 	return b.String()
