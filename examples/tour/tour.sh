@@ -92,7 +92,7 @@ say 'The label of the issue chooses the pipeline, [tour.cue](../examples/tour/to
 Nothing is done yet. Of what is printed, the phases and their rules:'
 only="grep -E '^(tour: the|[1-9]|  rule)'"
 reprise 0 explain --issue-file ../issue.md
-say 'A preset is a part of it, for less:'
+say 'A preset runs only a part of it, for less money:'
 only="grep '^[1-9]'"
 reprise 0 explain --issue-file ../issue.md --pipeline tour/quick
 
@@ -107,13 +107,13 @@ reprise 0 answer --issue 7 --text 'Hello, as today.'
 reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
 
 say '## Approval'
-say 'No, not so. The reason is what the agent is told first.'
+say 'The maintainer says no. The reason is the first thing that the agent is told.'
 reprise 0 reject --issue 7 --phase plan --reason 'Names may have spaces in them.'
 only='head -7'
 reprise 0 prompt --issue 7 --phase plan --step revise
 reprise 3 run --issue 7 --stubs ../answers/2-plan.yaml
-say 'Yes. An approval is for what was looked at: any change to it, and going back,
-takes it away again.'
+say 'The new plan is approved. An approval is for what was looked at: if that
+changes, or the run goes back, it is void.'
 reprise 0 approve --issue 7 --phase plan
 
 say '## Rules, and the budget'
@@ -121,18 +121,19 @@ say 'The plan found a high risk: rules have put `design` in, left `sketch` out, 
 given the work to the expert. The design costs more than the budget allows. The
 run stops with nothing lost.'
 reprise 4 run --issue 7 --stubs ../answers/3-dear.yaml
-say 'More money goes on. The first code touches a file that is protected, which is
-reverted; its check fails, and so does its review. After a revise both hold, but
-two suggestions are one too many for a rule, which takes the phase back. `docs`
-is so small that a rule spares its review. Then `evaluate` is sure that `docs`
-has to be done again: the run goes back by itself, and the reason goes with it.
-There the review fails with no revise left.'
+say 'With more money it goes on. The first code changes a protected file, which is
+reverted; the check fails, and so does the review. After a revise both pass, but
+two suggestions are one too many for a rule, which takes the phase back. The
+change of `docs` is so small that a rule skips its review. Then `evaluate` is sure
+that `docs` has to be done again: the run goes back by itself, and the agent is
+told the reason. Now the review of `docs` fails, and no revise is left.'
 reprise 1 run --issue 7 --budget-usd 5 --stubs ../answers/4-code.yaml
 reprise 0 status --issue 7
 
 say '## Trying again'
-say 'A retry gives the phase all its revises again. This time it holds, and a rule
-asks for approval at the end. Nobody needs to write to the users.'
+say 'A retry gives the phase all its revises again. This time the review passes, and
+a rule asks for an approval at the end. The phase `announce` is not needed here,
+so it is skipped.'
 reprise 3 retry --issue 7
 reprise 0 skip --issue 7 --phase announce --reason 'It is too small for that.'
 reprise 0 approve --issue 7

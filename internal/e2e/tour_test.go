@@ -26,8 +26,8 @@ and leaves nothing behind:
 ` + "```sh\nsh examples/tour/tour.sh\n```" + `
 
 The issue is [issue.md](../examples/tour/issue.md). What the agents say comes from the
-files in [answers](../examples/tour/answers); where they are silent, the built-in
-rehearsal makes it up. Times, hashes and token counts are evened out here.
+files in [answers](../examples/tour/answers); where they have nothing, the built-in
+rehearsal makes it up. Times, hashes and token counts are replaced by fixed ones here.
 `
 
 // TestTour takes the tour, and holds the page about it against what it prints.
