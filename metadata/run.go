@@ -143,7 +143,7 @@ type Execution struct {
 	Untold []Untold `json:"untold,omitempty"`
 }
 
-// Untold is an event that a hook has not taken: what of it later records do not say any more.
+// Untold is an event that a hook has not taken: the part of it that later records no longer say.
 type Untold struct {
 	Hook     string    `json:"hook"` // its digest: a pipeline may get other hooks
 	Kind     string    `json:"event"`
@@ -167,7 +167,7 @@ type CI struct {
 type Merge struct {
 	At        time.Time `json:"at"`
 	Commit    string    `json:"commit"`              // of the base
-	Conflicts []string  `json:"conflicts,omitempty"` // paths at which the two contradicted each other, as people see them
+	Conflicts []string  `json:"conflicts,omitempty"` // paths at which the two conflicted, as people see them
 	Attempt   int       `json:"attempt"`             // number of the newest attempt before it
 }
 
@@ -293,15 +293,15 @@ type Lane struct {
 	Conflict *Conflict `json:"conflict,omitempty"`
 }
 
-// Conflict is why the work of a lane does not go together with what went in before it.
+// Conflict is why the work of a lane could not be merged with what was merged before it.
 type Conflict struct {
-	Parts []string `json:"parts,omitempty"` // that went in since the lane began
-	Paths []string `json:"paths,omitempty"` // that both have changed; none: both go together, and checks fail then
+	Parts []string `json:"parts,omitempty"` // that were merged since the lane began
+	Paths []string `json:"paths,omitempty"` // that both have changed; none: they merge, but checks fail on the result
 	// Writer is the attempt in which the writer of the part brought the two together;
 	// 0: that is left to do.
 	Writer int  `json:"writer,omitzero"`
-	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what went in
-	Person bool `json:"person,omitzero"` // nor was that: a person decides
+	Anew   bool `json:"anew,omitzero"`   // what the writer did was not enough: the part is done anew on what was merged
+	Person bool `json:"person,omitzero"` // that was not enough either: a person decides
 }
 
 // Edited reports whether somebody has changed the artifact since the phase was

@@ -156,7 +156,7 @@ const (
 	TimedOut           Code = "timed_out"
 	NoProgress         Code = "no_progress"
 	Stuck              Code = "stuck"
-	Conflicts          Code = "conflict" // two parts of a phase do not go together
+	Conflicts          Code = "conflict" // two parts of a phase conflict, or the work with the base
 	OutputInvalid      Code = "output_invalid"
 	ReviewFailed       Code = "review_failed"
 	CheckFailed        Code = "check_failed"

@@ -220,8 +220,8 @@ func complete(rec *metadata.Phase, at time.Time) {
 	rec.RollbackContext = nil
 }
 
-// conflicts records why the work of a part could not be integrated. Its writer is to bring
-// it together with what went in meanwhile. If that was not enough, it is done anew on what
+// conflicts records why the work of a part could not be integrated. Its writer is to
+// resolve the conflict with what was merged meanwhile. If that was not enough, it is done anew on what
 // is there now; and then a person decides.
 func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
 	was := rec.Lane.Conflict

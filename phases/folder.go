@@ -40,8 +40,8 @@ func PhaseFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(Folder(run.IssueNumber), p.Folder)
 }
 
-// ConflictFolder is where the versions of files lie at which a part does not go together
-// with others, for as long as that is not resolved.
+// ConflictFolder is where the versions of files lie in which a part conflicts with others,
+// until that is resolved.
 func ConflictFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(PhaseFolder(run, p), "conflict")
 }

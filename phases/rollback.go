@@ -53,7 +53,7 @@ func PlanRollback(plan *pipelines.Pipeline, run metadata.Run, request Rollback) 
 	target := run.Phase(request.To)
 	request.Reason = withoutBecause(request.Reason)
 	if conflict := target.Lane != nil && target.Lane.Conflict != nil; request.Step == metadata.Revise && (target.Written == 0 || conflict) {
-		request.Step = metadata.Execute // there is nothing to revise yet, or it has to be done on what went in meanwhile
+		request.Step = metadata.Execute // there is nothing to revise yet, or it has to be done on what was merged meanwhile
 	}
 	out.Entry = entryOf(plan, run, request)
 	out.Open = openAt(&run, out.Entry.FromPhase, target, request.Reviewed)

@@ -185,7 +185,7 @@ func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error)
 	return touch(run, at), nil
 }
 
-// integrateAnew forgets that the work of a part did not go together with others.
+// integrateAnew forgets that the work of a part conflicted with others.
 func integrateAnew(rec *metadata.Phase) {
 	if rec.Lane != nil {
 		rec.Lane.Conflict = nil

@@ -12,7 +12,7 @@ import (
 )
 
 // What the base has got while a run was at work is merged before its pull request is
-// ready, and later by a comment. Where the two contradict each other, people are told.
+// ready, and later by a comment. Where the two conflict, people are told.
 func TestBaseMoves(t *testing.T) {
 	h := newStage(t, twoSteps)
 	h.inputs["notify"] = "commander"

@@ -63,7 +63,7 @@ func askedTooMuch(t *testing.T) *asked {
 	return a
 }
 
-// The base does not go together with the work, and no agent mends that.
+// The base conflicts with the work, and no agent resolves that.
 func askedConflict(t *testing.T) *asked {
 	a := completed(t, twoSteps)
 	a.ask = func() func(...string) *hubJob {

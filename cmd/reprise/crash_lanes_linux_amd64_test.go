@@ -5,7 +5,7 @@ package main
 import "testing"
 
 // inTwoLanes is a pipeline whose code is written in two parts at the same time, which
-// contradict each other.
+// conflict.
 const inTwoLanes = `
 name: "lanes"
 jobs: 2

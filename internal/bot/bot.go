@@ -84,7 +84,7 @@ const (
 	toRun   decision = "run"     // there is work to do, or it was done
 	replied decision = "replied" // it was answered, and that was all
 	ignored decision = "ignored" // it asks for nothing
-	denied  decision = "denied"  // whoever asks may not, or not so
+	denied  decision = "denied"  // whoever asks does not have the right, or may not ask in this way
 )
 
 // newBot prepares to act on a trigger.
@@ -148,8 +148,8 @@ func (b *bot) act(ctx context.Context) jobEnd {
 	return b.session(ctx)
 }
 
-// mayGoOn says whether the run on whose branch CI has ended, or that waits for an issue
-// which was closed, goes on by that.
+// mayGoOn says whether a run may go on because CI has ended on its branch, or because an
+// issue that it waits for was closed.
 func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -41,7 +41,7 @@ func (b *bot) session(ctx context.Context) jobEnd {
 		return b.rehearse(ctx)
 	}
 	if err := b.inbox.Read(ctx, true); err != nil {
-		return b.broke(ctx, err) // what was asked before is done before
+		return b.broke(ctx, err) // earlier requests come first
 	}
 	defer func() {
 		ctx, stop := lastWords(ctx)
@@ -246,7 +246,7 @@ func (b *bot) work(ctx context.Context) error {
 		b.keep(run)
 		ctx, stop := lastWords(ctx)
 		defer stop()
-		err = b.engine.Finish(ctx, run, false) // what is ready is without the run's folder
+		err = b.engine.Finish(ctx, run, false) // a branch that is ready does not have the run's folder
 	}
 	return err
 }

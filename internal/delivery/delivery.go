@@ -112,8 +112,8 @@ func (d *Delivery) openPull(ctx context.Context, w *workspace.Workspace, run *me
 }
 
 // keepLabels gives the pull request of a run the labels of its issue once, and notes that in
-// the record: what people do with them later stays. A call that fails is tried again as
-// that which opens a pull request.
+// the record: what people do with them later stays. A call that fails is tried again like
+// the one that opens a pull request.
 func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run *metadata.Run, last bool) (changed bool) {
 	if d.Expired() || plan.Labels != pipelines.LabelsCopy || run.PRNumber == 0 || run.GitHubIntegration.LabelsOn == run.PRNumber || d.triedLabels && !last {
 		return false
@@ -127,8 +127,8 @@ func (d *Delivery) keepLabels(ctx context.Context, plan *pipelines.Pipeline, run
 	return true
 }
 
-// newTitle is what the pull request of a run is called when it is opened: as the newest
-// commits of its base call theirs. Later it is called what people call it.
+// newTitle is the title with which the pull request of a run is opened, in the form that the
+// newest commits of its base have. Later it is for people to change.
 func (d *Delivery) newTitle(ctx context.Context, base string, run metadata.Run) string {
 	var newest []struct {
 		Commit struct {
@@ -163,8 +163,8 @@ func (d *Delivery) copyLabels(ctx context.Context, run metadata.Run) error {
 	return err
 }
 
-// Squashable gives what the pull request of a run is called now, as the one commit of its
-// branch is called; "" if there is none. An error says that it was merged already.
+// Squashable gives the current title of the pull request of a run, which the one commit of its
+// branch gets; "" if there is none. An error says that it was merged already.
 func (d *Delivery) Squashable(ctx context.Context, run metadata.Run) (title string, err error) {
 	if run.PRNumber == 0 {
 		return "", nil

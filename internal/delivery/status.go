@@ -29,7 +29,7 @@ func ofOthers(all []checks.Check) (out []checks.Check) {
 // it. One goroutine uses them.
 type Statuses struct {
 	*Delivery
-	told    said
+	newest  said
 	refused bool // the token may not
 }
 
@@ -40,7 +40,7 @@ type said struct{ commit, state, text string }
 // may not do that is a warning, once; the run goes on.
 func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string) {
 	now := said{commit: commit, state: stateOf(run), text: describe(plan, run)}
-	if !plan.Statuses || s.refused || commit == "" || now == s.told || s.Expired() {
+	if !plan.Statuses || s.refused || commit == "" || now == s.newest || s.Expired() {
 		return
 	}
 	body := map[string]any{"state": now.state, "context": checks.OwnStatus, "description": now.text}
@@ -54,7 +54,7 @@ func (s *Statuses) Keep(ctx context.Context, plan *pipelines.Pipeline, run metad
 	var e *github.Error
 	s.refused = errors.As(err, &e) && (e.Kind == github.Forbidden || e.Kind == github.NotFound || e.Kind == github.Gone)
 	if err == nil {
-		s.told = now
+		s.newest = now
 	}
 	s.Voice.warnOf(unlessKind(err, github.Refused)) // of a commit that could not be pushed
 }

@@ -129,10 +129,10 @@ func (p Place) counts(c github.Comment) bool {
 
 // rights are who may write, as far as that was asked for.
 type rights struct {
-	place            Place
-	roles            map[string]github.Role
-	asked, strangers int
-	warned           bool
+	place               Place
+	roles               map[string]github.Role
+	lookedUp, strangers int
+	warned              bool
 }
 
 // of gives the role of the author of a comment if that is the right to write; else "".
@@ -147,10 +147,10 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 	if role, known := r.roles[who]; known {
 		return role, nil
 	}
-	if r.asked >= mostPeople || c.IsStranger() && r.strangers >= mostStrangers {
+	if r.lookedUp >= mostPeople || c.IsStranger() && r.strangers >= mostStrangers {
 		return "", nil
 	}
-	r.asked++
+	r.lookedUp++
 	if c.IsStranger() {
 		r.strangers++
 	}
@@ -160,7 +160,7 @@ func (r *rights) of(ctx context.Context, c github.Comment) (github.Role, error) 
 		if !r.warned {
 			r.place.Warn(fmt.Errorf("whose comments count is not known, so that only those of the author of the issue are taken: %w", err))
 		}
-		r.warned, r.asked = true, mostPeople // nor would it be said of others
+		r.warned, r.lookedUp = true, mostPeople // nor would it be said of others
 		return "", nil
 	}
 	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {

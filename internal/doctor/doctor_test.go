@@ -217,7 +217,7 @@ func TestBehind(t *testing.T) {
 		v, least string
 		want     bool
 	}{{"2.30.9", "2.31", true}, {"2.31.0", "2.31", false}, {"2.9", "2.31", true}, {"3.0", "2.31", false}, {"1.99", "2.31", true}} {
-		if got := behind(tt.v, tt.least); got != tt.want {
+		if got := olderThan(tt.v, tt.least); got != tt.want {
 			t.Errorf("%s behind %s: %v", tt.v, tt.least, got)
 		}
 	}

@@ -41,7 +41,7 @@ func gitProgram(ctx context.Context, env environ.Env) []Check {
 	switch {
 	case err != nil:
 		return []Check{lacking("git", path+": "+err.Error(), "install git "+leastGit+" or newer")}
-	case behind(v, leastGit):
+	case olderThan(v, leastGit):
 		return []Check{lacking("git", "version "+v+" is too old", "install git "+leastGit+" or newer")}
 	}
 	return []Check{well("git", "version "+v)}

@@ -41,8 +41,8 @@ func saysVersion(ctx context.Context, env environ.Env, program string) (string, 
 	return "", errors.New("it says no version")
 }
 
-// behind compares versions such as 2.39.5 by their first two numbers.
-func behind(v, least string) bool {
+// olderThan compares versions such as 2.39.5 by their first two numbers.
+func olderThan(v, least string) bool {
 	return semver.Compare(series(v), series(least)) < 0
 }
 

@@ -10,8 +10,8 @@ import (
 
 // likeness is a digest of lines without what differs from one run to the next.
 type likeness struct {
-	digest hash.Hash // nil: there is no line yet
-	left   int       // how many more bytes figures are taken out of
+	digest    hash.Hash // nil: there is no line yet
+	remaining int       // how many more bytes figures are taken out of
 }
 
 // mostLikened is of how many bytes figures are taken out. What comes after them has to be
@@ -28,10 +28,10 @@ var figures = sync.OnceValues(func() (all, positions *regexp.Regexp) {
 
 func (l *likeness) add(line string) {
 	if l.digest == nil {
-		l.digest, l.left = sha256.New(), mostLikened
+		l.digest, l.remaining = sha256.New(), mostLikened
 	}
-	if l.left > 0 {
-		l.left -= len(line)
+	if l.remaining > 0 {
+		l.remaining -= len(line)
 		all, positions := figures()
 		line = positions.ReplaceAllString(all.ReplaceAllString(line, "#"), "$1$2#")
 	}

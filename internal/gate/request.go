@@ -254,17 +254,17 @@ func (b *requestFilter) open() bool { return b.x.gate.config.World.Open }
 
 // joined is what was read of a body, and the rest.
 type joined struct {
-	first []byte
-	err   error // after first
-	rest  io.ReadCloser
-	left  int64 // bytes that are still to come; less than 0: nobody knows
+	first     []byte
+	err       error // after first
+	rest      io.ReadCloser
+	remaining int64 // bytes that are still to come; less than 0: nobody knows
 }
 
 // Read reads on. It ends by itself after the last byte: the server may close the
 // body as soon as the provider begins to answer, and that would look like an error.
 func (j *joined) Read(p []byte) (n int, err error) {
 	switch {
-	case j.left == 0:
+	case j.remaining == 0:
 		return 0, io.EOF
 	case len(j.first) > 0:
 		n = copy(p, j.first)
@@ -274,8 +274,8 @@ func (j *joined) Read(p []byte) (n int, err error) {
 	default:
 		n, err = j.rest.Read(p)
 	}
-	if j.left > 0 {
-		j.left = max(0, j.left-int64(n))
+	if j.remaining > 0 {
+		j.remaining = max(0, j.remaining-int64(n))
 	}
 	return n, err
 }

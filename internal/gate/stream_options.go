@@ -17,19 +17,19 @@ const askUsage = `,"stream_options":{"include_usage":true}`
 // length is known before it is read: what need not ask has as many spaces at its end.
 type usageAsker struct {
 	*requestFilter
-	asked bool
-	rest  []byte // of what was read
-	err   error  // after rest
+	requested bool
+	rest      []byte // of what was read
+	err       error  // after rest
 }
 
 // Read reads on.
 func (a *usageAsker) Read(p []byte) (n int, err error) {
-	if !a.asked {
+	if !a.requested {
 		n, err = a.requestFilter.Read(p)
 		if !a.scan.Closed() {
 			return n, err
 		}
-		a.asked = true
+		a.requested = true
 		end := bytes.LastIndexByte(p[:n], '}')
 		if end < 0 { // a list, which is no request
 			end = n

@@ -43,7 +43,7 @@ func (c *comparer) Overlay(ctx context.Context, code, state string, at time.Time
 }
 
 // Combine makes a commit on ours with what ours and theirs have changed since base, outside
-// of the state folder. Where that does not go together, or a rename leads to a path that is
+// of the state folder. Where that conflicts, or a rename leads to a path that is
 // refused, it has what ours has: those are the conflicts. It needs git 2.38.
 func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at time.Time, refused func(path string) bool) (string, []merge.Conflict, error) {
 	bare := func(files, parent string) (string, error) { // the state folder is none of the work, and nothing is renamed out of it
@@ -87,8 +87,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 }
 
 // WithBase gives a commit, on no branch, with what another one has and what the base has
-// changed from one of its commits to a later one. Where that does not go together there
-// are marks.
+// changed from one of its commits to a later one. Where that conflicts there are marks.
 func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (string, error) {
 	name := strings.Join([]string{commit, from, to}, " ")
 	if c.based[name] != "" {

@@ -67,8 +67,8 @@ const mostBehind = "500"
 // refetch fetches what is asked for anew if its history was cut at a merge. Git does so with
 // what was merged left out: it cuts off all parents of the merge, also those on the branch.
 func (g *gitDir) refetch(ctx context.Context, rest []string) error {
-	users := filepath.Join(g.src.CommonDir, "shallow")
-	before, err := os.ReadFile(users)
+	shallow := filepath.Join(g.src.CommonDir, "shallow")
+	before, err := os.ReadFile(shallow)
 	cut, none := os.ReadFile(g.home("shallow"))
 	if errors.Is(none, fs.ErrNotExist) {
 		return nil // the user's was cut, and this is not

@@ -18,11 +18,11 @@ import (
 // largeFiles are those of the tip that Git LFS keeps.
 type largeFiles struct {
 	*tree
-	used    bool            // files are given to Git LFS, or may be
-	blobs   map[string]bool // of the files that are given to it
-	left    map[string]bool // paths at which the tree has pointers, and so keeps them
-	fetched string          // commit whose files were asked for
-	why     error           // they did not come
+	used       bool            // files are given to Git LFS, or may be
+	blobs      map[string]bool // of the files that are given to it
+	asPointers map[string]bool // paths at which the tree has pointers, and so keeps them
+	fetched    string          // commit whose files were asked for
+	why        error           // they did not come
 }
 
 // inLFS reports whether files are converted on their way into the tree and out
@@ -56,7 +56,7 @@ func (l *largeFiles) fill(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for Git LFS: %w", err)
 	}
-	untried := slices.DeleteFunc(slices.Clone(all), func(p lfs.Pointer) bool { return l.left[p.Path] })
+	untried := slices.DeleteFunc(slices.Clone(all), func(p lfs.Pointer) bool { return l.asPointers[p.Path] })
 	if slices.ContainsFunc(untried, l.missing) {
 		l.fetch(ctx, l.tip)
 	}
@@ -73,14 +73,14 @@ func (l *largeFiles) fill(ctx context.Context) error {
 	if err := l.checkOutPaths(ctx, paths); err != nil {
 		return err
 	}
-	l.left = map[string]bool{}
+	l.asPointers = map[string]bool{}
 	for _, p := range all {
 		if _, still := l.pointerAt(p.Path); still {
-			l.left[p.Path] = true
+			l.asPointers[p.Path] = true
 		}
 	}
 	// In the sandbox git-lfs cannot link what the user's repository has, and copies it.
-	return errors.Join(ctx.Err(), lfs.Tidy(l.lfsDir("store"), l.src.lfs.Storage))
+	return errors.Join(ctx.Err(), lfs.RemoveKnown(l.lfsDir("store"), l.src.lfs.Storage))
 }
 
 // refill is fill between two calls: an agent may have put pointers back.
@@ -127,7 +127,7 @@ func (l *largeFiles) mark(ctx context.Context, changes []Change) error {
 		case is:
 			changes[i].Large = !l.blobs[p.Id]
 		default:
-			changes[i].Large = l.left[c.Path]
+			changes[i].Large = l.asPointers[c.Path]
 		}
 	}
 	return nil
@@ -141,14 +141,14 @@ func (l *largeFiles) lacks() string {
 		return ""
 	case l.src.lfs.Program == "":
 		return "files that are kept with Git LFS are pointers" + follows
-	case len(l.left) == 0:
+	case len(l.asPointers) == 0:
 		return ""
 	}
 	why := "the content is not here, or Git LFS is set up to leave it out"
 	if l.why != nil {
 		why = fmt.Sprintf("the content could not be fetched: %v", l.why)
 	}
-	return named(slices.Sorted(maps.Keys(l.left)), "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
+	return named(slices.Sorted(maps.Keys(l.asPointers)), "stays a pointer", "stay pointers") + " of Git LFS" + follows + " (" + why + ")"
 }
 
 // named gives some of the paths and says what they all are.

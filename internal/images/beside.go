@@ -35,9 +35,9 @@ type Shelf struct {
 	Place func() (Place, error)
 	Warn  func(text string) // tells what is missing
 
-	mu   sync.Mutex
-	told *prompts.Issue
-	have []string
+	mu        sync.Mutex
+	described *prompts.Issue
+	have      []string
 }
 
 // Beside gives the shelf of a run in a folder of this machine. A token is for reading the
@@ -68,7 +68,7 @@ func (s *Shelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []str
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.told == nil {
+	if s.described == nil {
 		said := map[string]string{}
 		s.have = nil
 		why := s.fill(ctx)
@@ -94,9 +94,9 @@ func (s *Shelf) See(ctx context.Context, is prompts.Issue) (prompts.Issue, []str
 		if ctx.Err() != nil {
 			return is, s.have // what is missing was not looked for
 		}
-		s.told = &is
+		s.described = &is
 	}
-	return *s.told, s.have
+	return *s.described, s.have
 }
 
 // file names the file of an image; "" of one that was never fetched, or of which the record

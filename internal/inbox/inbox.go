@@ -179,7 +179,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looked = at
-	if now { // not each time that it is looked whether there is still more
+	if now { // not when this only looks whether more has come
 		i.lookups = min(i.lookups+1, mostStrangers)
 	}
 	i.queueErr = err

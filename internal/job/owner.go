@@ -17,7 +17,7 @@ type Holder struct {
 	Run     int64 // of the workflow
 	Attempt int
 	Runner  string // the machine; empty if it has no name
-	own     string
+	random  string
 }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -48,7 +48,7 @@ func ParseOwner(owner string) (Holder, bool) {
 	attempt, err2 := strconv.Atoi(parts[2])
 	h := Holder{Run: id, Attempt: attempt}
 	if len(parts) == 5 {
-		h.Runner, h.own = parts[3], parts[4]
+		h.Runner, h.random = parts[3], parts[4]
 	}
 	return h, err == nil && err2 == nil
 }

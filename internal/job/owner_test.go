@@ -13,7 +13,7 @@ func TestHolder(t *testing.T) {
 	if one == other || !strings.HasPrefix(one, "actions/9001/2/GitHub-Actions-12-x/") {
 		t.Errorf("two processes are %q and %q", one, other)
 	}
-	if h, ok := ParseOwner(one); !ok || h.Run != 9001 || h.Attempt != 2 || h.Runner != RunnerName("GitHub Actions 12/x") || h.own == "" {
+	if h, ok := ParseOwner(one); !ok || h.Run != 9001 || h.Attempt != 2 || h.Runner != RunnerName("GitHub Actions 12/x") || h.random == "" {
 		t.Errorf("%q is %+v, %v", one, h, ok)
 	}
 	if h, ok := ParseOwner("actions/9001/2"); !ok || h.Run != 9001 || h.Attempt != 2 || h.Runner != "" {

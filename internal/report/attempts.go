@@ -31,7 +31,7 @@ type attempt struct {
 }
 
 func attemptsOf(w words, f Facts) []attempt {
-	room, of := &room{left: mostOfAll}, map[int][]Change{}
+	space, of := &space{remaining: mostOfAll}, map[int][]Change{}
 	for _, c := range f.Changes {
 		of[c.Attempt] = append(of[c.Attempt], c)
 	}
@@ -39,14 +39,14 @@ func attemptsOf(w words, f Facts) []attempt {
 	var all []attempt
 	for _, a := range f.Run.Attempts {
 		one := attemptOf(w, f.Run, a)
-		one.Stderr = room.take(lastLines(a.Stderr))
-		one.Diff = diffOf(w, of[a.N], room)
+		one.Stderr = space.take(lastLines(a.Stderr))
+		one.Diff = diffOf(w, of[a.N], space)
 		for len(back) > 0 && !back[0].at.After(a.StartedAt) {
 			one.Back, back = append(one.Back, back[0]), back[1:]
 		}
 		all = append(all, one)
 	}
-	talks, left := talksOf(w, f.Transcripts, room.left)
+	talks, left := talksOf(w, f.Transcripts, space.remaining)
 	var diffs []*diff
 	for i := range all {
 		all[i].Talk = talks[all[i].N]

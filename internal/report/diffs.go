@@ -16,16 +16,16 @@ const (
 	mostOfAll = 1 << 20
 )
 
-// room is how many bytes long texts may still have.
-type room struct{ left int }
+// space is how many bytes long texts may still have.
+type space struct{ remaining int }
 
 // take gives a text that there is room for, or "".
-func (r *room) take(s string) string {
+func (r *space) take(s string) string {
 	n := escaped(s)
-	if n > r.left {
+	if n > r.remaining {
 		return ""
 	}
-	r.left -= n
+	r.remaining -= n
 	return s
 }
 
@@ -66,10 +66,10 @@ type block struct {
 }
 
 // diff gives the changes of an attempt as far as there is room for them.
-func diffOf(w words, changes []Change, room *room) diff {
+func diffOf(w words, changes []Change, space *space) diff {
 	var d diff
 	var added, deleted, files, left int
-	here, cut, commit := min(mostOfOne, room.left), false, ""
+	here, cut, commit := min(mostOfOne, space.remaining), false, ""
 	for _, c := range changes {
 		commit, cut = c.Commit, cut || c.Cut
 		inHunk, path := false, ""
@@ -90,7 +90,7 @@ func diffOf(w words, changes []Change, room *room) diff {
 			}
 			l = shown(l)
 			if cost := escaped(l) + 4; cost <= here {
-				here, room.left = here-cost, room.left-cost
+				here, space.remaining = here-cost, space.remaining-cost
 				d.add(kind, l, path)
 			} else {
 				left++

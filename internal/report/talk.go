@@ -24,19 +24,19 @@ type talk struct {
 // talksOf gives what was said in the attempts, as far as there is room: the newest
 // matter most. It says how much of what diffs leave is left then.
 func talksOf(w words, all map[int][]transcript.Entry, left int) (map[int]talk, int) {
-	room, talks := &room{left: left + leastOfTalk}, map[int]talk{}
+	space, talks := &space{remaining: left + leastOfTalk}, map[int]talk{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(all))) {
-		talks[n] = talkOf(w, all[n], room)
+		talks[n] = talkOf(w, all[n], space)
 	}
-	return talks, max(room.left-leastOfTalk, 0)
+	return talks, max(space.remaining-leastOfTalk, 0)
 }
 
-func talkOf(w words, entries []transcript.Entry, room *room) talk {
+func talkOf(w words, entries []transcript.Entry, space *space) talk {
 	var t talk
-	here, shown, left := min(mostOfOne, room.left), 0, 0
+	here, shown, left := min(mostOfOne, space.remaining), 0, 0
 	for _, e := range entries {
 		if e.Kind == transcript.Begins {
-			t.Prompt = room.take(paragraph(e.Text))
+			t.Prompt = space.take(paragraph(e.Text))
 			continue
 		}
 		if left > 0 {
@@ -49,7 +49,7 @@ func talkOf(w words, entries []transcript.Entry, room *room) talk {
 			left++
 			continue
 		}
-		here, room.left, shown = here-cost, room.left-cost, shown+1
+		here, space.remaining, shown = here-cost, space.remaining-cost, shown+1
 		t.Blocks = append(t.Blocks, block{Kind: kind, Text: body})
 	}
 	if shown > 0 {

@@ -24,7 +24,7 @@ const (
 // word says what separation is for Held.
 func (s separation) word() Bond {
 	switch {
-	case s.own:
+	case s.namespaced:
 		return Namespaces
 	case s.group:
 		return ControlGroup
@@ -34,9 +34,9 @@ func (s separation) word() Bond {
 
 // separation says how the processes of a call are kept together.
 type separation struct {
-	own   bool   // in namespaces of their own, which end with the call
-	why   string // they are not
-	group bool   // in a control group instead
+	namespaced bool   // in namespaces of their own, which end with the call
+	why        string // they are not
+	group      bool   // in a control group instead
 
 	network bool   // calls can have a network of their own
 	noNet   string // why they cannot

@@ -63,7 +63,7 @@ func (s *Sandbox) helped(c Call, p policy) (Call, error) {
 
 // policy is what a call may reach.
 func (s *Sandbox) policy(c Call) (policy, error) {
-	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Control: c.group, Parent: os.Getpid(), Own: s.together.own}
+	p := policy{Write: []string{c.Home, c.Temp}, Devices: devices(), Limits: s.Limits, Sockets: s.Sockets, Control: c.group, Parent: os.Getpid(), Own: s.together.namespaced}
 	apart := resolved(append(slices.Clone(s.hidden), c.User))
 	for _, dir := range resolved(slices.Concat(system(), installed(c.Argv[0], c.User, c.Env))) {
 		p.Read = append(p.Read, around(dir, apart)...)

@@ -10,12 +10,12 @@ import (
 
 // DiskWatch watches what a program does to the disk while it runs.
 type DiskWatch struct {
-	folders []string // that it writes in; on one disk or several
-	limits  Limits
-	since   time.Time
-	start   []space      // of the disks
-	again   time.Time    // when files are counted next
-	members func() []int // the processes of the call; nil: nobody knows
+	folders   []string // that it writes in; on one disk or several
+	limits    Limits
+	since     time.Time
+	start     []space      // of the disks
+	nextCount time.Time    // when files are counted next
+	members   func() []int // the processes of the call; nil: nobody knows
 }
 
 // space is what a disk has left.
@@ -66,7 +66,7 @@ func (r *DiskWatch) tooMuch() string {
 		}
 	}
 	began := time.Now()
-	if began.Before(r.again) {
+	if began.Before(r.nextCount) {
 		return ""
 	}
 	if len(r.folders) > 0 {
@@ -78,7 +78,7 @@ func (r *DiskWatch) tooMuch() string {
 			return fmt.Sprintf("a process of it hides its open files, and the disk has lost more than the %s that a call may write; if it needs more, say so in the pipeline with `sandbox: disk`", Size(r.limits.Disk))
 		}
 	}
-	r.again = time.Now().Add(20 * time.Since(began))
+	r.nextCount = time.Now().Add(20 * time.Since(began))
 	return ""
 }
 

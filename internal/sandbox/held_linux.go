@@ -7,7 +7,7 @@ func heldHere(s Sandbox) Held {
 	v, _ := landlockABI() // without Landlock there is no sandbox to ask about
 	filter := v < socketABI && filtersCalls()
 	h := Held{
-		Landlock: v, Signals: v >= 6 || s.together.own, Sockets: v >= socketABI || filter && !s.Sockets,
+		Landlock: v, Signals: v >= 6 || s.together.namespaced, Sockets: v >= socketABI || filter && !s.Sockets,
 		Own: !filter || s.Sockets, Opened: filter && s.Sockets, Limits: s.Limits.withDefaults(),
 		Together: s.together.word(), Apart: s.together.why,
 		Closed: s.Closed || s.Lists, Network: s.together.holder(v), NoNet: s.together.noNet,

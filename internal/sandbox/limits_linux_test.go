@@ -95,11 +95,11 @@ func TestRoom(t *testing.T) {
 	if why := r.tooMuch(); why != "" || len(r.start) != 1 {
 		t.Errorf("%d disks, too much: %q", len(r.start), why)
 	}
-	r.since, r.again = r.since.Add(-2*time.Hour), time.Time{}
+	r.since, r.nextCount = r.since.Add(-2*time.Hour), time.Time{}
 	if why := r.tooMuch(); !strings.HasPrefix(why, "it wrote more than the 0 MB that a call may; ") {
 		t.Errorf("too much: %q", why)
 	}
-	r.again, r.limits.Disk = time.Time{}, 1<<40
+	r.nextCount, r.limits.Disk = time.Time{}, 1<<40
 	r.start[0].bytes, r.limits.Spare = 1<<62, 1<<62
 	if why := r.tooMuch(); !strings.Contains(why, "the disk of "+dir+" has only") {
 		t.Errorf("too much: %q", why)
@@ -111,7 +111,7 @@ func TestRoom(t *testing.T) {
 	if err := os.Link(old, filepath.Join(dir, "other name")); err != nil {
 		t.Fatal(err)
 	}
-	r.folders, r.again, r.limits.Disk = []string{dir, dir}, time.Time{}, 100<<10
+	r.folders, r.nextCount, r.limits.Disk = []string{dir, dir}, time.Time{}, 100<<10
 	if why := r.tooMuch(); why != "" {
 		t.Errorf("a file of 64 KB with two names, in a folder that is watched twice: too much: %q", why)
 	}
@@ -232,7 +232,7 @@ func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 		"open":   {"exec perl -MIO::Handle -e '" + write + "'", "it wrote more than the 4 MB"},
 		"hidden": {fmt.Sprintf("exec perl -MIO::Handle -e 'syscall(%d, %d, 0, 0, 0, 0) == 0 or die; ", unix.SYS_PRCTL, unix.PR_SET_DUMPABLE) + write + "'", "hides its open files, and the disk has lost more than the 4 MB"},
 	} {
-		for _, s := range []separation{{own: true}, {}} {
+		for _, s := range []separation{{namespaced: true}, {}} {
 			t.Run(fmt.Sprintf("%s, %s", name, s.word()), func(t *testing.T) {
 				t.Parallel()
 				c := limited(t, Limits{Disk: 4 << 20})
@@ -243,7 +243,7 @@ func TestLimitOfDiskForFilesWithoutNames(t *testing.T) {
 				switch {
 				case os.Geteuid() == 0:
 					want = "it wrote more than the 4 MB" // nothing is hidden from root
-				case !s.own:
+				case !s.namespaced:
 					want = "more than the 4 MB" // files of others in the memory that is shared count, and may come first
 				}
 				if e := c.run(tt.run, time.Minute); e.Cause != process.Overfull || !strings.Contains(e.Why, want) {

@@ -23,11 +23,11 @@ func separate(helper []string, l Limits) separation {
 		p := policy{Own: true, Memory: memoryFor(l), Network: &closed{Own: true}}
 		p.noteUser()
 		if err = try(helper, p, process.Namespaces(true)); err == nil {
-			return separation{own: true, network: true}
+			return separation{namespaced: true, network: true}
 		}
 		p.Network = nil
 		if other := try(helper, p, process.Namespaces(false)); other == nil {
-			return separation{own: true, noNet: err.Error()}
+			return separation{namespaced: true, noNet: err.Error()}
 		}
 	}
 	return separation{why: err.Error(), noNet: err.Error(), group: canGroup(helper, l)}

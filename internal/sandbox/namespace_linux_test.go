@@ -30,7 +30,7 @@ func fakes() map[string]func(args []string) int {
 func (c *cell) together(s separation) (can bool) {
 	c.t.Helper()
 	here := c.box.together
-	if s.own && !here.own {
+	if s.namespaced && !here.namespaced {
 		c.t.Logf("calls have no namespaces here: %s", here.why)
 		return false
 	}
@@ -58,10 +58,10 @@ func TestNamespacesChangeNothingElse(t *testing.T) {
 		{"own user namespace", "unshare --user true", 0, ""},
 		{"standard input", "cat", 0, ""},
 	} {
-		for _, s := range []separation{{own: true}, {}} {
+		for _, s := range []separation{{namespaced: true}, {}} {
 			t.Run(fmt.Sprintf("%s, %s", tt.name, s.word()), func(t *testing.T) {
 				t.Parallel()
-				if tt.name == "no zombies" && !s.own {
+				if tt.name == "no zombies" && !s.namespaced {
 					return // reprise is the one that collects them, after the call
 				}
 				run := tt.run
@@ -85,7 +85,7 @@ func TestNamespacesChangeNothingElse(t *testing.T) {
 func TestAskedToEndInNamespaces(t *testing.T) {
 	t.Parallel()
 	c := newCell(t)
-	if !c.together(separation{own: true}) {
+	if !c.together(separation{namespaced: true}) {
 		return
 	}
 	tell := make(chan process.Reaction, 1)
@@ -105,7 +105,7 @@ func TestAskedToEndInNamespaces(t *testing.T) {
 func TestLeftBehindInNamespaces(t *testing.T) {
 	t.Parallel()
 	c := limited(t, Limits{})
-	if !c.together(separation{own: true}) {
+	if !c.together(separation{namespaced: true}) {
 		return
 	}
 	name := fmt.Sprintf("4713.%d", time.Now().UnixNano())
@@ -123,7 +123,7 @@ func TestLeftBehindInNamespaces(t *testing.T) {
 func TestSharedMemoryIsOwn(t *testing.T) {
 	t.Parallel()
 	c := limited(t, Limits{Disk: 4 << 20})
-	if !c.together(separation{own: true}) {
+	if !c.together(separation{namespaced: true}) {
 		return
 	}
 	c.box.Sockets = true // for memory in the manner of System V
@@ -175,7 +175,7 @@ func sleeping(t testing.TB, seconds string) []string {
 
 // fakeReprise is a reprise with one call.
 func fakeReprise(args []string) int {
-	s := map[string]separation{string(Namespaces): {own: true}, string(ControlGroup): {group: true}}[args[3]]
+	s := map[string]separation{string(Namespaces): {namespaced: true}, string(ControlGroup): {group: true}}[args[3]]
 	path, err := os.Executable()
 	if err != nil {
 		return 1
@@ -207,8 +207,8 @@ func TestKilledRepriseLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-	if c.together(separation{own: true}) {
-		gone(c.killedReprise(separation{own: true}))
+	if c.together(separation{namespaced: true}) {
+		gone(c.killedReprise(separation{namespaced: true}))
 	}
 	if canGroup(c.box.Helper, c.box.Limits) {
 		name := c.killedReprise(separation{group: true})

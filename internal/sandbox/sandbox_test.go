@@ -32,7 +32,7 @@ func TestSandbox(t *testing.T) {
 			t.Parallel()
 			c := newCell(t)
 			c.access = access
-			if c.box.together.own = c.box.together.own && own; c.box.together.own != own {
+			if c.box.together.namespaced = c.box.together.namespaced && own; c.box.together.namespaced != own {
 				t.Logf("calls have no namespaces here: %s", c.box.together.why)
 			}
 			reprise := os.Getpid()

@@ -35,8 +35,8 @@ type Word struct {
 
 // Reader reads texts. Its zero value reads none: use NewReader.
 type Reader struct {
-	left   time.Duration
-	lexers map[string]chroma.Lexer // by names of files: finding one tries the patterns of all
+	remaining time.Duration
+	lexers    map[string]chroma.Lexer // by names of files: finding one tries the patterns of all
 }
 
 // NewReader gives a Reader that takes no longer than so much for all that it reads.
@@ -46,7 +46,7 @@ func NewReader(most time.Duration) *Reader { return &Reader{most, map[string]chr
 // where the language is not known, or the text cannot be read in time. The words of a line
 // together are the line, with the line break at its end.
 func (r *Reader) Lines(path, text string) [][]Word {
-	if r.left <= 0 {
+	if r.remaining <= 0 {
 		return nil
 	}
 	begun := time.Now()
@@ -54,19 +54,19 @@ func (r *Reader) Lines(path, text string) [][]Word {
 	if lexer == nil {
 		return nil
 	}
-	timer := time.NewTimer(r.left)
+	timer := time.NewTimer(r.remaining)
 	defer timer.Stop()
 	answer, give := make(chan [][]Word, 1), make(chan struct{})
 	go func() { answer <- wordsOf(lexer, text, give) }()
 	select {
 	case words := <-answer:
-		if r.left -= time.Since(begun); r.left <= 0 {
+		if r.remaining -= time.Since(begun); r.remaining <= 0 {
 			return nil
 		}
 		return words
 	case <-timer.C: // a pattern in it ends by itself, soon after
 		close(give)
-		r.left = 0
+		r.remaining = 0
 		return nil
 	}
 }

@@ -86,8 +86,8 @@ func NewKeeper(dir string, keep time.Duration, mask func(string) string, now fun
 
 // file is the transcript of an attempt, while its call lasts.
 type file struct {
-	f    *os.File
-	left int // bytes that it may still have, the end of the call aside
+	f         *os.File
+	remaining int // bytes that it may still have, the end of the call aside
 }
 
 // Agent gives an agent whose calls are kept. Use says which program it is.
@@ -139,11 +139,11 @@ func (k *Keeper) Line(t engine.Task, line []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	to := k.open[t.Attempt]
-	if to == nil || to.left <= 0 {
+	if to == nil || to.remaining <= 0 {
 		return
 	}
 	k.write(t.Attempt, record{Line: &text, Cut: len(line) > mostOfLine})
-	if to.left <= 0 {
+	if to.remaining <= 0 {
 		k.write(t.Attempt, record{Cut: true})
 	}
 }
@@ -153,7 +153,7 @@ func (k *Keeper) hasRoom(attempt int) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	to := k.open[attempt]
-	return to != nil && to.left > 0
+	return to != nil && to.remaining > 0
 }
 
 func (k *Keeper) end(t engine.Task, e End) {
@@ -183,7 +183,7 @@ func (k *Keeper) write(attempt int, r record) {
 	enc := json.NewEncoder(&data)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(r) == nil {
-		to.left -= data.Len() // with what is around a line: many are short
+		to.remaining -= data.Len() // with what is around a line: many are short
 		_, _ = data.WriteTo(to.f)
 	}
 }

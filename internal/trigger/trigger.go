@@ -306,9 +306,9 @@ func (t *Trigger) readComment(ev wire.Event, ask func(by, text string, bare bool
 	return no
 }
 
-// readReview reads what a review asks for. Which workflow file such an event runs
-// is said by the branch of the pull request, so it is only heard on a branch of a
-// run, which is looked at later.
+// readReview reads what a review asks for. For such an event
+// GitHub runs the workflow file of the pull request's branch, so it counts only on
+// a branch of a run, which is checked later.
 func (t *Trigger) readReview(ev wire.Event, in Inputs, r Runner) *page.Denial {
 	v, err := review.Of(ev)
 	if err != nil {

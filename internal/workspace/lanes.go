@@ -38,12 +38,12 @@ type laneTrees struct {
 	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
 	secrets *secrets.Finder
 
-	asked bool           // somebody has asked for several at once, so that there is no other way
-	tell  func(of error) // that parts are done one after another, because of an error
-	once  sync.Once
-	old   error // that git is too old
-	mu    sync.Mutex
-	open  map[string]*lane
+	requested bool           // somebody has asked for several at once, so that there is no other way
+	tell      func(of error) // that parts are done one after another, because of an error
+	once      sync.Once
+	old       error // that git is too old
+	mu        sync.Mutex
+	open      map[string]*lane
 }
 
 // lane is the tree of a part.
@@ -57,11 +57,11 @@ type lane struct {
 // are done one after another with a git that is too old.
 func (t *laneTrees) Available(ctx context.Context) bool {
 	t.once.Do(func() {
-		if t.old = merge.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.asked {
+		if t.old = merge.ForParts(context.WithoutCancel(ctx)); t.old != nil && !t.requested {
 			t.tell(t.old)
 		}
 	})
-	return t.old == nil || t.asked
+	return t.old == nil || t.requested
 }
 
 // Open gives the engine of a part, which works in a tree of its own, as it was left or

@@ -171,8 +171,8 @@ func (t Tree) Hidden(ctx context.Context, since time.Time) ([]branch.Hidden, err
 func plainFile(t git.Type) bool { return t == git.File || t == git.Executable }
 
 // read notes what a file holds, and what the tip has there, if it has a file
-// there and that matters. A file with a second name somewhere is none: what is behind it may
-// lie outside the tree.
+// there and that matters. A file with a second hard link is not read: it may be one
+// from outside of the tree.
 func (t Tree) read(ctx context.Context, top *os.Root, c *boundary.Change, was bool) error {
 	f, info, err := folders.Open(top, c.Path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, folders.ErrNoFile) {

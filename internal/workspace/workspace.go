@@ -127,7 +127,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
-		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, asked: o.Jobs > 0,
+		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},

@@ -98,8 +98,8 @@ func (j *Journal) Fold(ctx context.Context, run metadata.Run, subject string, fi
 	return j.Write(ctx, run, Commit{Message: message.Commit{Subject: subject, Phase: run.CurrentPhase}.Text(run), Files: files, Parents: heads})
 }
 
-// Merge commits a record together with a commit of the base, what the two make together,
-// and files that say how they contradict each other.
+// Merge commits a record with the merge of a commit of the base, and files that say
+// where the two conflict.
 func (j *Journal) Merge(ctx context.Context, run metadata.Run, base string, staged Staged, files map[string][]byte) error {
 	last := run.Decisions[len(run.Decisions)-1]
 	m := message.Commit{Subject: "base: " + last.Why.In(prompts.Words(run.Language)), Phase: last.Phase}

@@ -66,7 +66,7 @@ type Lane interface {
 type Merged struct {
 	Commit   string            // at Paths it has what the branch has
 	Diff     metadata.Diff     // from the branch, the run's own folder left out; only without Paths
-	Paths    []string          // at which that does not go together
+	Paths    []string          // in conflict
 	Versions map[string][]byte // files for an agent: Paths as base, branch and part (yours) have them, and a list of those left out
 }
 

@@ -25,7 +25,7 @@ func (c comparison) with(ctx context.Context, now differ, run metadata.Run, p *p
 	from := rec.Base
 	switch {
 	case rec.Lane != nil && rec.Lane.Conflict != nil:
-		from = rec.Lane.Base // what went in before is the work of others
+		from = rec.Lane.Base // what was merged before is the work of others
 	case rec.Lane == nil && rec.Upstream != "":
 		from, err = c.tree.WithBase(ctx, from, rec.Upstream, run.BaseCommit)
 	}

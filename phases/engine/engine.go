@@ -73,10 +73,10 @@ type Engine struct {
 	Due      func(ctx context.Context, run metadata.Run, d phases.Decision) bool
 	Steering Steering // how people reach the run while it is under way; nil: not at all
 
-	latest metadata.Run // as it is while a step is under way
-	today  float64      // US dollars that may still be spent on this day; 0: there is no limit
-	asked  string       // of which phase, and in which generation, skip_if was asked last
-	ran    ran          // what is known of commands
+	latest    metadata.Run // as it is while a step is under way
+	today     float64      // US dollars that may still be spent on this day; 0: there is no limit
+	skipAsked string       // of which phase, and in which generation, skip_if was asked last
+	ran       ran          // what is known of commands
 
 	// Elsewhere is the number of the newest attempt that another machine has
 	// made. Agents' sessions up to that one are not on this machine and cannot

@@ -179,7 +179,7 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decisi
 		return run, nil
 	}
 	now := fmt.Sprintf("%s %d %d", phase, run.Phase(phase).Generation, len(run.RollbackHistory))
-	if e.asked == now {
+	if e.skipAsked == now {
 		return run, nil
 	}
 	asking := condition{e.Guard, e.Tree, e.Checker, e.Issue, e.Matches, e.attend}
@@ -190,9 +190,9 @@ func (e *Engine) leaveOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	if err != nil {
 		return run, fmt.Errorf("%s: skip_if: %w", phase, err)
 	}
-	e.asked = now
+	e.skipAsked = now
 	if why.Code() == "skip_if_unclear" {
-		e.asked = ""
+		e.skipAsked = ""
 		return e.carryOut(ctx, run, phases.Decision{Do: phases.DoWait, Phase: phase, Code: metadata.ConfigInvalid, Why: why})
 	}
 	next, what := leaving.Answered(run, phase, holds, why, e.Now())

@@ -151,12 +151,12 @@ func (e *Engine) integrate(ctx context.Context, run metadata.Run, d phases.Decis
 	return next, effects{outcome: o, files: map[string][]byte{file: text}}, err
 }
 
-// mostApart is how many paths at which parts do not go together are recorded.
+// mostApart is how many paths in conflict are recorded.
 const mostApart = 100
 
-// bringTogether brings the work of a part together with what went in since it began, and
-// runs the checks of the part on what both come to: nothing is on the branch that was not
-// checked as it stands there.
+// bringTogether merges the work of a part with what was merged since it began, and runs the
+// checks of the part on the result: nothing gets to the branch that was not checked as it
+// is there.
 func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.Decision, lane metadata.Lane) (metadata.Run, effects, error) {
 	p, start := e.Plan.Phase(d.Phase), e.Now()
 	run, err := e.begin(run, d, phases.Beginning{At: start, Base: e.Upon})

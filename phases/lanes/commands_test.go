@@ -17,7 +17,7 @@ import (
 // commit is one of many that differ.
 func commit(n int) string { return fmt.Sprintf("%040x", n) }
 
-// apart is what it comes to that the work of a part does not go together with others.
+// apart is a conflict of the work of a part with others.
 func apart(run metadata.Run, d phases.Decision, n int) phases.Outcome {
 	o := phases.Outcome{At: noon, Status: metadata.Unsuccessful, Code: metadata.Conflicts, Base: commit(n), Conflict: &metadata.Conflict{Paths: []string{"a"}}}
 	if run.Phase(d.Phase).Lane.Conflict == nil {
@@ -26,7 +26,7 @@ func apart(run metadata.Run, d phases.Decision, n int) phases.Outcome {
 	return o
 }
 
-// Work that does not go together with what went in before it goes back to its writer, then
+// Work that conflicts with what was merged before it goes back to its writer, then
 // it is done anew on that, and then a person is asked; after /retry all that again.
 func TestConflictLadder(t *testing.T) {
 	plan, run := inParts(t, "t1 a", "t2 b")

@@ -25,13 +25,13 @@ const (
 
 // Steps of decisions: people ask for a merge, it is made, or left to people.
 const (
-	asks = "update"
-	made = "merge"
-	left = "conflict"
+	stepAsked    = "update"
+	stepMerged   = "merge"
+	stepConflict = "conflict"
 )
 
-// mostTries is how often in a row agents mend what contradicts each other. Then a person
-// is asked, whose word allows as many again.
+// mostTries is how often in a row agents resolve conflicts. Then a person is asked, whose
+// command allows as many again.
 const mostTries = 2
 
 // Due reports whether the base is to be looked at before a decision is carried out.
@@ -42,7 +42,7 @@ func Due(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision) bool {
 	case plan.Update == Never:
 		return false
 	case plan.Update == BeforeCode:
-		return d.Do == phases.DoExecute && writes(plan, d.Phase) && Mender(plan, run) == "" && newest(run) != left
+		return d.Do == phases.DoExecute && writes(plan, d.Phase) && Mender(plan, run) == "" && newest(run) != stepConflict
 	}
 	return d.Do == phases.DoFinish || d.Do == phases.DoWait && d.Code == metadata.AwaitingCI
 }
@@ -54,12 +54,12 @@ func Ends(run metadata.Run, d phases.Decision) bool {
 }
 
 // Requested reports whether a person wants the base merged, and it was not since.
-func Requested(run metadata.Run) bool { return newest(run) == asks }
+func Requested(run metadata.Run) bool { return newest(run) == stepAsked }
 
 // newest is the step of the newest decision that is about a merge; "" if there is none.
 func newest(run metadata.Run) string {
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == made || d.Step == asks || d.Step == left {
+		if d.Step == stepMerged || d.Step == stepAsked || d.Step == stepConflict {
 			return d.Step
 		}
 	}
@@ -97,7 +97,7 @@ func Noted(run metadata.Run, m metadata.Merge, why metadata.Reason) metadata.Run
 		next.Baseline = nil // that was of the earlier base
 	}
 	next.BaseCommit, next.Merges = m.Commit, append(next.Merges, m)
-	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: made, Phase: run.CurrentPhase, Why: why})
+	next.Decisions = append(next.Decisions, metadata.Decision{At: m.At, Step: stepMerged, Phase: run.CurrentPhase, Why: why})
 	for i := range next.Phases {
 		if rec := &next.Phases[i]; rec.Base != "" && rec.Upstream == "" {
 			rec.Upstream = run.BaseCommit // what the base brings is no work of the phase
@@ -159,7 +159,7 @@ func Open(run metadata.Run) []string {
 // Newest says what the newest merge has brought; nothing if there is none.
 func Newest(run metadata.Run) metadata.Reason {
 	for _, d := range slices.Backward(run.Decisions) {
-		if d.Step == made {
+		if d.Step == stepMerged {
 			return d.Why
 		}
 	}
@@ -251,7 +251,7 @@ func GiveUp(plan *pipelines.Pipeline, run metadata.Run, why metadata.Reason, at 
 	if mender := Mender(plan, run); mender != "" { // else the run goes on where it was
 		next.Stop.Phase = mender
 	}
-	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: left, Phase: next.Stop.Phase, Why: why})
+	next.Decisions = append(next.Decisions, metadata.Decision{At: at, Step: stepConflict, Phase: next.Stop.Phase, Why: why})
 	return next
 }
 

@@ -264,7 +264,7 @@ func (d *Pipeline) phase(i int, ph Phase) pipelines.Phase {
 	inherited := ph.Step
 	inherited.Prompt = "" // a template for execute says nothing to the others
 	out.Revise = d.step(ph.Steps.Revise, inherited, out.Execute.Agent)
-	// Models and tools are one agent's words, and the reviewer is another agent.
+	// Names of models and tools are those of one agent, and the reviewer is another one.
 	inherited.Agent, inherited.Model, inherited.Tools = "", "", nil
 	out.Review = d.step(ph.Steps.Review, inherited, d.Reviewer(out.Execute.Agent))
 	if r := &out.Review; r.Agent == out.Execute.Agent && r.Model == out.Execute.Model && cmp.Or(ph.Steps.Review.Model, ph.Steps.Review.Tier) == "" {

@@ -55,7 +55,7 @@ const maxTried = 1000
 // quiet answers what Evaluator.Quiet asks.
 func quiet(ask quieting) (json.RawMessage, error) {
 	ctx := reading.Context()
-	s := search{ctx: ctx, best: ask.Value, left: maxTried}
+	s := search{ctx: ctx, best: ask.Value, remaining: maxTried}
 	var err error
 	if s.report, err = shape.Report(ctx, ask.Report); err != nil {
 		return nil, fmt.Errorf("the report's own definition: %w", err)
@@ -73,7 +73,7 @@ func quiet(ask quieting) (json.RawMessage, error) {
 	if s.least, err = s.noise(ask.Value); err != nil {
 		return nil, fmt.Errorf("the report: %w", err)
 	}
-	for n := 1; n <= len(s.leaves) && s.left > 0 && s.least != (noise{}); n++ {
+	for n := 1; n <= len(s.leaves) && s.remaining > 0 && s.least != (noise{}); n++ {
 		s.try(0, n)
 	}
 	return s.best, nil
@@ -81,15 +81,15 @@ func quiet(ask quieting) (json.RawMessage, error) {
 
 // search looks for a report that makes the fewest rules fire.
 type search struct {
-	ctx    *cue.Context
-	report cue.Value
-	whens  []cue.Value // what each rule asks of the report
-	turns  []bool      // of each rule
-	value  map[string]any
-	leaves []leaf
-	best   json.RawMessage
-	least  noise
-	left   int // reports to be tried
+	ctx       *cue.Context
+	report    cue.Value
+	whens     []cue.Value // what each rule asks of the report
+	turns     []bool      // of each rule
+	value     map[string]any
+	leaves    []leaf
+	best      json.RawMessage
+	least     noise
+	remaining int // reports to be tried
 }
 
 // leaf is a field that rules ask about, with what else it could be.
@@ -194,7 +194,7 @@ func (s *search) try(first, n int) {
 		name := l.path[len(l.path)-1]
 		was := l.in[name]
 		for _, other := range l.others {
-			if s.left == 0 || s.least == (noise{}) {
+			if s.remaining == 0 || s.least == (noise{}) {
 				break
 			}
 			l.in[name] = other
@@ -207,7 +207,7 @@ func (s *search) try(first, n int) {
 // compare keeps the report as it is now if fewer rules fire on it than on any
 // before, and the phase may give it.
 func (s *search) compare() {
-	s.left--
+	s.remaining--
 	data, err := json.Marshal(s.value)
 	if err != nil {
 		return // unreachable: it came from JSON

@@ -82,14 +82,14 @@ func (p Pointer) wrong() error {
 
 // Made reports whether git-lfs has put something there in the folder in which it works,
 // and the folder of the user does not have it.
-func (p Pointer) Made(store, users string) bool {
+func (p Pointer) Made(store, checkout string) bool {
 	_, made := os.Lstat(ObjectIn(store, p.Oid))
-	_, known := os.Stat(ObjectIn(users, p.Oid))
+	_, known := os.Stat(ObjectIn(checkout, p.Oid))
 	return made == nil && known != nil
 }
 
-// Tidy removes from the folder in which git-lfs works what that of the user has.
-func Tidy(store, users string) error {
+// RemoveKnown removes from the folder in which git-lfs works what that of the user has.
+func RemoveKnown(store, checkout string) error {
 	root, err := os.OpenRoot(store)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func Tidy(store, users string) error {
 		if err != nil || d.IsDir() || len(d.Name()) != 2*sha256.Size {
 			return err
 		}
-		if _, err := os.Stat(ObjectIn(users, d.Name())); err != nil {
+		if _, err := os.Stat(ObjectIn(checkout, d.Name())); err != nil {
 			return nil // that one has it not
 		}
 		return root.Remove(name)

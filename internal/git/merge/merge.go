@@ -1,6 +1,5 @@
-// Package merge is what two commits make together: the files that come out of it, and
-// where the two contradict each other. It is computed from objects alone, so nothing is
-// checked out.
+// Package merge computes the merge of two commits: the files that result, and where the
+// two conflict. It is computed from objects alone, so nothing is checked out.
 package merge
 
 import (
@@ -42,7 +41,7 @@ var mark = regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`)
 // Marked reports whether a file has marks of a conflict.
 func Marked(file []byte) bool { return mark.Match(file) }
 
-// Result is what two commits make together.
+// Result is the merge of two commits.
 type Result struct {
 	Commit    string     // with its files, on no branch; where there are conflicts, files have marks
 	Conflicts []Conflict // in the order of the paths
@@ -62,8 +61,7 @@ func (r Result) Paths() []string {
 	return out
 }
 
-// Conflict is a path at which two commits contradict each other, with what each side has
-// there.
+// Conflict is a path at which two commits conflict, with what each side has there.
 type Conflict struct {
 	Path               string
 	Base, Ours, Theirs Version
@@ -145,8 +143,8 @@ func join(ctx context.Context, git Git, tip, other string) (r Result, err error)
 	return r, err
 }
 
-// Detail adds to what a tip and another commit make together what the files in conflict
-// hold, what is mixed of the paths that matter, and which links lead to the work of the tip.
+// Detail adds to the merge of a tip and another commit what the files in conflict hold,
+// which of the paths that matter are mixed, and which links lead to the work of the tip.
 func (r *Result) Detail(ctx context.Context, git Git, differ Differ, tip, other string, matters func(path string) bool) error {
 	come, links, err := r.coming(ctx, differ, tip)
 	if err == nil {
@@ -351,10 +349,10 @@ func fork(ctx context.Context, git Git, tip, other, known string) (string, error
 
 // State is how a commit stands to a branch.
 type State struct {
-	Behind    int      // commits that the branch has more
-	Conflicts []string // paths at which the two contradict each other
-	Has       bool     // the commit has all of the branch, more than the one that was known
-	Gone      int      // commits up to the one that was known that the branch no longer has: it was set back
+	Behind    int      // commits of the branch that the commit lacks
+	Conflicts []string // paths at which the two conflict
+	Has       bool     // the commit has all of the branch, and that is more than the known one
+	Gone      int      // commits in the history of the known one that the branch no longer has: it was set back
 }
 
 // Compare says how a commit stands to another one of which known was in the history.
@@ -389,7 +387,7 @@ func gone(ctx context.Context, git Git, known, other string) (int, error) {
 	return count(ctx, git, other, known)
 }
 
-// count counts the commits that the second has more than the first.
+// count counts the commits of the second that the first lacks.
 func count(ctx context.Context, git Git, first, second string) (int, error) {
 	out, err := git(ctx, "rev-list", "--count", first+".."+second)
 	if err != nil {
