@@ -40,7 +40,7 @@ func attempt(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase, st
 			d.Agent, d.Resume, d.Why = last.Agent, sessionOf(run, last.N, last.Agent), metadata.Because("questions_answered")
 			return d
 		}
-		return afterNothing(run, d, tries)
+		return conflicting(rec, step, afterNothing(run, d, tries))
 	case metadata.Cut:
 		d.Why = metadata.Because("call_interrupted")
 		d.Agent = last.Agent
@@ -66,6 +66,23 @@ func afterNothing(run metadata.Run, d Decision, tries []metadata.Attempt) Decisi
 	d.Agent, d.Again, d.Why = last.Agent, true, metadata.Because("asked_again", "why", texts.First(last.Why))
 	d.Resume = sessionOf(run, last.N, d.Agent)
 	return d
+}
+
+// conflicting names the conflict that a person has to know of, where the writer of a part was
+// to bring it together with others, and did nothing.
+func conflicting(rec *metadata.Phase, step metadata.Step, d Decision) Decision {
+	if d.Code == metadata.NoProgress && apart(rec, step) {
+		d.Code, d.Why = metadata.Conflicts, metadata.All(whyConflicts(rec), metadata.Because("parts_left", "why", d.Why))
+	}
+	return d
+}
+
+// apart reports whether a step is to bring a part together with what went in before it.
+func apart(rec *metadata.Phase, step metadata.Step) bool {
+	if rec.Lane == nil || rec.Lane.Conflict == nil {
+		return false
+	}
+	return step == metadata.Execute || step == metadata.Revise && rec.Lane.Conflict.Writer == 0
 }
 
 // afterError decides what follows an infrastructure error: another agent,

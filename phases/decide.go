@@ -122,7 +122,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 	case metadata.Execute:
 		why := metadata.Because("nothing_written")
 		switch {
-		case rec.Lane != nil && rec.Lane.Conflict != nil:
+		case apart(rec, step):
 			why = metadata.Because("part_anew", "parts", rec.Lane.Conflict.Parts)
 		case rec.RollbackContext != nil:
 			why = takenBack(rec)
@@ -189,7 +189,7 @@ func generationOf(run metadata.Run, attempt int) int {
 func whyRevise(rec *metadata.Phase) metadata.Reason {
 	blockers, gates := len(rec.Verdict.OpenBlockers()), len(rec.Verdict.FailedGates())
 	switch {
-	case rec.Lane != nil && rec.Lane.Conflict != nil && rec.Lane.Conflict.Writer == 0:
+	case apart(rec, metadata.Revise):
 		return whyConflicts(rec)
 	case rec.RollbackContext != nil:
 		return takenBack(rec)

@@ -185,9 +185,10 @@ func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error)
 	return touch(run, at), nil
 }
 
-// integrateAnew forgets that the work of a part conflicted with others.
+// integrateAnew forgets that the work of a part conflicted with others, unless its writer is
+// to resolve that conflict, and has to know of it.
 func integrateAnew(rec *metadata.Phase) {
-	if rec.Lane != nil {
+	if rec.Lane != nil && !apart(rec, rec.CurrentStep) {
 		rec.Lane.Conflict = nil
 	}
 }

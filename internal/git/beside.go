@@ -61,7 +61,7 @@ func (c *comparer) Combine(ctx context.Context, base, ours, theirs string, at ti
 	}
 	r, err := merge.Upon(ctx, c.git, mine, yours)
 	if err == nil {
-		err = errors.Join(r.Unfold(ctx, c.git), r.Detail(ctx, c.git, c.differ, mine, yours, refused))
+		err = r.Detail(ctx, c.git, c.differ, mine, yours, refused)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("merge: %w", err)
@@ -97,6 +97,31 @@ func (c *comparer) WithBase(ctx context.Context, commit, from, to string) (strin
 	if err == nil {
 		r, err = merge.Since(ctx, c.git, commit, to, from)
 	}
+	if err == nil {
+		err = c.keepOurs(ctx, &r, commit)
+	}
 	c.based = map[string]string{name: r.Commit}
 	return r.Commit, err
+}
+
+// keepOurs gives a merge what one side has wherever that has a file and the other one a folder,
+// or the other way round, in place of both with a name that git has made up.
+func (c *comparer) keepOurs(ctx context.Context, r *merge.Result, ours string) error {
+	if len(r.Displaced) == 0 {
+		return nil
+	}
+	paths := r.Displacing()
+	found, err := merge.At(ctx, c.git, ours, paths, "-r")
+	if err != nil {
+		return err
+	}
+	rev := revision{message: "merged", time: time.Now()}
+	for _, p := range append(paths, r.Displaced...) {
+		rev.ops = append(rev.ops, op{kind: 'D', path: p})
+	}
+	for _, e := range found {
+		rev.ops = append(rev.ops, op{kind: 'M', path: e.Path, mode: e.Mode, id: e.Object})
+	}
+	r.Commit, err = c.makeCommit(ctx, rev, r.Commit)
+	return err
 }

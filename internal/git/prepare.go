@@ -145,6 +145,9 @@ func (r *Repo) turn(ctx context.Context, commit string) error {
 func (r *Repo) Merge(ctx context.Context, commit, from string) (*Stage, merge.Result, error) {
 	result, err := merge.Of(ctx, r.git, r.tip, commit, from)
 	if err == nil {
+		err = r.keepOurs(ctx, &result, r.tip)
+	}
+	if err == nil {
 		err = result.Detail(ctx, r.git, r.differ, r.tip, commit, func(string) bool { return true })
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package lanes
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/span"
@@ -70,13 +69,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 // open opens the attempt of a worker in the record, and saves that. To make its tree
 // ready may have taken long: what people have asked for meanwhile holds.
 func (w *writer) open(one *worker, d phases.Decision, b phases.Beginning) (metadata.Run, error) {
-	due := func(now phases.Decision) bool { return now.Phase == one.of.Phase && now.Do == one.of.Do }
-	is := slices.ContainsFunc(phases.Due(w.Engine.Plan, w.run), due)
-	if one.upon.Phase != "" {
-		early, still := w.upon(w.run, one.of)
-		is = still && early.Upon == one.upon
-	}
-	if w.run.Status != metadata.Running || !is {
+	if w.run.Status != metadata.Running || !lanes.Still(w.plan(), w.run, one.of, one.upon) {
 		return w.run, engine.ErrSteered
 	}
 	begun := phases.Begin(w.run, d, b)

@@ -64,6 +64,50 @@ func TestConflictLadder(t *testing.T) {
 	}
 }
 
+// A writer that does nothing about a conflict, however it is asked, leaves that to a person, who is
+// told of the conflict; and so is the writer after /retry.
+func TestConflictThatNobodyResolves(t *testing.T) {
+	for _, step := range []phases.Do{phases.DoRevise, phases.DoExecute} {
+		t.Run(string(step), func(t *testing.T) {
+			plan, run := inParts(t, "t1 a", "t2 b")
+			calls := 0
+			for n := 10; ; n += 10 {
+				d := phases.Decide(plan, run)
+				if d.Phase != "code.t1" || d.Final() {
+					break
+				}
+				run = phases.Begin(run, d, phases.Beginning{At: noon, Base: commit(1), Beside: true})
+				o := outcome(d)
+				switch conflict := run.Phase(d.Phase).Lane.Conflict; {
+				case d.Do == phases.DoIntegrate:
+					o = apart(run, d, n)
+				case d.Do == step && conflict != nil:
+					calls++
+					o = phases.Outcome{At: noon, Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: metadata.Because("tree_unchanged")}
+				case d.Do != phases.DoReview:
+					o.Head = commit(n + 1)
+				}
+				run = phases.Apply(plan, run, d, o)
+			}
+			halts := phases.Halts(plan, run)
+			if len(halts) != 1 || halts[0].Code != metadata.Conflicts || calls != 2 {
+				t.Fatalf("a person is told %+v, after %d calls", halts, calls)
+			}
+			var codes []string
+			for _, why := range halts[0].Why.Each() {
+				codes = append(codes, why.Code())
+			}
+			if got := strings.Join(codes, " "); got != "parts_conflict parts_left" {
+				t.Errorf("a person is told %s", got)
+			}
+			run, err := phases.Retry(plan, run, "code.t1", phases.Start{At: noon})
+			if rec, d := run.Phase("code.t1"), phases.Decide(plan, run); err != nil || d.Do != step || d.Again || rec.Lane.Conflict == nil {
+				t.Errorf("after /retry it is %s, %+v (%v)", d.Do, rec.Lane, err)
+			}
+		})
+	}
+}
+
 // meddled is a run of three parts into which people and kills meddle while it goes on.
 type meddled struct {
 	t      *testing.T

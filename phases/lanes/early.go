@@ -56,6 +56,16 @@ func Ahead(plan *pipelines.Pipeline, run metadata.Run) (all []Early) {
 	return all
 }
 
+// Still reports whether a step that was decided on is to be done in a record that others have
+// changed since, upon what it was to build on.
+func Still(plan *pipelines.Pipeline, run metadata.Run, d phases.Decision, upon Upon) bool {
+	same := func(now phases.Decision) bool { return now.Phase == d.Phase && now.Do == d.Do }
+	if upon.Phase == "" {
+		return slices.ContainsFunc(phases.Due(plan, run), same)
+	}
+	return slices.ContainsFunc(Ahead(plan, run), func(e Early) bool { return same(e.Decision) && e.Upon == upon })
+}
+
 // accepted gives the record as it would be if the review of a phase had passed.
 func accepted(run metadata.Run, phase string) metadata.Run {
 	run = run.Clone()

@@ -47,7 +47,7 @@ type Result struct {
 	Conflicts []Conflict // in the order of the paths
 	Mixed     []string   // paths at which it has neither what the tip nor what the other commit has; see Detail
 	Leading   []string   // symbolic links of the other commit that lead to what the tip has changed; see Detail
-	Displaced []string   // paths of its own that git gave files where the other side has a folder; see Unfold
+	Displaced []string   // paths of its own that git gave files where the other side has a folder
 
 	base string // commit since which both have changed something
 }
@@ -140,7 +140,7 @@ func join(ctx context.Context, git Git, tip, other string) (r Result, err error)
 	}
 	r.Commit = records[0]
 	r.Conflicts, err = conflicts(records[1:])
-	return r, err
+	return r, errors.Join(err, r.unfold(ctx, git))
 }
 
 // Detail adds to the merge of a tip and another commit what the files in conflict hold,
@@ -170,9 +170,18 @@ func (r *Result) Detail(ctx context.Context, git Git, differ Differ, tip, other 
 // besides is how git names a file where the other side has a folder.
 var besides = regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
 
-// Unfold names a conflict of a file with a folder by the path that the file has at its
+// Displacing gives the paths at which one side has a file and the other one a folder.
+func (r Result) Displacing() []string {
+	var out []string
+	for _, p := range r.Displaced {
+		out = append(out, besides.ReplaceAllString(p, ""))
+	}
+	return out
+}
+
+// unfold names a conflict of a file with a folder by the path that the file has at its
 // side, and has one for each file of that folder as well.
-func (r *Result) Unfold(ctx context.Context, git Git) error {
+func (r *Result) unfold(ctx context.Context, git Git) error {
 	for i := range r.Conflicts {
 		c := &r.Conflicts[i]
 		if !besides.MatchString(c.Path) {
