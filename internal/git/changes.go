@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
@@ -141,7 +143,31 @@ func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err 
 			changes = append(changes, c)
 		}
 	}
+	if said != "" {
+		if changes, err = t.behindLoops(ctx, changes); err != nil {
+			return nil, locked, err
+		}
+	}
 	return changes, locked || slices.ContainsFunc(changes, t.isLocked), nil
+}
+
+// behindLoops adds what is gone because a link that leads to itself stands in place of a
+// folder: git passes over that with a remark.
+func (t *tree) behindLoops(ctx context.Context, changes []Change) ([]Change, error) {
+	files, err := t.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, c := range changes {
+		known[c.Path] = true
+	}
+	for _, f := range files.Files {
+		if _, err := os.Lstat(filepath.Join(t.treePath, filepath.FromSlash(f.Path))); errors.Is(err, syscall.ELOOP) && !known[f.Path] {
+			changes = append(changes, Change{Path: f.Path, Kind: Deleted, Was: typeOfMode(f.Mode)})
+		}
+	}
+	return changes, nil
 }
 
 // untouched reports whether a file has the very bytes of a blob of the tip. Git

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // commitForever is what the test binary does when another test wants a process
@@ -203,10 +206,22 @@ func TestDamagedIndex(t *testing.T) {
 	r := openRun(t, user)
 	commit(t, r, "{1}")
 	r.Close()
+	byGit := func(args ...string) func(string) error {
+		return func(p string) error {
+			return plain(t, program.Call{Dir: r.Tree(), Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + filepath.Dir(p), "GIT_WORK_TREE=" + r.Tree()}, Args: append([]string{"update-index"}, args...)})
+		}
+	}
 	for name, damage := range map[string]func(string) error{
-		"empty":   func(p string) error { return os.WriteFile(p, nil, 0o644) },
-		"garbage": func(p string) error { return os.WriteFile(p, []byte("garbage"), 0o644) },
-		"gone":    os.Remove,
+		"empty":            func(p string) error { return os.WriteFile(p, nil, 0o644) },
+		"garbage":          func(p string) error { return os.WriteFile(p, []byte("garbage"), 0o644) },
+		"gone":             os.Remove,
+		"a pipe":           func(p string) error { return errors.Join(os.Remove(p), syscall.Mkfifo(p, 0o644)) },
+		"a folder":         func(p string) error { return errors.Join(os.Remove(p), os.MkdirAll(p+"/x", 0o755)) },
+		"a link":           func(p string) error { return errors.Join(os.Rename(p, p+"2"), os.Symlink("index2", p)) },
+		"another form":     byGit("--index-version", "4"),
+		"in parts":         byGit("--split-index"),
+		"overlooks a file": byGit("--assume-unchanged", "a.txt"),
+		"without a file":   byGit("--skip-worktree", "a.txt"),
 	} {
 		must(t, damage(r.home("index")))
 		r := openRun(t, user)
@@ -214,6 +229,11 @@ func TestDamagedIndex(t *testing.T) {
 			t.Errorf("%s: found leftovers %s", name, read(t, r.Leftover()))
 		}
 		clean(t, r)
+		write(t, r.Tree()+"/a.txt", "b"+name)
+		if got := changed(t, r); len(got) != 1 {
+			t.Errorf("%s: a change shows as %q", name, got)
+		}
+		must(t, r.RestoreAll(t.Context()))
 		r.Close()
 	}
 }

@@ -213,13 +213,17 @@ func (r *Repo) bringUp(ctx context.Context) error {
 // matchesLocal brings the index to the run's own commit and says whether the
 // work tree equals it. Differences are kept as a patch.
 func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
-	if _, err := os.Stat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was checked out here yet
 	}
-	if _, err := r.git(ctx, "read-tree", "--reset", r.localTip); err != nil {
-		// A damaged index holds nothing that the commit does not.
-		if e := os.Remove(r.home("index")); e != nil {
-			return false, err
+	_, err := r.read()
+	if err == nil {
+		_, err = r.git(ctx, "read-tree", "--reset", r.localTip)
+	}
+	if err != nil {
+		// A damaged index holds nothing that the commit does not, and what an agent has made of it must not count.
+		if e := os.RemoveAll(r.home("index")); e != nil {
+			return false, errors.Join(err, e)
 		}
 		if _, err := r.git(ctx, "read-tree", r.localTip); err != nil {
 			return false, err

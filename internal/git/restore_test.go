@@ -97,6 +97,30 @@ func vandalise(t testing.TB, tree string) []string {
 	}
 }
 
+// A link that leads to itself in place of a folder hides nothing of what was in it.
+func TestLinksThatLeadToThemselves(t *testing.T) {
+	t.Parallel()
+	r := openRun(t, newUser(t, map[string]string{"a/b": "b", "a/c/d": "d", "e/f": "f", "g/h": "h", "z": "z"}))
+	commit(t, r, "{1}")
+	for name, to := range map[string]string{"a": "a", "e": "g", "g": "e"} {
+		must(t, os.RemoveAll(r.Tree()+"/"+name))
+		must(t, os.Symlink(to, r.Tree()+"/"+name))
+	}
+	want := []string{"added a", "deleted a/b", "deleted a/c/d", "added e", "deleted e/f", "added g", "deleted g/h"}
+	if diff := cmp.Diff(want, changed(t, r)); diff != "" {
+		t.Error(diff)
+	}
+	must(t, r.RestoreAll(t.Context()))
+	clean(t, r)
+	if read(t, r.Tree()+"/a/c/d") != "d" || read(t, r.Tree()+"/e/f") != "f" {
+		t.Error("the files are not back")
+	}
+	must(t, os.RemoveAll(r.Tree()+"/a"))
+	must(t, os.Symlink("a", r.Tree()+"/a"))
+	commit(t, r, "{2}", allPaths(t, r)...)
+	clean(t, r)
+}
+
 func lines(s []string) map[string]bool {
 	out := map[string]bool{}
 	for _, line := range s {

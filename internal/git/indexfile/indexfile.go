@@ -4,13 +4,13 @@
 package indexfile
 
 import (
+	"bytes"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io/fs"
 	"iter"
 	"os"
@@ -27,7 +27,6 @@ type Entry struct{ Path, Mode, ID string }
 // File is an index.
 type File struct {
 	hash    int // bytes of the name of an object
-	version uint32
 	entries []entry
 	known   *folder   // nil: git has noted nothing about folders
 	written time.Time // zero: it was never
@@ -42,27 +41,31 @@ const (
 	nameAt = 40
 )
 
-// Flags of an entry: how long its path is, and that two more bytes follow them.
-const (
-	length   = 0x0fff
-	extended = 0x4000
-)
+// Of the flags of an entry, these are the length of its path, or the most that it can be.
+const length = 0x0fff
+
+// version is of the form of the file in which no entry has further flags.
+const version = 2
 
 // Read reads an index whose objects have names of so many bytes. One that is not there has
-// no entries.
+// no entries. One that is no ordinary file, that does not have the sum that it names, or that
+// tells git to overlook a file, is refused: nobody who may write it does that.
 func Read(name string, hash int) (*File, error) {
-	f := &File{hash: hash, version: 2}
-	data, err := os.ReadFile(name)
+	f := &File{hash: hash}
+	there, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && !there.Mode().IsRegular() {
+		err = errForm // to read from a pipe would take for ever
 	}
-	info, err := os.Stat(name)
+	var data []byte
 	if err == nil {
-		f.written = info.ModTime()
-		err = f.parse(string(data))
+		data, err = os.ReadFile(name)
+	}
+	if err == nil {
+		f.written = there.ModTime()
+		err = f.parse(data)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read git's index %s: %w", name, err)
@@ -72,25 +75,39 @@ func Read(name string, hash int) (*File, error) {
 
 var errForm = errors.New("it is damaged, or in a form that reprise does not know")
 
-func (f *File) parse(text string) error {
-	if len(text) < 12+f.hash || text[:4] != "DIRC" {
+func (f *File) parse(data []byte) error {
+	end := len(data) - f.hash
+	if end < 12 || !bytes.Equal(f.sum(data[:end]), data[end:]) {
 		return errForm
 	}
-	rest := text[12 : len(text)-f.hash]
-	f.version = number(text[4:])
-	count := number(text[8:])
-	if f.version != 2 && f.version != 3 || int(count) > len(rest)/nameAt {
+	text := string(data[:end])
+	count, rest := number(text[8:]), text[12:]
+	if text[:4] != "DIRC" || number(text[4:]) != version || int(count) > len(rest)/nameAt {
 		return errForm
 	}
 	f.entries = make([]entry, 0, count)
+	before := ""
 	for range count {
 		e, err := f.next(rest)
 		if err != nil {
 			return err
 		}
-		f.entries, rest = append(f.entries, e), rest[len(e.raw):]
+		if e.path <= before {
+			return errForm
+		}
+		f.entries, rest, before = append(f.entries, e), rest[len(e.raw):], e.path
 	}
 	return f.extensions(rest)
+}
+
+// sum is what an index ends with.
+func (f *File) sum(data []byte) []byte {
+	if f.hash == sha256.Size {
+		sum := sha256.Sum256(data)
+		return sum[:]
+	}
+	sum := sha1.Sum(data)
+	return sum[:]
 }
 
 func number(text string) uint32 { return binary.BigEndian.Uint32([]byte(text[:4])) }
@@ -103,12 +120,9 @@ func (f *File) next(text string) (entry, error) {
 	}
 	flags := binary.BigEndian.Uint16([]byte(text[at : at+2]))
 	at += 2
-	if flags&extended != 0 {
-		at += 2
-	}
-	end := strings.IndexByte(text[min(at, len(text)):], 0)
+	end := strings.IndexByte(text[at:], 0)
 	size := (at + end + 8) &^ 7
-	if end < 1 || size > len(text) || end < length && int(flags&length) != end {
+	if end < 1 || size > len(text) || int(flags) != min(end, length) {
 		return entry{}, errForm
 	}
 	return entry{text[at : at+end], text[:size]}, nil
@@ -247,7 +261,7 @@ func (f *File) Write(name string) error {
 
 func (f *File) bytes() []byte {
 	b := []byte("DIRC")
-	b = binary.BigEndian.AppendUint32(b, f.version)
+	b = binary.BigEndian.AppendUint32(b, version)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(f.entries)))
 	size := 0
 	for _, e := range f.entries {
@@ -263,10 +277,5 @@ func (f *File) bytes() []byte {
 		b = binary.BigEndian.AppendUint32(b, uint32(len(known)))
 		b = append(b, known...)
 	}
-	var sum hash.Hash = sha1.New()
-	if f.hash == sha256.Size {
-		sum = sha256.New()
-	}
-	sum.Write(b)
-	return sum.Sum(b)
+	return append(b, f.sum(b)...)
 }

@@ -1,6 +1,7 @@
 package indexfile
 
 import (
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -171,32 +174,52 @@ func TestReadOfOthers(t *testing.T) {
 	good, err := os.ReadFile(p.index())
 	must(t, err)
 	bad := filepath.Join(p.dir, "bad")
-	for n := range len(good) - 20 { // the sum alone says nothing here
-		must(t, os.WriteFile(bad, good[:n], 0o644))
-		if _, err := Read(bad, 20); n < 90 && !errors.Is(err, errForm) {
+	for n := range len(good) - 20 {
+		must(t, os.WriteFile(bad, summed(good[:n]), 0o644))
+		if _, err := Read(bad, 20); n < 84 && !errors.Is(err, errForm) {
 			t.Errorf("the first %d bytes: %v", n, err)
 		}
 		for _, c := range []byte{0, 0xff, 'x'} {
-			other := append([]byte(nil), good...)
+			other := append([]byte(nil), good[:len(good)-20]...)
 			other[n] = c
-			must(t, os.WriteFile(bad, other, 0o644))
+			must(t, os.WriteFile(bad, summed(other), 0o644))
 			if _, err := Read(bad, 20); err != nil && !errors.Is(err, errForm) {
 				t.Errorf("byte %d: %v", n, err)
 			}
+			must(t, os.WriteFile(bad, append(other, good[len(good)-20:]...), 0o644))
+			if _, err := Read(bad, 20); !errors.Is(err, errForm) && other[n] != good[n] {
+				t.Errorf("byte %d is not as it was written: %v", n, err)
+			}
 		}
 	}
-	p.git("", "update-index", "--index-version", "4")
-	if _, err := Read(p.index(), 20); !errors.Is(err, errForm) {
-		t.Errorf("version 4: %v", err)
+	for _, how := range [][2]string{
+		{"--index-version=4", "--index-version=2"},
+		{"--split-index", "--no-split-index"},
+		{"--assume-unchanged", "--no-assume-unchanged"},
+		{"--skip-worktree", "--no-skip-worktree"},
+	} {
+		p.git("", "update-index", how[0], "a/b")
+		if _, err := Read(p.index(), 20); !errors.Is(err, errForm) {
+			t.Errorf("%s: %v", how[0], err)
+		}
+		p.git("", "update-index", how[1], "a/b")
+		if _, err := Read(p.index(), 20); err != nil {
+			t.Errorf("%s: %v", how[1], err)
+		}
 	}
-	p.git("", "update-index", "--index-version", "2")
-	p.git("", "update-index", "--split-index")
-	if _, err := Read(p.index(), 20); !errors.Is(err, errForm) {
-		t.Errorf("a split index: %v", err)
+	must(t, os.Remove(bad))
+	must(t, syscall.Mkfifo(bad, 0o644))
+	for what, name := range map[string]string{"a folder": p.dir, "a pipe": bad} {
+		if _, err := Read(name, 20); !errors.Is(err, errForm) {
+			t.Errorf("%s is an index: %v", what, err)
+		}
 	}
-	if _, err := Read(p.dir, 20); err == nil {
-		t.Error("a folder is an index")
-	}
+}
+
+// summed adds the sum that an index ends with.
+func summed(data []byte) []byte {
+	sum := sha1.Sum(data)
+	return slices.Concat(data, sum[:])
 }
 
 // What cannot be written leaves the index as it was, and no lock.
@@ -226,10 +249,10 @@ func TestWriteGoesWrong(t *testing.T) {
 
 // Any bytes are read as an index or refused, and what is read is written again.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"+strings.Repeat("\x00", 20)), "a")
+	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"), "a")
 	f.Fuzz(func(t *testing.T, data []byte, path string) {
 		name := filepath.Join(t.TempDir(), "index")
-		must(t, os.WriteFile(name, data, 0o644))
+		must(t, os.WriteFile(name, summed(data), 0o644))
 		x, err := Read(name, 20)
 		if err != nil {
 			return

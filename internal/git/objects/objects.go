@@ -119,7 +119,7 @@ func (s *Store) start(ctx context.Context) (program.Call, error) {
 	}
 	s.now = now
 	if s.idle == nil {
-		s.idle = time.AfterFunc(s.wait(), s.Close)
+		s.idle = time.AfterFunc(s.wait(), s.rest)
 	}
 	return c, nil
 }
@@ -128,7 +128,19 @@ func (s *Store) start(ctx context.Context) (program.Call, error) {
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stay = false; s.now != nil {
+	s.stay = false
+	s.end()
+}
+
+// rest ends a process that nothing was asked of. The one after it stays as long.
+func (s *Store) rest() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end()
+}
+
+func (s *Store) end() {
+	if s.now != nil {
 		s.now.end()
 		s.now = nil
 	}

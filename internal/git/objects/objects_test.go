@@ -92,3 +92,32 @@ func TestStoreIsIdle(t *testing.T) {
 		}
 	}
 }
+
+// A process that stays ends when nothing was asked for long, and so does the one after it.
+func TestStoreStays(t *testing.T) {
+	_, s := repository(t)
+	s.Stay()
+	for range 2 {
+		_, err := s.One(t.Context(), "HEAD", Unlimited)
+		must(t, err)
+		s.idle.Reset(0)
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			s.mu.Lock()
+			gone := s.now == nil
+			s.mu.Unlock()
+			if gone {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("it does not end")
+			}
+		}
+		if s.wait() < time.Minute {
+			t.Errorf("the next one waits for %v", s.wait())
+		}
+	}
+	s.Close()
+	if s.wait() > time.Minute {
+		t.Errorf("after Close, one waits for %v", s.wait())
+	}
+}

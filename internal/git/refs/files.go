@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,11 +30,18 @@ func List(dir string, names ...string) (all []Ref, can bool) {
 		return nil, false
 	}
 	for name, commit := range found {
+		if odd.MatchString(name) {
+			return nil, false
+		}
 		all = append(all, Ref{name, commit})
 	}
 	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
 	return all, true
 }
+
+// odd is a name that git gives to no ref, or not with certainty: it passes over those that
+// something else has made.
+var odd = regexp.MustCompile(`[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.(/|$)|//`)
 
 // loose adds the refs that have files of their own.
 func loose(dir, name string, found map[string]string) bool {
@@ -70,7 +78,14 @@ func loose(dir, name string, found map[string]string) bool {
 
 // packed adds those refs that have no file of their own.
 func packed(file string, names []string, found map[string]string) bool {
-	data, err := os.ReadFile(file)
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		return false // to read from a pipe would take for ever
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(file)
+	}
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}

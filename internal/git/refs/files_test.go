@@ -76,6 +76,21 @@ func TestList(t *testing.T) {
 		}
 		must(t, os.Remove(file))
 	}
+	for _, name := range []string{"a..b", "a b", "a\nb", "a\x1b[2Jb", "a@{b", "a.", "a~1", "a?", "a[b", "a\\b"} {
+		file := filepath.Join(dir, "refs/heads/run", name)
+		must(t, os.WriteFile(file, []byte(one+"\n"), 0o644))
+		if got, can := List(dir, names...); can {
+			t.Errorf("git has no ref %q: %v", name, got)
+		}
+		must(t, os.Remove(file))
+	}
+	same("as before")
+	must(t, os.Remove(filepath.Join(dir, "packed-refs")))
+	must(t, syscall.Mkfifo(filepath.Join(dir, "packed-refs"), 0o644))
+	if got, can := List(dir, names...); can {
+		t.Errorf("read from a pipe: %v", got)
+	}
+	must(t, os.Remove(filepath.Join(dir, "packed-refs")))
 	must(t, os.Mkdir(filepath.Join(dir, "reftable"), 0o755))
 	if got, can := List(dir, names...); can {
 		t.Errorf("of another format: %v", got)
