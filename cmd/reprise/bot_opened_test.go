@@ -159,14 +159,14 @@ func TestOpenedWorkflowTakesARight(t *testing.T) {
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = "Update ci.yml, please." })
 	early := h.say("ada", "/run")
 	h.heard(early, "ada").end(anyCode).wants("reason-code", "credentials_missing")
-	if has(t, "the answer", h.replyTo(early), ".github/workflows/ci.yml", "the right workflows"); h.calls() != "" {
+	if has(t, "the answer", h.replyTo(early), ".github/workflows/ci.yml", "the permission workflows"); h.calls() != "" {
 		t.Errorf("the agents were called: %s", h.calls())
 	}
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Body = body })
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
 	late := h.say("mia", "/approve")
 	h.heard(late, "mia").end(exit.Done).wants("status", "waiting")
-	has(t, "the answer", h.replyTo(late), ".github/workflows/ci.yml", "the right workflows")
+	has(t, "the answer", h.replyTo(late), ".github/workflows/ci.yml", "the permission workflows")
 }
 
 // That an issue names what no agent may change is said before one is called, in the words of

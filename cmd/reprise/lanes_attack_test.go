@@ -50,7 +50,7 @@ esac
 			if code := l.code(); code != exit.Done {
 				why := "a program has put something else in the place of"
 				if strings.HasSuffix(name, "nowhere") {
-					why = "is gone, and the next start makes it again"
+					why = "the next start makes it again"
 				}
 				if code != exit.Failed || !strings.Contains(l.said.String(), why) {
 					t.Errorf("exit code %d:\n%s", code, l.said.String())
