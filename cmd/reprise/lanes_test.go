@@ -3,7 +3,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -229,6 +232,34 @@ esac
 	for _, a := range s.holds("7").Attempts {
 		if a.Status != metadata.Succeeded {
 			t.Errorf("attempt %d, %s %s, is %s: %s", a.N, a.Phase, a.Step, a.Status, a.Why)
+		}
+	}
+}
+
+// A process that is killed as the run ends leaves the tree of the last part. The next start
+// removes it.
+func TestTreeOfARunThatIsOver(t *testing.T) {
+	t.Parallel()
+	s := newLanes(t)
+	s.write("home/go-on", "")
+	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")
+	lanesDone(s)
+	tree, err := filepath.Glob(s.path("runs/project-*/7/tree"))
+	if err != nil || len(tree) != 1 {
+		t.Fatalf("the tree of the run is %q (%v)", tree, err)
+	}
+	lane := filepath.Join(filepath.Dir(tree[0]), "lanes", "build.t1")
+	if err := os.MkdirAll(lane, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := testenv.Git(lane, "init", "-q", "--bare", "git"); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "run", "--issue", "7", "--sandbox", "off")
+	lanesDone(s)
+	for _, left := range []string{"git", "tree"} {
+		if _, err := os.Lstat(filepath.Join(lane, left)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", left, err)
 		}
 	}
 }

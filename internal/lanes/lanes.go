@@ -40,12 +40,13 @@ type Side struct {
 
 // Run goes on with the parts of a run until nobody is at work on them and none may begin,
 // or people or ctx end that; false says that there was nothing to do. It returns the
-// record as it was last committed.
+// record as it was last committed. Of a run that has stopped, only trees are removed in which
+// nothing is done any more.
 func (s *Side) Run(ctx context.Context, run metadata.Run) (metadata.Run, bool, error) {
 	if err := s.removeIdle(ctx, run); err != nil {
 		return run, false, err
 	}
-	if s.Only == "" && !lanes.In(run, s.Jobs) {
+	if run.Status != metadata.Running || s.Only == "" && !lanes.In(run, s.Jobs) {
 		return run, false, nil
 	}
 	first, ok := s.next(run, nil)

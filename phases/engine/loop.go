@@ -21,6 +21,11 @@ import (
 // nil when the record says how the run ended.
 func (e *Engine) Run(ctx context.Context, run metadata.Run) (last metadata.Run, err error) {
 	defer func() { err, e.ran.before = errors.Join(err, e.ran.before.End()), nil }()
+	if run.Status != metadata.Running && e.Beside != nil { // a process that was killed as the run ended has left trees of parts
+		if _, _, err := e.Beside(ctx, run); err != nil {
+			return run, err
+		}
+	}
 	for run.Status == metadata.Running {
 		e.latest = run
 		if e.ran.before != nil && e.Beside != nil { // parts are checked in their lanes; an error comes again below

@@ -1,0 +1,9 @@
+package otherruns
+
+import (
+	"testing"
+
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+func TestMain(m *testing.M) { testenv.Main(m) }
