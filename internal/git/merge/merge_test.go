@@ -16,23 +16,32 @@ func TestMain(m *testing.M) {
 	testenv.Main(m)
 }
 
+// scratch makes an empty repository: how merge calls git in it, and how a test does, which
+// ends where git refuses.
+func scratch(t *testing.T) (dir string, git merge.Git, run func(args ...string) string) {
+	t.Helper()
+	dir = t.TempDir()
+	git = func(_ context.Context, args ...string) ([]byte, error) {
+		c := exec.Command("git", args...)
+		c.Dir = dir
+		return c.Output()
+	}
+	run = func(args ...string) string {
+		t.Helper()
+		out, err := git(t.Context(), args...)
+		if err != nil {
+			t.Fatalf("git %q: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "--quiet")
+	return dir, git, run
+}
+
 // Attributes in a tree hide a conflict from git, and Attributes keep them from that.
 func TestAttributes(t *testing.T) {
 	for attributes, want := range map[string]string{"": "", "* " + merge.Attributes + "\n": "a.txt"} {
-		dir := t.TempDir()
-		git := func(_ context.Context, args ...string) ([]byte, error) {
-			c := exec.Command("git", args...)
-			c.Dir = dir
-			return c.Output()
-		}
-		run := func(args ...string) string {
-			t.Helper()
-			out, err := git(t.Context(), args...)
-			if err != nil {
-				t.Fatalf("git %q: %v", args, err)
-			}
-			return strings.TrimSpace(string(out))
-		}
+		dir, git, run := scratch(t)
 		put := func(name, text string) {
 			t.Helper()
 			name = filepath.Join(dir, name)
@@ -50,7 +59,6 @@ func TestAttributes(t *testing.T) {
 			run("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "--quiet", "--message=one")
 			return run("rev-parse", "HEAD")
 		}
-		run("init", "--quiet")
 		put(".gitattributes", "* merge=union\n")
 		from := commit("a\n")
 		other := commit("theirs\n")

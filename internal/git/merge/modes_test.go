@@ -1,9 +1,7 @@
 package merge_test
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,20 +11,7 @@ import (
 
 // A conflict in which two sides have the same text is one of modes, and said as such.
 func TestModes(t *testing.T) {
-	dir := t.TempDir()
-	git := func(_ context.Context, args ...string) ([]byte, error) {
-		c := exec.Command("git", args...)
-		c.Dir = dir
-		return c.Output()
-	}
-	run := func(args ...string) string {
-		t.Helper()
-		out, err := git(t.Context(), args...)
-		if err != nil {
-			t.Fatalf("git %q: %v", args, err)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	dir, git, run := scratch(t)
 	commit := func(modes map[string]os.FileMode) string {
 		t.Helper()
 		for name, mode := range modes {
@@ -43,7 +28,6 @@ func TestModes(t *testing.T) {
 		run("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "--quiet", "--allow-empty", "--message=one")
 		return run("rev-parse", "HEAD")
 	}
-	run("init", "--quiet")
 	from := commit(map[string]os.FileMode{"old": 0o644, "plain": 0o644})
 	theirs := commit(map[string]os.FileMode{"new": 0o644, "old": 0, "plain": 0o644})
 	run("reset", "--quiet", "--hard", from)

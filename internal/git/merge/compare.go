@@ -1,0 +1,56 @@
+package merge
+
+import (
+	"context"
+	"strconv"
+	"strings"
+)
+
+// State is how a commit stands to a branch.
+type State struct {
+	Behind    int      // commits of the branch that the commit lacks
+	Conflicts []string // paths at which the two conflict
+	Has       bool     // the commit has all of the branch, and that is more than the known one
+	Gone      int      // commits in the history of the known one that the branch no longer has: it was set back
+}
+
+// Compare says how a commit stands to another one of which known was in the history.
+func Compare(ctx context.Context, git Git, tip, other, known string) (State, error) {
+	n, err := count(ctx, git, tip, other)
+	if err != nil {
+		return State{}, err
+	}
+	s := State{Behind: n}
+	if _, err := git(ctx, "merge-base", "--is-ancestor", known, other); err != nil {
+		if s.Gone, err = gone(ctx, git, known, other); err != nil {
+			return State{}, err
+		}
+	} else if n == 0 {
+		s.Has = known != other
+	}
+	if n == 0 {
+		return s, nil
+	}
+	r, err := Of(ctx, git, tip, other, known)
+	s.Conflicts = r.Paths()
+	return s, err
+}
+
+// gone counts the commits of known that another one does not have. It is 0 where the
+// history is cut, which hides what the two have in common.
+func gone(ctx context.Context, git Git, known, other string) (int, error) {
+	cut, err := git(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil || strings.TrimSpace(string(cut)) != "false" {
+		return 0, err
+	}
+	return count(ctx, git, other, known)
+}
+
+// count counts the commits of the second that the first lacks.
+func count(ctx context.Context, git Git, first, second string) (int, error) {
+	out, err := git(ctx, "rev-list", "--count", first+".."+second)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
+}
