@@ -222,7 +222,7 @@ var rooms = map[string][]string{
 		"pipelines",
 	},
 	"phases/checking": {"metadata", "pipelines"},
-	"phases/facts":    {"metadata", "phases/texts"},
+	"phases/facts":    {"metadata", "phases/split", "phases/texts"},
 	"phases/files":    {"phases/checking", "metadata", "phases", "phases/diagnosis", "phases/split", "phases/texts", "prompts"},
 	"phases/lanes":    {"metadata", "phases", "phases/merging", "phases/order", "phases/split", "pipelines", "pipelines/parts", "phases/budget"},
 	"internal/lanes":  {"internal/span", "metadata", "phases", "phases/engine", "phases/lanes", "phases/wave", "pipelines"},

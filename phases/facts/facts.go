@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 )
 
@@ -23,6 +24,9 @@ type Issue struct {
 func After(run metadata.Run, phase string, is Issue) ([]byte, error) {
 	f := of(run.Phase(phase))
 	maps.Copy(f, whole(run, is))
+	if n := split.Independent(run, phase); n > 0 {
+		f["independent_tasks"] = n
+	}
 	return json.Marshal(f)
 }
 

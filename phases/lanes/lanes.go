@@ -5,7 +5,6 @@ package lanes
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
@@ -57,7 +56,8 @@ func Next(plan *pipelines.Pipeline, run metadata.Run, atWork []phases.Decision, 
 		}
 	}
 	for _, e := range ahead {
-		if isAtWork(e.Upon.Phase) && calls < jobs && limit == "" {
+		others := slices.DeleteFunc(slices.Clone(atWork), func(at phases.Decision) bool { return at.Phase == e.Upon.Phase })
+		if isAtWork(e.Upon.Phase) && calls < jobs && limit == "" && fits(plan, e.Seen, e.Phase, others) {
 			return e.Decision, true
 		}
 	}
@@ -136,7 +136,7 @@ func clash(plan *pipelines.Pipeline, run *metadata.Run, a, b *metadata.Phase) bo
 			return false
 		}
 	}
-	return overlap(files(run, a), files(run, b))
+	return split.Overlap(files(run, a), files(run, b))
 }
 
 func files(run *metadata.Run, rec *metadata.Phase) []string {
@@ -144,19 +144,6 @@ func files(run *metadata.Run, rec *metadata.Phase) []string {
 		return t.Files
 	}
 	return nil
-}
-
-// overlap reports whether one list has a path of the other, or one above or below it.
-func overlap(a, b []string) bool {
-	for _, p := range a {
-		for _, q := range b {
-			p, q := strings.TrimSuffix(p, "/")+"/", strings.TrimSuffix(q, "/")+"/"
-			if strings.HasPrefix(p, q) || strings.HasPrefix(q, p) {
-				return true
-			}
-		}
-	}
-	return len(a) == 0 || len(b) == 0
 }
 
 // Share is what one call may spend while others are at work. A field that is zero is no

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -140,7 +141,7 @@ func inAnyOrder(t *testing.T, runs uint64) {
 			if d, ok := Next(plan, run, at, jobs); ok && dice.IntN(3) > 0 {
 				run = phases.Begin(run, d, phases.Beginning{At: noon, Base: strings.Repeat("a", 40), Beside: true})
 				for _, other := range at {
-					if d.Do == phases.DoExecute && overlap(files(&run, run.Phase(d.Phase)), files(&run, run.Phase(other.Phase))) {
+					if d.Do == phases.DoExecute && split.Overlap(files(&run, run.Phase(d.Phase)), files(&run, run.Phase(other.Phase))) {
 						t.Fatalf("seed %d: %s works beside %s", seed, d.Phase, other.Phase)
 					}
 				}

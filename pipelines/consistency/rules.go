@@ -72,6 +72,9 @@ func (c checks) then(n *written.Node, r *pipelines.Rule, d *draft.Pipeline, done
 	}
 }
 
+// noTasks says that a phase cannot have found tasks, and how it could.
+const noTasks = "%q reports no tasks; add tasks: [...{id: string, title: string, goal: string, files?: [...string], needs?: [...string]}] to its report"
+
 // split checks a rule that splits a phase: ahead are those that it may split.
 func (c checks) split(n *written.Node, r *pipelines.Rule, d *draft.Pipeline, ahead []string) {
 	to := string(d.Splits(*r))
@@ -87,7 +90,7 @@ func (c checks) split(n *written.Node, r *pipelines.Rule, d *draft.Pipeline, ahe
 	}
 	for _, p := range slices.Concat(d.Phases, d.Spare) {
 		if p.Name == r.After && !parts.Found(p.Schema) {
-			c.Add(n, []any{"then", "split"}, "%q reports no tasks; add tasks: [...{id: string, title: string, goal: string, files?: [...string], needs?: [...string]}] to its report", r.After)
+			c.Add(n, []any{"then", "split"}, noTasks, r.After)
 		}
 	}
 }
@@ -112,6 +115,9 @@ func (c checks) asks(when *written.Node, text string, p *draft.Phase) {
 				c.Add(when, []any{"checks", name}, "%q has no such check, %s", p.Name, mistake.OneOf(name, names))
 			}
 		}
+	}
+	if asked := when.Get("independent_tasks"); asked != nil && !parts.Found(p.Schema) {
+		c.Add(when, []any{"independent_tasks"}, noTasks, p.Name)
 	}
 	if asked := when.Get("report"); asked != nil {
 		fields, open := reported(p)
