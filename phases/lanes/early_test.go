@@ -266,3 +266,32 @@ func TestSpeculationInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// What begins early keeps off what others may change that were decided on with it, and have not
+// begun in the record: of phases that may change any file one is at work.
+func TestEarlyStepsDoNotMeetOthers(t *testing.T) {
+	review := func(run *metadata.Run, phase string) {
+		rec := run.Phase(phase)
+		rec.Status, rec.CurrentStep, rec.Written = metadata.PhaseInProgress, metadata.Review, 1
+	}
+	for name, tt := range map[string]struct {
+		phases  []string
+		reviews []string
+		want    string
+	}{
+		"one that needs nobody":    {[]string{"plan", "code tree needs plan", "other tree"}, []string{"plan"}, "plan:review other:execute"},
+		"two upon reviews":         {[]string{"a", "b", "c tree needs a", "d tree needs b"}, []string{"a", "b"}, "a:review b:review c:execute"},
+		"one upon a phase like it": {[]string{"code tree", "tests tree needs code", "doc"}, []string{"code"}, "code:review doc:execute tests:execute"},
+		"one that changes no file": {[]string{"plan", "note needs plan", "other tree"}, []string{"plan"}, "plan:review other:execute note:execute"},
+	} {
+		plan, run := sideBySide("", tt.phases...)
+		plan.Speculate = true
+		run.Attempts = []metadata.Attempt{{N: 1, Phase: tt.reviews[0], Step: metadata.Execute, Status: metadata.Succeeded}}
+		for _, phase := range tt.reviews {
+			review(&run, phase)
+		}
+		if got := all(plan, run, 4); got != tt.want {
+			t.Errorf("%s: %q begin, want %q", name, got, tt.want)
+		}
+	}
+}
