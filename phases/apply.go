@@ -32,8 +32,12 @@ func Begin(run metadata.Run, d Decision, b Beginning) metadata.Run {
 			rec.Base, rec.Upstream = first.Base, first.Upstream
 		}
 	}
-	if b.Beside && rec.Lane == nil {
+	switch {
+	case !b.Beside:
+	case rec.Lane == nil:
 		rec.Lane = &metadata.Lane{Base: b.Base, Ahead: b.Ahead}
+	case IsAnew(rec.Lane):
+		rec.Lane.Base, rec.Lane.Conflict.Parts = b.Base, IntegratedSince(run, rec.Name)
 	}
 	run.CurrentPhase = d.Phase
 	n := len(run.Attempts) + 1
@@ -86,8 +90,11 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			}
 		}
 	}
-	if o.Conflict != nil {
+	switch {
+	case o.Conflict != nil:
 		conflicts(rec, *o.Conflict, o)
+	case evaluated && leftApart(plan, run, rec):
+		anew(rec)
 	}
 	addQuestions(&run, rec, o.Questions, o)
 	if o.Status == metadata.Cut {
@@ -233,7 +240,7 @@ func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
 	case c.Person:
 		return
 	case c.Anew:
-		rec.Lane.Head, rec.CurrentStep = "", metadata.Execute
+		anew(rec)
 	default:
 		rec.CurrentStep = metadata.Revise
 	}
@@ -241,6 +248,27 @@ func conflicts(rec *metadata.Phase, c metadata.Conflict, o Outcome) {
 	if len(o.Checks) > 0 {
 		rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 	}
+}
+
+// leftApart reports whether the writer of a part has done nothing to resolve its conflict with
+// what was merged before it, however it was asked.
+func leftApart(plan *pipelines.Pipeline, run metadata.Run, rec *metadata.Phase) bool {
+	if rec.CurrentStep != metadata.Revise || !apart(rec, metadata.Revise) {
+		return false
+	}
+	next := attempt(plan, run, rec, metadata.Revise, "")
+	return next.Do == DoWait && (next.Code == metadata.Conflicts || next.Code == metadata.OutputInvalid)
+}
+
+// anew has a part that is in conflict done again, on what the branch has when it begins.
+func anew(rec *metadata.Phase) {
+	rec.Lane.Conflict.Anew = true
+	rec.Lane.Head, rec.CurrentStep, rec.Recent = "", metadata.Execute, nil
+}
+
+// IsAnew reports whether a part begins again because of a conflict, with nothing of what it was.
+func IsAnew(lane *metadata.Lane) bool {
+	return lane != nil && lane.Head == "" && lane.Conflict != nil
 }
 
 // stepDone adds a step to the completed ones. New work makes an earlier

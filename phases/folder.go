@@ -46,7 +46,7 @@ func ConflictFolder(run metadata.Run, p *pipelines.Phase) string {
 	return path.Join(PhaseFolder(run, p), "conflict")
 }
 
-// BeforeFile is the file in that folder with the work of a part that is done anew.
+// BeforeFile is the file in that folder with the work of a part, for the case that it is done anew.
 const BeforeFile = "before.diff"
 
 // The files that reprise itself writes into the run's folder besides the record.

@@ -45,7 +45,7 @@ func (w *writer) do(ctx context.Context, one *worker, run metadata.Run, tip stri
 		return engine.Work{}, err
 	}
 	code := cmp.Or(one.upon.Code, tip)
-	if lane := run.Phase(one.of.Phase).Lane; lane != nil {
+	if lane := run.Phase(one.of.Phase).Lane; lane != nil && !phases.IsAnew(lane) {
 		code = cmp.Or(lane.Head, lane.Base)
 	}
 	if one.of.Do != phases.DoIntegrate { // that moves to what comes out of it

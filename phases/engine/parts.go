@@ -189,9 +189,8 @@ func (e *Engine) bringTogether(ctx context.Context, run metadata.Run, d phases.D
 		o.Conflict = &metadata.Conflict{Parts: phases.IntegratedSince(run, d.Phase), Paths: merged.Paths[:min(n, mostApart)]}
 		if o.Base = e.Upon; lane.Conflict == nil {
 			o.Head = merged.Commit
-		} else {
-			merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, start)
 		}
+		merged.Versions[phases.BeforeFile], err = e.workBefore(ctx, lane, start)
 		for name, data := range merged.Versions {
 			x.files[path.Join(phases.ConflictFolder(run, p), name)] = data
 		}
