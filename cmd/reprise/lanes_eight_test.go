@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -160,14 +161,29 @@ func TestLanesComeToTheSame(t *testing.T) {
 		Round, Revises int
 		Review, Report string
 		Files          []string
+		Digest         string
+		Accepted       string
+		Steps          []metadata.Step
+		Diff           *metadata.Diff
+		Verdict        *metadata.Verdict
 		Checks         []string
+		Attempts       []string // but for those that bring a part to the branch
 	}
 	outcome := func(jobs string) (map[string]phase, string) {
 		s := newEight(t)
 		s.run(exit.Done, append(slices.Clone(eightArgs), jobs)...)
 		out := map[string]phase{}
-		for _, p := range s.eightDone().Phases {
-			one := phase{p.Status, p.Round, p.RetryCount, p.ReviewResult, string(p.Report), p.OutputFiles, nil}
+		run := s.eightDone()
+		for _, p := range run.Phases {
+			one := phase{
+				Status: p.Status, Round: p.Round, Revises: p.RetryCount, Review: p.ReviewResult, Report: string(p.Report), Files: p.OutputFiles,
+				Digest: p.Digest, Accepted: p.Accepted, Steps: p.CompletedSteps, Diff: p.Diff, Verdict: p.Verdict,
+			}
+			for _, a := range run.Attempts {
+				if a.Phase == p.Name && (p.Task == "" || a.Step != metadata.Integrate) {
+					one.Attempts = append(one.Attempts, fmt.Sprintln(a.Step, a.Round, a.Generation, a.Agent, a.Status, a.Verdict))
+				}
+			}
 			if p.Checks != nil {
 				for _, c := range p.Checks.Results {
 					one.Checks = append(one.Checks, c.Name)

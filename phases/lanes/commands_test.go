@@ -155,9 +155,12 @@ func (m *meddled) odds(n int) bool {
 func (m *meddled) comes(d phases.Decision) phases.Outcome {
 	m.n += 10
 	o := outcome(d)
-	switch beside := m.run.Phase(d.Phase).Lane != nil; {
+	lane := m.run.Phase(d.Phase).Lane
+	switch beside := lane != nil; {
 	case d.Do == phases.DoIntegrate && beside && m.odds(3):
 		o = apart(m.run, d, m.n)
+	case (d.Do == phases.DoExecute || d.Do == phases.DoRevise) && beside && lane.Conflict != nil && m.odds(2):
+		o = phases.Outcome{At: noon, Status: metadata.Unsuccessful, Code: metadata.NoProgress, Why: metadata.Because("tree_unchanged")}
 	case d.Do == phases.DoReview && m.odds(4):
 		o.Verdict = &metadata.Verdict{Verdict: metadata.Fail, Findings: []metadata.Finding{{ID: fmt.Sprint(m.n), Severity: metadata.Blocker, Status: metadata.NewFinding}}}
 		o.Work = fmt.Sprint(m.n)
