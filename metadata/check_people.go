@@ -5,11 +5,7 @@ import "slices"
 func (c *checker) tasksOf(r *Run) {
 	for i, t := range r.Tasks {
 		at := c.element("tasks", i)
-		at.must("id", CheckID(t.ID))
-		if c.tasks[t.ID] {
-			at.bad("id", "%q is the id of an earlier task", t.ID)
-		}
-		c.tasks[t.ID] = true
+		at.newID(c.tasks, t.ID, "task")
 		at.filled("title", t.Title)
 		at.known("phase", t.Phase)
 		for _, file := range t.Files {
@@ -29,11 +25,7 @@ func (c *checker) people(r *Run) {
 	ids := map[string]bool{}
 	for i, q := range r.Questions {
 		at := c.element("questions", i)
-		at.must("id", CheckID(q.ID))
-		if ids[q.ID] {
-			at.bad("id", "%q is the id of an earlier question", q.ID)
-		}
-		ids[q.ID] = true
+		at.newID(ids, q.ID, "question")
 		at.known("phase", q.Phase)
 		count(at, "generation", q.Generation)
 		c.by(at, q.Attempt)
@@ -69,11 +61,7 @@ func (c *checker) children(r *Run) {
 	ids := map[string]bool{}
 	for i, child := range r.Children {
 		at := c.element("children", i)
-		at.must("id", CheckID(child.ID))
-		if ids[child.ID] {
-			at.bad("id", "%q is the id of an earlier child", child.ID)
-		}
-		ids[child.ID] = true
+		at.newID(ids, child.ID, "child")
 		at.known("phase", child.Phase)
 		at.filled("title", child.Title)
 		count(at, "number", child.Number)
@@ -102,6 +90,15 @@ func (c *checker) opened(old, next *Run) {
 			at.bad("children", "issue %d, %q, is gone; it was opened", was.Number, was.ID)
 		}
 	}
+}
+
+// newID checks an id, which no earlier element may have, and notes it.
+func (p place) newID(earlier map[string]bool, id, what string) {
+	p.must("id", CheckID(id))
+	if earlier[id] {
+		p.bad("id", "%q is the id of an earlier %s", id, what)
+	}
+	earlier[id] = true
 }
 
 // by checks the number of an attempt.

@@ -21,11 +21,11 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 		flag   string
 		why    string
 	}{
-		"money":              {pipelines.Budget{USD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the budget of $1.00 are spent"},
-		"money of the issue": {pipelines.Budget{IssueUSD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the issue's budget of $1.00 are spent"},
-		"tokens":             {pipelines.Budget{Tokens: 1000}, budget.LimitTokens, "--tokens N", "1100 of the budget of 1000 tokens are used"},
-		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, budget.LimitTime, "--time TIME", "1m30s of the budget of 1m0s of work are used"},
-		"calls":              {pipelines.Budget{Attempts: 1}, budget.LimitAttempts, "--attempts N", "1 of the budget of 1 agent calls are made"},
+		"money":              {pipelines.Budget{USD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the $1.00 budget is spent"},
+		"money of the issue": {pipelines.Budget{IssueUSD: 1}, budget.LimitUSD, "--budget-usd N", "$1.50 of the issue's $1.00 budget is spent"},
+		"tokens":             {pipelines.Budget{Tokens: 1000}, budget.LimitTokens, "--tokens N", "1100 of the 1000 tokens in the budget are used"},
+		"time":               {pipelines.Budget{Time: pipelines.Duration(time.Minute)}, budget.LimitTime, "--time TIME", "1m30s of the 1m0s of work in the budget is used"},
+		"calls":              {pipelines.Budget{Attempts: 1}, budget.LimitAttempts, "--attempts N", "1 of the 1 agent calls in the budget are made"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

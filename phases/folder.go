@@ -54,12 +54,12 @@ const (
 	IssueFile      = "issue.md"        // the issue as it read when the run began
 	DiscussionFile = "discussion.json" // what was said below it by then, if anything
 	PipelineFile   = "pipeline.json"   // the frozen pipeline
-	GivenFolder    = "given"           // documents that people have written for phases
+	givenFolder    = "given"           // documents that people have written for phases
 )
 
 // GivenFile is where the document is kept that people have written for a phase.
 func GivenFile(run metadata.Run, phase string) string {
-	return path.Join(Folder(run.IssueNumber), GivenFolder, phase+".md")
+	return path.Join(Folder(run.IssueNumber), givenFolder, phase+".md")
 }
 
 // The files that reprise itself writes into the folder of a phase.

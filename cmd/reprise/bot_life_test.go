@@ -51,7 +51,7 @@ func TestBudgetByComment(t *testing.T) {
 func TestAttemptsByComment(t *testing.T) {
 	h := newStage(t, strings.Replace(twoSteps, "phases:", "budget: attempts: 1\nphases:", 1))
 	h.comment("ada", "/run").end(exit.Budget).wants("reason-code", "budget_exceeded", "status", "waiting")
-	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the budget of 1 agent calls are made", "/resume --attempts N")
+	has(t, "the live comment", h.ours("progress")[0].Body, "1 of the 1 agent calls in the budget are made", "/resume --attempts N")
 	h.comment("ada", "/resume --budget-usd 5").end(exit.Budget).wants("reason-code", "budget_exceeded")
 	h.comment("ada", "/resume --attempts 5").end(exit.Done).wants("status", "completed")
 	if got := h.calls(); got != "plan execute, build execute" {

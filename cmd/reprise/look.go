@@ -25,61 +25,54 @@ import (
 const fetches = "  git fetch origin\n  git fetch origin '+refs/reprise/records/*:refs/reprise/records/*'\n"
 
 func listCommand(env environ.Env) *cobra.Command {
-	var repo, remote string
-	var asJSON bool
-	c := &cobra.Command{
+	return ofAllRuns(env, &cobra.Command{
 		Use: "list [--remote OWNER/NAME]", Short: "List all runs, here and on origin",
 		Long: `List all runs that have a branch in this repository or on origin, as it was fetched
 last, and those whose branch is gone and whose record is kept here; the one that moved
 last first: where it stands, its phase, its cost, and how long ago it moved. To see what
 is new on origin, fetch first. With --remote: of a repository on GitHub.`,
 		Example: fetches + "  reprise list\n  reprise list --remote octo/hello\n  reprise list --json",
-		RunE: func(c *cobra.Command, _ []string) error {
-			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
-			if broken != nil && len(all) == 0 {
-				return broken
-			}
-			var err error
-			if asJSON {
-				err = text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
-			} else {
-				runs.ShowList(env, all)
-			}
-			return cmp.Or(broken, err)
-		},
-	}
-	repoFlag(c, &repo)
-	c.Flags().StringVar(&remote, "remote", "", "a repository on GitHub, as OWNER/NAME")
-	jsonFlag(c, &asJSON, "the runs")
-	return c
+	}, "the runs", func(all []runs.Run, asJSON bool) error {
+		if asJSON {
+			return text.PrintJSON(env.Stdout, map[string]any{"runs": text.List(all)})
+		}
+		runs.ShowList(env, all)
+		return nil
+	})
 }
 
 func statsCommand(env environ.Env) *cobra.Command {
-	var repo, remote string
-	var asJSON bool
-	c := &cobra.Command{
+	return ofAllRuns(env, &cobra.Command{
 		Use: "stats [--remote OWNER/NAME]", Short: "Show what all runs came to",
 		Long: `Show what all runs came to, here and on origin as it was fetched last: which phases
 fail, which gates never do, what people had to find that a review had passed, and what
 it cost. With --remote: those of a repository on GitHub.`,
 		Example: fetches + "  reprise stats\n  reprise stats --json | jq .missed",
-		RunE: func(c *cobra.Command, _ []string) error {
-			all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
-			if broken != nil && len(all) == 0 {
-				return broken
-			}
-			var err error
-			if t := runs.TallyOf(all); asJSON {
-				err = text.PrintJSON(env.Stdout, t)
-			} else {
-				runs.ShowStats(env, t)
-			}
-			return cmp.Or(broken, err)
-		},
+	}, "all figures", func(all []runs.Run, asJSON bool) error {
+		t := runs.TallyOf(all)
+		if asJSON {
+			return text.PrintJSON(env.Stdout, t)
+		}
+		runs.ShowStats(env, t)
+		return nil
+	})
+}
+
+// ofAllRuns completes a command that shows all runs, here or of a repository on GitHub:
+// its flags, and how it reads the runs. If some cannot be read, it shows the others and fails.
+func ofAllRuns(env environ.Env, c *cobra.Command, what string, show func(all []runs.Run, asJSON bool) error) *cobra.Command {
+	var repo, remote string
+	var asJSON bool
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		all, broken := runs.ListOf(c.Context(), env, repo, remote, runs.Every)
+		if broken != nil && len(all) == 0 {
+			return broken
+		}
+		return cmp.Or(broken, show(all, asJSON))
 	}
 	repoFlag(c, &repo)
 	c.Flags().StringVar(&remote, "remote", "", "a repository on GitHub, as OWNER/NAME")
-	jsonFlag(c, &asJSON, "all figures")
+	jsonFlag(c, &asJSON, what)
 	return c
 }
 

@@ -26,11 +26,11 @@ func gateCost(b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	b.Times("the first byte of a model's answer, through the gate", f.first, f.firstDirect, "<= 1 ms more", "the same request without it, on loopback")
-	b.Times("100 MB of events of a model, through the gate", f.answer, f.answerDirect, "ratio <= 1.10", "the same without it, on loopback")
-	b.Times("the same events as a network of 1 Gbit/s carries them, through the gate", f.paced, f.pacedDirect, "ratio <= 1.10", "the same without it, on loopback")
-	b.Times("100 MB of another host, through the gate", f.tunnel, f.tunnelDirect, "ratio <= 1.10", "the same without it, on loopback")
-	b.Sizes("memory of a gate with an answer under way, its client included", f.memory, 2<<20, "<= 2 MB", "the limit")
+	b.Times("the first byte of a model's answer, through the proxy", f.first, f.firstDirect, "<= 1 ms more", "the same request without it, on loopback")
+	b.Times("100 MB of events of a model, through the proxy", f.answer, f.answerDirect, "ratio <= 1.10", "the same without it, on loopback")
+	b.Times("the same events as a network of 1 Gbit/s carries them, through the proxy", f.paced, f.pacedDirect, "ratio <= 1.10", "the same without it, on loopback")
+	b.Times("100 MB of another host, through the proxy", f.tunnel, f.tunnelDirect, "ratio <= 1.10", "the same without it, on loopback")
+	b.Sizes("memory of the proxy with an answer under way, its client included", f.memory, 2<<20, "<= 2 MB", "the limit")
 	return nil
 }
 

@@ -29,21 +29,14 @@ import (
 // Act is a step of a workflow: it reads the event, does what that asks
 // for, and leaves outputs and a summary in any case.
 func Act(ctx context.Context, env environ.Env, dry DryRunner) error {
-	env.SecretFinder = env.Finder()
-	j := job.New(env)
+	j, in, err := trigger.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
-	in, err := trigger.ReadInputs(j)
-	j.MaskAll(env.Secrets())
-	j.Stop()
 	var b *bot
 	t, end := trigger.Trigger{}, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}
 	if err == nil {
-		if in.Prefix != "" {
-			j.Env.Environ = append(j.Env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
-		}
 		b, t, end, err = wake(j, in, dry)
 	}
-	if why := env.TooShort(); why != "" {
+	if why := j.Env.TooShort(); why != "" {
 		j.Warning(why)
 	}
 	if b != nil {

@@ -94,7 +94,7 @@ const slashPageHead = "" +
 	"  text.\n" +
 	"- A command line with an invisible character is refused.\n" +
 	"- A comment that was edited does not count. Write a new one.\n" +
-	"- Mistakes are explained in a reply, but only to people with the right to the command.\n" +
+	"- Mistakes are explained in a reply, but only to people who have the role that the command needs.\n" +
 	"  A first word that resembles none of these names gets no answer. Neither do\n" +
 	"  `/pause`, `/approve`, `/reject`, `/answer` and `/skip` on an issue without a\n" +
 	"  run, because other programs use those names too.\n\n" +
@@ -115,8 +115,8 @@ const slashPageHeadInJapanese = "" +
 	"- 二行目からは、本文を取るコマンドの本文になります。ほかのコマンドでは無視されます。\n" +
 	"- フラグの値は、空白か `=` の後に書きます。フラグは本文より前に書きます。\n" +
 	"- コマンドの行に目に見えない文字があると、コマンドは拒否されます。\n" +
-	"- 編集されたコメントは数えられません。新しく書いてください。\n" +
-	"- 間違いは、そのコマンドの権限を持つ人に返信で説明されます。どの名前にも近くないものには何も返信しません。実行のない\n" +
+	"- 編集されたコメントは対象になりません。新しく書いてください。\n" +
+	"- 間違いは、そのコマンドに必要な役割を持つ人にだけ、返信で説明されます。どの名前にも似ていないものには何も返信しません。実行のない\n" +
 	"  Issue での `/pause`、`/approve`、`/reject`、`/answer`、`/skip` も同じです。ほかのプログラムもこれらの名前を使うからです。\n\n" +
-	"アクションの入力 `command` にも、スラッシュの有無にかかわらず同じものを書けます。\n\n" +
-	"必要な権限はリポジトリでの役割です。より強い役割はそれを含みます。\n\n"
+	"アクションの入力 `command` にも同じコマンドを書けます。スラッシュはなくてもかまいません。\n\n" +
+	"「必要な役割」は、そのコマンドを使えるリポジトリの役割のうち最も低いものです。\n\n"

@@ -14,7 +14,7 @@ import (
 // makes of its path.
 func TestDocumentIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a repository")
-	for name, text := range map[string]string{"docs/spec.md": "REST", ".git/config": "token", "large": strings.Repeat("x", MostDocument+1)} {
+	for name, text := range map[string]string{"docs/spec.md": "REST", ".git/config": "token", "large": strings.Repeat("x", mostDocument+1)} {
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)

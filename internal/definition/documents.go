@@ -23,8 +23,8 @@ type Document struct {
 	Text []byte
 }
 
-// MostDocument is the size that a document may have, in bytes.
-const MostDocument = 1 << 20
+// mostDocument is the size that a document may have, in bytes.
+const mostDocument = 1 << 20
 
 // Documents gives what people have written for phases of a plan: files that the plan
 // names, as committed gives them, and those of the command line, each as PHASE=PATH, as
@@ -87,8 +87,8 @@ func document(plan *pipelines.Pipeline, phase, name string, read func(string) ([
 		return nil, fmt.Sprintf("%s is no file, or a symbolic link to one; name the file itself", name)
 	case err != nil:
 		return nil, fmt.Sprintf("%s cannot be read: %s", name, mistake.OneLine(err.Error()))
-	case len(text) > MostDocument:
-		return nil, fmt.Sprintf("%s has %d bytes, expected at most %d", name, len(text), MostDocument)
+	case len(text) > mostDocument:
+		return nil, fmt.Sprintf("%s has %d bytes, expected at most %d", name, len(text), mostDocument)
 	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 		return nil, fmt.Sprintf("%s is no text in UTF-8", name)
 	case len(bytes.TrimSpace(text)) == 0:
@@ -111,7 +111,7 @@ func DocumentIn(repository, name string) ([]byte, error) {
 	if folders.Beyond(root, name) {
 		return nil, errors.New("it lies behind a symbolic link; name the file itself")
 	}
-	data, err := folders.ReadFile(root, name, MostDocument)
+	data, err := folders.ReadFile(root, name, mostDocument)
 	if errors.Is(err, folders.ErrNoFile) {
 		return nil, errors.New("it is no file, or a symbolic link to one; name the file itself")
 	}

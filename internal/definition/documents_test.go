@@ -14,7 +14,7 @@ import (
 func TestDocuments(t *testing.T) {
 	plan := phasestest.Plan()
 	plan.Source = "mine.cue"
-	files := map[string]string{"a.md": "A", "b.md": "B", "bin": "x\x00", "latin": "\xe9", "none": " \n", "big": strings.Repeat("x", MostDocument+1)}
+	files := map[string]string{"a.md": "A", "b.md": "B", "bin": "x\x00", "latin": "\xe9", "none": " \n", "big": strings.Repeat("x", mostDocument+1)}
 	read := func(name string) ([]byte, error) {
 		if name == "link" {
 			return nil, folders.ErrNoFile

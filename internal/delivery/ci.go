@@ -114,8 +114,8 @@ func (d *Delivery) Evidence(ctx context.Context, failed []checks.Check, mask fun
 	return out
 }
 
-// ErrChanged says that a pull request is at another commit than CI was good on.
-var ErrChanged = errors.New("the pull request has changed")
+// errChanged says that a pull request is at another commit than CI was good on.
+var errChanged = errors.New("the pull request has changed")
 
 // Ready takes the pull request of a run out of the drafts if it is at that commit,
 // and nothing else. One that somebody closed stays closed, with a warning. If the
@@ -143,7 +143,7 @@ func (d *Delivery) Ready(ctx context.Context, run metadata.Run, commit string) e
 }
 
 func changed(pull github.Pull, commit string) error {
-	return errors.Join(ErrChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ci.Short(pull.Commit), "commit", ci.Short(commit))))
+	return errors.Join(errChanged, exit.NotAllowed(metadata.Because("ci_changed", "head", ci.Short(pull.Commit), "commit", ci.Short(commit))))
 }
 
 // closed says that a pull request takes no more work.

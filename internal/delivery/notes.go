@@ -22,8 +22,8 @@ import (
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
-// NotesLabel is on a pull request that changes the notes on the repository.
-const NotesLabel = "reprise: notes"
+// notesLabel is on a pull request that changes the notes on the repository.
+const notesLabel = "reprise: notes"
 
 // proposal is a change of the notes on the repository on its way to people: on a branch of
 // its own, which begins at the newest commit of the default branch, in a pull request.
@@ -92,8 +92,8 @@ func (p *proposal) deliver(ctx context.Context, run metadata.Run) error {
 	}
 	p.change.Number, p.change.URL = pull.Number, pull.URL
 	_, err = p.GitHub.Ask(ctx, p.Owner, p.Name, github.Request{
-		What: fmt.Sprintf("put the label %q on pull request %d", NotesLabel, pull.Number), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true,
-		Path: fmt.Sprintf("/issues/%d/labels", pull.Number), Body: map[string]any{"labels": []string{NotesLabel}},
+		What: fmt.Sprintf("put the label %q on pull request %d", notesLabel, pull.Number), Needs: "pull-requests: write", Method: http.MethodPost, Repeatable: true,
+		Path: fmt.Sprintf("/issues/%d/labels", pull.Number), Body: map[string]any{"labels": []string{notesLabel}},
 	}, nil)
 	p.Voice.warnOf(err)
 	return nil

@@ -13,7 +13,7 @@ import (
 // themselves, a sentence for each. It depends on the variables and files of the user.
 func Holding(all map[string]pipelines.Agent, env []string) (out []string) {
 	for _, h := range passage.HeldBy(all, env) {
-		out = append(out, fmt.Sprintf("%s holds its login itself (%s), so the gate neither counts nor limits what is asked with it; without that login, a key in %s stays outside",
+		out = append(out, fmt.Sprintf("%s holds its login itself (%s), so the proxy neither counts nor limits what is asked with it; without that login, a key in %s stays outside",
 			h.Program, strings.Join(h.By, ", "), workflow.AgentInstalls()[h.Program].Secret))
 	}
 	return out

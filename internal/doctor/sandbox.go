@@ -95,9 +95,9 @@ func keptTogether(held sandbox.Held) Check {
 func keptApart(held sandbox.Held) Check {
 	const name, do = "network", "let this user make namespaces, if other rules of the machine allow it, or open the network in the pipeline"
 	found := map[sandbox.NetworkBond]string{
-		sandbox.OwnNetwork: "where the pipeline closes it, a call has one of its own, from which only its gate can be reached",
-		sandbox.PortAlone:  "where the pipeline closes it, a call reaches no other port than that of its gate, but that on any machine, and has no servers of its own: " + held.NoNet,
-		sandbox.NoBond:     "where the pipeline closes it, a call still reaches all of it by TCP (Linux 6.7 holds that back): " + held.NoNet,
+		sandbox.OwnNetwork: "where the pipeline closes it, a call has one of its own, from which only its proxy can be reached",
+		sandbox.PortAlone:  "where the pipeline closes it, a call reaches only the port of its proxy, but on any machine, and can start no servers: " + held.NoNet,
+		sandbox.NoBond:     "where the pipeline closes it, a call still reaches all of it by TCP (Linux 6.7 or newer prevents that): " + held.NoNet,
 	}[held.Network]
 	if held.Closed && held.Network != sandbox.OwnNetwork {
 		return hinted(name, found, do)

@@ -155,7 +155,7 @@ func ending(r Report, err error) error {
 		return nil
 	case r.Reviews != nil:
 		return exit.Code(exit.Failed)
-	case !r.AllSolved():
+	case !r.allSolved():
 		return exit.Code(exit.Failed)
 	}
 	return nil

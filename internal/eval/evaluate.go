@@ -59,7 +59,7 @@ func (s *Suite) trials(runs int) (all []Trial) {
 // Evaluate has the trials of a suite carried out that are not over yet, and reports on
 // all of them. The report is there also beside an error that came in the middle.
 func Evaluate(ctx context.Context, env environ.Env, dir string, o Options) (*Report, error) {
-	s, err := ReadSuite(ctx, dir)
+	s, err := readSuite(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

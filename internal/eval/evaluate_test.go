@@ -73,9 +73,9 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	var said bytes.Buffer
 	report.show(terminal.NewReport(&said, terminal.Options{}))
 	for _, want := range []string{
-		"\ngood and half: good solves more: alone in ",
-		"\ngood and liar: good solves more: alone in ",
-		"\nhalf and liar: half solves more: alone in ",
+		"\ngood and half: good solves more: of 60 runs it alone solves ",
+		"\ngood and liar: good solves more: of 60 runs it alone solves ",
+		"\nhalf and liar: half solves more: of 60 runs it alone solves ",
 		"\ngood and twin: no difference can be seen with 60 runs (p = 0.754); in cost, none can be seen\n",
 		"(p < 0.001); good costs $0.09 more ($0.09 to $0.09)\n",
 		"\nnot solved: case-00, liar, run 1: hidden: ended with 1: --- FAIL: ␛[2J (and 1 more)\n",
@@ -88,7 +88,7 @@ func TestKnownAgentsAreRanked(t *testing.T) {
 	if t.Failed() {
 		t.Log(said.String())
 	}
-	if report.AllSolved() || report.Missing != 0 || report.Short {
+	if report.allSolved() || report.Missing != 0 || report.Short {
 		t.Errorf("%+v", report)
 	}
 }
@@ -105,7 +105,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 	e := evaluating(t, dir, Options{Jobs: 2}, 2, "a", "b")
 	report, err := e.carryOut(t.Context(), do)
-	if err != nil || report.Missing != 2 || len(report.Results) != 2 || report.AllSolved() || report.Variants[1].Runs != 0 {
+	if err != nil || report.Missing != 2 || len(report.Results) != 2 || report.allSolved() || report.Variants[1].Runs != 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	var said bytes.Buffer
@@ -114,7 +114,7 @@ func TestNobodyAnswers(t *testing.T) {
 		t.Errorf("it says:\n%s", said.String())
 	}
 	down = false
-	if report, err = e.carryOut(t.Context(), do); err != nil || report.Missing != 0 || report.Earlier != 2 || len(report.Unanswered) > 0 || !report.AllSolved() {
+	if report, err = e.carryOut(t.Context(), do); err != nil || report.Missing != 0 || report.Earlier != 2 || len(report.Unanswered) > 0 || !report.allSolved() {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -161,7 +161,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 3 || report.AllSolved() {
+	if !report.Short || report.Missing != 7 || len(report.Results) != 3 || calls != 3 || report.allSolved() {
 		t.Errorf("after %d calls: %+v", calls, report)
 	}
 	var said bytes.Buffer
@@ -179,7 +179,7 @@ func TestBudgetEndsInTheMiddle(t *testing.T) {
 	}
 	calls = 3
 	e.options.USD = 0
-	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3+7 || report.Missing != 0 || !report.AllSolved() {
+	if report, err = e.carryOut(t.Context(), do); err != nil || calls != 3+7 || report.Missing != 0 || !report.allSolved() {
 		t.Errorf("after %d calls: %+v, %v", calls, report, err)
 	}
 }

@@ -51,8 +51,8 @@ func reportOn(s *Suite, all []Result, asked int) Report {
 	return r
 }
 
-// AllSolved reports whether every trial was solved, and none is missing.
-func (r Report) AllSolved() bool {
+// allSolved reports whether every trial was solved, and none is missing.
+func (r Report) allSolved() bool {
 	for _, one := range r.Results {
 		if !one.Solved {
 			return false
@@ -187,7 +187,7 @@ func (c Comparison) String() string {
 		if c.OnlySecond > c.OnlyFirst {
 			better, alone, other = c.Second, c.OnlySecond, c.OnlyFirst
 		}
-		solved = fmt.Sprintf("%s solves more: alone in %d of %s, the other in %d (p %s)", better, alone, with, other, p)
+		solved = fmt.Sprintf("%s solves more: of %s it alone solves %d, the other alone %d (p %s)", better, with, alone, other, p)
 	}
 	cost := "in cost, none can be seen"
 	if c.CostDiffers() {

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/eval/scratch"
 	"github.com/reprise-ci/reprise/internal/folders"
+	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -31,13 +32,9 @@ type results struct {
 // resultsFolder gives the folder of the results of a suite, unless one is named: beside
 // the runs on this machine, by the path of the suite.
 func resultsFolder(env environ.Env, suite string) (string, error) {
-	base := env.Getenv("REPRISE_HOME")
-	if base == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("there is no folder for results: %w; name one with --results", err)
-		}
-		base = filepath.Join(cache, "reprise")
+	base, err := home.Base(env)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder for results: %w; name one with --results", err)
 	}
 	full, err := filepath.Abs(suite)
 	if err != nil {

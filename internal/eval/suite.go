@@ -116,9 +116,9 @@ func (c ShellCommand) check() pipelines.Check {
 // usual is what a case expects that does not say it.
 const usual = `{status: "success"}`
 
-// ReadSuite reads the suite in a folder, and checks the pipelines that are files of it.
+// readSuite reads the suite in a folder, and checks the pipelines that are files of it.
 // All mistakes come back together, as mistake.Errors.
-func ReadSuite(ctx context.Context, dir string) (*Suite, error) {
+func readSuite(ctx context.Context, dir string) (*Suite, error) {
 	s := &Suite{dir: dir, Runs: 1}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, exit.Usagef("%s is not a folder; a suite is a folder with %s and a folder for each case", dir, suiteFile)

@@ -30,7 +30,7 @@ func TestMistakesOfASuite(t *testing.T) {
 		"four/s.yaml":         "solve/think: {}\n",
 		"not-a-case/file.txt": "shared by cases",
 	})
-	_, err := ReadSuite(t.Context(), dir)
+	_, err := readSuite(t.Context(), dir)
 	if !errors.As(err, new(mistake.Errors)) {
 		t.Fatalf("got %v", err)
 	}
@@ -71,7 +71,7 @@ func TestSuitesThatAreNone(t *testing.T) {
 		"there is no case":     folder(t, map[string]string{"suite.cue": ""}),
 		"there is no such fil": folder(t, map[string]string{"x/y": ""}),
 	} {
-		if _, err := ReadSuite(t.Context(), dir); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readSuite(t.Context(), dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}
 	}

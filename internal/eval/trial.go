@@ -54,9 +54,9 @@ type Result struct {
 	Spent  float64           `json:"-"` // in this process, in US dollars
 }
 
-// RunVariable is the variable that tells a program which run of its case it works in,
+// runVariable is the variable that tells a program which run of its case it works in,
 // if the pipeline passes it on: agents that are scripted may do otherwise in each.
-const RunVariable = "EVAL_RUN"
+const runVariable = "EVAL_RUN"
 
 // errCut says that a run was ended by the budget of the evaluation, and not by its own.
 var errCut = errors.New("the budget of the evaluation is used up")
@@ -95,7 +95,7 @@ func (r *runner) do(ctx context.Context, t Trial, c Case, v Variant, usd float64
 		return out, err
 	}
 	env := r.env
-	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), RunVariable+"="+strconv.Itoa(t.Run))
+	env.Environ = append(r.environ(), "REPRISE_HOME="+filepath.Join(dir, "home"), runVariable+"="+strconv.Itoa(t.Run))
 	env.Environ = append(env.Environ, r.answers.variables(dir)...)
 	args, own, err := r.asks(ctx, c, v, dir, &start)
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *runner) asks(ctx context.Context, c Case, v Variant, dir string, b *Bef
 func (r *runner) environ() []string {
 	return slices.DeleteFunc(scratch.Apart(r.env.Environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == RunVariable
+		return strings.HasPrefix(name, "GITHUB_") && name != "GITHUB_TOKEN" || name == "REPRISE_HOME" || name == "REPRISE_BRANCH_PREFIX" || name == recording.Records || name == recording.Plays || name == runVariable
 	})
 }
 

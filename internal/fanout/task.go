@@ -43,16 +43,9 @@ func IsTask(env environ.Env) bool {
 // Task is a step of a workflow that does one part of a run and pushes what comes of it.
 // The record of the run stays as it is; it is for the job that joins the parts.
 func Task(ctx context.Context, env environ.Env) error {
-	env.SecretFinder = env.Finder()
-	j := job.New(env)
+	j, in, err := trigger.Begin(env)
 	defer func() { _ = j.Log.Close() }() // as for every other line, nobody can be told
-	in, err := trigger.ReadInputs(j)
-	j.MaskAll(env.Secrets())
-	j.Stop()
 	t := &task{job: j, env: j.Env, in: in}
-	if in.Prefix != "" {
-		t.env.Environ = append(t.env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
-	}
 	became, shown := "", ""
 	if err == nil {
 		if in.Timeout > 0 {

@@ -166,9 +166,6 @@ func (g *Gate) Report() Report {
 	return r
 }
 
-// Address is the host and port at which the gate listens.
-func (g *Gate) Address() string { return g.address }
-
 // Port is that port.
 func (g *Gate) Port() uint16 { return netip.MustParseAddrPort(g.address).Port() }
 
@@ -303,4 +300,4 @@ func proxyOf(f func(*url.URL) (*url.URL, error)) func(*http.Request) (*url.URL, 
 }
 
 // errRefused is the error of a request that is not let through.
-var errRefused = errors.New("refused by the gate")
+var errRefused = errors.New("refused by the proxy")

@@ -102,7 +102,7 @@ func TestTheRealKeyIsPutIn(t *testing.T) {
 		if textOf(t, res) != anthropicWhole || string(body) != `{"model":"m"}` {
 			t.Errorf("status %d, the provider got %q", res.StatusCode, body)
 		}
-		if got.URL.Path != "/base/v1/messages" || got.URL.RawQuery != "beta=true" || got.Header.Get("Anthropic-Beta") != "x" || got.Host == g.Address() {
+		if got.URL.Path != "/base/v1/messages" || got.URL.RawQuery != "beta=true" || got.Header.Get("Anthropic-Beta") != "x" || got.Host == g.address {
 			t.Errorf("asked for %s at %s with %v", got.URL, got.Host, got.Header)
 		}
 		var wire bytes.Buffer
@@ -132,8 +132,8 @@ func TestOnlyWhatAnAgentNeedsPasses(t *testing.T) {
 		"a tuned model's rights":   {"POST", "/gemini/v1beta/tunedModels/x/permissions", g.Placeholder(), 404},
 		"a sign of life":           {"HEAD", "/openai/", "", 200},
 	} {
-		r, _ := http.NewRequest(tt.method, "http://"+g.Address()+tt.path, nil)
-		r.URL.Opaque = "//" + g.Address() + tt.path // as it is
+		r, _ := http.NewRequest(tt.method, "http://"+g.address+tt.path, nil)
+		r.URL.Opaque = "//" + g.address + tt.path // as it is
 		r.Header.Set("X-Api-Key", tt.key)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {

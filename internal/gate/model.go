@@ -138,13 +138,13 @@ func (x *exchange) inspect(r *http.Request) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if enc := r.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
-		x.refuse(http.StatusUnsupportedMediaType, "the gate has to read requests, and this one is compressed with "+strconv.Quote(enc))
+		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is compressed with "+strconv.Quote(enc))
 	}
 	if x.provider.API != Gemini {
 		return
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "" && !strings.HasPrefix(strings.ToLower(kind), "application/json") {
-		x.refuse(http.StatusUnsupportedMediaType, "the gate has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
+		x.refuse(http.StatusUnsupportedMediaType, "the proxy has to read requests, and this one is "+strconv.Quote(kind)+" in place of application/json")
 	}
 	if x.purpose == asksModel && !x.gate.ledger.allows(x.provider.Name, x.requested) {
 		x.refuseModel(x.requested)

@@ -13,7 +13,7 @@ import (
 func TestProgramsOfOurUserNeedNoPlaceholder(t *testing.T) {
 	plain, secure := site(t, false), site(t, true)
 	g := opened(t, Config{World: World{Allow: []string{plain}}})
-	client := through(g, "http://"+g.Address())
+	client := through(g, "http://"+g.address)
 	if res, err := client.Get("http://" + plain); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("what is allowed: %+v, %v", res, err)
 	}
@@ -23,7 +23,7 @@ func TestProgramsOfOurUserNeedNoPlaceholder(t *testing.T) {
 	if r := g.Report(); len(r.Refused) != 1 || r.Refused[0].Host != secure {
 		t.Errorf("refused: %+v", r.Refused)
 	}
-	for _, proxy := range []string{"http://reprise:guess@" + g.Address(), "http://reprise@" + g.Address()} {
+	for _, proxy := range []string{"http://reprise:guess@" + g.address, "http://reprise@" + g.address} {
 		if res, err := through(g, proxy).Get("http://" + plain); err != nil || res.StatusCode != http.StatusProxyAuthRequired {
 			t.Errorf("a wrong one, by %s: %+v, %v", proxy, res, err)
 		}

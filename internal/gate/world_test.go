@@ -128,17 +128,17 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 	})
 	client := through(g, g.ProxyURL())
 	for address, want := range map[string]string{
-		"http://" + plain + "/x":              "here is " + plain,
-		"https://localhost:" + port:           "here is localhost:" + port,
-		"http://else.test/":                   "does not allow this host",
-		"https://else.test/":                  "Forbidden",
-		"https://inside.test:" + port:         "Forbidden", // a name that leads to this machine
-		"https://a.wild.test:" + port:         "Forbidden", // one that leads into the user's network
-		"https://127.0.0.1:" + port:           "Forbidden",
-		"https://[::1]:" + port:               "Forbidden",
-		"http://gone.test/":                   "no such host",
-		"http://169.254.169.254/latest":       "does not allow this host",
-		"https://" + g.Address() + "/openai/": "Forbidden",
+		"http://" + plain + "/x":            "here is " + plain,
+		"https://localhost:" + port:         "here is localhost:" + port,
+		"http://else.test/":                 "does not allow this host",
+		"https://else.test/":                "Forbidden",
+		"https://inside.test:" + port:       "Forbidden", // a name that leads to this machine
+		"https://a.wild.test:" + port:       "Forbidden", // one that leads into the user's network
+		"https://127.0.0.1:" + port:         "Forbidden",
+		"https://[::1]:" + port:             "Forbidden",
+		"http://gone.test/":                 "no such host",
+		"http://169.254.169.254/latest":     "does not allow this host",
+		"https://" + g.address + "/openai/": "Forbidden",
 	} {
 		got := ""
 		res, err := client.Get(address)
@@ -153,7 +153,7 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 		}
 	}
 	want := []Refused{
-		{g.Address(), 1},
+		{g.address, 1},
 		{"127.0.0.1:" + port, 1},
 		{"169.254.169.254:80", 1},
 		{"[::1]:" + port, 1},
@@ -178,7 +178,7 @@ func TestTheWorldThroughTheGate(t *testing.T) {
 func TestTheProxyBelongsToTheCall(t *testing.T) {
 	plain, secure := site(t, false), site(t, true)
 	g := opened(t, Config{World: World{Allow: []string{plain, secure}}, Own: func(*http.Request) bool { return false }})
-	for _, proxy := range []string{"http://" + g.Address(), "http://reprise:guess@" + g.Address(), "http://" + g.Placeholder() + "@" + g.Address()} {
+	for _, proxy := range []string{"http://" + g.address, "http://reprise:guess@" + g.address, "http://" + g.Placeholder() + "@" + g.address} {
 		client := through(g, proxy)
 		res, err := client.Get("http://" + plain)
 		if err != nil || res.StatusCode != http.StatusProxyAuthRequired || res.Header.Get("Proxy-Authenticate") == "" {
@@ -222,7 +222,7 @@ func TestTheGateThroughTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	io.WriteString(c, "POST "+g.URL("anthropic")+"/v1/messages HTTP/1.1\r\nHost: "+g.Address()+"\r\nX-Api-Key: "+g.Placeholder()+"\r\nContent-Length: 13\r\n\r\n{\"model\":\"m\"}")
+	io.WriteString(c, "POST "+g.URL("anthropic")+"/v1/messages HTTP/1.1\r\nHost: "+g.address+"\r\nX-Api-Key: "+g.Placeholder()+"\r\nContent-Length: 13\r\n\r\n{\"model\":\"m\"}")
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || res.StatusCode != 200 {
 		t.Fatalf("%+v, %v", res, err)
@@ -279,7 +279,7 @@ func TestCloseEndsTunnels(t *testing.T) {
 	}
 	defer l.Close()
 	g := opened(t, Config{World: World{Allow: []string{l.Addr().String()}}})
-	near, err := net.Dial("tcp", g.Address())
+	near, err := net.Dial("tcp", g.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestTooManyConnectionsAreEnded(t *testing.T) {
 	}()
 	ended := make(chan struct{}, maxConns+20)
 	for range maxConns + 5 {
-		c, err := net.Dial("tcp", g.Address())
+		c, err := net.Dial("tcp", g.address)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,12 +75,10 @@ func (u *upstream) replay(ctx context.Context) error {
 	if err := u.mayTake(ctx, base, ours); err != nil {
 		return err
 	}
-	old := u.tip
 	id, err := u.build(ctx, u.ref, u.remoteTip, u.unpushed, true)
 	if err != nil {
 		return err
 	}
-	u.tip = old
 	return u.move(ctx, id)
 }
 

@@ -100,7 +100,7 @@ func (r *Repo) open(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.bringUp(ctx); err != nil {
+	if err := r.bringUp(ctx, r.tip); err != nil {
 		return fmt.Errorf("bring the work tree to %s: %w", short(r.tip), err)
 	}
 	if r.localTip == "" || r.opt.DryRun || r.opt.Aside != "" {
@@ -182,23 +182,26 @@ func (r *Repo) checkStateFolder(ctx context.Context) error {
 	return nil
 }
 
-// bringUp brings the work tree from wherever a process before left it to the
-// tip. Uncommitted changes are kept as a patch first.
-func (r *Repo) bringUp(ctx context.Context) error {
-	clean := false
-	var err error
+// bringUp brings the work tree from wherever a process before left it to a
+// commit, which is the tip from then on. Uncommitted changes are kept as a patch
+// first.
+func (r *Repo) bringUp(ctx context.Context, commit string) error {
 	if err := r.learnLFS(ctx); err != nil {
 		return err
 	}
-	if r.localTip != "" {
-		clean, err = r.matchesLocal(ctx)
-	} else {
+	clean := false
+	var err error
+	if r.localTip == "" {
 		err = r.empty()
+	} else {
+		r.tip = r.localTip // where the process before left the tree
+		clean, err = r.matchesLocal(ctx)
 	}
+	r.tip = commit
 	if err != nil {
 		return err
 	}
-	if !clean || r.localTip != r.tip {
+	if !clean || r.localTip != commit {
 		if err := r.reset(ctx); err != nil {
 			return r.blameLFS(ctx, err)
 		}
@@ -206,12 +209,12 @@ func (r *Repo) bringUp(ctx context.Context) error {
 	if err := r.findLacks(ctx); err != nil {
 		return err
 	}
-	r.fresh = r.tip
+	r.fresh = commit
 	return r.setLocal()
 }
 
-// matchesLocal brings the index to the run's own commit and says whether the
-// work tree equals it. Differences are kept as a patch.
+// matchesLocal brings the index to the run's own commit, which is the tip, and says
+// whether the work tree equals it. Differences are kept as a patch.
 func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 	if _, err := os.Lstat(r.home("index")); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was checked out here yet
@@ -229,9 +232,6 @@ func (r *Repo) matchesLocal(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	tip := r.tip
-	r.tip = r.localTip
-	defer func() { r.tip = tip }()
 	if err := r.loadState(ctx, r.localTip); err != nil {
 		return false, err
 	}

@@ -89,14 +89,7 @@ func (t *tree) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range changes {
-		if c.Kind == Added {
-			if err := folders.RemoveNew(t.top, c.Path); err != nil {
-				return err
-			}
-		}
-	}
-	return t.checkOut(ctx, changes)
+	return t.restore(ctx, changes)
 }
 
 // freeWay removes repositories that stand where the tip has a file, since git

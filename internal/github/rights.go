@@ -103,8 +103,8 @@ func (c *Client) Role(ctx context.Context, owner, name, login string) (Role, err
 // roleOf is the role that a name and a permission make. The name tells finer
 // than the permission, but gives nothing beyond it: people can name roles.
 func roleOf(name, permission string) Role {
-	base, _ := ParseRole(permission)
-	r, ok := ParseRole(name)
+	base, _ := parseRole(permission)
+	r, ok := parseRole(name)
 	switch {
 	case !ok:
 		return base

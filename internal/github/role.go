@@ -25,8 +25,8 @@ func (r Role) rank() int {
 // not, and nothing is at least such a word.
 func (r Role) AtLeast(min Role) bool { return min.rank() >= 0 && r.rank() >= min.rank() }
 
-// ParseRole reads a role. What some forges call owner is admin.
-func ParseRole(s string) (Role, bool) {
+// parseRole reads a role. What some forges call owner is admin.
+func parseRole(s string) (Role, bool) {
 	r := Role(s)
 	if s == "owner" {
 		r = RoleAdmin

@@ -17,16 +17,22 @@ import (
 	"github.com/reprise-ci/reprise/phases"
 )
 
+// Base gives the folder for all that reprise keeps on this machine: REPRISE_HOME or, if that
+// is not set, one in the user's folder of caches.
+func Base(env environ.Env) (string, error) {
+	if base := env.Getenv("REPRISE_HOME"); base != "" {
+		return base, nil
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "reprise"), err
+}
+
 // Folder gives the folder where a run lives on this machine. It is outside
 // the repository: many tools pass over what lies below ".git".
 func Folder(env environ.Env, src *git.Source, id string) (string, error) {
-	base := env.Getenv("REPRISE_HOME")
-	if base == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
-		}
-		base = filepath.Join(cache, "reprise")
+	base, err := Base(env)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder to work in: %w; name one in REPRISE_HOME", err)
 	}
 	sum := sha256.Sum256([]byte(src.CommonDir))
 	return filepath.Join(base, filepath.Base(src.Dir)+"-"+hex.EncodeToString(sum[:4]), id), nil

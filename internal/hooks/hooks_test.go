@@ -135,7 +135,7 @@ func TestJobsOneAfterAnother(t *testing.T) {
 			var kinds []string
 			teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 				var e Event
-				data, err := os.ReadFile(filepath.Join(dir, EventFile))
+				data, err := os.ReadFile(filepath.Join(dir, eventFile))
 				if err == nil {
 					err = json.Unmarshal(data, &e)
 				}
@@ -179,8 +179,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, ask *http.Request) {
 	sum := hmac.New(sha256.New, []byte("a key of ours"))
 	sum.Write(body)
 	var e Event
-	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get(SignatureHeader) != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
-		ask.Header.Get(DeliveryHeader) != e.ID || ask.Header.Get(EventHeader) != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
+	if err := json.Unmarshal(body, &e); err != nil || ask.Header.Get(signatureHeader) != "sha256="+hex.EncodeToString(sum.Sum(nil)) ||
+		ask.Header.Get(deliveryHeader) != e.ID || ask.Header.Get(eventHeader) != e.Data.Kind || !strings.HasPrefix(ask.Header.Get("Content-Type"), "application/cloudevents+json") {
 		r.bad = append(r.bad, string(body))
 	}
 	r.got = append(r.got, e)
@@ -287,7 +287,7 @@ func TestCommand(t *testing.T) {
 	teller, warned := telling(t, hook.Hook{On: []string{Start}, Run: "tell", Timeout: "3s"})
 	var said Event
 	teller.Check = func(_ context.Context, dir string, c pipelines.Check) (metadata.CheckResult, error) {
-		data, err := os.ReadFile(filepath.Join(dir, EventFile))
+		data, err := os.ReadFile(filepath.Join(dir, eventFile))
 		if err != nil || c.Run != "tell" || time.Duration(c.Timeout) != 3*time.Second {
 			t.Errorf("%+v, %v", c, err)
 		}
@@ -413,7 +413,7 @@ func TestWhatAKillHasCutOffIsTold(t *testing.T) {
 	teller, warned := telling(t, hook.Hook{On: []string{Start, Phase}, Run: "tell"})
 	teller.Check = func(_ context.Context, dir string, _ pipelines.Check) (metadata.CheckResult, error) {
 		var e Event
-		data, err := os.ReadFile(filepath.Join(dir, EventFile))
+		data, err := os.ReadFile(filepath.Join(dir, eventFile))
 		said = append(said, e.ID)
 		if err := json.Unmarshal(data, &e); err == nil {
 			said[len(said)-1] = e.ID

@@ -29,13 +29,13 @@ import (
 
 // The headers of a webhook besides those of CloudEvents.
 const (
-	SignatureHeader = "X-Reprise-Signature-256" // "sha256=" and the HMAC of the body, in hex digits
-	EventHeader     = "X-Reprise-Event"         // the kind
-	DeliveryHeader  = "X-Reprise-Delivery"      // the id of the event
+	signatureHeader = "X-Reprise-Signature-256" // "sha256=" and the HMAC of the body, in hex digits
+	eventHeader     = "X-Reprise-Event"         // the kind
+	deliveryHeader  = "X-Reprise-Delivery"      // the id of the event
 )
 
-// EventFile is the file, in the folder of a command, that has the event.
-const EventFile = "event.json"
+// eventFile is the file, in the folder of a command, that has the event.
+const eventFile = "event.json"
 
 // tries is how often an event is told to a webhook that does not take it.
 const tries = 3
@@ -121,7 +121,7 @@ func (t *Teller) run(ctx context.Context, h hook.Hook, body []byte) error {
 		return err
 	}
 	defer func() { _ = folders.RemoveAll(dir) }() // a temporary folder; the system removes what is left
-	if err := os.WriteFile(filepath.Join(dir, EventFile), body, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, eventFile), body, 0o600); err != nil {
 		return err
 	}
 	r, err := t.Check(ctx, dir, pipelines.Check{Name: "hook", Run: h.Run, Timeout: pipelines.Duration(timeout(h))})
@@ -153,12 +153,12 @@ func (t *Teller) post(ctx context.Context, h hook.Hook, e Event, body []byte, se
 	}
 	ask.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	ask.Header.Set("User-Agent", "reprise")
-	ask.Header.Set(EventHeader, e.kind)
-	ask.Header.Set(DeliveryHeader, e.ID)
+	ask.Header.Set(eventHeader, e.kind)
+	ask.Header.Set(deliveryHeader, e.ID)
 	if secret != "" {
 		sum := hmac.New(sha256.New, []byte(secret))
 		sum.Write(body)
-		ask.Header.Set(SignatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
+		ask.Header.Set(signatureHeader, "sha256="+hex.EncodeToString(sum.Sum(nil)))
 	}
 	dial, err := t.world(h, at).Dialer(t.Proxy)
 	if err != nil {

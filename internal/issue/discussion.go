@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -37,12 +38,7 @@ type Hear func(ctx context.Context, from Reference, is Issue) (Issue, error)
 
 // JSON is the discussion as it is kept on the branch, for ParseDiscussion to read.
 func (d Discussion) JSON() ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(d)
-	return out.Bytes(), err
+	return text.JSON(d)
 }
 
 // Digest is that of the discussion as it is kept; "" of one without comments.

@@ -4,8 +4,8 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
-// ImportResult is what was taken over, for programs.
-type ImportResult struct {
+// importResult is what was taken over, for programs.
+type importResult struct {
 	DryRun bool            `json:"dry_run"`
 	Issue  string          `json:"issue"`
 	From   string          `json:"from"` // the older record

@@ -16,7 +16,7 @@ import (
 // Tell says what was taken over, what was not and why, and how to go on.
 func Tell(t *Takeover, env environ.Env, o Options, w *workspace.Workspace) error {
 	if o.Json {
-		r := ImportResult{
+		r := importResult{
 			DryRun: o.Dry, Issue: w.Run.IssueNumber, From: t.Old.Name, Branch: w.Run.BranchName, Base: w.Run.BaseCommit,
 			Pushed: w.Push && !o.Dry, Status: w.Run.Status, Phases: t.Taken, Notes: t.Notes,
 		}

@@ -93,10 +93,10 @@ func TestKeysStayOutside(t *testing.T) {
 			noProxy := "corp.test"
 			if p.gate != nil {
 				for i := range got {
-					got[i] = strings.NewReplacer(p.gate.Placeholder(), "KEY", "http://"+p.gate.Address(), "GATE").Replace(got[i])
+					got[i] = strings.NewReplacer(p.gate.Placeholder(), "KEY", strings.TrimSuffix(p.gate.URL(""), "/"), "GATE").Replace(got[i])
 				}
 				noProxy += ",127.0.0.1,localhost"
-				if tt.agent == "command" && !strings.HasPrefix(process.Lookup(p.Env, "REPRISE_MODEL_URL"), "http://"+p.gate.Address()+"/openai") {
+				if tt.agent == "command" && !strings.HasPrefix(process.Lookup(p.Env, "REPRISE_MODEL_URL"), strings.TrimSuffix(p.gate.URL(""), "/")+"/openai") {
 					t.Errorf("%q", p.Env)
 				}
 			}

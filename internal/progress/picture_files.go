@@ -28,8 +28,8 @@ func styleOf(class string) style {
 	return style{"#f6f8fa", "#818b98", "#1f2328"}
 }
 
-// DOT draws what Mermaid draws, in the language of Graphviz.
-func DOT(plan *pipelines.Pipeline, run *metadata.Run) string {
+// dot draws what Mermaid draws, in the language of Graphviz.
+func dot(plan *pipelines.Pipeline, run *metadata.Run) string {
 	g := graphOf(plan, run)
 	var b strings.Builder
 	b.WriteString("digraph pipeline {\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"sans-serif\"]\n")
@@ -53,9 +53,9 @@ const (
 	cellWidth, padding                    = 9, 24
 )
 
-// SVG draws what Mermaid draws as a picture that needs no other program: phases from
+// svg draws what Mermaid draws as a picture that needs no other program: phases from
 // the top to the bottom, each below all that it needs.
-func SVG(plan *pipelines.Pipeline, run *metadata.Run) string {
+func svg(plan *pipelines.Pipeline, run *metadata.Run) string {
 	g := graphOf(plan, run)
 	level := make([]int, len(g.nodes))
 	for range g.nodes { // as often as the longest way can be
@@ -110,9 +110,9 @@ func Draw(language string, plan *pipelines.Pipeline, run *metadata.Run) string {
 	case "mermaid":
 		return Mermaid(plan, run)
 	case "dot":
-		return DOT(plan, run)
+		return dot(plan, run)
 	case "svg":
-		return SVG(plan, run)
+		return svg(plan, run)
 	case "json":
 		return asJSON(plan, run)
 	}

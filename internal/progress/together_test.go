@@ -16,7 +16,7 @@ func TestTogether(t *testing.T) {
 		en, ja  string
 		program int64
 	}{
-		{0, "took 10 min 0 s, one after another 20 min 0 s", "所要時間 10分0秒 (一つずつなら 20分0秒)", 600_000},
+		{0, "took 10 min 0 s; one after another it would have taken 20 min 0 s", "所要時間 10分0秒 (1 つずつなら 20分0秒)", 600_000},
 		{10*time.Minute - time.Second/2, "", "", 1_199_500},
 		{10 * time.Minute, "", "", 0},
 	} {

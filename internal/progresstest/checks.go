@@ -79,10 +79,7 @@ func CheckTold(t *testing.T, md string) {
 		case *ast.CodeSpan, *ast.FencedCodeBlock, *ast.CodeBlock, *ast.AutoLink:
 			return ast.WalkSkipChildren, nil
 		case *ast.HTMLBlock:
-			html := string(n.Lines().Value(src))
-			if n.HasClosure() {
-				html += string(n.ClosureLine.Value(src))
-			}
+			html := htmlOf(n, src)
 			if !ours.MatchString(html) {
 				t.Errorf("HTML that is not ours: %q", html)
 			}
@@ -107,4 +104,13 @@ func CheckTold(t *testing.T, md string) {
 	if m := regexp.MustCompile(`(?m)^[\s>]*/[a-z].*`).FindString(WithoutCode(md)); m != "" || markdown.LeadingSlash.MatchString(md) {
 		t.Errorf("a line is %q", m)
 	}
+}
+
+// htmlOf is the text of a block of HTML, with the line that ends it.
+func htmlOf(n *ast.HTMLBlock, src []byte) string {
+	html := string(n.Lines().Value(src))
+	if n.HasClosure() {
+		html += string(n.ClosureLine.Value(src))
+	}
+	return html
 }

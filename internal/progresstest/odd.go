@@ -180,10 +180,7 @@ func CheckComment(t *testing.T, seed uint64, md string) {
 		case *ast.CodeSpan, *ast.FencedCodeBlock:
 			return ast.WalkSkipChildren, nil
 		case *ast.HTMLBlock:
-			html := string(n.Lines().Value(src))
-			if n.HasClosure() {
-				html += string(n.ClosureLine.Value(src))
-			}
+			html := htmlOf(n, src)
 			if !ours.MatchString(html) {
 				t.Errorf("seed %d: HTML that is not ours: %q", seed, html)
 			}

@@ -30,13 +30,13 @@ func (p player) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := Stale{Phase: t.Phase, Step: t.Step, Call: p.counts[key]}
 	if c == nil {
 		s.Why = fmt.Sprintf("no answer is recorded; there are %d of this step", n)
-		if err := add(StaleFile(p.file), s); err != nil {
+		if err := add(staleFile(p.file), s); err != nil {
 			return engine.Result{}, err
 		}
 		return engine.Result{}, fmt.Errorf("%s is stale: %s", p.file, s)
 	}
 	if s.Why = differs(*c, t, p.mask); s.Why != "" {
-		if err := add(StaleFile(p.file), s); err != nil {
+		if err := add(staleFile(p.file), s); err != nil {
 			return engine.Result{}, err
 		}
 	}

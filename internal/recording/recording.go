@@ -24,9 +24,9 @@ const (
 	Plays   = "REPRISE_PLAY"   // its answers are given, and no agent is called
 )
 
-// StaleFile is where a process that plays a recording notes each call that was not asked
+// staleFile is where a process that plays a recording notes each call that was not asked
 // for in this way when it was recorded.
-func StaleFile(recording string) string { return recording + ".stale" }
+func staleFile(recording string) string { return recording + ".stale" }
 
 // call is one line of a recording.
 type call struct {
@@ -141,7 +141,7 @@ func read(file string) ([]call, error) {
 // StaleCalls gives what was noted while a recording was played; nothing if there is no
 // such file.
 func StaleCalls(recording string) ([]Stale, error) {
-	data, err := os.ReadFile(StaleFile(recording))
+	data, err := os.ReadFile(staleFile(recording))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -152,7 +152,7 @@ func StaleCalls(recording string) ([]Stale, error) {
 	for line := range strings.Lines(string(data)) {
 		var s Stale
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			return nil, fmt.Errorf("%s: %w", StaleFile(recording), err)
+			return nil, fmt.Errorf("%s: %w", staleFile(recording), err)
 		}
 		all = append(all, s)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -66,15 +65,7 @@ const mostUnsolved = 200
 
 // WriteEvaluation writes the page of an evaluation.
 func WriteEvaluation(w io.Writer, e Evaluation) error {
-	page, err := template.New("evaluation").Parse(evaluationText)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	if err := page.Execute(out, newEvaluationView(e)); err != nil {
-		return err
-	}
-	return out.Flush()
+	return write(w, evaluationText, newEvaluationView(e))
 }
 
 // evaluationView is the page of an evaluation as the template writes it.

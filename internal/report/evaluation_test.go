@@ -55,7 +55,7 @@ func TestEvaluation(t *testing.T) {
 		shown := textsOf(t, page)
 		want := map[string][]string{
 			"en": {
-				"Evaluation of examples </pre><script>alert(1)", "20/20", "60 to 100 %", "half solves more: alone in 12 of 20 runs, the other in 1 (p < 0.001).",
+				"Evaluation of examples </pre><script>alert(1)", "20/20", "60 to 100 %", "half solves more: of 20 runs it alone solves 12, the other alone 1 (p < 0.001).",
 				"half costs $0.05 more for a run ($0.04 to $0.06).", "No difference can be seen with 20 runs (p = 0.754).", "No case was run by both.", "Stale", "nothing was spent now",
 			},
 			"ja": {"の評価", "実行 20 件では違いは見られません (p = 0.754)。", "記録が古い", "終わっていない実行"},

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -34,15 +33,7 @@ type Indexed struct {
 
 // WriteIndex writes the page of all runs, in the language of the first one.
 func WriteIndex(w io.Writer, x Index) error {
-	page, err := template.New("index").Parse(indexText)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
-	if err := page.Execute(out, newIndexView(x)); err != nil {
-		return err
-	}
-	return out.Flush()
+	return write(w, indexText, newIndexView(x))
 }
 
 // indexView is the page of all runs as the template writes it.

@@ -13,17 +13,25 @@ import (
 	"io"
 )
 
+//go:embed head.html
+var headText string
+
 //go:embed page.html
 var pageText string
 
 // Write writes the page, in the language of the run.
 func Write(w io.Writer, f Facts) error {
-	page, err := template.New("page").Parse(pageText)
+	return write(w, pageText, newView(f))
+}
+
+// write writes a page whose text begins with the head that all pages have.
+func write(w io.Writer, text string, view any) error {
+	page, err := template.New("page").Parse(headText + text)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if err := page.Execute(out, newView(f)); err != nil {
+	if err := page.Execute(out, view); err != nil {
 		return err
 	}
 	return out.Flush()

@@ -133,7 +133,7 @@ func (l logs) whole(s saved) error {
 func (l logs) requests(s saved) error {
 	in, err := transcript.Requests(s.Dir, s.Attempt)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.printer.Line("#%d: no request to a model went through the gate", s.n)
+		l.printer.Line("#%d: no request to a model went through the proxy", s.n)
 		return nil
 	}
 	if err != nil {

@@ -64,9 +64,9 @@ func (h Held) Lacks() (out []string) {
 	if h.Closed {
 		switch h.Network {
 		case PortAlone:
-			out = append(out, "programs that may not reach all of the network reach any server that has the port of their gate, and have no servers of their own, as a call has no network of its own ("+h.NoNet+")")
+			out = append(out, "where the pipeline closes the network, programs still reach any server that has the port of the call's proxy, and can start none themselves, because a call has no network of its own ("+h.NoNet+")")
 		case NoBond:
-			out = append(out, "programs that may not reach all of the network can do so by TCP (Linux 6.7 holds that back), as a call has no network of its own ("+h.NoNet+")")
+			out = append(out, "where the pipeline closes the network, programs still reach all of it by TCP (Linux 6.7 or newer prevents that), because a call has no network of its own ("+h.NoNet+")")
 		}
 	}
 	switch h.Together {

@@ -28,7 +28,7 @@ func (n *closed) bringUp() error {
 	}
 	defer func() { _ = unix.Close(relayFile) }()
 	if err := handOut(n.Port); err != nil {
-		return fmt.Errorf("a network of its own: leading to the gate: %w", err)
+		return fmt.Errorf("a network of its own: leading to the proxy: %w", err)
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func TestNetworkThatCannotBeClosed(t *testing.T) {
 	held := Held{Closed: true, NoNet: "none are made", Together: Namespaces, Signals: true, Sockets: true}
 	for bond, want := range map[NetworkBond]string{
 		OwnNetwork: "",
-		PortAlone:  "programs that may not reach all of the network reach any server that has the port of their gate, and have no servers of their own, as a call has no network of its own (none are made)",
-		NoBond:     "programs that may not reach all of the network can do so by TCP (Linux 6.7 holds that back), as a call has no network of its own (none are made)",
+		PortAlone:  "where the pipeline closes the network, programs still reach any server that has the port of the call's proxy, and can start none themselves, because a call has no network of its own (none are made)",
+		NoBond:     "where the pipeline closes the network, programs still reach all of it by TCP (Linux 6.7 or newer prevents that), because a call has no network of its own (none are made)",
 	} {
 		held.Network = bond
 		if got := strings.Join(held.Lacks(), "\n"); got != want {

@@ -19,9 +19,9 @@ import (
 // the commit that has it last.
 const Trailer = "Reprise-Record"
 
-// Depth is how many commits back a trailer is looked for: people may have committed
+// depth is how many commits back a trailer is looked for: people may have committed
 // since.
-const Depth = 1000
+const depth = 1000
 
 // line is a trailer in a message.
 var line = regexp.MustCompile(`(?m)^` + Trailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
@@ -37,7 +37,7 @@ type Shelves struct {
 	// the history of a commit may be another than the commit says.
 	Object func(ctx context.Context, commit string) (string, error)
 	// Messages gives what a commit and those before it on its branch say of records, the
-	// newest first. It looks at no more than Depth of them.
+	// newest first. It looks at no more than depth of them.
 	Messages func(ctx context.Context, commit string) ([]Message, error)
 	// Kept gives the commit in which the record is kept by name, or "": it leads on from
 	// the one that the trailer names, which may not be here; nil: nothing is kept.
@@ -58,7 +58,7 @@ type Message struct {
 // Args are the arguments of git that list what Parse reads, for a commit and those before it.
 func Args(commit string) []string {
 	return []string{
-		"log", "-z", "--first-parent", fmt.Sprintf("-n%d", Depth), "--no-show-signature", "--no-decorate",
+		"log", "-z", "--first-parent", fmt.Sprintf("-n%d", depth), "--no-show-signature", "--no-decorate",
 		"--format=%P%x00%(trailers:key=" + Trailer + ")", commit, "--",
 	}
 }

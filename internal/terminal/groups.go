@@ -20,11 +20,7 @@ type GroupedView struct {
 func (v *GroupedView) Report(e engine.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, n := range newsOf(v.O.Plan, e) {
-		v.follow(n)
-		if n.Event == "activity" && (!v.O.Verbose || n.Activity == "") {
-			continue
-		}
+	for n := range v.printed(e) {
 		lines := plainLines(n, columnsOf(v.O.Plan), v.P.Palette, v.O.Verbose)
 		if n.Event == "activity" {
 			if !v.open {

@@ -22,7 +22,7 @@ import (
 // works.
 type liveView struct {
 	w      io.Writer
-	others []*SafeWriter // by which the program writes to the terminal meanwhile
+	others []*safeWriter // by which the program writes to the terminal meanwhile
 
 	mu     sync.Mutex
 	screen screen   // what to draw next
@@ -40,7 +40,7 @@ type liveView struct {
 func newLiveView(w io.Writer, o Options) *liveView {
 	v := &liveView{w: drawing(w), screen: screen{Options: o}, stop: make(chan struct{}), done: make(chan struct{})}
 	for _, other := range []io.Writer{w, o.Messages} {
-		if s, ok := other.(*SafeWriter); ok {
+		if s, ok := other.(*safeWriter); ok {
 			v.others = append(v.others, s)
 			s.onto(v.print)
 		}

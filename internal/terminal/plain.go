@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"time"
@@ -29,13 +30,24 @@ type PlainView struct {
 func (v *PlainView) Report(e engine.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, n := range newsOf(v.O.Plan, e) {
-		v.follow(n)
-		if n.Event == "activity" && (!v.O.Verbose || n.Activity == "") {
-			continue
-		}
+	for n := range v.printed(e) {
 		for _, l := range plainLines(n, columnsOf(v.O.Plan), v.P.Palette, v.O.Verbose) {
 			v.P.Line("%s", l)
+		}
+	}
+}
+
+// printed gives the news of e that the view prints: what agents do only if that was asked for.
+func (v *PlainView) printed(e engine.Event) iter.Seq[news] {
+	return func(yield func(news) bool) {
+		for _, n := range newsOf(v.O.Plan, e) {
+			v.follow(n)
+			if n.Event == "activity" && (!v.O.Verbose || n.Activity == "") {
+				continue
+			}
+			if !yield(n) {
+				return
+			}
 		}
 	}
 }
@@ -76,14 +88,19 @@ func plainLines(n news, c columns, p text.Palette, all bool) []string {
 		strings.Repeat(" ", max(c.number-len(number), 0)) + number,
 		text.Pad(text.Flat(n.Phase), c.phase), text.Pad(text.Flat(n.Step), len("execute")), text.Pad(text.Flat(n.Agent), c.agent),
 	}, "  ")
-	lines := []string{head + "  " + happened(n, p)}
-	if n.Event == "end" {
-		for _, d := range n.details() {
-			lines = append(lines, "          - "+d)
-		}
-		for _, l := range n.output(all) {
-			lines = append(lines, "          "+p.Faint("| "+l))
-		}
+	return append([]string{head + "  " + happened(n, p)}, n.below("          ", p, all)...)
+}
+
+// below gives the lines under that of an end, indented: the details, then what programs printed.
+func (n news) below(indent string, p text.Palette, all bool) (lines []string) {
+	if n.Event != "end" {
+		return nil
+	}
+	for _, d := range n.details() {
+		lines = append(lines, indent+"- "+d)
+	}
+	for _, l := range n.output(all) {
+		lines = append(lines, indent+p.Faint("| "+l))
 	}
 	return lines
 }

@@ -106,16 +106,8 @@ func (s *screen) past(n news) []string {
 		return []string{stopLine(n, text.Palette(s.Color))}
 	}
 	p := text.Palette(s.Color)
-	lines := []string{p.Faint(text.Join(" ", text.Flat(n.Phase), text.Flat(n.Step))) + " " + happened(n, p)}
-	if n.Event == "end" {
-		for _, d := range n.details() {
-			lines = append(lines, "  - "+d)
-		}
-		for _, l := range n.output(false) {
-			lines = append(lines, "  "+p.Faint("| "+l))
-		}
-	}
-	return lines
+	line := p.Faint(text.Join(" ", text.Flat(n.Phase), text.Flat(n.Step))) + " " + happened(n, p)
+	return append([]string{line}, n.below("  ", p, false)...)
 }
 
 // render draws a screen: what runs, every phase, and the step under way. No

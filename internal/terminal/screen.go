@@ -13,10 +13,10 @@ import (
 	"github.com/reprise-ci/reprise/internal/text"
 )
 
-// SafeWriter writes to a terminal. What others wrote is printed there, too:
+// safeWriter writes to a terminal. What others wrote is printed there, too:
 // of control characters only line ends, tabs, our own colours and links have an
 // effect, all else is shown. See text.Visible. Messages of ours break between words.
-type SafeWriter struct {
+type safeWriter struct {
 	terminal *os.File // not embedded: it has more ways to write than Write
 
 	mu   sync.Mutex
@@ -29,16 +29,16 @@ type SafeWriter struct {
 // terminal stays as it is, as programs have to read what was written.
 func NewSafeWriter(f *os.File) io.Writer {
 	if environ.IsTerminal(f) {
-		return &SafeWriter{terminal: f}
+		return &safeWriter{terminal: f}
 	}
 	return f
 }
 
 // Fd is for what asks whether it is a terminal, and how large.
-func (s *SafeWriter) Fd() uintptr { return s.terminal.Fd() }
+func (s *safeWriter) Fd() uintptr { return s.terminal.Fd() }
 
 // onto has lines that are written given to print, which says whether it takes them; nil ends that.
-func (s *SafeWriter) onto(print func(lines string) bool) {
+func (s *safeWriter) onto(print func(lines string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.above = print
@@ -48,7 +48,7 @@ func (s *SafeWriter) onto(print func(lines string) bool) {
 var ownColour = regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`)
 
 // Write shows p. What may go on with the next call waits for it.
-func (s *SafeWriter) Write(p []byte) (int, error) {
+func (s *safeWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body := append(s.rest, p...)
@@ -100,7 +100,7 @@ func unfinished(text []byte) bool {
 // drawing gives what a picture is drawn on, which moves the cursor: its texts
 // are made harmless one by one.
 func drawing(w io.Writer) io.Writer {
-	if s, ok := w.(*SafeWriter); ok {
+	if s, ok := w.(*safeWriter); ok {
 		return s.terminal
 	}
 	return w

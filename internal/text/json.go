@@ -32,13 +32,21 @@ func EscapeJSON(text []byte) []byte {
 
 // PrintJSON prints one value for programs, over several lines.
 func PrintJSON(w io.Writer, v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	text, err := JSON(v)
+	if err != nil {
 		return err
 	}
-	_, err := w.Write(EscapeJSON(text.Bytes()))
+	_, err = w.Write(EscapeJSON(text))
 	return err
+}
+
+// JSON is a value as a file has it that people read, too: over several lines, and with
+// "<", ">" and "&" as they are.
+func JSON(v any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return out.Bytes(), err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/command"
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/internal/workflow"
@@ -56,8 +57,23 @@ var (
 	number = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 )
 
-// ReadInputs reads all inputs. The error has every mistake, each on a line.
-func ReadInputs(j *job.Job) (Inputs, error) {
+// Begin begins a step of a workflow: it reads all inputs, and what the step prints from then
+// on has no secrets and no workflow commands. The error has every mistake in the inputs, each
+// on a line; the job is there all the same. Whoever calls it closes the job's log.
+func Begin(env environ.Env) (*job.Job, Inputs, error) {
+	env.SecretFinder = env.Finder()
+	j := job.New(env)
+	in, err := readInputs(j)
+	j.MaskAll(env.Secrets())
+	j.Stop()
+	if err == nil && in.Prefix != "" {
+		j.Env.Environ = append(j.Env.Environ, "REPRISE_BRANCH_PREFIX="+in.Prefix)
+	}
+	return j, in, err
+}
+
+// readInputs reads all inputs. The error has every mistake, each on a line.
+func readInputs(j *job.Job) (Inputs, error) {
 	var wrong []error
 	bad := func(name, format string, args ...any) {
 		wrong = append(wrong, fmt.Errorf("input %s: %s", name, fmt.Sprintf(format, args...)))

@@ -29,7 +29,7 @@ func TestLoginsThatAreHeld(t *testing.T) {
 		{Name: "other", Agents: map[string]pipelines.Agent{"a": {Use: "codex"}}},
 	}
 	env := []string{"HOME=" + t.TempDir(), "OPENAI_API_KEY=x", "CLAUDE_CODE_USE_BEDROCK=1"}
-	want := []string{"pipeline one: claude holds its login itself (Amazon Bedrock), so the gate neither counts nor limits what is asked with it; without that login, a key in ANTHROPIC_API_KEY stays outside"}
+	want := []string{"pipeline one: claude holds its login itself (Amazon Bedrock), so the proxy neither counts nor limits what is asked with it; without that login, a key in ANTHROPIC_API_KEY stays outside"}
 	if diff := cmp.Diff(want, holding(plans, env)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -1,12 +1,12 @@
 package workflow
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
 
+	"github.com/reprise-ci/reprise/internal/text"
 	"golang.org/x/mod/semver"
 )
 
@@ -40,12 +40,8 @@ func pins(name string, agents []string) (string, error) {
 	if len(agents) == 1 {
 		return string(first), nil
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(all)
-	return out.String(), err
+	joined, err := text.JSON(all)
+	return string(joined), err
 }
 
 // join adds to an object what another one has besides.

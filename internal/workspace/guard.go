@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-ci/reprise/phases/leak"
 )
 
-// LeakGuard is what keeps secrets off a branch.
-type LeakGuard struct {
+// leakGuard is what keeps secrets off a branch.
+type leakGuard struct {
 	*secrets.Finder
 	repo Checkout
 }
@@ -24,7 +24,7 @@ const maxLeaks = 20
 
 // Leaks finds the secrets in a file, but for those that the last commit has.
 // The first values and the first shapes are enough to refuse it.
-func (g LeakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
+func (g leakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
 	hits, err := g.Find(data)
 	if err != nil || len(hits) == 0 {
 		return nil, err
@@ -56,7 +56,7 @@ func (g LeakGuard) Leaks(ctx context.Context, path string, data []byte) ([]leak.
 }
 
 // had reports whether the last commit has a text: in that file, or in any.
-func (g LeakGuard) had(ctx context.Context, before []byte, text string) (bool, error) {
+func (g leakGuard) had(ctx context.Context, before []byte, text string) (bool, error) {
 	if bytes.Contains(before, []byte(text)) {
 		return true, nil
 	}

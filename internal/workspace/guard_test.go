@@ -36,7 +36,7 @@ func TestLeaks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer repo.Close()
-	g := LeakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), repo}
+	g := leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: "canary-0123456789abcdef"}), repo}
 	leaks := func(text string) []leak.Leak {
 		out, err := g.Leaks(t.Context(), "moved.txt", []byte(text))
 		if err != nil {

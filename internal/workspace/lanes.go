@@ -94,7 +94,7 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
-	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), LeakGuard{t.secrets, repo}
+	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), leakGuard{t.secrets, repo}
 	telemetry.Beside(ctx, e)
 	l.engine = e
 	t.mu.Lock()

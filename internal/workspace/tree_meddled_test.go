@@ -94,12 +94,12 @@ func (r *meddledRepo) Diff(ctx context.Context, from string, s *git.Stage, exclu
 
 // searchedFiles notes what was searched for secrets and had none.
 type searchedFiles struct {
-	LeakGuard
+	leakGuard
 	clean map[string]bool
 }
 
 func (s searchedFiles) Leaks(ctx context.Context, path string, data []byte) ([]leak.Leak, error) {
-	leaks, err := s.LeakGuard.Leaks(ctx, path, data)
+	leaks, err := s.leakGuard.Leaks(ctx, path, data)
 	if err == nil && len(leaks) == 0 {
 		s.clean[path+" "+sumOf(data)] = true
 	}
@@ -154,7 +154,7 @@ func newMeddledRun(t *testing.T, m meddling) *meddledRun {
 		t.Fatal(err)
 	}
 	x.repo, x.base = &meddledRepo{Repo: repo, top: top, todo: m.Moments}, repo.Tip()
-	x.search = searchedFiles{LeakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), repo}, map[string]bool{}}
+	x.search = searchedFiles{leakGuard{secrets.New(secrets.Secret{Name: "A_TOKEN", Value: knownValue}), repo}, map[string]bool{}}
 	words, err := prompts.Load(nil, "en")
 	if err != nil {
 		t.Fatal(err)

@@ -107,7 +107,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	w.others = w.otherRuns(env)
 	e := &engine.Engine{
 		Journal: branch.Journal{
-			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: LeakGuard{env.Finder(), w.Repo}}, Now: env.Now,
+			Plan: w.Plan, Tree: Tree{w.Repo, w.Run.BaseCommit}, Frozen: w.Frozen, Guard: leak.Guard{Secrets: leakGuard{env.Finder(), w.Repo}}, Now: env.Now,
 		},
 		Prompts: w.Words, Report: report,
 		Store:   home.RecordFolder(w.Repo.Tree(), w.Issue.ID),

@@ -16,7 +16,7 @@ import (
 // work. A symptom that a person has seen is an objection, too.
 func WhyNone(plan *pipelines.Pipeline, run metadata.Run, symptom string) metadata.Reason {
 	switch {
-	case len(RollbackTargets(plan, run)) == 0:
+	case len(rollbackTargets(plan, run)) == 0:
 		return metadata.Because("no_phase_begun")
 	case symptom != "":
 		return ""
@@ -42,8 +42,8 @@ func HasOpenPoints(rec *metadata.Phase) bool {
 	return len(rec.Verdict.OpenBlockers())+len(rec.Verdict.OpenSuggestions())+len(rec.Verdict.FailedGates()) > 0 || rec.ChecksFail()
 }
 
-// RollbackTargets lists the phases that a run can be taken back to.
-func RollbackTargets(plan *pipelines.Pipeline, run metadata.Run) []string {
+// rollbackTargets lists the phases that a run can be taken back to.
+func rollbackTargets(plan *pipelines.Pipeline, run metadata.Run) []string {
 	var out []string
 	for _, rec := range run.Phases {
 		if plan.Phase(rec.Name) != nil && rec.Status != metadata.PhasePending && rec.Status != metadata.PhaseSkipped {

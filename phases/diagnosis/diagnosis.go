@@ -56,7 +56,7 @@ func Schema(plan *pipelines.Pipeline, run metadata.Run) json.RawMessage {
 		"required": []string{"needs_rollback", "to_phase", "to_step", "reason", "confidence", "analysis"},
 		"properties": map[string]any{
 			"needs_rollback": map[string]any{"type": "boolean"},
-			"to_phase":       word(append(RollbackTargets(plan, run), "")...),
+			"to_phase":       word(append(rollbackTargets(plan, run), "")...),
 			"to_step":        word(string(metadata.Execute), string(metadata.Review), string(metadata.Revise), ""),
 			"reason":         text, "confidence": word(string(Low), string(Medium), string(High)), "analysis": text,
 		},

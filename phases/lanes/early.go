@@ -115,9 +115,9 @@ func AtOnce(plan *pipelines.Pipeline, run metadata.Run, jobs int) int {
 	return min(jobs, 2) // a review, and what begins meanwhile
 }
 
-// InVain gives the attempts of a run at work that was given up, because it was begun before
+// inVain gives the attempts of a run at work that was given up, because it was begun before
 // what it builds on was accepted, and that was not.
-func InVain(run metadata.Run) (all []metadata.Attempt) {
+func inVain(run metadata.Run) (all []metadata.Attempt) {
 	type work struct {
 		phase      string
 		generation int
@@ -138,7 +138,7 @@ func InVain(run metadata.Run) (all []metadata.Attempt) {
 
 // SpentInVain gives what those attempts have cost, and how long they took.
 func SpentInVain(run metadata.Run) (usd float64, took time.Duration) {
-	for _, a := range InVain(run) {
+	for _, a := range inVain(run) {
 		usd, took = usd+a.Usage.USD, took+time.Duration(a.DurationMS)*time.Millisecond
 	}
 	return usd, took
@@ -147,7 +147,7 @@ func SpentInVain(run metadata.Run) (usd float64, took time.Duration) {
 // GivenUp gives the artifacts of phases that have not begun again since work on them was given
 // up, or the folders of those that had nothing else in them.
 func GivenUp(plan *pipelines.Pipeline, run metadata.Run) (files []string) {
-	for _, a := range InVain(run) {
+	for _, a := range inVain(run) {
 		rec, p := run.Phase(a.Phase), plan.Phase(a.Phase)
 		if rec == nil || p == nil || rec.Status != metadata.PhasePending || rec.Generation != a.Generation+1 {
 			continue

@@ -135,8 +135,8 @@ func TestTenPhasesTakeElevenCalls(t *testing.T) {
 	s := inARow(t, 10, pass)
 	s.all(4)
 	took, alone := Together(s.run)
-	if s.run.Status != metadata.Completed || s.now != 11 || took != 11*time.Minute || alone != 20*time.Minute || len(InVain(s.run)) > 0 {
-		t.Errorf("it is %s after %d calls: %v in place of %v, %d in vain", s.run.Status, s.now, took, alone, len(InVain(s.run)))
+	if s.run.Status != metadata.Completed || s.now != 11 || took != 11*time.Minute || alone != 20*time.Minute || len(inVain(s.run)) > 0 {
+		t.Errorf("it is %s after %d calls: %v in place of %v, %d in vain", s.run.Status, s.now, took, alone, len(inVain(s.run)))
 	}
 	s = inARow(t, 10, pass)
 	s.plan.Speculate = false
@@ -237,7 +237,7 @@ func TestSpeculationInAnyOrder(t *testing.T) {
 			t.Fatalf("seed %d: it is %s: %+v", seed, s.run.Status, s.run.Stop)
 		}
 		in := map[int]bool{}
-		for _, a := range InVain(s.run) {
+		for _, a := range inVain(s.run) {
 			in[a.N] = true
 		}
 		wrote, gone := map[string]int{}, 0

@@ -21,7 +21,7 @@ func Together(run metadata.Run) (took, alone time.Duration) {
 	slices.SortStableFunc(all, func(a, b metadata.Attempt) int { return a.StartedAt.Compare(b.StartedAt) })
 	var until time.Time // somebody was at work up to then
 	vain := map[int]bool{}
-	for _, a := range InVain(run) {
+	for _, a := range inVain(run) {
 		vain[a.N] = true
 	}
 	for _, a := range all {

@@ -40,7 +40,7 @@ func Answered(run metadata.Run, phase string, holds bool, why metadata.Reason, a
 	case holds:
 		return Out(run, phase, why, at), "left out"
 	case why != "":
-		return WithNote(run, phase, why, at), "kept"
+		return withNote(run, phase, why, at), "kept"
 	}
 	return run, ""
 }
@@ -48,7 +48,7 @@ func Answered(run metadata.Run, phase string, holds bool, why metadata.Reason, a
 // Out gives the record of a run that leaves a phase out, with its parts, and why. When a
 // phase before it is taken back, it is asked about anew.
 func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
-	run = WithNote(run, phase, why, at)
+	run = withNote(run, phase, why, at)
 	for _, rec := range append(split.Parts(&run, phase), run.Phase(phase)) {
 		rec.Status, rec.Dropped, rec.RollbackContext = metadata.PhaseSkipped, phase, nil
 	}
@@ -56,8 +56,8 @@ func Out(run metadata.Run, phase string, why metadata.Reason, at time.Time) meta
 	return run
 }
 
-// WithNote gives the record with a note of what was asked before a phase.
-func WithNote(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
+// withNote gives the record with a note of what was asked before a phase.
+func withNote(run metadata.Run, phase string, why metadata.Reason, at time.Time) metadata.Run {
 	run = phases.Touch(run, at)
 	run.Decisions = append(run.Decisions, metadata.Decision{At: at, Step: Step, Phase: phase, Why: why})
 	return run

@@ -17,7 +17,7 @@ func cleanFences(text string, r *recorder) string {
 	drawn, first := "", 0 // the language of a block and its first line
 	for i, line := range lines {
 		rest := inner(line)
-		if fence := fenceOf(rest); fence != "" {
+		if fence := unseen.FenceOf(rest); fence != "" {
 			cleanDrawing(drawn, lines[first:i], r)
 			info := strings.TrimSpace(rest[len(fence):])
 			language, more, _ := strings.Cut(info, " ")

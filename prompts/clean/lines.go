@@ -28,19 +28,6 @@ func indent(text string, from int) int {
 	return from
 }
 
-// fenceOf returns the fence with which a line opens a code block, or "". An
-// indented one may belong to a list that ends before the block does, so only
-// those at the margin count.
-func fenceOf(line string) string {
-	for _, mark := range []string{"`", "~"} {
-		rest := strings.TrimLeft(line, mark)
-		if n := len(line) - len(rest); n >= 3 && (mark == "~" || !strings.Contains(rest, mark)) {
-			return line[:n]
-		}
-	}
-	return ""
-}
-
 // long reports whether a hidden text is longer than may stay.
 func long(text string) bool {
 	return len(text) > maxHidden && utf8.RuneCountInString(text) > maxHidden

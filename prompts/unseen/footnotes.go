@@ -142,7 +142,7 @@ func footnoteLines(lines []string, lead string) int {
 	end := 1
 	for i := 1; i < len(lines); i++ {
 		line := strings.TrimSuffix(lines[i], "\n")
-		in := follows(line, lead)
+		in := Follows(line, lead)
 		switch {
 		case strings.Trim(line, " \t") == "" && !strings.Contains(lead, ">"), in && strings.Trim(line[len(lead):], " \t") == "":
 			paragraph = false

@@ -46,7 +46,7 @@ func (t *table) line(line string) int {
 		*t = table{}
 		return len(line)
 	}
-	if in := follows(line, t.lead); in && t.columns > 0 && !interrupts(line[len(t.lead):]) {
+	if in := Follows(line, t.lead); in && t.columns > 0 && !interrupts(line[len(t.lead):]) {
 		return len(t.lead) + seen(line[len(t.lead):], t.columns)
 	} else if in && t.header != "" && t.columns == 0 {
 		if rest := line[len(t.lead):]; isDelimiter(rest) && cells(rest) == cells(t.header) {
@@ -63,7 +63,7 @@ func (t *table) line(line string) int {
 func (t *table) start(line string) {
 	marks, lead := leadOf(line)
 	rest := line[len(lead):]
-	certain := (len(marks) >= len(t.deepest) || follows(lead, t.deepest)) && !strings.ContainsAny(marks, "0123456789")
+	certain := (len(marks) >= len(t.deepest) || Follows(lead, t.deepest)) && !strings.ContainsAny(marks, "0123456789")
 	t.lead, t.header, t.columns = lead, "", 0
 	if certain && !interrupts(rest) && !strings.Contains(rest, `\\|`) && strings.Trim(rest, " \t|") != "" {
 		t.header = rest

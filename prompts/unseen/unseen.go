@@ -33,9 +33,9 @@ func leadOf(line string) (marks, lead string) {
 	return marks, line[:end]
 }
 
-// follows reports whether a line lies in the same lists and quotes as one with
+// Follows reports whether a line lies in the same lists and quotes as one with
 // that lead.
-func follows(line, lead string) bool {
+func Follows(line, lead string) bool {
 	if len(line) < len(lead) {
 		return false
 	}
@@ -73,7 +73,7 @@ func (b *blocks) skip(line string) bool {
 func (b *blocks) begin(line string) bool {
 	marks, lead := leadOf(line)
 	rest := line[len(lead):]
-	if fence := fenceOf(rest); fence != "" && marks == "" {
+	if fence := FenceOf(rest); fence != "" && marks == "" {
 		first := true
 		b.code = true
 		b.ends = func(line string) bool {
@@ -106,8 +106,10 @@ func endOfHTML(line string) string {
 	return ""
 }
 
-// fenceOf gives the fence with which a line begins a block of code, or "".
-func fenceOf(line string) string {
+// FenceOf gives the fence with which a line begins a block of code, or "". An
+// indented one may belong to a list that ends before the block does, so only
+// those at the margin count.
+func FenceOf(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, mark)
 		if n := len(line) - len(rest); n >= 3 && (mark == "~" || !strings.Contains(rest, mark)) {

@@ -3,7 +3,6 @@ package folder
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -44,13 +43,9 @@ func (d *differ) compare(ctx context.Context, path string, was, is Object) error
 			continue
 		}
 		file[side] = Object{}
-		data, err := d.read(ctx, o.ID)
+		entries, err := entriesOf(ctx, d.read, o.ID)
 		if err != nil {
 			return err
-		}
-		entries, err := Entries(data, len(o.ID)/2)
-		if err != nil {
-			return fmt.Errorf("folder %s %w", o.ID, err)
 		}
 		for _, e := range entries {
 			both := inside[e.Name]

@@ -116,19 +116,28 @@ func (t *Tree) open(ctx context.Context, n *node) error {
 	if n.inside != nil {
 		return nil
 	}
-	data, err := t.read(ctx, n.id)
+	entries, err := entriesOf(ctx, t.read, n.id)
 	if err != nil {
 		return err
-	}
-	entries, err := Entries(data, len(n.id)/2)
-	if err != nil {
-		return fmt.Errorf("folder %s %w", n.id, err)
 	}
 	n.inside = map[string]*node{}
 	for _, e := range entries {
 		n.inside[e.Name] = &node{mode: e.Mode, id: e.ID}
 	}
 	return nil
+}
+
+// entriesOf reads a folder by its id.
+func entriesOf(ctx context.Context, read func(ctx context.Context, id string) ([]byte, error), id string) ([]Entry, error) {
+	data, err := read(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := Entries(data, len(id)/2)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s %w", id, err)
+	}
+	return entries, nil
 }
 
 // Save writes all folders that have changed, and gives the id of the whole.

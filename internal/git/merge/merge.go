@@ -75,14 +75,14 @@ type Version struct {
 }
 
 // What is read of conflicts: the versions of the first MostConflicts, each of at most
-// MostVersion bytes.
+// mostVersion bytes.
 const (
 	MostConflicts = 50
-	MostVersion   = 64 << 10
+	mostVersion   = 64 << 10
 )
 
-// ErrOld says that git cannot merge without a work tree.
-var ErrOld = errors.New("git 2.38 or newer is needed to merge")
+// errOld says that git cannot merge without a work tree.
+var errOld = errors.New("git 2.38 or newer is needed to merge")
 
 // Of merges the changes that another commit has into a tip. Known is a commit that both
 // have in their history, all of which need not be here, as in a shallow clone.
@@ -130,7 +130,7 @@ func join(ctx context.Context, git Git, tip, other string) (r Result, err error)
 	out, err := git(ctx, "-c", "merge.conflictStyle=diff3", "merge-tree", "--write-tree", "-z", "--no-messages", tip, other)
 	switch code := program.ExitCode(err); {
 	case code == 129: // its usage
-		return r, ErrOld
+		return r, errOld
 	case err != nil && code != 1: // 1 says that there are conflicts
 		return r, err
 	}
@@ -237,7 +237,7 @@ func read(ctx context.Context, git Git, object string) ([]byte, error) {
 	}
 	out, err := git(ctx, "cat-file", "-s", object)
 	if err == nil {
-		if size, wrong := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); wrong != nil || size > MostVersion {
+		if size, wrong := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64); wrong != nil || size > mostVersion {
 			return nil, wrong
 		}
 		out, err = git(ctx, "cat-file", "blob", object)

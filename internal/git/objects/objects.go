@@ -156,18 +156,11 @@ type answerer struct {
 }
 
 func startAnswerer(c program.Call) (*answerer, error) {
-	a := &answerer{call: c, cmd: exec.Command("git", c.All()...)}
-	a.cmd.Dir, a.cmd.Env = c.Dir, c.Env
-	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	a := &answerer{call: c}
 	var err error
-	if a.in, err = a.cmd.StdinPipe(); err != nil {
+	if a.cmd, a.in, a.out, err = c.Conversation(); err != nil {
 		return nil, err
 	}
-	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	a.out = bufio.NewReader(out)
 	c.Lock = nil // it outlives what the lock is for
 	done, err := c.Files(a.cmd)
 	if err != nil {

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -90,6 +91,19 @@ type Call struct {
 
 // All are the arguments of git.
 func (c Call) All() []string { return slices.Concat(fixedSettings(), c.How, c.Args) }
+
+// Conversation gives the command with pipes, for a caller who starts it, speaks with it and
+// ends it. It is in a process group of its own, and has nothing of Lock and Private.
+func (c Call) Conversation() (cmd *exec.Cmd, in io.WriteCloser, out *bufio.Reader, err error) {
+	cmd = exec.Command("git", c.All()...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if in, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	pipe, err := cmd.StdoutPipe()
+	return cmd, in, bufio.NewReader(pipe), err
+}
 
 // Do runs the command and returns its standard output. The process group ends
 // with ctx: asked first, so that git removes its lock files, then killed.

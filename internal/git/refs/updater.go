@@ -103,18 +103,11 @@ func (u *Updater) ask(ctx context.Context, text string) (done bool, err error) {
 func (u *Updater) start() (*updating, error) {
 	c := u.place()
 	c.Args = []string{"update-ref", "-m", "reprise", "--stdin"}
-	n := &updating{cmd: exec.Command("git", c.All()...)}
-	n.cmd.Dir, n.cmd.Env = c.Dir, c.Env
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	n := &updating{}
 	var err error
-	if n.in, err = n.cmd.StdinPipe(); err != nil {
+	if n.cmd, n.in, n.out, err = c.Conversation(); err != nil {
 		return nil, err
 	}
-	out, err := n.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	n.out = bufio.NewReader(out)
 	return n, n.cmd.Start()
 }
 

@@ -78,21 +78,26 @@ func (h issueHandler) createIssue() Result {
 	return created(h.show.Issue(h.repo, is))
 }
 
+// edited is an issue or a pull request with what was sent of the fields that both have.
+func edited(v *visit, is state.Issue) state.Issue {
+	if title, sent := field[string](v, "title"); sent {
+		is.Title = title
+	}
+	if body, sent := field[string](v, "body"); sent {
+		is.Body = body
+	}
+	if to, sent := field[string](v, "state"); sent {
+		is.State = to
+	}
+	return is
+}
+
 func (h issueHandler) editIssue() Result {
 	is := h.issue
 	if !h.has("triage") && !strings.EqualFold(is.Author, h.login()) {
 		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
 	}
-	next := *is
-	if title, sent := field[string](h.visit, "title"); sent {
-		next.Title = title
-	}
-	if body, sent := field[string](h.visit, "body"); sent {
-		next.Body = body
-	}
-	if to, sent := field[string](h.visit, "state"); sent {
-		next.State = to
-	}
+	next := edited(h.visit, *is)
 	next.Reason, _ = field[string](h.visit, "state_reason")
 	if _, sent := field[[]any](h.visit, "labels"); sent && h.has("triage") {
 		next.Labels = labelHandler(h).sentLabels()

@@ -99,16 +99,7 @@ func (h pullHandler) editPull() Result {
 	if !h.has("write") && !strings.EqualFold(is.Author, h.login()) {
 		return refuse(http.StatusForbidden, "Must have admin rights to Repository.")
 	}
-	next, base := *is, h.pull.Base
-	if title, sent := field[string](h.visit, "title"); sent {
-		next.Title = title
-	}
-	if body, sent := field[string](h.visit, "body"); sent {
-		next.Body = body
-	}
-	if to, sent := field[string](h.visit, "state"); sent {
-		next.State = to
-	}
+	next, base := edited(h.visit, *is), h.pull.Base
 	if to, sent := field[string](h.visit, "base"); sent {
 		base = to
 	}

@@ -16,7 +16,7 @@ type Events struct{ Objects }
 func (e Events) Event(r *state.Repository, sender string, parts map[string]any) ([]byte, error) {
 	repo := e.Repository(r)
 	repo["custom_properties"] = object{}
-	out := object{"repository": repo, "sender": e.SimpleUser(sender)}
+	out := object{"repository": repo, "sender": e.simpleUser(sender)}
 	if e.State.Accounts.Of(r.Owner).Kind == "Organization" {
 		out["organization"] = e.organization(r.Owner)
 	}

@@ -16,7 +16,7 @@ type Git struct {
 
 // Ref is a ref such as heads/main.
 func (g Git) Ref(ref, sha string) object {
-	api := g.APIOf(g.Of)
+	api := g.apiOf(g.Of)
 	return object{
 		"ref": "refs/" + ref, "node_id": state.Node("REF", g.Of.ID), "url": At(api, "git/refs", ref),
 		"object": object{"sha": sha, "type": "commit", "url": At(api, "git/commits", sha)},
@@ -25,7 +25,7 @@ func (g Git) Ref(ref, sha string) object {
 
 // Branch is a branch and its newest commit.
 func (g Git) Branch(branch, sha string) object {
-	self := At(g.APIOf(g.Of), "branches", branch)
+	self := At(g.apiOf(g.Of), "branches", branch)
 	return object{
 		"name": branch, "commit": g.Commit(sha, "Work"), "_links": object{"self": self, "html": At(g.WebOf(g.Of), "tree", branch)},
 		"protected": false, "protection": object{"enabled": false}, "protection_url": self + "/protection",
@@ -34,8 +34,8 @@ func (g Git) Branch(branch, sha string) object {
 
 // Commit is a commit with its message.
 func (g Git) Commit(sha, message string) object {
-	api, owner := g.APIOf(g.Of), g.SimpleUser(g.Of.Owner)
-	self, who := At(api, "commits", sha), object{"name": "Mona", "email": "mona@example.com", "date": Stamp(g.State.Time())}
+	api, owner := g.apiOf(g.Of), g.simpleUser(g.Of.Owner)
+	self, who := At(api, "commits", sha), object{"name": "Mona", "email": "mona@example.com", "date": stamp(g.State.Time())}
 	return object{
 		"sha": sha, "node_id": state.Node("C", g.Of.ID), "url": self, "html_url": At(g.WebOf(g.Of), "commit", sha), "comments_url": self + "/comments",
 		"author": owner, "committer": owner, "parents": []any{},
@@ -55,7 +55,7 @@ type Entry struct {
 
 // Entry describes it.
 func (g Git) Entry(e Entry) object {
-	api := g.APIOf(g.Of)
+	api := g.apiOf(g.Of)
 	self, blob, html := At(api, "contents", e.Path)+"?ref="+url.QueryEscape(e.Ref), At(api, "git/blobs", e.ID), At(g.WebOf(g.Of), "blob", e.Ref, e.Path)
 	out := object{
 		"type": "file", "name": e.Path[strings.LastIndex(e.Path, "/")+1:], "path": e.Path, "sha": e.ID, "size": e.Size,
@@ -84,7 +84,7 @@ func (g Git) File(e Entry, content []byte) object {
 // Blob is a file by its hash, however large.
 func (g Git) Blob(id string, content []byte) object {
 	return object{
-		"sha": id, "node_id": state.Node("B", g.Of.ID), "size": len(content), "url": At(g.APIOf(g.Of), "git/blobs", id),
+		"sha": id, "node_id": state.Node("B", g.Of.ID), "size": len(content), "url": At(g.apiOf(g.Of), "git/blobs", id),
 		"encoding": "base64", "content": encoded(content),
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Issue is an issue as GitHub sends it.
 func (o Objects) Issue(repo *state.Repository, is *state.Issue) object {
-	api, web := o.APIOf(repo), o.WebOf(repo)
+	api, web := o.apiOf(repo), o.WebOf(repo)
 	self := At(api, "issues", is.Number)
 	kind, place := "I", "issues"
 	if is.Pull {
@@ -18,7 +18,7 @@ func (o Objects) Issue(repo *state.Repository, is *state.Issue) object {
 		"id": is.ID, "node_id": state.Node(kind, is.ID), "number": is.Number, "title": is.Title, "body": orNull(is.Body), "user": o.User(is.Author),
 		"state": is.State, "state_reason": nil, "locked": is.Locked, "active_lock_reason": nil, "labels": o.Labels(repo, is.Labels),
 		"assignee": nil, "assignees": []any{}, "milestone": nil, "comments": len(repo.Comments.Of(is.Number)), "author_association": repo.Association(is.Author),
-		"created_at": Stamp(is.Created), "updated_at": Stamp(is.Updated), "closed_at": nil, "closed_by": nil,
+		"created_at": stamp(is.Created), "updated_at": stamp(is.Updated), "closed_at": nil, "closed_by": nil,
 		"url": self, "html_url": At(web, place, is.Number), "repository_url": api,
 		"labels_url": self + "/labels{/name}", "comments_url": self + "/comments", "events_url": self + "/events", "timeline_url": self + "/timeline",
 		"reactions": rollup(repo, self, state.Subject{Issue: is.Number}), "performed_via_github_app": o.via(is.Author),
@@ -28,7 +28,7 @@ func (o Objects) Issue(repo *state.Repository, is *state.Issue) object {
 		out["type"] = object{"id": 1, "node_id": state.Node("IT", 1), "name": is.Type, "description": nil, "color": "red"}
 	}
 	if is.State == "closed" {
-		out["state_reason"], out["closed_at"], out["closed_by"] = cmp.Or(is.Reason, "completed"), Stamp(is.Updated), o.User(repo.Owner)
+		out["state_reason"], out["closed_at"], out["closed_by"] = cmp.Or(is.Reason, "completed"), stamp(is.Updated), o.User(repo.Owner)
 	}
 	if is.Pull {
 		pull, merged := At(web, "pull", is.Number), any(nil)
@@ -36,7 +36,7 @@ func (o Objects) Issue(repo *state.Repository, is *state.Issue) object {
 		if p := repo.Pulls[is.Number]; p != nil {
 			out["draft"] = p.Draft
 			if p.Merged {
-				merged = Stamp(is.Updated)
+				merged = stamp(is.Updated)
 			}
 		}
 		out["pull_request"] = object{
@@ -63,7 +63,7 @@ func (o Objects) Labels(repo *state.Repository, names []string) []any {
 	for _, name := range names {
 		id := state.UserID(name) // a label needs a number, too
 		out = append(out, object{
-			"id": id, "node_id": state.Node("LA", id), "url": At(o.APIOf(repo), "labels", name), "name": name, "color": "d73a4a", "default": false, "description": "",
+			"id": id, "node_id": state.Node("LA", id), "url": At(o.apiOf(repo), "labels", name), "name": name, "color": "d73a4a", "default": false, "description": "",
 		})
 	}
 	return out
@@ -71,21 +71,21 @@ func (o Objects) Labels(repo *state.Repository, names []string) []any {
 
 // Comment is a comment as GitHub sends it.
 func (o Objects) Comment(r *state.Repository, c *state.Posted) object {
-	self, place := At(o.APIOf(r), "issues/comments", c.ID), "issues"
+	self, place := At(o.apiOf(r), "issues/comments", c.ID), "issues"
 	if is := r.Issues[c.Issue]; is != nil && is.Pull {
 		place = "pull"
 	}
 	return object{
 		"id": c.ID, "node_id": state.Node("IC", c.ID), "url": self, "html_url": At(o.WebOf(r), place, c.Issue) + "#issuecomment-" + text(c.ID),
-		"issue_url": At(o.APIOf(r), "issues", c.Issue), "user": o.User(c.Author), "body": c.Body, "author_association": r.Association(c.Author),
-		"created_at": Stamp(c.Created), "updated_at": Stamp(c.Updated), "reactions": rollup(r, self, state.Subject{Comment: c.ID}),
+		"issue_url": At(o.apiOf(r), "issues", c.Issue), "user": o.User(c.Author), "body": c.Body, "author_association": r.Association(c.Author),
+		"created_at": stamp(c.Created), "updated_at": stamp(c.Updated), "reactions": rollup(r, self, state.Subject{Comment: c.ID}),
 		"performed_via_github_app": o.via(c.Author),
 	}
 }
 
 // Reaction is a reaction as GitHub sends it.
 func (o Objects) Reaction(r *state.Reaction) any {
-	return object{"id": r.ID, "node_id": state.Node("REA", r.ID), "user": o.User(r.Author), "content": r.Content, "created_at": Stamp(r.Created)}
+	return object{"id": r.ID, "node_id": state.Node("REA", r.ID), "user": o.User(r.Author), "content": r.Content, "created_at": stamp(r.Created)}
 }
 
 // rollup counts the reactions to something.

@@ -20,8 +20,8 @@ type Objects struct {
 	Web   string // where people do
 }
 
-// Stamp is a time as GitHub writes it.
-func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// stamp is a time as GitHub writes it.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // At joins the parts of an address.
 func At(base string, parts ...any) string {

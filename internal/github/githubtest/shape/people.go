@@ -7,11 +7,11 @@ func (o Objects) User(login string) any {
 	if o.State.Accounts.Of(login).Deleted {
 		return nil
 	}
-	return o.SimpleUser(login)
+	return o.simpleUser(login)
 }
 
-// SimpleUser is an account, deleted or not.
-func (o Objects) SimpleUser(login string) object {
+// simpleUser is an account, deleted or not.
+func (o Objects) simpleUser(login string) object {
 	a := o.State.Accounts.Of(login)
 	api, id := o.API+"/users/"+a.Login, state.UserID(login)
 	return object{
@@ -25,7 +25,7 @@ func (o Objects) SimpleUser(login string) object {
 
 // Viewer is an account as it sees itself.
 func (o Objects) Viewer(login string) object {
-	user, now := o.SimpleUser(login), Stamp(o.State.Time())
+	user, now := o.simpleUser(login), stamp(o.State.Time())
 	for _, name := range []string{"name", "company", "email", "hireable", "bio", "twitter_username"} {
 		user[name] = nil
 	}
@@ -47,7 +47,7 @@ func (o Objects) Permission(login string, has state.Role) object {
 	case "maintain":
 		permission = "write"
 	}
-	user := o.SimpleUser(login)
+	user := o.simpleUser(login)
 	user["permissions"], user["role_name"] = Permissions(has), has.Name
 	return object{"permission": permission, "role_name": has.Name, "user": user}
 }
@@ -63,7 +63,7 @@ func (o Objects) via(login string) any {
 		return nil
 	}
 	return object{
-		"id": 15368, "client_id": "Iv1.05c79e9ad1f6bdfa", "slug": "github-actions", "node_id": state.Node("A", 15368), "owner": o.SimpleUser("github"),
+		"id": 15368, "client_id": "Iv1.05c79e9ad1f6bdfa", "slug": "github-actions", "node_id": state.Node("A", 15368), "owner": o.simpleUser("github"),
 		"name": "GitHub Actions", "description": "Automate your workflow from idea to production", "external_url": "https://help.github.com/en/actions",
 		"html_url": o.Web + "/apps/github-actions", "created_at": "2018-07-30T09:30:17Z", "updated_at": "2024-04-10T20:33:16Z",
 		"permissions": object{"issues": "write", "contents": "write", "metadata": "read"}, "events": []any{"workflow_dispatch", "repository_dispatch"},

@@ -9,15 +9,15 @@ import (
 // Pull is a pull request as GitHub sends it: whole, or as in lists.
 func (o Objects) Pull(r *state.Repository, p *state.Pull, whole bool) object {
 	is := r.Issues[p.Number]
-	api, page := o.APIOf(r), At(o.WebOf(r), "pull", p.Number)
+	api, page := o.apiOf(r), At(o.WebOf(r), "pull", p.Number)
 	self, issue := At(api, "pulls", p.Number), At(api, "issues", p.Number)
 	head, base := o.side(o.State.Find(p.HeadRepository), p.Head), o.side(r, p.Base)
 	statuses := At(api, "statuses", head["sha"])
 	out := object{
 		"id": p.ID, "node_id": p.NodeID(), "url": self, "html_url": page, "diff_url": page + ".diff", "patch_url": page + ".patch",
-		"issue_url": issue, "number": p.Number, "state": is.State, "locked": is.Locked, "title": is.Title, "user": o.SimpleUser(is.Author),
-		"body": orNull(is.Body), "labels": o.Labels(r, is.Labels), "milestone": nil, "active_lock_reason": nil, "created_at": Stamp(is.Created),
-		"updated_at": Stamp(is.Updated), "closed_at": nil, "merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []any{},
+		"issue_url": issue, "number": p.Number, "state": is.State, "locked": is.Locked, "title": is.Title, "user": o.simpleUser(is.Author),
+		"body": orNull(is.Body), "labels": o.Labels(r, is.Labels), "milestone": nil, "active_lock_reason": nil, "created_at": stamp(is.Created),
+		"updated_at": stamp(is.Updated), "closed_at": nil, "merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []any{},
 		"requested_reviewers": []any{}, "requested_teams": []any{}, "draft": p.Draft, "commits_url": self + "/commits",
 		"review_comments_url": self + "/comments", "review_comment_url": api + "/pulls/comments{/number}", "comments_url": issue + "/comments",
 		"statuses_url": statuses, "head": head, "base": base, "author_association": r.Association(is.Author), "auto_merge": nil,
@@ -27,10 +27,10 @@ func (o Objects) Pull(r *state.Repository, p *state.Pull, whole bool) object {
 		},
 	}
 	if is.State == "closed" {
-		out["closed_at"] = Stamp(is.Updated)
+		out["closed_at"] = stamp(is.Updated)
 	}
 	if p.Merged {
-		out["merged_at"], out["merge_commit_sha"] = Stamp(is.Updated), base["sha"]
+		out["merged_at"], out["merge_commit_sha"] = stamp(is.Updated), base["sha"]
 	}
 	if whole {
 		o.addSizes(out, r, p)
@@ -49,7 +49,7 @@ func (o Objects) addSizes(out object, r *state.Repository, p *state.Pull) {
 	out["merged"], out["mergeable"], out["rebaseable"], out["mergeable_state"] = p.Merged, true, true, "clean"
 	out["merged_by"], out["maintainer_can_modify"] = nil, false
 	if p.Merged {
-		out["merged_by"] = o.SimpleUser(r.Owner)
+		out["merged_by"] = o.simpleUser(r.Owner)
 	}
 }
 
@@ -57,6 +57,6 @@ func (o Objects) addSizes(out object, r *state.Repository, p *state.Pull) {
 func (o Objects) side(r *state.Repository, branch string) object {
 	return object{
 		"label": r.Owner + ":" + branch, "ref": branch, "sha": cmp.Or(r.Head(branch), "0000000000000000000000000000000000000000"),
-		"user": o.SimpleUser(r.Owner), "repo": o.Repository(r),
+		"user": o.simpleUser(r.Owner), "repo": o.Repository(r),
 	}
 }

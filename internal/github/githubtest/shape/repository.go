@@ -6,15 +6,15 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/githubtest/state"
 )
 
-// APIOf is the address of a repository for programs.
-func (o Objects) APIOf(r *state.Repository) string { return o.API + "/repos/" + r.FullName() }
+// apiOf is the address of a repository for programs.
+func (o Objects) apiOf(r *state.Repository) string { return o.API + "/repos/" + r.FullName() }
 
 // WebOf is its address for people.
 func (o Objects) WebOf(r *state.Repository) string { return o.Web + "/" + r.FullName() }
 
 // Repository is a repository as it stands in other objects.
 func (o Objects) Repository(r *state.Repository) object {
-	web, at, open := o.WebOf(r), Stamp(o.State.Time()), 0
+	web, at, open := o.WebOf(r), stamp(o.State.Time()), 0
 	for _, is := range r.Issues {
 		if is.State == "open" {
 			open++
@@ -25,7 +25,7 @@ func (o Objects) Repository(r *state.Repository) object {
 		visibility = "private"
 	}
 	out := object{
-		"id": r.ID, "node_id": state.Node("R", r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private, "owner": o.SimpleUser(r.Owner),
+		"id": r.ID, "node_id": state.Node("R", r.ID), "name": r.Name, "full_name": r.FullName(), "private": r.Private, "owner": o.simpleUser(r.Owner),
 		"html_url": web, "description": nil, "fork": r.Fork, "homepage": nil, "language": nil, "license": nil, "mirror_url": nil,
 		"git_url": strings.Replace(web, "https:", "git:", 1) + ".git", "ssh_url": "git@github.com:" + r.FullName() + ".git", "clone_url": web + ".git", "svn_url": web,
 		"created_at": at, "updated_at": at, "pushed_at": at, "size": 1, "stargazers_count": 0, "watchers_count": 0, "forks_count": 0, "forks": 0, "watchers": 0,
@@ -33,7 +33,7 @@ func (o Objects) Repository(r *state.Repository) object {
 		"has_pages": false, "has_discussions": false, "archived": r.Archived, "disabled": false, "allow_forking": true, "is_template": false,
 		"web_commit_signoff_required": false, "topics": []any{}, "visibility": visibility, "default_branch": r.DefaultBranch,
 	}
-	addAddresses(out, o.APIOf(r))
+	addAddresses(out, o.apiOf(r))
 	return out
 }
 

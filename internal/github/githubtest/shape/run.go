@@ -12,7 +12,7 @@ type Runs struct{ Objects }
 
 // Run is a run of a workflow as GitHub sends it.
 func (o Runs) Run(r *state.Repository, run *state.Run) object {
-	self, now := At(o.APIOf(r), "actions/runs", run.ID), Stamp(o.State.Time())
+	self, now := At(o.apiOf(r), "actions/runs", run.ID), stamp(o.State.Time())
 	head, name := cmp.Or(run.Commit, r.Head(run.Branch)), cmp.Or(run.Name, "reprise")
 	repo := o.Repository(r)
 	return object{
@@ -20,9 +20,9 @@ func (o Runs) Run(r *state.Repository, run *state.Run) object {
 		"head_branch": run.Branch, "head_sha": head, "path": cmp.Or(run.Path, ".github/workflows/reprise.yml"), "run_number": 1, "run_attempt": run.Attempt,
 		"event": run.Event, "display_title": name, "status": run.Status, "conclusion": orNull(run.Conclusion), "workflow_id": 1,
 		"url": self, "html_url": At(o.WebOf(r), "actions/runs", run.ID), "pull_requests": []any{}, "created_at": now, "updated_at": now,
-		"actor": o.SimpleUser(r.Owner), "triggering_actor": o.SimpleUser(r.Owner), "run_started_at": now, "jobs_url": self + "/jobs",
-		"logs_url": self + "/logs", "check_suite_url": At(o.APIOf(r), "check-suites", run.ID), "artifacts_url": self + "/artifacts",
-		"cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil, "workflow_url": At(o.APIOf(r), "actions/workflows/1"),
+		"actor": o.simpleUser(r.Owner), "triggering_actor": o.simpleUser(r.Owner), "run_started_at": now, "jobs_url": self + "/jobs",
+		"logs_url": self + "/logs", "check_suite_url": At(o.apiOf(r), "check-suites", run.ID), "artifacts_url": self + "/artifacts",
+		"cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil, "workflow_url": At(o.apiOf(r), "actions/workflows/1"),
 		"head_commit": object{
 			"id": head, "tree_id": head, "message": "Work", "timestamp": now,
 			"author":    object{"name": "Mona", "email": "mona@example.com"},
@@ -34,7 +34,7 @@ func (o Runs) Run(r *state.Repository, run *state.Run) object {
 
 // Job is a job of a run.
 func (o Runs) Job(r *state.Repository, run *state.Run, j state.Job) object {
-	api, now := o.APIOf(r), Stamp(o.State.Time())
+	api, now := o.apiOf(r), stamp(o.State.Time())
 	id, self := run.ID*100+int64(slices.Index(run.Jobs, j)), At(api, "actions/runs", run.ID)
 	out := object{
 		"id": id, "node_id": state.Node("J", id), "run_id": run.ID, "run_url": self, "run_attempt": run.Attempt, "head_sha": r.Head(run.Branch),

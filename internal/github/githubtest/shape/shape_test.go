@@ -46,7 +46,7 @@ func TestNobody(t *testing.T) {
 	if is["user"] != nil || is["body"] != nil || is["state_reason"] != nil {
 		t.Errorf("it is by %v: %v, %v", is["user"], is["body"], is["state_reason"])
 	}
-	if by := o.SimpleUser("gone")["login"]; by != "gone" {
+	if by := o.simpleUser("gone")["login"]; by != "gone" {
 		t.Errorf("where somebody has to stand is %v", by)
 	}
 }
