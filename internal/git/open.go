@@ -204,7 +204,7 @@ func (r *Repo) bringUp(ctx context.Context) error {
 		}
 	}
 	if err := r.findLacks(ctx); err != nil {
-		return err
+		return r.blameLFS(ctx, err)
 	}
 	r.fresh = r.tip
 	return r.setLocal()
