@@ -60,7 +60,7 @@ func (h *hub) looks(times int) {
 // until waits until something is so.
 func (h *hub) until(what string, so func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			h.t.Fatalf("%s: that has not come", what)
 		}

@@ -246,7 +246,7 @@ const waits = `IFS=; if [ $REPRISE_PHASE = build ] && ! [ -e $HOME/go-on ]; then
 // await waits until a running process has made a file.
 func (s *stand) await(l *life, name string) {
 	s.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(s.path(name)); err == nil {
 			return
 		}

@@ -211,7 +211,7 @@ func TestChecksKeepTheShareOfTheirPart(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)
 	s.write("agent.sh", `
-until_there() { n=0; until [ -e "$HOME/$1" ]; do n=$((n + 1)); [ $n -lt 600 ] || exit 1; sleep 0.05; done; }
+until_there() { n=0; until [ -e "$HOME/$1" ]; do n=$((n + 1)); [ $n -lt 6000 ] || exit 1; sleep 0.05; done; }
 case $REPRISE_PHASE-$REPRISE_STEP in
 build.t2-review) if grep -q revise "$REPRISE_ARTIFACT"; then verdict=pass gate=true; else verdict=fail gate=false; fi ;;
 *-review) touch "$HOME/$REPRISE_PHASE-reviewed"; verdict=pass gate=true ;;
@@ -225,7 +225,7 @@ build.t2) if [ $REPRISE_STEP = revise ]; then touch "$HOME/revising"; until_ther
 esac
 `)
 	s.write("own.cue", strings.NewReplacer(
-		"AGENT", s.path("agent.sh"), "test -s list", "n=0; [ ! -e a ] || until [ -e '"+s.path("home/revising")+"' ]; do n=$((n + 1)); [ $n -lt 1200 ] || exit 1; sleep 0.05; done",
+		"AGENT", s.path("agent.sh"), "test -s list", "n=0; [ ! -e a ] || until [ -e '"+s.path("home/revising")+"' ]; do n=$((n + 1)); [ $n -lt 6000 ] || exit 1; sleep 0.05; done",
 		`must_change: true`, `gates: ["It is there"]`,
 	).Replace(twoLanes)+"budget: usd: 5\n")
 	s.run(0, "run", "--issue-file", "../7.md", "--pipeline", "../own.cue", "--push", "--sandbox", "off")

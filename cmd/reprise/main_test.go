@@ -51,7 +51,7 @@ func together() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a valid number
+		_ = flag.Set("test.parallel", strconv.Itoa(min(2*runtime.GOMAXPROCS(0), 16))) // a valid number
 	}
 }
 

@@ -1,8 +1,10 @@
 package definition
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +16,8 @@ func TestVetTime(t *testing.T) {
 	const bomb = "import \"list\"\n_l: list.Range(0, 3000, 1)\n_n: [for a in _l for b in _l for c in _l {a+b+c}]\nphases: [{name: \"a\", goal: \"x\"}]\n"
 	dir := t.TempDir()
 	var names []string
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"} {
-		file := filepath.Join(dir, name+".cue")
+	for i := range 12 + 2*runtime.NumCPU() { // so many are checked side by side
+		file := filepath.Join(dir, fmt.Sprintf("%d.cue", i))
 		if err := os.WriteFile(file, []byte(bomb), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +28,7 @@ func TestVetTime(t *testing.T) {
 	if err != nil || len(found) != len(names) {
 		t.Fatalf("%d, %v", len(found), err)
 	}
-	if took := time.Since(begin); took > time.Minute {
+	if took := time.Since(begin); took > 5*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	for i, mistakes := range found {

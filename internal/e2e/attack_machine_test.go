@@ -152,7 +152,7 @@ func TestOutliveKilledReprise(t *testing.T) {
 		p := besieged(t, user, m)
 		p.shell("hide.sh", fmt.Sprintf("env -i setsid sleep %[1]s & (env -i setsid sh -c 'sleep %[1]s & sleep %[1]s' &); sleep 600", sign(p)))
 		c := p.startUnder("run", "--issue-file", "../issue.md", "--pipeline", "../attack.cue", "--sandbox", "required")
-		for end := time.Now().Add(2 * time.Minute); len(commandLines(t, "sleep\x00"+sign(p))) < 3; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); len(commandLines(t, "sleep\x00"+sign(p))) < 3; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("the agent did not start them: %q", commandLines(t, sign(p)))
 			}
@@ -161,7 +161,7 @@ func TestOutliveKilledReprise(t *testing.T) {
 		c.wait()
 		time.Sleep(300 * time.Millisecond)
 		left := commandLines(t, "sleep\x00"+sign(p))
-		for end := time.Now().Add(time.Minute); !m.has(noNamespaces) && len(left) > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); !m.has(noNamespaces) && len(left) > 0 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			left = commandLines(t, "sleep\x00"+sign(p)) // the system is at it
 		}
 		if (len(left) > 0) != m.has(noNamespaces) {

@@ -50,7 +50,7 @@ func sabotages() []sabotage {
 	}
 	gone := func(sign string) func(*place) {
 		return func(p *place) {
-			for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			for end := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 				left := commandLines(p.t, sign)
 				if len(left) == 0 {
 					return

@@ -84,6 +84,6 @@ func setParallel() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+		flag.Set("test.parallel", strconv.Itoa(min(3*runtime.GOMAXPROCS(0), 24)))
 	}
 }

@@ -355,7 +355,7 @@ func TestGoesOnAfterBeingStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.want(test.code, <-stopped)
-			if took := time.Since(asked); took > time.Minute {
+			if took := time.Since(asked); took > 5*time.Minute {
 				t.Errorf("it took %v to stop", took)
 			}
 			p.nobodyLeft()
@@ -376,7 +376,7 @@ func TestGoesOnAfterBeingStopped(t *testing.T) {
 // agents end with the run they belong to.
 func (p *place) nobodyLeft() {
 	p.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var left []string
 		dirs, err := filepath.Glob("/proc/[0-9]*/cwd")
 		if err != nil || len(dirs) == 0 {

@@ -37,7 +37,7 @@ phases: [{
 	run := p.begin("run", "--issue-file", "../issue.md", "--pipeline", "../ready.cue", "--push", "--sandbox", "required")
 	go func() { stopped <- run.wait() }()
 	half := filepath.Join(p.root, "runs", "*", "7", "*", "deps", "half")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if found, err := filepath.Glob(half); err != nil || len(found) > 0 {
 			break
 		}

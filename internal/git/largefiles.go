@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -60,18 +59,11 @@ func (l *largeFiles) fill(ctx context.Context) error {
 	if slices.ContainsFunc(untried, l.missing) {
 		l.fetch(ctx, l.tip)
 	}
-	var paths []string
-	for _, p := range untried {
-		if l.src.lfs.Skips || l.missing(p) {
-			continue
-		}
-		if err := l.clearWay(p.Path); err != nil {
+	here := slices.DeleteFunc(untried, func(p lfs.Pointer) bool { return l.src.lfs.Skips || l.missing(p) })
+	for paths := range lfs.Pieces(here) {
+		if err := l.put(ctx, paths); err != nil {
 			return err
 		}
-		paths = append(paths, p.Path)
-	}
-	if err := l.checkOutPaths(ctx, paths); err != nil {
-		return err
 	}
 	l.asPointers = map[string]bool{}
 	for _, p := range all {
@@ -79,8 +71,21 @@ func (l *largeFiles) fill(ctx context.Context) error {
 			l.asPointers[p.Path] = true
 		}
 	}
+	return ctx.Err()
+}
+
+// put replaces the pointers at these paths by their files.
+func (l *largeFiles) put(ctx context.Context, paths []string) error {
+	for _, path := range paths {
+		if err := l.clearWay(path); err != nil {
+			return err
+		}
+	}
+	if err := l.checkOutPaths(ctx, paths); err != nil {
+		return err
+	}
 	// In the sandbox git-lfs cannot link what the user's repository has, and copies it.
-	return errors.Join(ctx.Err(), lfs.RemoveKnown(l.lfsDir("store"), l.src.lfs.Storage))
+	return lfs.RemoveKnown(l.lfsDir("store"), l.src.lfs.Storage)
 }
 
 // refill is fill between two calls: an agent may have put pointers back.

@@ -140,7 +140,7 @@ func (g *gitDir) blameLFS(ctx context.Context, err error) error {
 	if broken == nil {
 		return err
 	}
-	if _, outside := g.offline(ctx, program.Call{Args: []string{"lfs", "version"}}); outside == nil {
+	if g.opt.Hold != nil && g.src.lfs.Works(ctx, g.src.env, g.src.Dir) {
 		return &cause.Error{Err: err, Why: cause.Of("git_lfs_held", "{program} does not work in the sandbox ({broken}): install it where programs of the system are, or start without a sandbox (--sandbox off): {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}
 	}
 	return &cause.Error{Err: err, Why: cause.Of("git_lfs_broken", "{program} does not work ({broken}): install it again, or run git lfs uninstall to do without it: {error}", "program", g.src.lfs.Program, "broken", broken, "error", err)}

@@ -207,7 +207,7 @@ func (r *Repo) bringUp(ctx context.Context, commit string) error {
 		}
 	}
 	if err := r.findLacks(ctx); err != nil {
-		return err
+		return r.blameLFS(ctx, err)
 	}
 	r.fresh = commit
 	return r.setLocal()

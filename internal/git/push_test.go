@@ -317,7 +317,7 @@ func TestRace(t *testing.T) {
 	first := openRun(t, user, pushing)
 	commit(t, first, "{0}")
 	first.Close()
-	const runs, commits = 3, 4
+	const runs, commits = 3, 2
 	var wg sync.WaitGroup
 	dir := realTemp(t)
 	var open []*Repo

@@ -72,11 +72,15 @@ func (t *tree) reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.git(ctx, "read-tree", "--reset", "-u", t.tip); err != nil {
+	take := []string{"read-tree", "--reset", "-u", t.tip}
+	if len(all) == 0 { // whoever resets has Git LFS fill in its files, and some at a time
+		take = append(unconverted(), take...)
+	}
+	if _, err := t.git(ctx, take...); err != nil {
 		if e := t.freeWay(ctx); e != nil {
 			return errors.Join(err, e)
 		}
-		if _, err := t.git(ctx, "read-tree", "--reset", "-u", t.tip); err != nil {
+		if _, err := t.git(ctx, take...); err != nil {
 			return err
 		}
 	}

@@ -88,7 +88,8 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	if err := s.readConfig(ctx); err != nil {
 		return nil, err
 	}
-	s.lfs = lfs.Find(s.config, s.env, s.CommonDir)
+	s.lfs = lfs.Find(ctx, s.config, s.env, dir, s.CommonDir)
+	s.env = s.lfs.First(s.env)
 	if err := s.findDefault(ctx); err != nil {
 		return nil, err
 	}

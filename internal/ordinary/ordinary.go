@@ -43,6 +43,7 @@ func again(t *testing.T, name string, folders []string) {
 		data, err := os.ReadFile(self)
 		must(t, err)
 		must(t, os.WriteFile(program, data, 0o755))
+		must(t, os.Chmod(program, 0o755)) // whatever the umask is
 	}
 	for _, name := range []string{"home", "tmp", "work"} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o755))

@@ -27,7 +27,7 @@ func TestEndLeftovers(t *testing.T) {
 	go func() { gone <- mine.Wait() }()
 	select {
 	case <-gone:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		t.Error("the leftover is still there")
 	}
 	if err := theirs.Process.Kill(); err != nil {

@@ -43,7 +43,7 @@ func TestOrphansWhereTheSessionIsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { done(); c.kill(); sweep(c.pid(), name); c.collect() }()
-	ours := exec.Command("sleep", "60")
+	ours := exec.Command("sleep", "600")
 	if err := ours.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestOrphansWhereTheSessionIsOutside(t *testing.T) {
 
 	outside := family{mark: markerVar + "=" + name, orphans: true}
 	var orphans []process
-	for end := time.Now().Add(20 * time.Second); len(orphans) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); len(orphans) == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		orphans = slices.DeleteFunc(processes(), func(p process) bool {
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)) // it may be gone
 			return p.parent != os.Getpid() || string(line) != "sleep\x00"+name+"\x00"

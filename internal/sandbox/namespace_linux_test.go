@@ -157,7 +157,7 @@ func (c *cell) killedReprise(s separation) string {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); len(sleeping(c.t, name)) < 2; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); len(sleeping(c.t, name)) < 2; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("the programs did not start: %s", out)
 		}
@@ -201,7 +201,7 @@ func TestKilledRepriseLeavesNothing(t *testing.T) {
 	c := newCell(t)
 	gone := func(name string) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); len(sleeping(t, name)) > 0; time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); len(sleeping(t, name)) > 0; time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("processes are left: %q", sleeping(t, name))
 			}

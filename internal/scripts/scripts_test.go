@@ -70,13 +70,14 @@ func build() (dir string, err error) {
 }
 
 // together has more tests run at once than there are processors, unless somebody
-// says how many: most of them wait for processes most of the time.
+// says how many: most of them wait for processes most of the time. They are not as many
+// as large machines have processors, for they all need memory.
 func together() {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // a valid number
+		_ = flag.Set("test.parallel", strconv.Itoa(min(2*runtime.GOMAXPROCS(0), 16))) // a valid number
 	}
 }
 

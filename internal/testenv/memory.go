@@ -3,6 +3,8 @@ package testenv
 import (
 	"cmp"
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +23,7 @@ func InMemory() (disk string) {
 	const enough = 2 << 30 // bytes
 	var stat unix.Statfs_t
 	folder := os.Getenv("REPRISE_TEST_MEMORY")
-	if folder == "" && os.Getenv("TMPDIR") == "" && unix.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) > enough {
+	if folder == "" && os.Getenv("TMPDIR") == "" && unix.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) > enough && starts(memory) {
 		folder = memory
 	}
 	if folder == "" {
@@ -30,4 +32,16 @@ func InMemory() (disk string) {
 	disk = cmp.Or(os.Getenv("TMPDIR"), "/tmp")
 	must(os.Setenv("TMPDIR", folder))
 	return disk
+}
+
+// starts says whether programs can be started from a folder: containers often have theirs in
+// memory without.
+func starts(folder string) bool {
+	dir, err := os.MkdirTemp(folder, "reprise-starts-")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "program")
+	return os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700) == nil && exec.Command(program).Run() == nil
 }

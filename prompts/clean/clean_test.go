@@ -181,7 +181,7 @@ func repeat(unit string, size int) string { return strings.Repeat(unit, size/len
 // the machine is; where all was compared with all, it would be 64 times.
 func TestCleanIsLinear(t *testing.T) {
 	const short = 100 * time.Millisecond // over less, the clock says nothing about growth
-	size := 1 << 20
+	size := 1 << 18
 	if raceDetector {
 		size /= 4
 	}

@@ -15,8 +15,16 @@ type folder struct {
 	inside []*folder
 }
 
-// parseFolder reads a folder, and those in it, from the beginning of a text.
-func parseFolder(text string, hash int) (f *folder, rest string, err error) {
+// deepest is how many folders may lie in each other. No file system has a path of so many, and
+// whoever notes more wants to have the stack used up.
+const deepest = 4096
+
+// parseFolder reads a folder, and those in it, from the beginning of a text. Above are the
+// folders that it lies in.
+func parseFolder(text string, hash, above int) (f *folder, rest string, err error) {
+	if above > deepest {
+		return nil, "", errForm
+	}
 	name, rest, ok := strings.Cut(text, "\x00")
 	line, rest, is := strings.Cut(rest, "\n")
 	entries, folders, two := strings.Cut(line, " ")
@@ -39,7 +47,7 @@ func parseFolder(text string, hash int) (f *folder, rest string, err error) {
 	}
 	for range n {
 		var in *folder
-		if in, rest, err = parseFolder(rest, hash); err != nil {
+		if in, rest, err = parseFolder(rest, hash, above+1); err != nil {
 			return nil, "", err
 		}
 		f.inside = append(f.inside, in)

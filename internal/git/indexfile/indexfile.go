@@ -82,7 +82,7 @@ func (f *File) parse(data []byte) error {
 	}
 	text := string(data[:end])
 	count, rest := number(text[8:]), text[12:]
-	if text[:4] != "DIRC" || number(text[4:]) != version || int(count) > len(rest)/nameAt {
+	if text[:4] != "DIRC" || number(text[4:]) != version || int64(count) > int64(len(rest)/nameAt) {
 		return errForm
 	}
 	f.entries = make([]entry, 0, count)
@@ -132,14 +132,14 @@ func (f *File) next(text string) (entry, error) {
 // out; but for folders, git would not gain anything from that.
 func (f *File) extensions(text string) (err error) {
 	for len(text) > 0 && err == nil {
-		if len(text) < 8 || int(number(text[4:])) > len(text)-8 {
+		if len(text) < 8 || int64(number(text[4:])) > int64(len(text)-8) {
 			return errForm
 		}
 		name, data := text[:4], text[8:8+number(text[4:])]
 		text = text[8+len(data):]
 		switch {
 		case name == "TREE":
-			f.known, _, err = parseFolder(data, f.hash)
+			f.known, _, err = parseFolder(data, f.hash, 0)
 		case name[0] < 'A' || name[0] > 'Z': // an index means something else without it
 			err = errForm
 		}

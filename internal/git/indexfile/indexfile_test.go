@@ -2,6 +2,7 @@ package indexfile
 
 import (
 	"crypto/sha1"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -250,6 +251,12 @@ func TestWriteGoesWrong(t *testing.T) {
 // Any bytes are read as an index or refused, and what is read is written again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00"), "a")
+	f.Add([]byte("DIRC\x00\x00\x00\x02\xff\xff\xff\xff"), "a")
+	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00TREE\xff\xff\xff\xff"), "a")
+	for _, depth := range []int{3, deepest + 1} {
+		deep := nested(depth)
+		f.Add(deep[:len(deep)-sha1.Size], "a/a/b")
+	}
 	f.Fuzz(func(t *testing.T, data []byte, path string) {
 		name := filepath.Join(t.TempDir(), "index")
 		must(t, os.WriteFile(name, summed(data), 0o644))
@@ -267,4 +274,27 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("%q became %q", x.listed(), again.listed())
 		}
 	})
+}
+
+// Folders that git would have noted in each other without end do not use up the stack.
+func TestReadOfDeepFolders(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		depth int
+		want  error
+	}{{deepest, nil}, {deepest + 1, errForm}, {5_000_000, errForm}} {
+		f := &File{hash: sha1.Size}
+		if err := f.parse(nested(tt.depth)); !errors.Is(err, tt.want) {
+			t.Errorf("%d folders in each other: %v, want %v", tt.depth, err, tt.want)
+		}
+	}
+}
+
+// nested is an index without entries that has noted so many folders in each other.
+func nested(depth int) []byte {
+	known := strings.Repeat("a\x00-1 1\n", depth) + "a\x00-1 0\n"
+	b := append([]byte("DIRC"), 0, 0, 0, version, 0, 0, 0, 0)
+	b = append(b, "TREE"...)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(known)))
+	return summed(append(b, known...))
 }

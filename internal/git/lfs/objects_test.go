@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,5 +94,26 @@ func TestTidy(t *testing.T) {
 	}
 	if err := RemoveKnown(t.TempDir(), users); err != nil {
 		t.Errorf("nothing to tidy: %v", err)
+	}
+}
+
+// Files are put into a tree in pieces, of which only one large file may be more than a piece.
+func TestPieces(t *testing.T) {
+	var all []Pointer
+	for i, size := range []int64{1, piece, 2 * piece, 0, piece / 2, piece / 2, 1, 0} {
+		all = append(all, Pointer{Path: fmt.Sprint(i), Size: size})
+	}
+	got := fmt.Sprint(slices.Collect(Pieces(all)))
+	if want := "[[0] [1] [2] [3 4 5] [6 7]]"; got != want {
+		t.Errorf("the pieces are %s, want %s", got, want)
+	}
+	for paths := range Pieces(all) {
+		if len(paths) != 1 || paths[0] != "0" {
+			t.Errorf("the first piece is %q", paths)
+		}
+		break
+	}
+	if got := slices.Collect(Pieces(nil)); got != nil {
+		t.Errorf("of nothing there is %q", got)
 	}
 }

@@ -4,6 +4,7 @@ package lfs
 
 import (
 	"cmp"
+	"context"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,9 +21,9 @@ type Setup struct {
 	Settings []program.Setting // as they were when the Source was found
 }
 
-// Find looks for git-lfs. Of what the configuration names only whether it
-// names something counts: what is run is git-lfs itself.
-func Find(c program.Config, env program.Environ, commonDir string) Setup {
+// Find looks for git-lfs, which works for the checkout dir. Of what the configuration names
+// only whether it names something counts: what is run is git-lfs itself.
+func Find(ctx context.Context, c program.Config, env program.Environ, dir, commonDir string) Setup {
 	found := Setup{Storage: cmp.Or(c.Get("lfs.storage"), "lfs"), Skips: skipsContent(c, env), Settings: aboutLFS(c)}
 	if !filepath.IsAbs(found.Storage) {
 		found.Storage = filepath.Join(commonDir, found.Storage)
@@ -30,13 +31,56 @@ func Find(c program.Config, env program.Environ, commonDir string) Setup {
 	if c.Get("filter.lfs.process") == "" && c.Get("filter.lfs.clean") == "" {
 		return found
 	}
-	for _, dir := range filepath.SplitList(env.Path()) {
-		if program, err := exec.LookPath(filepath.Join(dir, "git-lfs")); err == nil {
-			found.Program = program
-			return found
-		}
+	if first := inPath("git-lfs", env); first != "" {
+		found.Program = cmp.Or(behind(ctx, first, env, dir), first)
 	}
 	return found
+}
+
+func inPath(name string, env program.Environ) string {
+	for _, dir := range filepath.SplitList(env.Path()) {
+		if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return program
+		}
+	}
+	return ""
+}
+
+// behind gives the program that a shim of asdf or mise starts in dir, or "" for what is none.
+// The shim itself would look for the version to start in the home of the user and in the
+// checkout, of which a sandbox shows nothing.
+func behind(ctx context.Context, shim string, env program.Environ, dir string) string {
+	folder := filepath.Dir(shim)
+	if filepath.Base(folder) != "shims" {
+		return ""
+	}
+	manager, err := filepath.EvalSymlinks(shim)
+	if err != nil || filepath.Base(manager) != "mise" {
+		manager = cmp.Or(inPath("asdf", env), filepath.Join(filepath.Dir(folder), "bin", "asdf"))
+	}
+	which := exec.CommandContext(ctx, manager, "which", "git-lfs")
+	which.Dir, which.Env = dir, env
+	out, _ := which.Output() // nothing where it knows of none
+	program := strings.TrimSpace(string(out))
+	if _, err := exec.LookPath(program); err != nil || !filepath.IsAbs(program) {
+		return ""
+	}
+	return program
+}
+
+// First is an environment in which git finds this git-lfs before all others.
+func (s Setup) First(env program.Environ) program.Environ {
+	if s.Program == "" || s.Program == inPath("git-lfs", env) {
+		return env
+	}
+	return append(program.Environ{"PATH=" + filepath.Dir(s.Program)}, env...)
+}
+
+// Works says whether it starts as the user starts it, outside of any sandbox.
+func (s Setup) Works(ctx context.Context, env program.Environ, dir string) bool {
+	version := exec.CommandContext(ctx, s.Program, "version")
+	version.Dir, version.Env = dir, env
+	return version.Run() == nil
 }
 
 // skipsContent says whether the user has pointers left as they are.

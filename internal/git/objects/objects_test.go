@@ -86,7 +86,7 @@ func TestStoreIsIdle(t *testing.T) {
 	must(t, err)
 	pid := s.now.cmd.Process.Pid
 	s.idle.Reset(0)
-	for end := time.Now().Add(time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); syscall.Kill(pid, 0) == nil; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nobody asks, and the process is still there")
 		}
@@ -101,7 +101,7 @@ func TestStoreStays(t *testing.T) {
 		_, err := s.One(t.Context(), "HEAD", Unlimited)
 		must(t, err)
 		s.idle.Reset(0)
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 			s.mu.Lock()
 			gone := s.now == nil
 			s.mu.Unlock()

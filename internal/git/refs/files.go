@@ -18,7 +18,7 @@ import (
 // otherwise than as files, or one of them leads to another.
 func List(dir string, names ...string) (all []Ref, can bool) {
 	found := map[string]string{}
-	if _, err := os.Lstat(filepath.Join(dir, "reftable")); !errors.Is(err, fs.ErrNotExist) {
+	if !asFiles(dir) {
 		return nil, false
 	}
 	for _, name := range names { // before those that are packed: git writes a ref there before it removes its file
@@ -38,6 +38,16 @@ func List(dir string, names ...string) (all []Ref, can bool) {
 	slices.SortFunc(all, func(a, b Ref) int { return strings.Compare(a.Name, b.Name) })
 	return all, true
 }
+
+// asFiles says whether git keeps the refs of a git directory as files in it. What it reads to
+// know that is the configuration there alone, which may name another form and another place.
+func asFiles(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, "reftable"))
+	config, wrong := os.ReadFile(filepath.Join(dir, "config"))
+	return errors.Is(err, fs.ErrNotExist) && (wrong == nil || errors.Is(wrong, fs.ErrNotExist)) && !elsewhere.Match(config)
+}
+
+var elsewhere = regexp.MustCompile(`(?i)refstorage`)
 
 // odd is a name that git gives to no ref, or not with certainty: it passes over those that
 // something else has made.

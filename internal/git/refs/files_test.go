@@ -91,6 +91,14 @@ func TestList(t *testing.T) {
 		t.Errorf("read from a pipe: %v", got)
 	}
 	must(t, os.Remove(filepath.Join(dir, "packed-refs")))
+	config, err := os.ReadFile(filepath.Join(dir, "config"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "config"), append(config, "[Extensions]\n\trefStorage = reftable:///elsewhere\n"...), 0o644))
+	if got, can := List(dir, names...); can {
+		t.Errorf("of another place: %v", got)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "config"), config, 0o644))
+	same("as files again")
 	must(t, os.Mkdir(filepath.Join(dir, "reftable"), 0o755))
 	if got, can := List(dir, names...); can {
 		t.Errorf("of another format: %v", got)

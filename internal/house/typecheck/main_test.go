@@ -17,7 +17,7 @@ func TestTypeErrors(t *testing.T) {
 		"big.go":        "package m\n\nconst big int = 1 << 40\n",
 		"m_linux.go":    "package m\n\nfunc only() {}\n",
 		"m_test.go":     "package m\n\nfunc init() { only() }\n",
-		"sub/sub.go":    "package sub\n\nimport \"os\"\n\nvar _ = os.Getpid\n",
+		"sub/sub.go":    "package sub\n\nimport \"errors\"\n\nvar _ = errors.New\n",
 		"m_other.go":    "//go:build !linux && !darwin\n\npackage m\n\nfunc only() {}\n",
 		"testdata/x.go": "package wrong\n\nvar x int = \"\"\n",
 	} {
