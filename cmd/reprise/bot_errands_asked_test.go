@@ -106,9 +106,13 @@ exit 0
 	return a
 }
 
+// approves is a pipeline in which a person has to approve the code.
+var approves = strings.Replace(judged, `gates: ["It is built"]`, `gates: ["It is built"], approve: "write"`, 1)
+
 // A person approves what the run waits for.
 func askedApproval(t *testing.T) *asked {
-	a := newAsked(t, strings.Replace(judged, `gates: ["It is built"]`, `gates: ["It is built"], approve: "write"`, 1))
+	a := newAsked(t, approves)
+	a.commander = "max"
 	a.write("home/build-review", verdictOf(""))
 	a.comment("ada", "/run").end(exit.Done).wants("status", "waiting")
 	a.ask = func() func(...string) *hubJob { return a.says("max", "/approve") }

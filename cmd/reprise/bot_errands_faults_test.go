@@ -58,7 +58,7 @@ func (a *asked) goes(start func(...string) *hubJob, in string, plainly bool) (lo
 	for try := 1; ; try++ {
 		var more []string
 		if !a.fails && a.now().Status == metadata.Failed { // and people were told what to do
-			start, try = a.says("ada", "/resume"), max(try, 2)
+			start, try, a.commander = a.says("ada", "/resume"), max(try, 2), "ada"
 		} else if try > 1 {
 			more = []string{fmt.Sprintf("GITHUB_RUN_ID=%d", number), fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", try)}
 			a.forge.AddRun(hubRepo, githubtest.Run{ID: int64(number), Attempt: try})
@@ -93,13 +93,14 @@ func (a *asked) goes(start func(...string) *hubJob, in string, plainly bool) (lo
 // plainly are answers that say no, and are believed.
 var plainly = regexp.MustCompile(`^(404|410|422)`)
 
-// suffers leads an errand to its end while a route goes wrong.
-func (a *asked) suffers(route string, w trouble) {
+// suffers leads an errand to its end while a route goes wrong, and gives how often the
+// first job has called it.
+func (a *asked) suffers(route string, w trouble) int64 {
 	a.t.Helper()
 	in := fmt.Sprintf("%s: %s", route, w)
-	start, hit := a.ask(), new(atomic.Bool)
+	start, calls := a.ask(), new(atomic.Int64)
 	a.forge.FaultWhen(func(r githubtest.Request) *githubtest.Fault {
-		if routeOf(r) != route || hit.Swap(true) && !w.lasts {
+		if routeOf(r) != route || calls.Add(1) > 1 && !w.lasts {
 			return nil
 		}
 		return &w.Fault
@@ -110,6 +111,17 @@ func (a *asked) suffers(route string, w trouble) {
 	}
 	if err := a.keepsToken(); err != nil {
 		a.t.Fatalf("%s: %v", in, err)
+	}
+	return calls.Load()
+}
+
+// lives has an errand live with a route that goes wrong as long as a job lasts, and with
+// both once as well. Where the job has called it one time only, that would be the same life.
+func (e errand) lives(t *testing.T, route string, w trouble, both bool) {
+	t.Parallel()
+	calls := e.prepare(t).suffers(route, w)
+	if once := (trouble{w.fault, false}); both && calls > 1 && once.meetsRoute(route) {
+		e.prepare(t).suffers(route, once)
 	}
 }
 
@@ -176,6 +188,7 @@ func errandsGoWrong(t *testing.T, ways []trouble, every int) {
 	t.Run("errands", func(t *testing.T) {
 		for nth, e := range errands() {
 			t.Run(e.name, func(t *testing.T) {
+				t.Parallel()
 				routes := e.calls(t)
 				mu.Lock()
 				for _, route := range routes {
@@ -185,14 +198,15 @@ func errandsGoWrong(t *testing.T, ways []trouble, every int) {
 				n := 0
 				for i, w := range ways {
 					for k, route := range routes {
-						if !w.meetsRoute(route) || (nth+i*len(routes)+k)%every > 0 {
+						both := every == 1 // then each way is tried as long as a job lasts, too
+						if both && !w.lasts || !w.meetsRoute(route) || (nth+i*len(routes)+k)%every > 0 {
 							continue
 						}
 						n++
-						t.Run(fmt.Sprintf("%s, %s", strings.ReplaceAll(route, "/", "|"), w), func(t *testing.T) { e.prepare(t).suffers(route, w) })
+						t.Run(fmt.Sprintf("%s, %s", strings.ReplaceAll(route, "/", "|"), w), func(t *testing.T) { e.lives(t, route, w, both) })
 					}
 				}
-				t.Logf("%d routes, %d lives", len(routes), n)
+				t.Logf("%d routes, %d lives or pairs of them", len(routes), n)
 			})
 		}
 	})

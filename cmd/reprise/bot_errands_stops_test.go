@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/github/checktest"
-	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/metadata"
 )
 
@@ -18,6 +17,8 @@ import (
 func stops() []errand {
 	return []errand{
 		{"stop by a question", askedQuestion},
+		{"stop for an approval", askedToApprove},
+		{"stop by a failure", askedFailure},
 		{"stop at the budget", askedTooMuch},
 		{"stop by a conflict", askedConflict},
 		{"stop by CI", askedBadCI},
@@ -30,11 +31,7 @@ func (a *asked) stopped(status metadata.Status, code metadata.Code) string {
 	if run.Status != status || run.Stop == nil || run.Stop.Code != code {
 		return fmt.Sprintf("that the run stops with %s: it is %s, %+v", code, run.Status, run.Stop)
 	}
-	word := slices.IndexFunc(a.ours("stop"), func(c githubtest.Comment) bool { return c.ID == run.GitHubIntegration.NoticeCommentID })
-	return first(
-		a.told(run), "word of the stop",
-		word >= 0 && strings.Contains(a.ours("stop")[max(word, 0)].Body, "@ada "), "that the word mentions ada",
-	)
+	return first(a.told(run), "word of the stop")
 }
 
 // flagged says whether the issue lacks the label of a run that waits.
@@ -48,8 +45,33 @@ func askedQuestion(t *testing.T) *asked {
 	a.write("home/plan-execute", `echo '{"structured": {"questions": ["REST?"]}}'; exit 0`+"\n")
 	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string { return a.stopped(metadata.Waiting, metadata.AwaitingPerson) }
-	a.minor = a.flagged
+	a.minor, a.twice = a.flagged, a.toldOnce
 	return a
+}
+
+// A person has to approve a phase.
+func askedToApprove(t *testing.T) *asked {
+	a := newAsked(t, approves)
+	a.write("home/build-review", verdictOf(""))
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	a.left = func() string { return a.stopped(metadata.Waiting, metadata.AwaitingPerson) }
+	a.minor, a.twice = a.flagged, a.toldOnce
+	return a
+}
+
+// An agent fails, and whoever starts the job again has it fail again.
+func askedFailure(t *testing.T) *asked {
+	a := newAsked(t, twoSteps)
+	a.write("home/plan-execute", "exit 7\n")
+	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
+	a.left, a.fails = func() string { return a.stopped(metadata.Failed, metadata.AgentFailed) }, true
+	return a
+}
+
+// toldOnce says that people were told more than once: a run that waits for a person waits for the
+// same thing, however often its job is started again.
+func (a *asked) toldOnce() string {
+	return first(len(a.ours("stop")) <= 1, fmt.Sprintf("of one stop people are told %d times", len(a.ours("stop"))))
 }
 
 // What the run may cost is used up.
@@ -59,7 +81,7 @@ func askedTooMuch(t *testing.T) *asked {
 	a.inputs["budget-usd"] = "1"
 	a.ask = func() func(...string) *hubJob { return a.says("ada", "/run") }
 	a.left = func() string { return a.stopped(metadata.Waiting, metadata.BudgetExceeded) }
-	a.minor = a.flagged
+	a.minor, a.twice = a.flagged, a.toldOnce
 	return a
 }
 
@@ -103,6 +125,7 @@ func askedBadCI(t *testing.T) *asked {
 func TestStopsAreTold(t *testing.T) {
 	for _, e := range stops() {
 		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
 			a := e.prepare(t)
 			before, told := len(a.forge.Requests()), len(a.ours("stop"))
 			a.goes(a.ask(), e.name, false)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/github/checktest"
 	"github.com/reprise-ci/reprise/internal/github/githubtest"
 	"github.com/reprise-ci/reprise/internal/github/reviewtest"
+	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 	"github.com/reprise-ci/reprise/metadata"
@@ -46,6 +48,8 @@ type asked struct {
 	// fails says that the run is to have failed: where something is missing then, the job is
 	// started again, and nobody comments /resume.
 	fails bool
+	// commander gave the newest command that the run stops after; ada if empty.
+	commander string
 
 	at  string // the refs of the newest record that was read
 	run metadata.Run
@@ -72,7 +76,7 @@ func errands() []errand {
 // newAsked is a hub on which people are told of stops, and all that a forge may keep is kept.
 func newAsked(t *testing.T, pipeline string) *asked {
 	t.Helper()
-	h := newStage(t, pipeline+"labels: \"copy\"\nstatuses: true\n")
+	h := stageOf(t, pipeline+"labels: \"copy\"\nstatuses: true\n")
 	h.inputs["notify"] = "commander"
 	h.forge.ChangeIssue(hubRepo, hubIssue, func(is *githubtest.Issue) { is.Labels = append(is.Labels, "bug") })
 	h.write("home/build-execute", changesCode)
@@ -116,11 +120,14 @@ func (a *asked) hasFolder() bool {
 	return err == nil
 }
 
-// told reports whether people were told of how the run stands.
+// told reports whether people were told of just the stop at which the run stands: in one
+// comment that is not folded away, is in the record, and calls whoever gave the command.
 func (a *asked) told(run metadata.Run) bool {
-	return slices.ContainsFunc(a.ours("stop"), func(c githubtest.Comment) bool {
-		return c.ID == run.GitHubIntegration.NoticeCommentID && c.Minimized == ""
-	})
+	stop, ok := page.StopOf(run)
+	marker := page.NoticeMarker(run.IssueNumber, stop)
+	words := slices.DeleteFunc(a.ours("stop"), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, marker+"\n") })
+	return ok && len(words) == 1 && words[0].ID == run.GitHubIntegration.NoticeCommentID && words[0].Minimized == "" &&
+		strings.Contains(words[0].Body, "@"+cmp.Or(a.commander, "ada")+" ")
 }
 
 // now is the newest record of the run, wherever it is kept; the zero value if there is none.

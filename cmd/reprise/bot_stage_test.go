@@ -26,6 +26,12 @@ phases: [{name: "plan", goal: "Plan.", review: false}, {name: "build", goal: "Bu
 func newStage(t *testing.T, pipeline string) *hub {
 	t.Helper()
 	t.Parallel()
+	return stageOf(t, pipeline)
+}
+
+// stageOf is such a hub for a test that has said already whether it runs beside others.
+func stageOf(t *testing.T, pipeline string) *hub {
+	t.Helper()
 	h := newHubOf(t, map[string]string{".github/reprise/pipelines/own.cue": pipeline})
 	h.as, h.inputs = "hurried", map[string]string{"pipeline": "own", "sandbox": "off", "label": "reprise"}
 	h.write("bin/worker", `#!/bin/sh

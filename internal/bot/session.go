@@ -85,6 +85,7 @@ func (b *bot) enter(ctx context.Context) (*jobEnd, error) {
 		return end, nil
 	}
 	b.reconcile(ctx)
+	b.tellPassed(ctx)
 	return nil, b.begin(ctx)
 }
 

@@ -61,6 +61,7 @@ type Inbox struct {
 	roles    map[Asker]github.Role
 	low      map[string]lowRole // roles that were not enough, by login in small letters
 	lookups  int                // how many strangers may still be asked about
+	signed   int                // the same of strangers whose comment somebody has signed
 }
 
 // heard is the text of a comment, and what it asks for.
@@ -80,7 +81,7 @@ const listenEvery = 20 * time.Second
 
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
-	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}, lookups: mostStrangers}
+	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}, lookups: mostStrangers, signed: mostStrangers}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
@@ -180,7 +181,7 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	defer i.mu.Unlock()
 	i.looked = at
 	if now { // not when this only looks whether more has come
-		i.lookups = min(i.lookups+1, mostStrangers)
+		i.lookups, i.signed = min(i.lookups+1, mostStrangers), min(i.signed+1, mostStrangers)
 	}
 	i.queueErr = err
 	if err == nil {
@@ -284,13 +285,6 @@ func (i *Inbox) taken(run metadata.Run, id int64) bool {
 		return phases.TakenOnPull(run, id)
 	}
 	return phases.Taken(run, id)
-}
-
-// passed reports whether a comment was given during the run and never decided upon: it had
-// to wait when a newer one was taken. Its own job takes it.
-func passed(run metadata.Run, c github.Comment) bool {
-	return !c.CreatedAt.Before(run.CreatedAt.Truncate(time.Second)) && // the forge tells no parts of a second
-		!slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Comment == c.ID })
 }
 
 // parse gives what a comment asks for, without secrets. Reading a long text takes

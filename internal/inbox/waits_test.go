@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,5 +85,64 @@ func TestPassedOver(t *testing.T) {
 				t.Errorf("a job for another comment takes %d", got)
 			}
 		})
+	}
+}
+
+// A crowd that only writes does not keep those waiting whose commands the gate has signed;
+// of these, too, only so many are asked about.
+func TestSignedDoNotWait(t *testing.T) {
+	for room, want := range map[int]int{1: 1, 0: 0} {
+		in := New(Source{Env: environ.Env{Now: time.Now}})
+		in.lookups, in.signed = 0, room
+		in.list = []github.Comment{
+			{ID: 1, Body: "/pause", Author: github.User{Login: "eve"}, Association: "NONE"},
+			{ID: 2, Body: "/pause", Author: github.User{Login: "pat"}, Association: "NONE", Eyes: 1},
+		}
+		if got := in.Pending(metadata.Run{}); len(got) != want || want > 0 && got[0].Comment.Author.Login != "pat" {
+			t.Errorf("with room for %d there are %+v", room, got)
+		}
+	}
+}
+
+// Those who are told that a newer command was taken first are they whose own job would have
+// come by now: signed ones, then the newest, and no more than may be asked about.
+func TestPassedOverAreTold(t *testing.T) {
+	began := time.Now().Add(-time.Hour)
+	run := metadata.Run{CreatedAt: began, Cursor: "90", PullCursor: "3", Decisions: []metadata.Decision{{Comment: 2}}}
+	at := func(id int64, body string, change func(*github.Comment)) github.Comment {
+		c := github.Comment{ID: id, Body: body, Author: github.User{Login: "pat"}, CreatedAt: began.Add(time.Minute), UpdatedAt: began.Add(time.Minute)}
+		if change != nil {
+			change(&c)
+		}
+		return c
+	}
+	in := New(Source{Env: environ.Env{Now: time.Now}, Trigger: trigger.Trigger{Comment: &github.Comment{ID: 9}}})
+	in.list = []github.Comment{
+		at(1, "/retry", func(c *github.Comment) { c.CreatedAt = began.Add(-time.Minute) }), // before the run
+		at(2, "/retry", nil), // decided upon
+		at(3, "/retry", func(c *github.Comment) { c.Eyes = 1 }),
+		at(4, "/help", nil), at(5, "Hello", nil), at(6, "/rollback", nil), // questions, talk, a mistake
+		at(7, "/retry", func(c *github.Comment) { c.Confused = 1 }),           // refused
+		at(8, "/retry", func(c *github.Comment) { c.UpdatedAt = time.Now() }), // edited
+		at(9, "/retry", nil), // what this job is for
+		at(10, "/retry", func(c *github.Comment) { c.CreatedAt = time.Now() }),      // whose job may still come
+		at(11, "/retry", func(c *github.Comment) { c.Author.Login = "robot[bot]" }), // of a program
+		at(12, "/retry", nil), // answered
+		at(13, "/retry", nil),
+		at(99, "/retry", nil), // waits
+	}
+	in.answered = map[int64]bool{12: true}
+	var got []int64
+	for _, c := range in.PassedOver(run) {
+		got = append(got, c.Comment.ID)
+	}
+	if !slices.Equal(got, []int64{3, 13}) {
+		t.Errorf("told are %v", got)
+	}
+	for id := range int64(2 * mostPassed) {
+		in.list = append(in.list, at(20+id, "/retry", nil))
+	}
+	if all := in.PassedOver(run); len(all) != mostPassed || all[0].Comment.ID != 3 || all[1].Comment.ID != 20+2*mostPassed-1 {
+		t.Errorf("of a crowd told are %+v", all)
 	}
 }
