@@ -59,7 +59,8 @@ func (t *tree) whyNot(err error) error {
 func (t *tree) stateChanges() ([]Change, error) {
 	var changes []Change
 	seen := map[string]bool{}
-	err := t.walkState(func(p string, info fs.FileInfo) error {
+	err := t.walkState(func(at folders.Place, info fs.FileInfo) error {
+		p := at.Name
 		seen[p] = true
 		was, known := t.state[p]
 		c := Change{Path: p, Kind: Added, Type: typeOf(info), Size: info.Size()}
@@ -68,7 +69,7 @@ func (t *tree) stateChanges() ([]Change, error) {
 		}
 		if known {
 			c.Was = typeOfMode(was.mode)
-			if t.sameState(p, info, was) {
+			if t.sameState(at, info, was) {
 				return nil
 			}
 			c.Kind = changeKind(c.Was, c.Type)
@@ -87,13 +88,13 @@ func (t *tree) stateChanges() ([]Change, error) {
 	return changes, nil
 }
 
-// sameState says whether p is as in the commit. What cannot be read is not: the
+// sameState says whether a file is as in the commit. What cannot be read is not: the
 // attempt to commit it says why.
-func (t *tree) sameState(p string, info fs.FileInfo, was entry) bool {
+func (t *tree) sameState(at folders.Place, info fs.FileInfo, was entry) bool {
 	if typeOf(info) != typeOfMode(was.mode) {
 		return false
 	}
-	data, err := t.readState(p)
+	data, err := readStateAt(at)
 	return err == nil && t.blobID(data) == was.id
 }
 

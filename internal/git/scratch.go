@@ -17,8 +17,8 @@ import (
 // command of this package ever looks at it.
 type scratch struct{ *tree }
 
-// reset puts a fresh .git into the work tree, in place of whatever is
-// there. It shows the agent the branch, the default branch and their history,
+// reset sees to it that there is a .git in the work tree as if it were made
+// anew, in place of whatever is there. It shows the agent the branch, the default branch and their history,
 // and git status and git diff what is uncommitted. It borrows the objects of
 // the user's repository by path, so the agent has to be able to read those. With
 // lfs some of the files are kept by Git LFS.
@@ -26,37 +26,53 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 	if err := s.syncIndex(ctx); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
-	if err := s.build(lfs); err != nil {
+	parts := s.parts()
+	kept := false
+	if !lfs { // there, the index has a time of its own
+		kept = s.renew(parts)
+	}
+	if kept {
+		return nil
+	}
+	if err := s.build(parts, lfs); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
 	return nil
 }
 
-// build makes it beside the work tree, where no agent can write.
-func (s scratch) build(lfs bool) error {
-	const temp = "scratch"
-	if err := s.root.RemoveAll(temp); err != nil {
+// scratchTemp is where it is made: beside the work tree, where no agent can write.
+const scratchTemp = "scratch"
+
+// scratchFolders are those of a fresh .git.
+func scratchFolders() []string {
+	return []string{".", "objects", "objects/info", "refs", "refs/heads", "info"}
+}
+
+// parts are the files of a fresh .git.
+func (s scratch) parts() []scratchFile {
+	return []scratchFile{
+		{name: "HEAD", text: "ref: " + s.ref + "\n"},
+		{name: "config", text: s.src.basics()},
+		{name: "packed-refs", text: s.refs()},
+		{name: "objects/info/alternates", text: s.objects() + "\n"},
+		{name: "index", from: s.home("index")},
+		{name: "shallow", from: s.home("shallow")},
+		{name: "info/attributes", from: s.home("info/attributes")},
+	}
+}
+
+// build makes all of it, and puts it in the place of what is there.
+func (s scratch) build(parts []scratchFile, lfs bool) error {
+	if err := s.root.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
-	for _, dir := range []string{"objects/info", "refs/heads", "info"} {
-		if err := s.root.MkdirAll(filepath.Join(temp, dir), 0o755); err != nil {
+	for _, dir := range scratchFolders() {
+		if err := s.root.MkdirAll(filepath.Join(scratchTemp, dir), 0o755); err != nil {
 			return err
 		}
 	}
-	files := map[string]string{
-		"HEAD":                    "ref: " + s.ref + "\n",
-		"config":                  s.src.basics(),
-		"packed-refs":             s.refs(),
-		"objects/info/alternates": s.objects() + "\n",
-	}
-	for name, text := range files {
-		if err := s.root.WriteFile(filepath.Join(temp, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	for _, name := range []string{"index", "shallow", "info/attributes"} {
-		err := folders.CopyFile(filepath.Join(s.opt.Root, temp, name), s.home(name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, part := range parts {
+		if err := part.write(s.root, filepath.Join(scratchTemp, part.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -64,14 +80,14 @@ func (s scratch) build(lfs bool) error {
 		// Git compares files that are as old as its index, and here it could not
 		// compare those of Git LFS.
 		soon := time.Now().Add(time.Second)
-		if err := s.root.Chtimes(filepath.Join(temp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.root.Chtimes(filepath.Join(scratchTemp, "index"), soon, soon); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	if err := folders.RemoveWithin(s.top, ".git"); err != nil {
 		return err
 	}
-	return s.root.Rename(temp, "tree/.git")
+	return s.root.Rename(scratchTemp, "tree/.git")
 }
 
 // refs is a packed-refs file, which git wants in order.

@@ -45,7 +45,13 @@ func (t *tree) readState(p string) ([]byte, error) {
 	if folders.Beyond(t.top, p) {
 		return nil, fmt.Errorf("%s: a folder above it is a link or missing", p)
 	}
-	f, info, err := folders.Open(t.top, p)
+	return readStateAt(folders.Place{Name: p, In: t.top, Base: p})
+}
+
+// readStateAt is readState for a file whose folder is known to be one.
+func readStateAt(at folders.Place) ([]byte, error) {
+	p := at.Name
+	f, info, err := folders.Open(at.In, at.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -61,22 +67,22 @@ func (t *tree) readState(p string) ([]byte, error) {
 
 // walkState visits everything in the state folder that is not a folder, and
 // repositories somebody made there. It follows no symbolic link.
-func (t *tree) walkState(visit func(p string, info fs.FileInfo) error) error {
+func (t *tree) walkState(visit func(at folders.Place, info fs.FileInfo) error) error {
 	if folders.Beyond(t.top, t.opt.State+"/x") {
 		return nil
 	}
-	return folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error {
+	return folders.WalkFolders(t.top, t.opt.State, func(at folders.Place, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && d.Name() != ".git" {
 			return nil
 		}
-		info, err := t.top.Lstat(p)
+		info, err := at.In.Lstat(at.Base)
 		if err != nil {
 			return err
 		}
-		if err := visit(p, info); err != nil {
+		if err := visit(at, info); err != nil {
 			return err
 		}
 		if d.IsDir() {
@@ -124,13 +130,18 @@ func (t *tree) clearWay(p string) error {
 // git knows nothing of: one of them may stand where a file is to be.
 func (t *tree) removeEmpty() {
 	var dirs []string
+	full := map[string]bool{}
 	_ = folders.Walk(t.top, t.opt.State, func(p string, d fs.DirEntry, err error) error { // the visits fail nowhere
 		if err == nil && d.IsDir() && p != t.opt.State {
 			dirs = append(dirs, p)
+		} else if err == nil {
+			full[path.Dir(p)] = true
 		}
 		return nil
 	})
 	for _, dir := range slices.Backward(dirs) { // what lies in a folder comes before it
-		_ = t.top.Remove(dir) // it is not empty
+		if full[dir] || t.top.Remove(dir) != nil {
+			full[path.Dir(dir)] = true
+		}
 	}
 }
