@@ -1,7 +1,7 @@
 // Package trust says whether a machine may go on with a run that others could have
 // written: whoever can push to the branch of a run can put any pipeline there. It may if
 // it has worked with that pipeline before, or if the default branch has one that lets
-// programs do as much.
+// programs do as much. Whether a person may give a command is a question for package inbox.
 package trust
 
 import (
