@@ -72,8 +72,20 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 	}
 	env, flush := env.Masked()
 	defer flush()
-	if code := explain(env, err); !errors.Is(context.Cause(ctx), engine.ErrInterrupted) {
-		return code
+	if !errors.Is(context.Cause(ctx), engine.ErrInterrupted) {
+		return explain(env, err)
 	}
+	explain(env, interrupted{err})
 	return exit.Cancelled
 }
+
+// interrupted is an error of a process that was told to stop.
+type interrupted struct{ error }
+
+// Error says that in the place of Go's words for it.
+func (i interrupted) Error() string {
+	return strings.ReplaceAll(i.error.Error(), context.Canceled.Error(), engine.ErrInterrupted.Error())
+}
+
+// Unwrap returns the error.
+func (i interrupted) Unwrap() error { return i.error }
