@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/help"
 	"github.com/reprise-ci/reprise/internal/job"
 	"github.com/reprise-ci/reprise/internal/text"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
 
@@ -154,7 +155,11 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return exit.Usagef("%s takes no argument %q (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], c.CommandPath())
+		meant := ""
+		if c.Flags().Lookup("issue") != nil && metadata.CheckID(args[0]) == nil {
+			meant = "; did you mean --issue " + args[0] + "?"
+		}
+		return exit.Usagef("%s takes no argument %q%s (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], meant, c.CommandPath())
 	}
 	return nil
 }

@@ -59,7 +59,11 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.Run) {
 	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", run.IssueNumber, "how", ending(run)))
 	if o.dry {
-		terminal.Tell(out, w.Shown("nothing left"))
+		says := w.Shown("nothing left")
+		if run.Status != metadata.Failed {
+			says = text.Join(" ", says, w.Shown("for real"))
+		}
+		terminal.Tell(out, says)
 		return
 	}
 	terminal.Tell(out, w.Shown("branch at", "branch", run.BranchName, "commit", fmt.Sprintf("%.12s", w.Repo.Tip()), "command", "reprise status --issue "+run.IssueNumber))
@@ -104,7 +108,11 @@ func broke(w *workspace.Workspace, run metadata.Run, err error) error {
 	if moved := new(git.Moved); errors.As(err, &moved) {
 		way = "" // that alone would not help, see explain
 	}
-	err = fmt.Errorf("%w\n%s", err, text.Join(" ", w.Shown("not lost"), way))
+	says := text.Join(" ", w.Shown("not lost"), way)
+	if w.Fresh && w.Repo.Tip() == run.BaseCommit {
+		says = w.Shown("not begun") // there is no run that could be named
+	}
+	err = fmt.Errorf("%w\n%s", err, says)
 	so.Error = err.Error()
 	return broken{err, so}
 }

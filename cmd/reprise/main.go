@@ -37,15 +37,22 @@ func live(env environ.Env) {
 	// When nobody reads the output any more, as in "reprise run | head", the work
 	// goes on.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	go func() {
-		<-signals
-		stop(engine.ErrInterrupted)
-		<-signals // asked twice: what is under way is left as it is
-		os.Exit(exit.Cancelled)
-	}()
+	go heed(signals, stop, func() { os.Exit(exit.Cancelled) })
 	env.Stdin, env.Stdout, env.Stderr, env.Environ = environ.Interruptible{File: os.Stdin, Ctx: ctx}, terminal.NewSafeWriter(os.Stdout), terminal.NewSafeWriter(os.Stderr), os.Environ()
 	env.Now = func() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 	os.Exit(run(ctx, os.Args[1:], env))
+}
+
+// heed stops the process when it is told to and, asked twice, leaves what is under way as it
+// is. A terminal that is closed says so twice, itself and by its shell: that is asked once.
+func heed(signals <-chan os.Signal, stop context.CancelCauseFunc, leave func()) {
+	<-signals
+	stop(engine.ErrInterrupted)
+	for s := range signals {
+		if s != syscall.SIGHUP {
+			leave()
+		}
+	}
 }
 
 // run is the program: it carries out the command line and gives the exit code.
@@ -72,8 +79,20 @@ func run(ctx context.Context, args []string, env environ.Env) int {
 	}
 	env, flush := env.Masked()
 	defer flush()
-	if code := explain(env, err); !errors.Is(context.Cause(ctx), engine.ErrInterrupted) {
-		return code
+	if !errors.Is(context.Cause(ctx), engine.ErrInterrupted) {
+		return explain(env, err)
 	}
+	explain(env, interrupted{err})
 	return exit.Cancelled
 }
+
+// interrupted is an error of a process that was told to stop.
+type interrupted struct{ error }
+
+// Error says that in the place of Go's words for it.
+func (i interrupted) Error() string {
+	return strings.ReplaceAll(i.error.Error(), context.Canceled.Error(), engine.ErrInterrupted.Error())
+}
+
+// Unwrap returns the error.
+func (i interrupted) Unwrap() error { return i.error }

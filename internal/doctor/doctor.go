@@ -74,7 +74,11 @@ func Examine(ctx context.Context, env environ.Env, o Options) ([]Check, error) {
 func (x *examination) repository(ctx context.Context) []Check {
 	src, err := git.Find(ctx, x.o.Repo)
 	if err != nil {
-		return []Check{lacking("repository", err.Error(), "go to a repository, or name one with --repo")}
+		way := "" // others say themselves what to do
+		if errors.As(err, new(*git.NotARepository)) {
+			way = "go to a repository, or name one with --repo"
+		}
+		return []Check{lacking("repository", err.Error(), way)}
 	}
 	x.src = src
 	return append(repository(ctx, src), x.began(ctx)...)
@@ -156,7 +160,11 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 		checks = append(checks, well("pipelines", fmt.Sprintf("%d checked, no mistakes", len(plans))))
 	}
 	if files := definition.NotInForce(ctx, x.src); len(files) > 0 {
-		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have it like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), definition.InForce(x.src)), "commit it there, or name the file with --pipeline"))
+		it := "it"
+		if len(files) > 1 {
+			it = "them"
+		}
+		checks = append(checks, hinted("pipelines", fmt.Sprintf("%s of your checkout: %s does not have %s like that, and only what is there counts", text.Flat(strings.Join(files, ", ")), definition.InForce(x.src), it), fmt.Sprintf("commit %s there, or name a file with --pipeline", it)))
 	}
 	if x.plan == nil {
 		def, err := definition.Define(ctx, x.src, x.is, definition.Choice{Pipeline: x.o.Pipeline, Agent: x.o.Agent})

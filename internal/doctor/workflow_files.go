@@ -28,7 +28,8 @@ func workflowFiles(ctx context.Context, src *git.Source) []Check {
 	data, err := src.ReadFile(ctx, definition.TrustedCommit(src), workflow.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return []Check{hinted(name, "comments start nothing: "+absent(src), "reprise init; commit "+workflow.File+" to the default branch")}
+		missing, way := absent(src)
+		return []Check{hinted(name, "comments start nothing: "+missing, way)}
 	case err != nil:
 		return []Check{lacking(name, err.Error(), "")}
 	}
@@ -94,16 +95,17 @@ func agentPins(ctx context.Context, src *git.Source, flow []byte) []Check {
 }
 
 // absent says where the workflow is not, and whether it is only not committed.
-func absent(src *git.Source) string {
+func absent(src *git.Source) (missing, way string) {
+	way = "commit " + workflow.File + " to the default branch"
 	root, err := os.OpenRoot(src.Dir)
 	if err != nil {
-		return workflow.File + " cannot be looked for: " + err.Error()
+		return workflow.File + " cannot be looked for: " + err.Error(), way
 	}
 	defer func() { _ = root.Close() }() // opened for reading
 	if _, err := root.Stat(workflow.File); err == nil {
-		return workflow.File + " is here, but not on the default branch"
+		return workflow.File + " is here, but not on the default branch", way
 	}
-	return "there is no " + workflow.File
+	return "there is no " + workflow.File, "reprise init; " + way
 }
 
 // written reports whether a workflow is word for word what init writes, and for

@@ -46,7 +46,7 @@ func (br *runBranch) updateCheckout(ctx context.Context, tip string) string {
 		return ""
 	}
 	if where := refs.CheckedOut(br.src.CommonDir, br.ref); where != "" {
-		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository", br.opt.Branch, where)
+		return fmt.Sprintf("branch %s is checked out in %s, so it is not moved along in this repository; check out another one there, and the next start of the run moves it", br.opt.Branch, where)
 	}
 	old := br.checkoutTip
 	if old == "" {

@@ -146,6 +146,8 @@ func (o Query) Find(env environ.Env, src *git.Source) (id string, where *Referen
 		return o.Id, nil, err.Error(), nil
 	case !Number.MatchString(o.Id):
 		return o.Id, nil, "its id is no number", nil
+	case src.RemoteURL == "":
+		return o.Id, nil, "there is no remote origin", nil
 	case src.GitHub == "":
 		return o.Id, nil, "origin is no OWNER/REPO there", nil
 	case !f.Serves(src.RemoteURL):

@@ -42,13 +42,13 @@ func (r runner) baseline(ctx context.Context, run metadata.Run, d phases.Decisio
 // beginBaseline begins that, if the plan asks for it and nothing is changed yet.
 func (r runner) beginBaseline(ctx context.Context, run metadata.Run, d phases.Decision) error {
 	changed := slices.ContainsFunc(run.Phases, func(p metadata.Phase) bool { return p.Diff != nil && p.Diff.Files > 0 })
-	if !r.Plan.Baseline || run.Baseline != nil || changed || !d.Calls() {
+	all := checking.AllOf(r.Plan)
+	if !r.Plan.Baseline || len(all) == 0 || run.Baseline != nil || changed || !d.Calls() {
 		return nil
 	}
 	if err := r.Tree.Prepare(ctx); err != nil {
 		return err
 	}
-	all := checking.AllOf(r.Plan)
 	c, err := r.round(ctx, all)
 	if err == nil {
 		c.Copies, r.beside = "before", d.Phase
