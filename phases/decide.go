@@ -123,7 +123,7 @@ func inProgress(plan *pipelines.Pipeline, run metadata.Run, p *pipelines.Phase, 
 		why := metadata.Because("nothing_written")
 		switch {
 		case apart(rec, step):
-			why = metadata.Because("part_anew", "parts", rec.Lane.Conflict.Parts)
+			why = metadata.Because("part_anew", "parts", IntegratedSince(run, rec.Name))
 		case rec.RollbackContext != nil:
 			why = takenBack(rec)
 		}
