@@ -21,23 +21,31 @@ func TestReviewOfHundredsOfComments(t *testing.T) {
 		v.Comments = append(v.Comments, reviewtest.Comment{Path: "code.txt", Line: n + 10, Start: n + 7, Side: "RIGHT", Hunk: "@@ -0,0 +1 @@\n+whole", Body: fmt.Sprintf("Comment %d.\n```suggestion\nbetter\n```", n+1)})
 	}
 	v = reviews.Submit(8, v)
-	j := h.reviewed(reviews, v).end(exit.Done).wants("status", "completed")
-	t.Log(j.said.String(), h.answersOn(8))
+	h.reviewed(reviews, v).end(exit.Done).wants("status", "completed")
 	var task struct{ Prompt string }
 	jsonOf(t, h.read("home/task"), &task)
 	has(t, "the task", task.Prompt, "[R1] code.txt:7-10\nComment 1.\n```suggestion", "[R50] code.txt:56-59")
 	if strings.Contains(task.Prompt, "Comment 51.") || strings.ContainsAny(task.Prompt, "\x1b\u202e") {
 		t.Errorf("the task has %.3000s", task.Prompt)
 	}
+	told := func() (out string) {
+		for _, c := range h.forge.Comments(hubRepo, 8) {
+			out += c.Body + "\n"
+		}
+		return out
+	}
+	// A job that waits a hundredth of the time only comes to some of the answers.
+	for try := 2; !strings.Contains(told(), "250 more") && try < 8; try++ {
+		h.reviewed(reviews, v, fmt.Sprintf("GITHUB_RUN_ATTEMPT=%d", try)).end(exit.Done)
+	}
 	for n, want := range map[int]int{0: 1, 49: 1, 50: 0, 299: 0} {
 		if got := reviews.Replies(8, v.Comments[n].ID); len(got) != want {
 			t.Errorf("comment %d has the answers %q", n+1, got)
 		}
 	}
-	told := strings.Join(h.answersOn(8), "\n")
-	has(t, "the answer", told, "50 were taken; 250 more were not")
-	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=2").end(exit.Done)
-	if n := strings.Count(strings.Join(h.answersOn(8), "\n"), "250 more"); n != 1 {
+	has(t, "the answer", told(), "50 were taken; 250 more were not")
+	h.reviewed(reviews, v, "GITHUB_RUN_ATTEMPT=9").end(exit.Done)
+	if n := strings.Count(told(), "250 more"); n != 1 {
 		t.Errorf("that is told %d times", n)
 	}
 }
@@ -72,9 +80,8 @@ func TestReviewsThatHideCommands(t *testing.T) {
 	late = reviews.Submit(8, late)
 	h.reviewed(reviews, late).end(exit.Done).wants("status", "completed")
 	for _, c := range late.Comments {
-		t.Logf("answers: %q", reviews.Replies(8, c.ID))
+		has(t, "the answers", strings.Join(reviews.Replies(8, c.ID), "\n"), "Revised in ", "no review")
 	}
-	t.Logf("%+v\n%v\n%v", h.record().RollbackHistory[1:], h.calls(), h.answersOn(8))
 	// Of a person who has left.
 	gone := reviews.Submit(8, reviewtest.Review{Author: "ghost", State: "CHANGES_REQUESTED", Body: "No."})
 	h.reviewed(reviews, gone).end(exit.Done).wants("decision", "denied", "reason-code", "permission_denied")
