@@ -1,6 +1,9 @@
 package metadata
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Task is a part of the work that a phase has found.
 type Task struct {
@@ -97,9 +100,21 @@ type PullReview struct {
 // Its problem is the text, its solution what the phase's reviewer says of it.
 type ReviewComment struct {
 	Finding Finding `json:"finding"`
-	Thread  int64   `json:"thread_id"`      // the first comment of its conversation
-	Side    string  `json:"side,omitempty"` // LEFT: the line is one that was deleted
-	Hunk    string  `json:"hunk,omitempty"` // of the diff, down to the line
+	Thread  int64   `json:"thread_id"`           // the first comment of its conversation
+	Start   int     `json:"start_line,omitzero"` // the first of several lines, of which the finding names the last; 0: it is one
+	Side    string  `json:"side,omitempty"`      // LEFT: the line is one that was deleted
+	Hunk    string  `json:"hunk,omitempty"`      // of the diff, down to the line
+}
+
+// At is where that stands, such as main.go:3-7; empty if nobody knows.
+func (c ReviewComment) At() string {
+	switch {
+	case c.Finding.Line == 0:
+		return c.Finding.File
+	case c.Start == 0:
+		return fmt.Sprintf("%s:%d", c.Finding.File, c.Finding.Line)
+	}
+	return fmt.Sprintf("%s:%d-%d", c.Finding.File, c.Start, c.Finding.Line)
 }
 
 // AnswerReviews notes what the newest verdict of a phase says of comments on lines.

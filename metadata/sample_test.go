@@ -90,7 +90,7 @@ func sample() Run {
 		Reviews: []PullReview{{
 			ID: 80, At: at(6), By: "alice", URL: link + "#pullrequestreview-80", Phase: "design", Refused: Because("nobody"), Answered: true,
 			Comments: []ReviewComment{{
-				Thread: 81, Side: "RIGHT", Hunk: "@@ -1 +1 @@\n+all", Finding: Finding{
+				Thread: 81, Start: 10, Side: "RIGHT", Hunk: "@@ -1 +1 @@\n+all", Finding: Finding{
 					ID: "R1", Severity: Blocker, Title: "No paging", Problem: "lists are whole", Impact: "slow", Solution: "it has a cursor", File: "api/list.go", Line: 12, Status: Fixed,
 				},
 			}},

@@ -41,7 +41,7 @@ func (d Data) Texts() []string {
 		texts = append(texts, r.Earlier...)
 		texts = append(texts, r.AffectedTests...)
 		for _, c := range r.Comments {
-			texts = append(texts, c.ID, c.File, c.Text, c.Side, c.Hunk)
+			texts = append(texts, c.ID, c.File, c.At, c.Text, c.Side, c.Hunk)
 		}
 	}
 	if f := d.Feedback; f != nil {

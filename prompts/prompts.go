@@ -94,6 +94,7 @@ type Feedback struct {
 type Comment struct {
 	ID, File, Text string
 	Line           int    // 0: of the whole file
+	At             string // both, with all lines if there are several, such as main.go:3-7
 	Side           string // LEFT: a line that was deleted
 	Hunk           string // of the diff, down to the line
 }

@@ -30,11 +30,11 @@ func TestCommentsOnLinesComeFirst(t *testing.T) {
 			d := task(step)
 			d.Rollback = rollback()
 			d.Rollback.Comments = []Comment{
-				{ID: "R1", File: "cmd/hello.go", Line: 12, Side: "RIGHT", Text: "Call it Greet\nas elsewhere.", Hunk: "@@ -10,3 +10,4 @@\n+func hello() {"},
-				{ID: "R2", File: "old.go", Line: 3, Side: "LEFT", Text: "Why is it gone?"},
+				{ID: "R1", File: "cmd/hello.go", Line: 12, At: "cmd/hello.go:10-12", Side: "RIGHT", Text: "Call it Greet\nas elsewhere.", Hunk: "@@ -10,3 +10,4 @@\n+func hello() {"},
+				{ID: "R2", File: "old.go", Line: 3, At: "old.go:3", Side: "LEFT", Text: "Why is it gone?"},
 			}
 			first, _, _ := strings.Cut(mustRender(t, set, step, d), d.Goal)
-			for _, part := range []string{"[R1] cmd/hello.go:12\nCall it Greet\nas elsewhere.\n", "\n+func hello() {\n", "[R2] old.go:3 (", "Why is it gone?", boundary + ">>>"} {
+			for _, part := range []string{"[R1] cmd/hello.go:10-12\nCall it Greet\nas elsewhere.\n", "\n+func hello() {\n", "[R2] old.go:3 (", "Why is it gone?", boundary + ">>>"} {
 				if !strings.Contains(first, part) {
 					t.Errorf("%s, %s: before the task it lacks %q:\n%s", language, step, part, first)
 				}

@@ -55,7 +55,7 @@ func (m *marker) feedback(f Feedback) Feedback {
 func (m *marker) comments(all []Comment) []Comment {
 	out := append([]Comment(nil), all...)
 	for i := range out {
-		m.show(&out[i].File, &out[i].Text, &out[i].Hunk)
+		m.show(&out[i].File, &out[i].At, &out[i].Text, &out[i].Hunk)
 	}
 	return out
 }

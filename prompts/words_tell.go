@@ -48,7 +48,7 @@ type SummaryWords struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, NotesTitle, NotesBody, ChildBody, ChildLeft string
 		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                                           string
 		DayLimit, RepoDayLimit                                                                         string
-		FixedIn, NotChanged, RevisedIn, FailedBefore, OfOneMind, Flaky                                 string
+		FixedIn, NotChanged, RevisedIn, ReviewCut, FailedBefore, OfOneMind, Flaky                      string
 	}
 }
 
@@ -58,6 +58,11 @@ func (t SummaryWords) FixedIn(commit string) string { return fill(t.Forms.FixedI
 
 func (t SummaryWords) RevisedIn(commit string) string {
 	return fill(t.Forms.RevisedIn, "commit", commit)
+}
+
+// ReviewCut says that of what a review says about lines so many were taken, and so many not.
+func (t SummaryWords) ReviewCut(taken, left int) string {
+	return fill(t.Forms.ReviewCut, "taken", strconv.Itoa(taken), "left", strconv.Itoa(left))
 }
 
 // NotChanged says why what somebody said about a line is not done.

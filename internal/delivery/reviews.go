@@ -65,5 +65,13 @@ func (d *Delivery) answerReview(ctx context.Context, pull *review.Pull, run meta
 	if bot || v.By == "" {
 		return nil
 	}
+	if left, err := pull.Left(ctx, v.ID, len(v.Comments)); err != nil {
+		return err
+	} else if left > 0 {
+		text := page.ReviewCutReply(marker, run.Language, len(v.Comments), left)
+		if _, err := d.GitHub.Thread(d.Owner, d.Name, run.PRNumber).Post(ctx, marker, text, v.At.Add(-page.ClockSkew)); err != nil {
+			return err
+		}
+	}
 	return pull.Request(ctx, v.By, v.ID)
 }

@@ -6,6 +6,13 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 )
 
+// ReviewCutReply tells, below the pull request, that only some of what a review says about
+// lines was taken, and what to do with the rest.
+func ReviewCutReply(marker, language string, taken, left int) string {
+	w := speaker(language)
+	return w.reply(marker, []string{w.Tell.ReviewCut(taken, left)})
+}
+
 // mostWhy is how much of a reason stands in an answer to a comment on a line.
 const mostWhy = 2_000
 

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,8 @@ const (
 func (r Review) Asks(mask func(string) string, addressed bool) command.Parsed {
 	said := command.ParseAddressed(mask(r.Body), addressed)
 	switch {
+	case r.State == Dismissed:
+		return command.Parsed{}
 	case said.Outcome != command.Ignored:
 		return said
 	case r.State == ChangesRequested:
@@ -92,6 +95,27 @@ func (r Review) Record(run metadata.Run, mask func(string) string) *metadata.Pul
 	return out
 }
 
+// Left is how many comments on lines of a review were not taken, where so many were: there
+// were more than can be taken at once. A review that is gone has none.
+func (p *Pull) Left(ctx context.Context, id int64, taken int) (int, error) {
+	if taken < mostComments {
+		return 0, nil
+	}
+	all, err := p.Reviews(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, r := range all {
+		for _, c := range r.own() {
+			if r.ID == id && strings.TrimSpace(c.Body) != "" {
+				n++
+			}
+		}
+	}
+	return max(n-taken, 0), nil
+}
+
 // findings are the comments on lines, numbered on from those that were taken.
 func (r Review) findings(mask func(string) string, taken int) []metadata.ReviewComment {
 	var out []metadata.ReviewComment
@@ -105,7 +129,7 @@ func (r Review) findings(mask func(string) string, taken int) []metadata.ReviewC
 		if metadata.CheckPath(file) != nil {
 			file = ""
 		}
-		out = append(out, metadata.ReviewComment{Thread: c.Thread, Side: side(c.Side), Hunk: hunk(mask(c.Hunk)), Finding: metadata.Finding{
+		out = append(out, metadata.ReviewComment{Thread: c.Thread, Start: c.Start, Side: side(c.Side), Hunk: hunk(mask(c.Hunk)), Finding: metadata.Finding{
 			ID: fmt.Sprintf("R%d", taken+len(out)+1), Severity: metadata.Blocker, Status: metadata.NewFinding, File: file, Line: max(c.Line, 0),
 			Title: markdown.Truncate(text.OneLine(text.FirstLine(body)), 80), Problem: body,
 		}})

@@ -26,6 +26,7 @@ const (
 	Approved         State = "approved"
 	ChangesRequested State = "changes_requested"
 	Commented        State = "commented"
+	Dismissed        State = "dismissed" // somebody has taken its effect away: it asks for nothing
 )
 
 // Review is a review as it was submitted. Its numbers are none of comments on the
@@ -53,6 +54,7 @@ type Comment struct {
 	Body   string
 	Path   string
 	Line   int    // 0: of the whole file, or of a line that is not there any more
+	Start  int    // the first of several lines, of which Line is the last; 0: it is one
 	Side   string // LEFT: a line that was deleted
 	Hunk   string // of the diff, down to the line
 	URL    string
@@ -98,6 +100,8 @@ type wireComment struct {
 	Path     string    `json:"path"`
 	Line     int       `json:"line"`
 	Original int       `json:"original_line"`
+	Start    int       `json:"start_line"`
+	First    int       `json:"original_start_line"`
 	Side     string    `json:"side"`
 	Hunk     string    `json:"diff_hunk"`
 	URL      string    `json:"html_url"`
@@ -113,8 +117,11 @@ func (w wireComment) comment() Comment {
 	if c.Thread == 0 {
 		c.Thread = w.ID
 	}
-	if c.Line == 0 {
-		c.Line = w.Original
+	if c.Start = w.Start; c.Line == 0 {
+		c.Line, c.Start = w.Original, w.First
+	}
+	if c.Start < 0 || c.Start >= c.Line {
+		c.Start = 0
 	}
 	return c
 }

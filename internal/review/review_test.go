@@ -74,7 +74,8 @@ func TestAsks(t *testing.T) {
 		{"a command", review.Review{State: review.Commented, Body: "/cancel enough"}, "/cancel enough"},
 		{"a command on a line", review.Review{State: review.Commented, Comments: []review.Comment{line("ada", "Hm."), line("ada", "/rollback plan x")}}, "/rollback plan x"},
 		{"a command of somebody else on a line", review.Review{State: review.Commented, Comments: []review.Comment{line("eve", "/rollback plan x")}}, ""},
-		{"dismissed", review.Review{State: "dismissed", Body: "No."}, ""},
+		{"dismissed", review.Review{State: review.Dismissed, Body: "No."}, ""},
+		{"a command, dismissed", review.Review{State: review.Dismissed, Body: "/rollback plan x", Comments: []review.Comment{line("ada", "/cancel")}}, ""},
 	} {
 		tt.r.Author.Login = "ada"
 		asked, got := tt.r.Asks(mask, false), ""

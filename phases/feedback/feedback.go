@@ -98,7 +98,7 @@ func commentsOn(run metadata.Run, rec *metadata.Phase) (out []prompts.Comment) {
 			if rec.RollbackContext == nil || v.Phase != rec.Name || c.Finding.Status == metadata.Fixed {
 				continue
 			}
-			out = append(out, prompts.Comment{ID: c.Finding.ID, Text: c.Finding.Problem, File: c.Finding.File, Line: c.Finding.Line, Side: c.Side, Hunk: c.Hunk})
+			out = append(out, prompts.Comment{ID: c.Finding.ID, Text: c.Finding.Problem, File: c.Finding.File, Line: c.Finding.Line, At: c.At(), Side: c.Side, Hunk: c.Hunk})
 		}
 	}
 	return out

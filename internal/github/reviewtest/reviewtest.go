@@ -28,6 +28,7 @@ type Comment struct {
 	Author string
 	Path   string
 	Line   int
+	Start  int // the first of several lines; 0: it is one
 	Side   string // LEFT or RIGHT
 	Hunk   string
 	Body   string
@@ -73,6 +74,17 @@ func (r *Reviews) Submit(pull int, v Review) Review {
 		r.asked[pull] = without(r.asked[pull], v.Author)
 	})
 	return v
+}
+
+// Dismiss takes the effect of a review away, as a maintainer can.
+func (r *Reviews) Dismiss(pull int, id int64) {
+	r.server.With(r.repo, func(*githubtest.Desk) {
+		for i := range r.reviews[pull] {
+			if r.reviews[pull][i].ID == id {
+				r.reviews[pull][i].State = "DISMISSED"
+			}
+		}
+	})
 }
 
 // Replies are the texts of the answers in the conversation of a comment.
@@ -205,6 +217,9 @@ func (r *Reviews) commentObject(d *githubtest.Desk, pull int, c Comment) map[str
 		"start_line": nil, "original_start_line": nil, "start_side": nil, "subject_type": "line", "position": 1, "original_position": 1,
 		"commit_id": headOf(p), "original_commit_id": headOf(p), "user": d.User(c.Author), "body": c.Body, "author_association": d.Association(c.Author),
 		"created_at": stamp(c.at), "updated_at": stamp(c.at), "_links": map[string]any{"self": link(self), "html": link(page), "pull_request": link(p["url"])},
+	}
+	if c.Start != 0 {
+		o["start_line"], o["original_start_line"], o["start_side"] = c.Start, c.Start, c.Side
 	}
 	if c.To != 0 {
 		o["in_reply_to_id"] = c.To
