@@ -63,7 +63,7 @@ func TestDocumentsAreReached(t *testing.T) {
 	for _, doc := range documents(t) {
 		if listed := strings.HasPrefix(doc, "docs/") && !strings.HasSuffix(doc, ".ja.md") && doc != "docs/README.md"; listed &&
 			!strings.Contains(read(t, "docs/README.md"), "]("+path.Base(doc)+")") {
-			t.Errorf("docs/README.md does not list %s", doc)
+			t.Errorf("docs/README.md does not list %s: add a link", doc)
 		}
 	}
 }

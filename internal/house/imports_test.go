@@ -1127,7 +1127,7 @@ func TestImports(t *testing.T) {
 		for _, spec := range f.Imports {
 			imported, _ := strconv.Unquote(spec.Path.Value) // the parser took it
 			if !mayImport(room, allowed, imported) {
-				t.Errorf("%s: %s may not import %s", file, room, imported)
+				t.Errorf("%s: %s may not import %s: put the code into a room that may, or, if this is how it has to be, add the import to the table of rooms", file, room, imported)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func TestTopLevel(t *testing.T) {
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(topLevel, e.Name()) {
-			t.Errorf("%s lies at the top: what is not promised goes below internal", e.Name())
+			t.Errorf("%s lies at the top: move it below internal, docs or examples", e.Name())
 		}
 	}
 }
@@ -59,23 +59,30 @@ func TestSizeOfRooms(t *testing.T) {
 	}
 	for room, n := range of {
 		if n*100 > all*mostShare {
-			t.Errorf("%s has %d of %d lines, more than %d %%: divide it", room, n, all, mostShare)
+			t.Errorf("%s has %d of %d lines, more than %d %%: give one of its ideas a room of its own", room, n, all, mostShare)
 		}
 	}
-	holdTo(t, "lines of %s", of, largeRooms, mostLines)
+	holdTo(t, law{"lines of %s", mostLines, "give one of its ideas a room of its own"}, of, largeRooms)
 }
 
-// holdTo holds figures to a limit, or to that of their exception.
-func holdTo(t *testing.T, what string, figures, exceptions map[string]int, most int) {
+// law is a limit for a figure of each room or type.
+type law struct {
+	what string // with %s for the name
+	most int
+	do   string // where it is broken
+}
+
+// holdTo holds figures to a law, or to their exception from it.
+func holdTo(t *testing.T, l law, figures, exceptions map[string]int) {
 	t.Helper()
 	for name, n := range figures {
-		if limit := max(most, exceptions[name]); n > limit {
-			t.Errorf("%s: %d, and the most is %d", fmt.Sprintf(what, name), n, limit)
+		if limit := max(l.most, exceptions[name]); n > limit {
+			t.Errorf("%s: %d, and the most is %d: %s", fmt.Sprintf(l.what, name), n, limit, l.do)
 		}
 	}
 	for name := range exceptions {
-		if figures[name] <= most {
-			t.Errorf("%s: %d keeps to the law now: take the exception away", fmt.Sprintf(what, name), figures[name])
+		if figures[name] <= l.most {
+			t.Errorf("%s: %d keeps to the law now: take the exception away", fmt.Sprintf(l.what, name), figures[name])
 		}
 	}
 }
@@ -97,7 +104,7 @@ func TestParameters(t *testing.T) {
 				continue
 			}
 			if n := parameters(f.Type.Params); n > mostParameters {
-				t.Errorf("%s: %s has %d parameters besides its context, and the most is %d", fset.Position(f.Pos()), f.Name.Name, n, mostParameters)
+				t.Errorf("%s: %s has %d parameters besides its context, and the most is %d: make a value of those that belong together", fset.Position(f.Pos()), f.Name.Name, n, mostParameters)
 			}
 		}
 	}
@@ -172,8 +179,8 @@ func TestShapeOfRooms(t *testing.T) {
 		}
 		knotted[r.path] = largestKnot(r.uses())
 	}
-	holdTo(t, "files with methods of %s", wide, nil, mostMethodFiles)
-	holdTo(t, "files in the largest knot of %s", knotted, nil, mostKnot)
+	holdTo(t, law{"files with methods of %s", mostMethodFiles, "put methods of one idea into one file, or give a part of it a type of its own"}, wide, nil)
+	holdTo(t, law{"files in the largest knot of %s", mostKnot, "let some of these files no longer need the others"}, knotted, nil)
 }
 
 // methodFiles gives, for each type, the files that have methods of it.

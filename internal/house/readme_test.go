@@ -16,7 +16,7 @@ func TestDocumentsInJapanese(t *testing.T) {
 		english, japanese := partsOf(read(t, name+".md")), partsOf(read(t, name+".ja.md"))
 		for i, what := range []string{"headings", "commands", "code", "links", "rows of tables"} {
 			if diff := cmp.Diff(english[i], japanese[i]); diff != "" {
-				t.Errorf("the %s of %s.md (-) and of %s.ja.md (+) differ:\n%s", what, name, name, diff)
+				t.Errorf("the %s of %s.md (-) and of %s.ja.md (+) differ; change both:\n%s", what, name, name, diff)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 				for _, language := range prompts.Languages() {
 					text, known := prompts.Words(language).Reasons[code]
 					if !known {
-						t.Errorf("%s: %s has no words for %q", at, language, code)
+						t.Errorf("%s: %s has no words for %q: add them at the same place in prompts/words/en.json and ja.json", at, language, code)
 						continue
 					}
 					var taken []string
@@ -76,7 +76,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 			case *ast.KeyValueExpr: // of a record, a decision or an outcome
 				name, ok := n.Key.(*ast.Ident)
 				if ok && name.Name == "Why" && strings.Contains(literal(n.Value), " ") && (strings.HasPrefix(file, "phases/") || strings.HasPrefix(file, "metadata/")) {
-					t.Errorf("%s: a sentence where a reason has a code", fset.Position(n.Pos()))
+					t.Errorf("%s: a sentence where a reason has a code: make it with metadata.Because", fset.Position(n.Pos()))
 				}
 			}
 			return true
@@ -84,7 +84,7 @@ func TestEveryReasonHasWords(t *testing.T) {
 	}
 	for code := range prompts.Words("en").Reasons {
 		if !made[code] {
-			t.Errorf("nothing is ever %q", code)
+			t.Errorf("nothing is ever %q: take its words away", code)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestEveryShownLineHasWords(t *testing.T) {
 	}
 	for what := range prompts.Words("en").Show {
 		if !shown[what] {
-			t.Errorf("nothing ever shows %q", what)
+			t.Errorf("nothing ever shows %q: take its words away", what)
 		}
 	}
 }

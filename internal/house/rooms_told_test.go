@@ -25,12 +25,12 @@ func TestRoomsAreTold(t *testing.T) {
 	for room := range rooms {
 		within := slices.ContainsFunc(beside, func(b string) bool { return strings.HasPrefix(room+"/", b+"/") })
 		if !told[room] && !within && !strings.HasSuffix(room, "test") {
-			t.Errorf("docs/architecture.md has no row for %s", room)
+			t.Errorf("docs/architecture.md has no row for %s: add one", room)
 		}
 		delete(told, room)
 	}
 	for row := range told {
-		t.Errorf("docs/architecture.md has a row for %s, which is no room", row)
+		t.Errorf("docs/architecture.md has a row for %s, which is no room: take it away", row)
 	}
 }
 

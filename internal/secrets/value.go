@@ -77,7 +77,7 @@ func (s Secret) parts() []string {
 
 // shifted encodes a value as it looks inside a longer text that is encoded as a
 // whole: how depends on the place where it stands there. Digits of the encoding
-// have that many bits; those that also tell of the neighbours are left out.
+// have that many bits; those that also tell of the bits beside them are left out.
 func shifted(encode func([]byte) string, bits int, v string) []string {
 	seen := map[int]bool{}
 	var out []string

@@ -17,7 +17,7 @@ const memory = "/dev/shm"
 // thousands of small files, which on a disk takes half of their time. Nothing
 // here looks at what a power failure leaves; being killed loses nothing of
 // either. Who has set TMPDIR names such a folder by REPRISE_TEST_MEMORY. It is
-// called before Neutral, and gives the folder for what is to be on the disk, or ""
+// called before Isolate, and gives the folder for what is to be on the disk, or ""
 // if nothing has changed.
 func InMemory() (disk string) {
 	const enough = 2 << 30 // bytes

@@ -81,7 +81,7 @@ func Isolate() (remove func()) {
 	return func() { must(os.RemoveAll(dir)) }
 }
 
-// Main runs the tests of a package with what Neutral does, and ends the process.
+// Main runs the tests of a package with what Isolate does, and ends the process.
 func Main(m *testing.M) {
 	remove := Isolate()
 	code := m.Run()

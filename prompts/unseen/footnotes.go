@@ -49,7 +49,7 @@ func footnotes(text string, removed func(string)) string {
 		}
 		end := i + footnoteLines(lines[i:], lead)
 		note := strings.Join(lines[i:end], "")[len(lead):]
-		rest := left(note, head, strings.TrimRight(marks, " "), defined)
+		rest := remaining(note, head, strings.TrimRight(marks, " "), defined)
 		if strings.TrimRight(rest, " \t\n") != strings.TrimRight(marks+note, " \t\n") {
 			removed(note)
 			out.WriteString(rest)
@@ -61,8 +61,8 @@ func footnotes(text string, removed func(string)) string {
 	return out.String()
 }
 
-// left is what is left of a definition that nothing refers to.
-func left(note, head, marks string, defined map[string]bool) string {
+// remaining is what remains of a definition that nothing refers to.
+func remaining(note, head, marks string, defined map[string]bool) string {
 	var kept []string
 	seen := map[string]bool{}
 	references(note[len(head):], func(label string) {
