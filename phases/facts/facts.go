@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/texts"
@@ -95,7 +94,7 @@ func About(when string, facts []byte) []metadata.Reason {
 		return nil // they are our own
 	}
 	named := map[string]bool{}
-	for _, word := range whenWord().FindAllString(when, -1) {
+	for _, word := range whenWord.FindAllString(when, -1) {
 		named[word] = true
 	}
 	var out []metadata.Reason
@@ -106,9 +105,8 @@ func About(when string, facts []byte) []metadata.Reason {
 // mostFacts is how many facts are told of a rule.
 const mostFacts = 20
 
-// whenWord is a name in the text of a condition. It is long, as the letters of all
-// scripts are listed in it.
-var whenWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_$-]+`) })
+// whenWord is a name in the text of a condition.
+var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
 
 // pick adds the facts below a path whose names all occur in the condition.
 func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {
