@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // golang looks for a module or a workspace of Go.
@@ -26,13 +27,13 @@ func golang(l *look, dir string) bool {
 	return true
 }
 
-var useLine = regexp.MustCompile(`(?m)^\s*(?:use\s+)?(\.(?:/[A-Za-z0-9_.-]+)*)/?\s*$`)
+var useLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(?:use\s+)?(\.(?:/[A-Za-z0-9_.-]+)*)/?\s*$`) })
 
 // usedModules gives the packages of all modules of a workspace, for which Go has
 // had no short form for long.
 func usedModules(work string) string {
 	var all []string
-	for _, m := range useLine.FindAllStringSubmatch(work, -1) {
+	for _, m := range useLine().FindAllStringSubmatch(work, -1) {
 		all = append(all, m[1]+"/...")
 	}
 	if len(all) == 0 {

@@ -98,37 +98,39 @@ func (l *look) script(name, run, why string) {
 }
 
 var (
-	noTest   = regexp.MustCompile(`no test specified`)
+	noTest   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`no test specified`) })
 	watches  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)(--watch(All)?|-w|watch|nodemon)(\s|$)`) })
-	browsers = regexp.MustCompile(`(^|[\s/])(playwright|cypress|wdio|testcafe)(\s|$)`)
-	changes  = regexp.MustCompile(`(^|\s)--(fix|write)(\s|$)`)
-	outside  = regexp.MustCompile(`(^|[\s;&|@-])(docker|docker-compose|podman|sudo|kubectl|vagrant|minikube|terraform|ssh)(\s|$)`)
+	browsers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[\s/])(playwright|cypress|wdio|testcafe)(\s|$)`) })
+	changes  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)--(fix|write)(\s|$)`) })
+	outside  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(^|[\s;&|@-])(docker|docker-compose|podman|sudo|kubectl|vagrant|minikube|terraform|ssh)(\s|$)`)
+	})
 )
 
 // unfit says why a script is of no use as a check; "" if it is.
 func unfit(script string) string {
 	switch {
-	case noTest.MatchString(script):
+	case noTest().MatchString(script):
 		return "it is what npm writes where there are no tests"
 	case watches().MatchString(script):
 		return "it goes on watching and does not end by itself"
-	case browsers.MatchString(script):
+	case browsers().MatchString(script):
 		return "it needs a browser"
-	case outside.MatchString(script):
+	case outside().MatchString(script):
 		return "it starts containers or works outside of the repository, which the sandbox does not allow"
-	case changes.MatchString(script):
+	case changes().MatchString(script):
 		return "it changes the code it looks at"
 	}
 	return ""
 }
 
-var exactManager = regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`)
+var exactManager = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(npm|pnpm|yarn|bun)@([0-9]+)\.[0-9A-Za-z.+-]+$`) })
 
 // manager finds out which package manager a package uses: the one it names, or
 // the one whose lock file there is.
 func (l *look) manager(dir string, m manifest) manager {
 	name, major := "", ""
-	if named := exactManager.FindStringSubmatch(m.PackageManager); named != nil {
+	if named := exactManager().FindStringSubmatch(m.PackageManager); named != nil {
 		name, major = named[1], named[2]
 	}
 	locks := []string{"pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb", "package-lock.json", "npm-shrinkwrap.json"}

@@ -4,9 +4,12 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
-var rakeTest = regexp.MustCompile(`Rake::TestTask|task\s*\(?\s*:?["']?(test|default)\b|RSpec::Core::RakeTask`)
+var rakeTest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Rake::TestTask|task\s*\(?\s*:?["']?(test|default)\b|RSpec::Core::RakeTask`)
+})
 
 // ruby looks for a project of Bundler.
 func ruby(l *look, dir string) bool {
@@ -31,7 +34,7 @@ func ruby(l *look, dir string) bool {
 		test("bundle exec rspec", "Gemfile and spec")
 	case l.repo.first(dir, "bin/rails") != "" && l.repo.anyFile(path.Join(dir, "test"), 3, ended("_test.rb")):
 		test("bundle exec rails test", "bin/rails and test")
-	case rakeTest.MatchString(l.repo.read(path.Join(dir, "Rakefile"))):
+	case rakeTest().MatchString(l.repo.read(path.Join(dir, "Rakefile"))):
 		test("bundle exec rake test", "Rakefile")
 	}
 	if regexp.MustCompile(`(?m)^\s*(gem ["'])?rubocop\b`).MatchString(all) {

@@ -34,7 +34,7 @@ func (l *look) tasks() {
 			if !there {
 				continue
 			}
-			if outside.MatchString(recipe) {
+			if outside().MatchString(recipe) {
 				l.unused(runner.program+" "+name, "it starts containers or works outside of the repository, which the sandbox does not allow")
 				continue
 			}

@@ -26,15 +26,11 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 	if err := s.syncIndex(ctx); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
-	parts := s.parts()
-	kept := false
-	if !lfs { // there, the index has a time of its own
-		kept = s.renew(parts)
-	}
-	if kept {
+	layout := s.layout()
+	if !lfs && layout.Renew(s.root, "tree/.git", scratchTemp) { // with it, the index has a time of its own
 		return nil
 	}
-	if err := s.build(parts, lfs); err != nil {
+	if err := s.build(layout, lfs); err != nil {
 		return fmt.Errorf("make .git for the agent: %w", err)
 	}
 	return nil
@@ -43,36 +39,34 @@ func (s scratch) reset(ctx context.Context, lfs bool) error {
 // scratchTemp is where it is made: beside the work tree, where no agent can write.
 const scratchTemp = "scratch"
 
-// scratchFolders are those of a fresh .git.
-func scratchFolders() []string {
-	return []string{".", "objects", "objects/info", "refs", "refs/heads", "info"}
-}
-
-// parts are the files of a fresh .git.
-func (s scratch) parts() []scratchFile {
-	return []scratchFile{
-		{name: "HEAD", text: "ref: " + s.ref + "\n"},
-		{name: "config", text: s.src.basics()},
-		{name: "packed-refs", text: s.refs()},
-		{name: "objects/info/alternates", text: s.objects() + "\n"},
-		{name: "index", from: s.home("index")},
-		{name: "shallow", from: s.home("shallow")},
-		{name: "info/attributes", from: s.home("info/attributes")},
+// layout is what a fresh .git holds.
+func (s scratch) layout() folders.Layout {
+	return folders.Layout{
+		Folders: []string{".", "objects", "objects/info", "refs", "refs/heads", "info"},
+		Files: []folders.File{
+			{Name: "HEAD", Text: "ref: " + s.ref + "\n"},
+			{Name: "config", Text: s.src.basics()},
+			{Name: "packed-refs", Text: s.refs()},
+			{Name: "objects/info/alternates", Text: s.objects() + "\n"},
+			{Name: "index", From: s.home("index")},
+			{Name: "shallow", From: s.home("shallow")},
+			{Name: "info/attributes", From: s.home("info/attributes")},
+		},
 	}
 }
 
 // build makes all of it, and puts it in the place of what is there.
-func (s scratch) build(parts []scratchFile, lfs bool) error {
+func (s scratch) build(layout folders.Layout, lfs bool) error {
 	if err := s.root.RemoveAll(scratchTemp); err != nil {
 		return err
 	}
-	for _, dir := range scratchFolders() {
+	for _, dir := range layout.Folders {
 		if err := s.root.MkdirAll(filepath.Join(scratchTemp, dir), 0o755); err != nil {
 			return err
 		}
 	}
-	for _, part := range parts {
-		if err := part.write(s.root, filepath.Join(scratchTemp, part.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, file := range layout.Files {
+		if err := file.Write(s.root, filepath.Join(scratchTemp, file.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -46,14 +46,14 @@ type sanitized struct{ text, fence string }
 type sanitizer struct{ images []string }
 
 var (
-	quoteMark = regexp.MustCompile(`^ {0,3}> ?`)
+	quoteMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}> ?`) })
 	// A fence may stand right behind the marks of lists, which are dropped.
 	fenceMark = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile("^([ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})(.*)$")
 	})
-	infoWord = regexp.MustCompile(`^[A-Za-z0-9_+#.-]+`)
+	infoWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_+#.-]+`) })
 	// A table has a line of these only. So may other blocks: then nothing is lost.
-	tableRule = regexp.MustCompile(`^[ \t>|:*+0-9.)-]*-[ \t|:-]*$`)
+	tableRule = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t>|:*+0-9.)-]*-[ \t|:-]*$`) })
 )
 
 // maxQuotes is how deep quotes may be nested. Deeper ones become text.
@@ -67,8 +67,8 @@ func (t sanitizer) blocks(lines []string, depth int) []sanitized {
 	for len(lines) > 0 {
 		n := 1
 		switch m := fenceMark().FindStringSubmatch(lines[0]); {
-		case depth < maxQuotes && quoteMark.MatchString(lines[0]):
-			n = countWhile(lines, quoteMark.MatchString)
+		case depth < maxQuotes && quoteMark().MatchString(lines[0]):
+			n = countWhile(lines, quoteMark().MatchString)
 			for _, l := range t.blocks(unquoted(lines[:n]), depth+1) {
 				l.text = strings.TrimRight("> "+l.text, " ")
 				if l.fence != "" {
@@ -82,7 +82,7 @@ func (t sanitizer) blocks(lines []string, depth int) []sanitized {
 			out = append(append(append(out, sanitized{}), code...), sanitized{})
 		default:
 			n = max(countWhile(lines, t.isText), 1)
-			table := slices.ContainsFunc(lines[:n], tableRule.MatchString)
+			table := slices.ContainsFunc(lines[:n], tableRule().MatchString)
 			for _, l := range lines[:n] {
 				out = append(out, sanitized{text: t.line(l, table)})
 			}
@@ -94,7 +94,7 @@ func (t sanitizer) blocks(lines []string, depth int) []sanitized {
 
 // isText reports whether a line goes on with a paragraph, a list or a table.
 func (t sanitizer) isText(line string) bool {
-	return strings.TrimSpace(line) != "" && !quoteMark.MatchString(line) && !fenceMark().MatchString(line)
+	return strings.TrimSpace(line) != "" && !quoteMark().MatchString(line) && !fenceMark().MatchString(line)
 }
 
 // countWhile counts the lines at the beginning for which keep is true.
@@ -110,7 +110,7 @@ func countWhile(lines []string, keep func(string) bool) int {
 func unquoted(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, l := range lines {
-		out[i] = quoteMark.ReplaceAllString(l, "")
+		out[i] = quoteMark().ReplaceAllString(l, "")
 	}
 	return out
 }
@@ -138,7 +138,7 @@ func codeBlock(mark, lines []string) (block []sanitized, n int) {
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	block = []sanitized{{fence + infoWord.FindString(strings.TrimSpace(mark[3])), fence}}
+	block = []sanitized{{fence + infoWord().FindString(strings.TrimSpace(mark[3])), fence}}
 	if len(content) > 0 {
 		for line := range strings.SplitSeq(text, "\n") {
 			block = append(block, sanitized{line, fence})

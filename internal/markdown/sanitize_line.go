@@ -6,33 +6,40 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 var (
 	// What a line may begin with before its words: marks of lists and a box.
-	lineLead    = regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?`)
-	namedTarget = regexp.MustCompile(`^\[[^\]^][^\]]*\]:`)
-	ownTarget   = regexp.MustCompile(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
-	linkTarget  = regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
-	imageLink   = regexp.MustCompile(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
+	lineLead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)?`)
+	})
+	namedTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[^\]^][^\]]*\]:`) })
+	ownTarget   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[[A-Za-z0-9 ._-]+\]:[ \t]+([^\s()<>|\\"'` + "`" + `]+)[ \t]*$`)
+	})
+	linkTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\]\(([^\s()<>|\\"'` + "`" + `]+)\)`) })
+	imageLink  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^!\[([^\[\]<>&@#|\\` + "`" + `]*)\]\(([^\s()<>|\\"'` + "`" + `]+)\)`)
+	})
 	// ThreadPath matches the path of an issue, a pull request or a discussion. A
 	// link to one leaves a trace there.
 	ThreadPath = regexp.MustCompile(`(?i)(?:^|/)(?:issues|pulls?|discussions)/[0-9]`)
-	safeEntity = regexp.MustCompile(`^&(?:lt|gt|amp|quot|nbsp);`)
-	breakTag   = regexp.MustCompile(`^<br ?/?>`)
+	safeEntity = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^&(?:lt|gt|amp|quot|nbsp);`) })
+	breakTag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^<br ?/?>`) })
 )
 
 // line sanitizes a line that is not in a block of code. In a table a bar ends
 // a cell, even within code.
 func (t sanitizer) line(line string, table bool) string {
 	line = strings.TrimRight(line, " \t")
-	lead := lineLead.FindString(line)
+	lead := lineLead().FindString(line)
 	s := lineSanitizer{sanitizer: t, rest: line[len(lead):], table: table, spans: spansOf(line[len(lead):])}
 	s.whole = s.rest
-	if m := ownTarget.FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
+	if m := ownTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
 		return expanded(lead) + s.rest
 	}
-	if namedTarget.MatchString(s.rest) || strings.HasPrefix(s.rest, "/") {
+	if namedTarget().MatchString(s.rest) || strings.HasPrefix(s.rest, "/") {
 		s.out.WriteByte('\\')
 		s.take(1)
 	}
@@ -70,20 +77,20 @@ func (s *lineSanitizer) next() {
 	switch c := s.rest[0]; {
 	case c == '`':
 		s.backticks()
-	case c == '<' && s.table && breakTag.MatchString(s.rest) && strings.HasPrefix(s.whole, "|"):
-		s.take(len(breakTag.FindString(s.rest)))
+	case c == '<' && s.table && breakTag().MatchString(s.rest) && strings.HasPrefix(s.whole, "|"):
+		s.take(len(breakTag().FindString(s.rest)))
 	case c == '<':
 		s.replace(1, "&lt;")
 	case c == '>':
 		s.replace(1, "&gt;")
 	case strings.HasPrefix(s.rest, "!["):
-		if m := imageLink.FindStringSubmatch(s.rest); m != nil && s.shows(m[2]) {
+		if m := imageLink().FindStringSubmatch(s.rest); m != nil && s.shows(m[2]) {
 			s.take(len(m[0]))
 		} else {
 			s.replace(1, `\!`)
 		}
 	case strings.HasPrefix(s.rest, "]("):
-		if m := linkTarget.FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
+		if m := linkTarget().FindStringSubmatch(s.rest); m != nil && leadsToPage(m[1]) {
 			s.take(len(m[0]))
 		} else {
 			s.replace(1, `\]`)
@@ -172,7 +179,7 @@ func (s *lineSanitizer) text(raw string) {
 	s.rest = s.rest[len(raw):]
 	for raw != "" {
 		switch {
-		case raw[0] == '&' && !safeEntity.MatchString(raw):
+		case raw[0] == '&' && !safeEntity().MatchString(raw):
 			s.out.WriteString("&amp;")
 		case raw[0] == '$':
 			s.out.WriteString(`\$`)

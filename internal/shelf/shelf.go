@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Trailer names, in the message of a commit that takes the folder off a branch,
@@ -102,7 +103,7 @@ func (s Shelves) Find(ctx context.Context, commit string) (string, error) {
 const depthNear = 20
 
 // trailers is a paragraph in which every line is one.
-var trailers = regexp.MustCompile(`^([A-Za-z0-9-]+: \S.*(\n|$))+$`)
+var trailers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+: \S.*(\n|$))+$`) })
 
 // near gives what the newest commit that speaks of a record says, if one of the
 // first does. Where it takes git's rules to tell what is a trailer there is nothing.
@@ -120,7 +121,7 @@ func (s Shelves) near(ctx context.Context, commit string) ([]Message, error) {
 		commit, _, _ = strings.Cut(parents, "\n")
 		if strings.Contains(message, Trailer) {
 			message = strings.TrimRight(message, "\n")
-			if last := message[strings.LastIndex(message, "\n\n")+1:]; len(last) < len(message) && trailers.MatchString(last[1:]) {
+			if last := message[strings.LastIndex(message, "\n\n")+1:]; len(last) < len(message) && trailers().MatchString(last[1:]) {
 				return []Message{{Parent: commit, Trailers: last[1:]}}, nil
 			}
 			break

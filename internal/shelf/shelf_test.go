@@ -60,7 +60,7 @@ func TestFind(t *testing.T) {
 				logs++
 				for i, m := range tt.messages {
 					said := Message{Parent: id(i + 2)}
-					if at := strings.LastIndex(m, "\n\n"); at > 0 && trailers.MatchString(m[at+2:]) {
+					if at := strings.LastIndex(m, "\n\n"); at > 0 && trailers().MatchString(m[at+2:]) {
 						said.Trailers = m[at+2:]
 					}
 					all = append(all, said)

@@ -4,6 +4,7 @@ package workflow
 
 import (
 	"regexp"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -45,9 +46,11 @@ type Job struct {
 }
 
 // Ours reports whether the job stands for the jobs of reprise.
-func (j Job) Ours() bool { return ourJobs.MatchString(j.Uses) }
+func (j Job) Ours() bool { return ourJobs().MatchString(j.Uses) }
 
-var ourJobs = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+var ourJobs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise/\.github/workflows/run\.yml@`)
+})
 
 // Step is what is looked at of a step of a job.
 type Step struct {
@@ -61,6 +64,6 @@ type Step struct {
 func (s Step) Input(name string) string { return s.With[name].Value }
 
 // Ours reports whether the step calls reprise.
-func (s Step) Ours() bool { return s.Uses == LocalAction || ourAction.MatchString(s.Uses) }
+func (s Step) Ours() bool { return s.Uses == LocalAction || ourAction().MatchString(s.Uses) }
 
-var ourAction = regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`)
+var ourAction = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9-]+/reprise@`) })

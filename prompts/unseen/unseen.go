@@ -7,6 +7,7 @@ package unseen
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Clean takes out what GitHub does not show of a text. Each part that it takes
@@ -18,13 +19,15 @@ func Clean(text string, removed func(part string)) string {
 }
 
 // containers matches the marks of quotes and lists that a line begins with.
-var containers = regexp.MustCompile(`^(?: {0,3}(?:> ?|(?:[-*+]|[0-9]{1,9}[.)]) {1,4}))*`)
+var containers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?: {0,3}(?:> ?|(?:[-*+]|[0-9]{1,9}[.)]) {1,4}))*`)
+})
 
 // leadOf gives the marks of quotes and lists that a line begins with, and the
 // indentation behind them, as far as it is none of code.
 func leadOf(line string) (marks, lead string) {
 	if line != "" && strings.IndexByte(" >-*+0123456789", line[0]) >= 0 {
-		marks = containers.FindString(line)
+		marks = containers().FindString(line)
 	}
 	end := len(marks)
 	for end < len(line) && end < len(marks)+3 && line[end] == ' ' {

@@ -1,4 +1,4 @@
-package git
+package folders
 
 import (
 	"bytes"
@@ -6,24 +6,28 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/reprise-ci/reprise/internal/folders"
 )
 
-// scratchFile is a file of the scratch .git: a text, or a copy of another file,
-// which is left out where that one is not there.
-type scratchFile struct{ name, text, from string }
+// File is a file to be in a folder: a text, or a copy of another file, which is left
+// out where that one is not there.
+type File struct{ Name, Text, From string }
+
+// Layout is all that a folder is to hold.
+type Layout struct {
+	Folders []string // with ".", the folder itself
+	Files   []File
+}
 
 // open opens what the file is to hold. The caller closes it.
-func (f scratchFile) open() (io.ReadCloser, int64, error) {
-	if f.from == "" {
-		return io.NopCloser(strings.NewReader(f.text)), int64(len(f.text)), nil
+func (f File) open() (io.ReadCloser, int64, error) {
+	if f.From == "" {
+		return io.NopCloser(strings.NewReader(f.Text)), int64(len(f.Text)), nil
 	}
-	in, err := os.Open(f.from)
+	in, err := os.Open(f.From)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -35,8 +39,8 @@ func (f scratchFile) open() (io.ReadCloser, int64, error) {
 	return in, info.Size(), nil
 }
 
-// write makes the file, which must not be there yet.
-func (f scratchFile) write(root *os.Root, to string) error {
+// Write makes the file, which must not be there yet.
+func (f File) Write(root *os.Root, to string) error {
 	in, _, err := f.open()
 	if err != nil {
 		return err
@@ -50,28 +54,29 @@ func (f scratchFile) write(root *os.Root, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// renew writes those files anew of the .git in the work tree that are no longer as
-// they are to be, and says whether it is like a fresh one then. It is not if there is
-// more or less in it: then it must be made anew as a whole. Most calls leave it as
-// it is, but for the index, and making all of it takes longer than looking.
-func (s scratch) renew(parts []scratchFile) bool {
-	if err := s.root.RemoveAll(scratchTemp); err != nil { // a killed process may have left it
+// Renew writes those files of a folder anew that are no longer as they are to be, and
+// says whether it is then like one that was just made so. It is not if there is more or
+// less in it, or something with other rights, another owner or a second name: then it
+// must be made anew as a whole, which takes longer. Each file is made as temp, where
+// nobody else can write, and then moved.
+func (l Layout) Renew(root *os.Root, dir, temp string) bool {
+	if err := root.RemoveAll(temp); err != nil { // a killed process may have left it
 		return false
 	}
-	if info, err := s.top.Lstat(".git"); err != nil || !info.IsDir() {
+	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
 		return false
 	}
-	top, err := s.top.OpenRoot(".git")
+	top, err := root.OpenRoot(dir)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = top.Close() }() // opened for reading
-	missing, stale := map[string]scratchFile{}, []scratchFile(nil)
-	for _, part := range parts {
-		missing[part.name] = part
+	missing, stale := map[string]File{}, []File(nil)
+	for _, part := range l.Files {
+		missing[part.Name] = part
 	}
 	found := 0
-	err = folders.WalkFolders(top, ".", func(at folders.Place, _ fs.DirEntry, err error) error {
+	err = WalkFolders(top, ".", func(at Place, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -81,7 +86,7 @@ func (s scratch) renew(parts []scratchFile) bool {
 		}
 		part, known := missing[at.Name]
 		switch {
-		case info.IsDir() && asMade(info, 0o755) && slices.Contains(scratchFolders(), at.Name):
+		case info.IsDir() && asMade(info, 0o755) && slices.Contains(l.Folders, at.Name):
 			found++
 			return nil
 		case !known || !info.Mode().IsRegular() || !asMade(info, 0o644):
@@ -94,18 +99,20 @@ func (s scratch) renew(parts []scratchFile) bool {
 		}
 		return err
 	})
-	if err != nil || found != len(scratchFolders()) {
+	if err != nil || found != len(l.Folders) {
 		return false
 	}
 	for _, part := range missing { // such as a shallow that there is none of
-		if _, err := os.Lstat(part.from); part.from == "" || !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(part.From); part.From == "" || !errors.Is(err, fs.ErrNotExist) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(stale, func(part scratchFile) bool { return s.replace(part) != nil })
+	return !slices.ContainsFunc(stale, func(part File) bool {
+		return part.Write(root, temp) != nil || root.Rename(temp, path.Join(dir, part.Name)) != nil
+	})
 }
 
-// errAnew says that something is there that a fresh .git does not have.
+// errAnew says that something is there that is not to be.
 var errAnew = errors.New("it must be made anew")
 
 // asMade says whether a file or folder is this user's, has one name, and is as open as
@@ -118,13 +125,13 @@ func asMade(info fs.FileInfo, rights fs.FileMode) bool {
 }
 
 // same says whether the file at a place has what it is to hold.
-func (f scratchFile) same(at folders.Place) (bool, error) {
+func (f File) same(at Place) (bool, error) {
 	want, size, err := f.open()
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = want.Close() }() // opened for reading
-	is, info, err := folders.Open(at.In, at.Base)
+	is, info, err := Open(at.In, at.Base)
 	if err != nil {
 		return false, err
 	}
@@ -145,13 +152,4 @@ func (f scratchFile) same(at folders.Place) (bool, error) {
 			return false, errors.Join(err1, err2)
 		}
 	}
-}
-
-// replace puts the file in the place of the one that is there. It is made beside the
-// work tree, where no agent can write.
-func (s scratch) replace(part scratchFile) error {
-	if err := part.write(s.root, scratchTemp); err != nil {
-		return err
-	}
-	return s.root.Rename(scratchTemp, filepath.Join("tree/.git", part.name))
 }
