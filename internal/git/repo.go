@@ -95,7 +95,7 @@ func (r *Repo) SetAside(ctx context.Context, keep func(path string) bool) (putBa
 	if err != nil {
 		return nil, err
 	}
-	all, err := known.Others(r.top, r.src.ignoresCase())
+	all, err := known.Others(r.top, r.src.config.IgnoresCase(r.src.CommonDir))
 	if err == nil {
 		putBack, err = r.aside().Take(all, keep)
 	}

@@ -263,7 +263,7 @@ func (s *Source) basics() string {
 		version = "1"
 	}
 	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %s\n\tbare = false\n\tlogAllRefUpdates = false\n", version)
-	fmt.Fprintf(&b, "\tignorecase = %t\n", s.ignoresCase())
+	fmt.Fprintf(&b, "\tignorecase = %t\n", s.config.IgnoresCase(s.CommonDir))
 	for _, key := range []string{"filemode", "symlinks", "precomposeunicode"} {
 		if v := s.config.Get("core." + key); v == "true" || v == "false" {
 			fmt.Fprintf(&b, "\t%s = %s\n", key, v)
@@ -273,15 +273,6 @@ func (s *Source) basics() string {
 		b.WriteString("[extensions]\n\tobjectFormat = sha256\n")
 	}
 	return b.String()
-}
-
-// ignoresCase says whether names that differ in capitals alone are one file, as the user's
-// configuration says. Where it says so of a file system that keeps them apart, perhaps because
-// it came from another machine, git would lose a file that is renamed in this way.
-func (s *Source) ignoresCase() bool {
-	upper, err := os.Stat(filepath.Join(s.CommonDir, "HEAD"))
-	lower, wrong := os.Stat(filepath.Join(s.CommonDir, "head"))
-	return s.config.Get("core.ignorecase") == "true" && err == nil && wrong == nil && os.SameFile(upper, lower)
 }
 
 // objects is the user's object store.

@@ -2,6 +2,8 @@ package program
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -36,6 +38,16 @@ func (c Config) Get(key string) string {
 		}
 	}
 	return ""
+}
+
+// IgnoresCase says whether names in a repository, of which this is the folder with HEAD, are
+// one file where they differ in capitals alone, as the configuration says. Where it says so of
+// a file system that keeps them apart, perhaps because it came from another machine, git would
+// lose a file that is renamed in this way.
+func (c Config) IgnoresCase(dir string) bool {
+	upper, err := os.Stat(filepath.Join(dir, "HEAD"))
+	lower, wrong := os.Stat(filepath.Join(dir, "head"))
+	return c.Get("core.ignorecase") == "true" && err == nil && wrong == nil && os.SameFile(upper, lower)
 }
 
 // Network is what the user's configuration says about the network.

@@ -28,7 +28,7 @@ type Comment struct {
 	Author string
 	Path   string
 	Line   int
-	Start  int // the first of several lines; 0: it is one
+	Start  int    // the first of several lines; 0: it is one
 	Side   string // LEFT or RIGHT
 	Hunk   string
 	Body   string
