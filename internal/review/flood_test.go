@@ -53,3 +53,27 @@ func TestFloodOfReviews(t *testing.T) {
 		t.Errorf("the newest review is %+v, %v", all[len(all)-1], err)
 	}
 }
+
+// Of a review with more comments on lines than are taken at once, it is known how many are left.
+func TestLeft(t *testing.T) {
+	s := githubtest.New(t)
+	s.AddToken("hush", "ada")
+	s.Permit("acme/widget", "ada", "write")
+	s.AddPull("acme/widget", githubtest.Pull{Number: 8, Head: "topic"})
+	many := reviewtest.Review{Author: "ada", State: "CHANGES_REQUESTED"}
+	for i := range 300 {
+		many.Comments = append(many.Comments, reviewtest.Comment{Path: "a.go", Line: i + 1, Side: "RIGHT", Body: "No."})
+	}
+	reviews := reviewtest.New(s, "acme/widget")
+	id := reviews.Submit(8, many).ID
+	gh, err := github.New(github.Options{APIURL: s.URL, Token: "hush", Sleep: func(context.Context, time.Duration) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pull := &review.Pull{GitHub: gh, Owner: "acme", Name: "widget", Number: 8}
+	for taken, want := range map[int]int{3: 0, 50: 250} {
+		if got, err := pull.Left(t.Context(), id, taken); err != nil || got != want {
+			t.Errorf("of 300, %d were taken: %d are left, %v; want %d", taken, got, err, want)
+		}
+	}
+}
