@@ -33,7 +33,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	}
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
-		if run.Status == metadata.Completed {
+		if run.Status != metadata.Cancelled { // it takes nothing any more
 			r.commands([]string{progress.UpdateCommand(run)})
 		}
 	}
