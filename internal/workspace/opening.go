@@ -27,6 +27,9 @@ import (
 // Open finds the run of an issue, or prepares a new one. Nothing is
 // committed yet.
 func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
+	if err := containment(o.Sandbox).Check(); err != nil {
+		return nil, exit.AsUsage(err)
+	}
 	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
