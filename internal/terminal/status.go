@@ -203,7 +203,7 @@ func (r statusReport) lastRollback(run metadata.Run) {
 	}
 	last := run.RollbackHistory[len(run.RollbackHistory)-1]
 	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
-	r.Text(text.Join(", ", text.Clock(last.Timestamp), r.withAsker(r.wayBack(last), last)), "  ")
+	r.Text(text.Join(", ", text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
 	r.Text(last.Reason, "    ")
 }
 
