@@ -28,6 +28,15 @@ func paused(run metadata.Run) bool {
 	return rec != nil && rec.Task != "" && rec.Status != metadata.PhaseCompleted && len(openQuestions(run, rec)) == 0
 }
 
+// NothingToApprove says that a run that is at a phase waits for no approval. Whether a process
+// works on one that is running, its record does not know.
+func NothingToApprove(run metadata.Run, phase string) metadata.Reason {
+	if run.Status == metadata.Running {
+		return metadata.Because("nothing_to_approve_at", "phase", phase)
+	}
+	return metadata.Because("nothing_to_approve", "status", run.Status, "phase", phase)
+}
+
 // Approve gives the record after a person has approved a phase as it stands;
 // with an empty name the first that the run waits at. Whatever changes that phase
 // later voids it. An error says why there is nothing to approve.
@@ -39,7 +48,7 @@ func Approve(plan *pipelines.Pipeline, run metadata.Run, c Command) (metadata.Ru
 	case !ok && edited(plan, run) != "":
 		return run, refuse(metadata.Because("approve_after_review", "file", edited(plan, run)))
 	case !ok:
-		return run, refuse(metadata.Because("nothing_to_approve", "status", run.Status, "phase", At(plan, run)))
+		return run, refuse(NothingToApprove(run, At(plan, run)))
 	case c.Phase == "" && len(Approvals(plan, run)) > 1:
 		return run, refuse(metadata.Because("which_approval", "phases", Approvals(plan, run), "first", waits))
 	case c.Phase != "" && c.Phase != waits:

@@ -1,11 +1,11 @@
 package phases
 
 import (
-	"strings"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/budget"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -199,8 +199,7 @@ func SetUp(run metadata.Run, results []metadata.CheckResult, at time.Time) metad
 	run = run.Clone()
 	run.Setup = results
 	if c := Broken(results); c != nil {
-		end := strings.TrimSpace(c.Output)
-		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", end[strings.LastIndexByte(end, '\n')+1:])
+		why := metadata.Because("setup_exited", "command", c.Name, "code", c.ExitCode, "end", texts.Complaint(c.Output))
 		run.Status, run.Stop = metadata.Failed, &metadata.Stop{Code: metadata.SetupFailed, Why: why, Phase: run.CurrentPhase, At: at}
 	}
 	return touch(run, at)

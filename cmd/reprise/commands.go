@@ -186,7 +186,7 @@ func versionCommand(env environ.Env) *cobra.Command {
 				return text.PrintJSON(env.Stdout, map[string]string{"version": environ.VersionText()})
 			}
 			_, err := fmt.Fprintln(env.Stdout, "reprise", environ.VersionText())
-			return err
+			return text.Unread(err)
 		},
 	}
 	jsonFlag(c, &asJSON, "the version")

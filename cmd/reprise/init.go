@@ -73,7 +73,7 @@ repository, and sends nothing anywhere.`,
 	}
 	repoFlag(c, &o.repo)
 	c.Flags().StringVar(&o.agent, "agent", workflow.DefaultAgent, "agent program that writes: claude, codex or gemini")
-	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: the one that writes, with another model if it has one)")
+	c.Flags().StringVar(&o.reviewer, "reviewer", "", "agent program that reviews (default: codex where it is installed, else the one that writes, with another model if it has one)")
 	c.Flags().StringVar(&o.uses, "uses", workflow.DefaultUses(), "the action to call, as OWNER/REPO@VERSION")
 	c.Flags().StringVar(&o.form, "workflow", "", "form of the workflow: short or long (default: that of the one that is there, else short)")
 	c.Flags().BoolVar(&o.fanOut, "fan-out", false, "have parts of a phase done by several jobs at the same time (default: as in the workflow that is there, else not)")

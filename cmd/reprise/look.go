@@ -184,7 +184,7 @@ an arrow for each way that the run was taken back; or a pipeline that no run has
 				return exit.Usagef("there is no format %q; there are: %s", format, strings.Join(progress.Drawings(), ", "))
 			}
 			_, err = fmt.Fprint(env.Stdout, drawn)
-			return err
+			return text.Unread(err)
 		},
 	}
 	repoFlag(c, &o.Repo)
@@ -207,7 +207,7 @@ have saved it in on the first line:
 		Example: "  reprise schema >.github/reprise/pipeline.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(env.Stdout, pipelines.JSONSchema)
-			return err
+			return text.Unread(err)
 		},
 	}
 }

@@ -33,7 +33,8 @@ origin is there. What is private needs a token in GITHUB_TOKEN. A run of an issu
 on GitHub pushes its branch to origin unless --push=false says otherwise.
 
 With --dry-run the whole pipeline runs with the built-in rehearsal agent on a
-scratch copy: no model, no push, and nothing is left behind.`,
+scratch copy: no model, no push, and nothing is left behind. It runs the setup and
+the checks of the pipeline, which may need the network.`,
 		Example: `  reprise run --dry-run --issue-file issue.md
   reprise run --issue-file issue.md --push
   reprise run --issue-url https://github.com/OWNER/REPO/issues/7

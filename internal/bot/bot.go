@@ -31,6 +31,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines/source"
@@ -189,7 +190,7 @@ func (b *bot) turnToIssue(ctx context.Context) *jobEnd {
 		end := b.refuseAll(ctx, d)
 		return &end
 	case b.t.Review != nil && inbox.Waiting{Parsed: asked, Review: b.t.Review}.Idle(of.Plan, of.Run):
-		d.Why = metadata.Because("nothing_to_approve", "status", of.Run.Status, "phase", of.Run.CurrentPhase)
+		d.Why = phases.NothingToApprove(of.Run, of.Run.CurrentPhase)
 		return &jobEnd{decision: ignored, Denial: d}
 	}
 	b.t.Number = of.Issue

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/report"
+	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/transcript"
 	"github.com/reprise-ci/reprise/internal/workspace"
 )
@@ -88,7 +89,7 @@ type Written struct {
 func WritePage(env environ.Env, file string, page []byte) error {
 	if file == "-" {
 		_, err := env.Stdout.Write(page)
-		return err
+		return text.Unread(err)
 	}
 	if err := SavePage(file, page); err != nil {
 		return err

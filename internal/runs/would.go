@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/definition"
@@ -14,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/terminal"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
@@ -54,7 +56,12 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	if err != nil {
 		return definition.Definition{}, err
 	}
-	return definition.Define(ctx, src, is, o.Choice)
+	d, err := definition.Define(ctx, src, is, o.Choice)
+	if files := definition.NotInForce(ctx, src); err == nil && len(files) > 0 {
+		terminal.Tell(env.Stderr, fmt.Sprintf("reprise: left out: %s, which %s does not have like that; only what is there counts (to explain one as it is: --pipeline FILE)",
+			text.Flat(strings.Join(files, ", ")), definition.InForce(src)))
+	}
+	return d, err
 }
 
 // PromptQuery is what ShowPrompt is asked for.

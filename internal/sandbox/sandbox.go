@@ -21,6 +21,14 @@ func Containments() []string {
 	return []string{string(Required), string(BestEffort), string(Uncontained)}
 }
 
+// Check refuses a word that is none of them.
+func (c Containment) Check() error {
+	if !slices.Contains(Containments(), string(c)) {
+		return fmt.Errorf("sandbox: %q is not one of %s", c, strings.Join(Containments(), ", "))
+	}
+	return nil
+}
+
 // Sandbox limits what programs can reach, whatever they are told and whoever
 // they run as. A program in it
 //
@@ -81,8 +89,8 @@ func (s Sandbox) Prepare(how Containment, environ []string) (*Sandbox, string, e
 // prepare is Prepare for a system that has no sandbox because of missing; nil
 // says that it has one.
 func (s Sandbox) prepare(how Containment, environ []string, missing error) (*Sandbox, string, error) {
-	if !slices.Contains(Containments(), string(how)) {
-		return nil, "", fmt.Errorf("sandbox: %q is not one of %s", how, strings.Join(Containments(), ", "))
+	if err := how.Check(); err != nil {
+		return nil, "", err
 	}
 	switch {
 	case how == Uncontained:

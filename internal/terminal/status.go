@@ -33,7 +33,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 	}
 	if said := text.Flat(o.Standing.In(r.C)); said != "" {
 		r.prose(text.Capitalize(said))
-		if run.Status == metadata.Completed {
+		if run.Status != metadata.Cancelled { // it takes nothing any more
 			r.commands([]string{progress.UpdateCommand(run)})
 		}
 	}
@@ -203,7 +203,7 @@ func (r statusReport) lastRollback(run metadata.Run) {
 	}
 	last := run.RollbackHistory[len(run.RollbackHistory)-1]
 	r.Heading(r.Shown("last rollback", "n", len(run.RollbackHistory)))
-	r.Text(text.Join(", ", text.Clock(last.Timestamp), r.withAsker(r.wayBack(last), last)), "  ")
+	r.Text(text.Join(", ", text.Clock(last.Timestamp)+" UTC", r.withAsker(r.wayBack(last), last)), "  ")
 	r.Text(last.Reason, "    ")
 }
 

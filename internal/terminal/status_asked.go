@@ -57,7 +57,7 @@ func (r statusReport) waits(rows []progress.Row) {
 func (r statusReport) approvals(run metadata.Run) {
 	t := text.Table{}
 	for _, a := range run.Approvals {
-		t.Add(text.Flat(a.Phase), text.Join(" ", text.Clock(a.At), r.about("person", "who", text.Flat(a.By))), text.If(!phases.Stands(run, a), r.Shown("void")))
+		t.Add(text.Flat(a.Phase), text.Join(" ", text.Clock(a.At)+" UTC", r.about("person", "who", text.Flat(a.By))), text.If(!phases.Stands(run, a), r.Shown("void")))
 	}
 	if len(t.Rows) > 0 {
 		r.Heading(r.Shown("approved"))

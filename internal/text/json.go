@@ -3,8 +3,10 @@ package text
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"unicode/utf16"
 )
 
@@ -37,6 +39,15 @@ func PrintJSON(w io.Writer, v any) error {
 		return err
 	}
 	_, err = w.Write(EscapeJSON(text))
+	return Unread(err)
+}
+
+// Unread takes the error of a write to standard output; it is none if only nobody reads that
+// any more, as in "reprise status --json | head -n 1".
+func Unread(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
 	return err
 }
 

@@ -27,6 +27,9 @@ import (
 // Open finds the run of an issue, or prepares a new one. Nothing is
 // committed yet.
 func Open(ctx context.Context, env environ.Env, o Options) (*Workspace, error) {
+	if err := containment(o.Sandbox).Check(); err != nil {
+		return nil, exit.AsUsage(err)
+	}
 	w := &opening{Workspace: &Workspace{clean: func() {}}, env: env, o: o}
 	if err := w.find(ctx); err != nil {
 		return nil, err
@@ -126,7 +129,17 @@ func (w *opening) openTree(ctx context.Context) error {
 	}
 	w.backend, w.tree = backendOf(ctx), opts
 	w.Repo, err = w.backend.Open(ctx, opts)
-	return err
+	return homeless(err, root)
+}
+
+// homeless says of an error that kept the folder of a run from being made or written, how runs
+// get another one.
+func homeless(err error, root string) error {
+	at := new(fs.PathError)
+	if !errors.As(err, &at) || !(at.Op == "mkdir" && strings.HasPrefix(root+"/", at.Path+"/") || errors.Is(err, fs.ErrPermission) && filepath.Dir(at.Path) == root) {
+		return err
+	}
+	return fmt.Errorf("%w: runs have their folders there; change its rights, or name another folder in REPRISE_HOME", err)
 }
 
 // endLeftovers ends what an earlier process, which was killed, has left at work in the
