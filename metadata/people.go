@@ -133,3 +133,9 @@ func (r *Run) AnswerReviews(p *Phase) {
 
 // AwaitsCI reports whether CI has not spoken yet of all that was done.
 func (r *Run) AwaitsCI() bool { return r.CI != nil && r.CI.After != len(r.Attempts) }
+
+// MissesCI reports whether a run has stopped for CI that did not come in its time, and that
+// nothing announces: people have to see to it.
+func (r *Run) MissesCI() bool {
+	return r.Stop != nil && r.Stop.Code == AwaitingCI && (r.Stop.Why.Code() == "ci_absent" || r.Stop.Why.Code() == "ci_silent")
+}

@@ -10,6 +10,8 @@ type CommentWords struct {
 	Gate        string // before the text of a gate that does not hold
 	CutOff      string // at the end of a comment that is too long
 	Interrupted string // what became of the run
+	MissesCI    string // the same, where CI does not come
+	SeeToCI     string // what to do then
 	Resume      string // what takes a run on that only has to be told so
 	Halted      string // before the parts of a phase that do not go on
 	Jobs        string // those of the run of a workflow that other parts are left to

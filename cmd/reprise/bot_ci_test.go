@@ -102,13 +102,81 @@ func TestCIIsAGate(t *testing.T) {
 	}
 }
 
+// said are the comments of a kind on the issue, whichever token wrote them.
+func (h *hub) said(kind string) []githubtest.Comment {
+	return slices.DeleteFunc(h.forge.Comments(hubRepo, hubIssue), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, "<!-- reprise:"+kind+":") })
+}
+
+// When a check that the pipeline requires does not start in its time, whoever gave the
+// command is told, once, however many jobs look after that. If it comes after all, the run
+// goes on by itself, and that comment is folded away.
+func TestCIDoesNotCome(t *testing.T) {
+	h, made, _ := gated(t, `wait: "1ms", required: ["test", "lint"]`)
+	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
+	commit := h.tip()
+	ended := func() *hubJob {
+		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
+	}
+	once := func(when string) githubtest.Comment {
+		t.Helper()
+		told := h.said("stop")
+		if len(told) != 1 || told[0].Minimized != "" || h.ready() || h.tip() != commit {
+			t.Fatalf("%s people are told %+v, and the branch is at %s", when, told, h.tip())
+		}
+		if labels := h.forge.Labels(hubRepo, hubIssue); !slices.Contains(labels, "reprise: waiting") {
+			t.Errorf("%s the issue has the labels %q", when, labels)
+		}
+		return told[0]
+	}
+	told := once("after the first job")
+	has(t, "what people are told", told.Body, "@ada", commit[:7]+": test, lint", "`ci: required`", "`/resume`")
+	has(t, "the live comment", h.said("progress")[0].Body, commit[:7]+": test, lint", "`ci: required`")
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	ended().wants("reason-code", "awaiting_ci")
+	once("after a job that finds one of the two")
+	made.Set(commit, checktest.Check{Name: "lint", Workflow: "ci.yml"})
+	ended().wants("reason-code", "awaiting_ci")
+	once("after a job that finds the other one at work")
+	has(t, "the live comment", h.said("progress")[0].Body, "CI has not ended on "+commit[:7]+": lint")
+	made.Set(commit, checktest.Check{Name: "lint", Workflow: "ci.yml", Conclusion: "success"})
+	ended().wants("status", "completed")
+	all := h.said("stop")
+	if len(all) != 2 || all[0].Minimized == "" || all[1].Minimized != "" || !h.ready() {
+		t.Errorf("at the end people are told %+v", all)
+	}
+	if labels := h.forge.Labels(hubRepo, hubIssue); slices.Contains(labels, "reprise: waiting") {
+		t.Errorf("at the end the issue has the labels %q", labels)
+	}
+}
+
+// Nobody is called while a run waits for what comes within its time, or for what has begun
+// and ends after it.
+func TestCIIsOnlyAwaited(t *testing.T) {
+	h, made, _ := gated(t, `wait: "10s", required: ["test"]`)
+	j := h.comment("ada", "/run")
+	commit := h.asked(made)
+	if told := h.said("stop"); len(told) != 0 {
+		t.Errorf("within the time people are told %+v", told)
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml"})
+	j.end(exit.Done).wants("reason-code", "awaiting_ci")
+	if told := h.said("stop"); len(told) != 0 || slices.Contains(h.forge.Labels(hubRepo, hubIssue), "reprise: waiting") {
+		t.Errorf("of what has begun people are told %+v", told)
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "success"})
+	h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done).wants("status", "completed")
+	if told := h.said("stop"); len(told) != 1 || !h.ready() {
+		t.Errorf("at the end people are told %+v", told)
+	}
+}
+
 // When CI takes longer than a job waits, the run goes on once CI has ended, without a
 // word of anybody. Nothing is pushed meanwhile, which would start CI anew.
 func TestCIOutlastsTheJob(t *testing.T) {
 	h, made, _ := gated(t, `wait: "1ms", required: ["test"]`)
 	h.comment("ada", "/run").end(exit.Done).wants("status", "waiting", "reason-code", "awaiting_ci")
 	run, commit := h.record(), h.tip()
-	if run.Stop == nil || run.Stop.Code != metadata.AwaitingCI || run.Execution.Lease != nil || h.ready() || len(h.ours("stop")) != 0 {
+	if run.Stop == nil || run.Stop.Code != metadata.AwaitingCI || run.Execution.Lease != nil || h.ready() {
 		t.Fatalf("the run is %+v", run)
 	}
 	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml"})
@@ -165,7 +233,7 @@ func TestCIStaysRed(t *testing.T) {
 		made.Set(last, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
 	}
 	j.end(exit.Failed).wants("status", "failed", "reason-code", "ci_failed")
-	told := slices.DeleteFunc(h.forge.Comments(hubRepo, hubIssue), func(c githubtest.Comment) bool { return !strings.HasPrefix(c.Body, "<!-- reprise:stop:") })
+	told := h.said("stop")
 	if len(told) != 1 {
 		t.Fatalf("told was %+v", told)
 	}

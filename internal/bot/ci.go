@@ -70,7 +70,7 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 		}
 		same++
 		passed := b.env.Now().Sub(began)
-		over := run.Stop.Code == metadata.CIFailed || passed >= wait
+		over := run.Stop.Code == metadata.CIFailed || run.MissesCI() || passed >= wait
 		switch state := v.State(); {
 		case state == ci.Red, over && len(v.Failed) > 0:
 			return b.fail(ctx, commit, v)
@@ -80,6 +80,9 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 			b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_nothing", "commit", ci.Short(commit)) })
 			return b.pass(ctx, commit, "")
 		case over && (state == ci.Pending || state == ci.Nothing):
+			if next, ok := ci.Miss(run, commit, v, b.env.Now()); ok {
+				return b.turn(ctx, next, "CI has not come") // and people are told
+			}
 			return false, nil
 		}
 		if environ.Sleep(ctx, b.inbox.Listen()) != nil {
@@ -101,7 +104,7 @@ func (b gate) show(run metadata.Run, commit string, v ci.Verdict) {
 	if len(v.Missing) > 0 {
 		why = append(why, metadata.Because("ci_missing", "commit", ci.Short(commit), "names", v.Missing))
 	}
-	if len(why) == 0 || run.Stop.Code != metadata.AwaitingCI {
+	if len(why) == 0 || run.Stop.Code != metadata.AwaitingCI || run.MissesCI() && len(v.Pending) == 0 {
 		return
 	}
 	run = run.Clone()

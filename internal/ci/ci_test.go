@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 func TestLimits(t *testing.T) {
@@ -139,6 +140,31 @@ func TestPass(t *testing.T) {
 	next.Attempts = append(next.Attempts, metadata.Attempt{N: 3})
 	if !next.AwaitsCI() || !Spoke(next) {
 		t.Error("after another attempt CI is not asked again")
+	}
+}
+
+// A person is told once that CI has not come, and not of what has begun: its end is an event.
+func TestMiss(t *testing.T) {
+	_, run := stopped(t)
+	for _, v := range []Verdict{{Pending: []string{"test"}}, {Pending: []string{"test"}, Missing: []string{"lint"}}} {
+		if _, ok := Miss(run, commit, v, noon); ok {
+			t.Errorf("people are told of %+v", v)
+		}
+	}
+	for want, v := range map[string]Verdict{
+		"what the pipeline requires of CI has not started on c0ffee0: lint":                 {Passed: 1, Missing: []string{"lint"}},
+		"nothing of CI has started on c0ffee0, though it did on earlier commits of the run": {},
+	} {
+		next, ok := Miss(run, commit, v, noon)
+		if err := metadata.CheckNext(run, next); err != nil || !ok || !next.MissesCI() || !Waits(next) || !next.Stop.At.Equal(run.Stop.At) {
+			t.Fatalf("of %+v the run is %+v, %t (%v)", v, next.Stop, ok, err)
+		}
+		if got := next.Stop.Why.In(prompts.Words("en")); got != want {
+			t.Errorf("people are told %q, not %q", got, want)
+		}
+		if _, ok := Miss(next, commit, v, noon); ok {
+			t.Errorf("of %+v people are told again", v)
+		}
 	}
 }
 

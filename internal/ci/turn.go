@@ -84,6 +84,21 @@ func GiveUp(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []
 	return next
 }
 
+// Miss gives the record of a run for which the time to wait for CI is over; ok is false if
+// no person has to see to it. What has begun goes on without one, since its end is an event;
+// what has not even begun may never do so. That is said once: the run waits on as it did.
+func Miss(run metadata.Run, commit string, v Verdict, at time.Time) (next metadata.Run, ok bool) {
+	if run.MissesCI() || run.Stop.Code != metadata.AwaitingCI || len(v.Pending) > 0 {
+		return run, false
+	}
+	next = phases.Touch(run, at)
+	next.Stop.Why = metadata.Because("ci_silent", "commit", Short(commit))
+	if len(v.Missing) > 0 {
+		next.Stop.Why = metadata.Because("ci_absent", "commit", Short(commit), "names", v.Missing)
+	}
+	return next, true
+}
+
 // changed is the newest phase that may change the code and has done so.
 func changed(plan *pipelines.Pipeline, run metadata.Run) string {
 	for _, rec := range slices.Backward(run.Phases) {

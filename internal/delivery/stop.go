@@ -134,7 +134,7 @@ func OwnLabels(labels []string) []string {
 // KeepLabel puts that label on the issue of a run that waits, and takes it off
 // once it does not.
 func (d *Delivery) KeepLabel(ctx context.Context, run metadata.Run) {
-	waits := run.Status == metadata.Waiting && run.Stop.Code != metadata.AwaitingCI
+	waits := run.Status == metadata.Waiting && (run.Stop.Code != metadata.AwaitingCI || run.MissesCI())
 	if d.Expired() || waits == d.Labelled {
 		return
 	}

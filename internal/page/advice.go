@@ -65,6 +65,8 @@ func (w advice) onRun() string {
 		return alert(alertTip, text.Join("\n\n", a.Meaning, markdown.Bold(w.Comment.Now), strings.Join(w.afterwards(), "\n")))
 	case w.run.Status == metadata.Interrupted:
 		kind, a.Meaning = alertNote, w.Comment.Interrupted
+	case w.run.MissesCI():
+		a.Meaning, a.Do = w.Comment.MissesCI, w.Comment.SeeToCI
 	case reason == metadata.RunCancelled, reason == metadata.AwaitingCI:
 		kind = alertNote
 	case reason == metadata.BudgetExceeded:

@@ -33,7 +33,7 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 			key, at = fmt.Sprintf("%s-%d", key, n), slices.MaxFunc([]time.Time{at, run.Merges[n-1].At}, time.Time.Compare)
 		}
 		return Stop{key, at}, true
-	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI, run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
+	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
 		return Stop{}, false
 	}
 	for _, d := range run.Decisions {
