@@ -30,7 +30,7 @@ func TestAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	at("after the approval", "code")
-	if _, err = Approve(plan, run, Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is running at code") {
+	if _, err = Approve(plan, run, Command{At: run.UpdatedAt}); !strings.HasSuffix(refused(err), "the run is at code") {
 		t.Errorf("a second approval: %v", err)
 	}
 	if _, err = PlanRollback(plan, run, Rollback{To: "tell", Step: metadata.Revise, Reason: "why"}); !strings.HasSuffix(refused(err), "the run is at code") {
