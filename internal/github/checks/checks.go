@@ -60,7 +60,8 @@ type Check struct {
 const mostPages = 10
 
 // Of gives all that runs on a commit, by name. A forge without one of the lists has
-// nothing there. Errors are a *github.Error, or why ctx was cancelled.
+// nothing there. Errors are a *github.Error, why ctx was cancelled, or that a list is
+// longer than what is read: the rest of it might be red.
 func (r *Repository) Of(ctx context.Context, commit string) ([]Check, error) {
 	commit = url.PathEscape(commit)
 	runs, err := list[runList](ctx, r, "read what workflows run", "actions: read", "/actions/runs?head_sha="+commit+"&per_page=100")
@@ -204,7 +205,8 @@ type statusList struct {
 	} `json:"statuses"`
 }
 
-// list reads all pages of a list. Where the forge does not have it, it is empty.
+// list reads all pages of a list. Where the forge does not have it, it is empty. Of one with
+// too many pages it gives none.
 func list[T any](ctx context.Context, r *Repository, what, needs, from string) ([]T, error) {
 	var out []T
 	for n := 1; n <= mostPages; n++ {
@@ -231,8 +233,8 @@ func list[T any](ctx context.Context, r *Repository, what, needs, from string) (
 		}
 		out = append(out, was.value.(T))
 		if !was.more {
-			break
+			return out, nil
 		}
 	}
-	return out, nil
+	return nil, fmt.Errorf("%s of a commit of %s/%s: there are more than %d, and whether all of them pass is not known", what, r.Owner, r.Name, mostPages*100)
 }

@@ -101,6 +101,22 @@ func TestOfWhereThereIsNothing(t *testing.T) {
 	}
 }
 
+// Of more checks than are read nobody can say that all of them pass.
+func TestOfWhereThereAreTooMany(t *testing.T) {
+	s, r := newStand(t)
+	made := checktest.New(s, widget, t.Cleanup)
+	for n := range mostPages * 100 {
+		made.Set(commit, checktest.Check{Name: fmt.Sprint("check ", n), Conclusion: "success"})
+	}
+	if all, err := r.Of(t.Context(), commit); err != nil || len(all) != mostPages*100 {
+		t.Fatalf("of %d checks %d are read, %v", mostPages*100, len(all), err)
+	}
+	made.Set(commit, checktest.Check{Name: "red", Conclusion: "failure"})
+	if all, err := r.Of(t.Context(), commit); err == nil || !strings.Contains(err.Error(), "more than 1000, and whether all of them pass is not known") {
+		t.Errorf("of one more %d are read, %v", len(all), err)
+	}
+}
+
 // Logs are on another host, which does not get the token.
 func TestEvidence(t *testing.T) {
 	s, r := newStand(t)

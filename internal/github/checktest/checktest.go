@@ -157,7 +157,7 @@ func (c *Checks) runs(d *githubtest.Desk) githubtest.Result {
 			all = append(all, d.RunObject(c.runOf(commit, m.Workflow, "work")))
 		}
 	}
-	return d.OK(map[string]any{"total_count": len(all), "workflow_runs": all})
+	return d.PageAs("workflow_runs", all, nil)
 }
 
 func (c *Checks) checks(d *githubtest.Desk) githubtest.Result {
@@ -167,7 +167,7 @@ func (c *Checks) checks(d *githubtest.Desk) githubtest.Result {
 			all = append(all, c.object(d, commit, m))
 		}
 	}
-	return d.OK(map[string]any{"total_count": len(all), "check_runs": all})
+	return d.PageAs("check_runs", all, nil)
 }
 
 // object is a check run as GitHub sends it.
@@ -206,7 +206,7 @@ func (c *Checks) statuses(d *githubtest.Desk) githubtest.Result {
 		}), m.Status
 	}
 	self := fmt.Sprintf("%s/commits/%s", repo["url"], commit)
-	return d.OK(map[string]any{"state": state, "statuses": all, "sha": commit, "total_count": len(all), "repository": repo, "commit_url": self, "url": self + "/status"})
+	return d.PageAs("statuses", all, map[string]any{"state": state, "sha": commit, "repository": repo, "commit_url": self, "url": self + "/status"})
 }
 
 // post gives a commit a status, over one of the same context.

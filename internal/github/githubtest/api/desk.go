@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"time"
 
@@ -29,6 +30,16 @@ func (d *Desk) Refuse(status int, message string) Result { return refuse(status,
 
 // Page answers with a part of a list.
 func (d *Desk) Page(all []any) Result { return page(d.v, all, func(v any) any { return v }) }
+
+// PageAs answers with a part of a list that is in an object under a name, beside what else is
+// in there and how long the list is.
+func (d *Desk) PageAs(name string, all []any, rest map[string]any) Result {
+	r := d.Page(all)
+	object := map[string]any{name: r.value, "total_count": len(all)}
+	maps.Copy(object, rest)
+	r.value = object
+	return r
+}
 
 // Param reads a number in the path.
 func (d *Desk) Param(name string) int64 { return d.v.number(name) }
