@@ -73,7 +73,7 @@ func (t *tree) reset(ctx context.Context) error {
 		return err
 	}
 	take := []string{"read-tree", "--reset", "-u", t.tip}
-	if len(all) == 0 { // whoever resets has Git LFS fill in its files, and some at a time
+	if len(all) == 0 && t.converter != "" { // whoever resets has Git LFS fill in its files, and some at a time
 		take = append(unconverted(), take...)
 	}
 	if _, err := t.git(ctx, take...); err != nil {
