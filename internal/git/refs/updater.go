@@ -40,10 +40,14 @@ type updating struct {
 }
 
 // Update moves a ref from one commit, or from none as zeros, to another. The error says no
-// more than that it was not moved.
+// more than that it was not moved. What git has got as a whole it does, also when ctx ends
+// meanwhile: told to end, git might leave its lock, and nobody would know where the ref is.
 func (u *Updater) Update(ctx context.Context, ref, to, from string) error {
 	if strings.ContainsAny(ref+to+from, " \n\x00") {
 		return fmt.Errorf("%q is no name of a ref", ref)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,24 +63,29 @@ func (u *Updater) Update(ctx context.Context, ref, to, from string) error {
 	}
 	u.idle.Reset(idleTime)
 	done, err := u.ask(ctx, fmt.Sprintf("start\nupdate %s %s %s\nprepare\ncommit\n", ref, to, from))
-	if !done || u.alone {
+	if !done || u.alone || ctx.Err() != nil { // then the process was told to end
 		u.end()
 	}
 	switch {
+	case done:
+		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case !done:
-		return fmt.Errorf("move %s: git did not: %w", ref, err)
 	}
-	return nil
+	return fmt.Errorf("move %s: git did not: %w", ref, err)
 }
 
 // ask reports whether git says that it has made a change.
 func (u *Updater) ask(ctx context.Context, text string) (done bool, err error) {
-	stopped := make(chan struct{})
+	answered, stopped := make(chan struct{}), make(chan struct{})
 	calm := context.AfterFunc(ctx, func() {
-		_ = syscall.Kill(-u.now.cmd.Process.Pid, syscall.SIGTERM) // it is not waited for before stopped
-		close(stopped)
+		defer close(stopped)
+		_ = u.now.in.Close() // it ends once it has done what it has got
+		select {
+		case <-answered:
+		case <-time.After(u.patience):
+			_ = syscall.Kill(-u.now.cmd.Process.Pid, syscall.SIGTERM) // it is not waited for before stopped
+		}
 	})
 	_, err = io.WriteString(u.now.in, text)
 	closed := make(chan struct{})
@@ -90,9 +99,10 @@ func (u *Updater) ask(ctx context.Context, text string) (done bool, err error) {
 	for line := ""; err == nil && !done; done = line == "commit: ok\n" {
 		line, err = u.now.out.ReadString('\n')
 	}
+	close(answered)
 	if !late.Stop() {
 		<-closed
-		u.alone = true
+		u.alone = u.alone || ctx.Err() == nil
 	}
 	if !calm() {
 		<-stopped

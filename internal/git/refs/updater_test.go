@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,6 +101,38 @@ func TestUpdater(t *testing.T) {
 	if err := NewUpdater(nil).Update(t.Context(), "refs/heads/x\nupdate refs/heads/y", "a", "b"); err == nil {
 		t.Error("a name of two lines is taken")
 	}
+}
+
+// A change that git has got is not given up half-way: it is made, and no lock stays.
+func TestUpdaterIsCancelled(t *testing.T) {
+	git, err := exec.LookPath("git")
+	must(t, err)
+	dir := t.TempDir()
+	must(t, os.WriteFile(dir+"/git", fmt.Appendf(nil, "#!/bin/sh\ncase \"$*\" in *update-ref*) sleep 0.2;; esac\nexec '%s' \"$@\"\n", git), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	call := program.Call{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + dir + "/r", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}}
+	ask := func(args ...string) string {
+		c := call
+		c.Args = args
+		out, err := c.Do(t.Context())
+		must(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	ask("init", "-q", "--bare", "r")
+	commit := ask("-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "a", ask("hash-object", "-t", "tree", "-w", "/dev/null"))
+	u := NewUpdater(func() program.Call { return call })
+	defer u.Close()
+	u.patience = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	must(t, u.Update(ctx, "refs/heads/x", commit, strings.Repeat("0", 40)))
+	if ctx.Err() == nil {
+		t.Fatal("it was not cancelled meanwhile")
+	}
+	if at := ask("rev-parse", "refs/heads/x"); at != commit {
+		t.Errorf("it is at %s", at)
+	}
+	must(t, u.Update(t.Context(), "refs/heads/y", commit, strings.Repeat("0", 40)))
 }
 
 func must(t *testing.T, err error) {
