@@ -76,7 +76,7 @@ func TestAutoAsksNobody(t *testing.T) {
 	id = h.say("max", "/rollback --auto it is slow")
 	h.heard(id, "max").end(exit.Done).wants("status", "completed")
 	h.signs(id, "eyes confused")
-	has(t, "the reply", h.replyTo(id), "budget_exceeded", `no agent is asked: \$1.00 of the budget`, "/rollback PHASE REASON")
+	has(t, "the reply", h.replyTo(id), "budget_exceeded", `no agent is asked: \$1.00 of the \$1.00 budget is spent`, "/rollback PHASE REASON")
 	if got := h.calls(); got != "plan execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}
