@@ -36,17 +36,7 @@ func TestUpdater(t *testing.T) {
 	}{{"newer", newer, 5}, {"older", older, 7}} {
 		dir := filepath.Join(t.TempDir(), "a b")
 		must(t, os.MkdirAll(dir, 0o755))
-		must(t, os.WriteFile(dir+"/git", fmt.Appendf(nil, tt.script, dir, git), 0o755))
-		t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-		call := program.Call{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + dir + "/r", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}}
-		ask := func(args ...string) string {
-			t.Helper()
-			c := call
-			c.Args = args
-			out, err := c.Do(t.Context())
-			must(t, err)
-			return strings.TrimSpace(string(out))
-		}
+		call, ask := standIn(t, dir, fmt.Sprintf(tt.script, dir, git))
 		ask("init", "-q", "--bare", "r")
 		empty := ask("hash-object", "-t", "tree", "-w", "/dev/null")
 		var commits []string
@@ -103,28 +93,37 @@ func TestUpdater(t *testing.T) {
 	}
 }
 
+// slow is a git that has read a whole change, says so, and makes it once it may.
+const slow = `#!/bin/sh
+case "$*" in *update-ref*)
+	read -r a; read -r b; read -r c; read -r d
+	: >'%[1]s/got'
+	until test -e '%[1]s/may'; do sleep 0.02; done
+	{ printf '%%s\n' "$a" "$b" "$c" "$d"; cat; } | '%[2]s' "$@"
+	exit;;
+esac
+exec '%[2]s' "$@"
+`
+
 // A change that git has got is not given up half-way: it is made, and no lock stays.
 func TestUpdaterIsCancelled(t *testing.T) {
 	git, err := exec.LookPath("git")
 	must(t, err)
 	dir := t.TempDir()
-	must(t, os.WriteFile(dir+"/git", fmt.Appendf(nil, "#!/bin/sh\ncase \"$*\" in *update-ref*) sleep 0.2;; esac\nexec '%s' \"$@\"\n", git), 0o755))
-	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	call := program.Call{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + dir + "/r", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}}
-	ask := func(args ...string) string {
-		c := call
-		c.Args = args
-		out, err := c.Do(t.Context())
-		must(t, err)
-		return strings.TrimSpace(string(out))
-	}
+	call, ask := standIn(t, dir, fmt.Sprintf(slow, dir, git))
 	ask("init", "-q", "--bare", "r")
 	commit := ask("-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-m", "a", ask("hash-object", "-t", "tree", "-w", "/dev/null"))
 	u := NewUpdater(func() program.Call { return call })
 	defer u.Close()
-	u.patience = time.Minute
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	u.patience = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for _, err := os.Stat(dir + "/got"); err != nil && t.Context().Err() == nil; _, err = os.Stat(dir + "/got") {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		_ = os.WriteFile(dir+"/may", nil, 0o644) // without it, the change is not made
+	}()
 	must(t, u.Update(ctx, "refs/heads/x", commit, strings.Repeat("0", 40)))
 	if ctx.Err() == nil {
 		t.Fatal("it was not cancelled meanwhile")
@@ -133,6 +132,23 @@ func TestUpdaterIsCancelled(t *testing.T) {
 		t.Errorf("it is at %s", at)
 	}
 	must(t, u.Update(t.Context(), "refs/heads/y", commit, strings.Repeat("0", 40)))
+}
+
+// standIn has a script stand for git in a folder. It gives a call of it on the repository r
+// there, and what asks git something.
+func standIn(t *testing.T, dir, script string) (call program.Call, ask func(args ...string) string) {
+	t.Helper()
+	must(t, os.WriteFile(dir+"/git", []byte(script), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	call = program.Call{Dir: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GIT_DIR=" + dir + "/r", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}}
+	return call, func(args ...string) string {
+		t.Helper()
+		c := call
+		c.Args = args
+		out, err := c.Do(t.Context())
+		must(t, err)
+		return strings.TrimSpace(string(out))
+	}
 }
 
 func must(t *testing.T, err error) {
