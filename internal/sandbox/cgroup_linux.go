@@ -169,10 +169,15 @@ func clearGroups(above string) {
 	}
 }
 
-// path is where a process enters the group.
+// path is where a process enters the group. In version 1 the thread that starts the
+// program enters it alone: for a whole process, the system first waits until no process
+// is being started or ended on any processor, which takes up to some 15 ms.
 func (g *processGroup) path() string {
 	if g == nil {
 		return ""
+	}
+	if alone := filepath.Join(g.dir, "tasks"); exists(alone) {
+		return alone
 	}
 	return filepath.Join(g.dir, "cgroup.procs")
 }
@@ -199,7 +204,7 @@ func (g *processGroup) remove() {
 
 // processes are those that are in the group.
 func (g *processGroup) processes() (out []int) {
-	list, _ := os.ReadFile(g.path()) // the group is gone
+	list, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs")) // the group is gone
 	for line := range strings.Lines(string(list)) {
 		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 1 {
 			out = append(out, pid)
