@@ -14,9 +14,17 @@ import (
 // ARGUMENT..." on its command line makes it that one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "fake" {
-		syscall.Exit(fakes()[os.Args[2]](os.Args[3:])) // os.Exit takes a second with the race detector
+		syscall.Exit(fake(os.Args[2])(os.Args[3:])) // os.Exit takes a second with the race detector
 	}
 	testenv.Main(m)
+}
+
+// fake gives a program by its name.
+func fake(name string) func([]string) int {
+	if name == "await an order" {
+		return awaiting
+	}
+	return fakes()[name]
 }
 
 // program is one that is run as reprise runs all.

@@ -35,6 +35,8 @@ type Program struct {
 	Network       bool          // and in one for the network
 	// Files are inherited by the helper from descriptor 4 on. Run closes them.
 	Files []*os.File
+	// Standby, if not nil, is the helper, and has the files. It is used up.
+	Standby *Standby
 
 	// Watch, if not nil, is started with the program and says once what it uses
 	// up too much of, which ends it. It is over when done is closed, and members
@@ -60,23 +62,14 @@ const (
 // Run starts the program and returns when it and all its processes are gone.
 // An error means that it did not start.
 func (p Program) Run(ctx context.Context) (Ending, error) {
-	task := uuid.NewString()
-	cmd := &exec.Cmd{Path: p.Argv[0], Args: p.Argv, Dir: p.Dir, Env: SetVar(SetVar(p.Env, markerVar, task), treeVar, p.Dir), SysProcAttr: Apart()}
-	if p.Own {
-		cmd.SysProcAttr = Namespaces(p.Network)
-	}
-	pipes, err := connect(cmd, p.Own, p.Files)
+	began, stdin, err := p.start()
 	if err != nil {
 		return Ending{}, err
 	}
+	task, c, pipes := began.task, began.child, began.pipes
 	defer pipes.close()
-	c, over, err := atWork.start(cmd, markerVar+"="+task)
-	pipes.closeTheirs()
-	if err != nil {
-		return Ending{}, err
-	}
-	defer over()
-	go pipes.feed(p.Stdin)
+	defer began.over()
+	go pipes.feed(stdin)
 	beat := newPulse()
 	out, errs := &Excerpt{HeadMax: 64 << 10, TailMax: 192 << 10}, &Excerpt{TailMax: 8 << 10}
 	reactions := make(chan Reaction, 2)
@@ -106,6 +99,26 @@ func (p Program) Run(ctx context.Context) (Ending, error) {
 	e.State = c.collect()
 	e.Stdout, e.Stderr = out.String(), strings.TrimSpace(errs.String())
 	return e, nil
+}
+
+// start starts the program, or has a helper on standby start it, and gives what goes to
+// standard input.
+func (p Program) start() (s started, stdin string, err error) {
+	marked := func(task string) []string { return SetVar(SetVar(p.Env, markerVar, task), treeVar, p.Dir) }
+	if p.Standby != nil {
+		told, err := order(p.Dir, p.Argv, marked(p.Standby.task))
+		if err != nil {
+			p.Standby.End()
+		}
+		return p.Standby.started, told + p.Stdin, err
+	}
+	task := uuid.NewString()
+	cmd := &exec.Cmd{Path: p.Argv[0], Args: p.Argv, Dir: p.Dir, Env: marked(task), SysProcAttr: Apart()}
+	if p.Own {
+		cmd.SysProcAttr = Namespaces(p.Network)
+	}
+	s, err = start(cmd, task, p.Own, p.Files)
+	return s, p.Stdin, err
 }
 
 // reader tells each line, and passes on the first reactions that matter.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -35,7 +36,7 @@ func Converters(how Containment, helper, environ []string) func(argv, env, read 
 			return nil, nil, err
 		}
 		p.Parent, p.Read = 0, append(p.Read, read...) // what is not there yet counts when it is
-		c, err = s.helped(c, p)
-		return c.Argv, c.Env, err
+		env, err = p.within(c.Env)
+		return slices.Concat(helper, argv), env, err
 	}
 }

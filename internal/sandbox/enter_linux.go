@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // leastABI is the first version of Landlock that also guards a file against
@@ -35,32 +37,34 @@ func landlocked() error {
 }
 
 // Enter turns this process into the program argv within the limits that Hold
-// has put into environ. It returns only with an error, and then the program has
-// not been started.
+// has put into environ. A helper on standby is told both later. It returns only with
+// an error, and then the program has not been started.
 func Enter(argv, environ []string) error {
-	var p policy
-	text := process.Lookup(environ, policyVar)
-	if text == "" || len(argv) == 0 {
-		return errors.New("this is for reprise itself: it starts agents in their sandbox")
-	}
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return fmt.Errorf("sandbox: reading its limits: %w", err)
+	p, err := policyIn(environ)
+	if err != nil || p.Standby == (len(argv) > 0) {
+		return cmp.Or(err, errors.New("this is for reprise itself: it starts agents in their sandbox"))
 	}
 	runtime.LockOSThread() // rights are a thread's, and this one starts the program
-	join := func() error { return enterGroup(p.Control) }
-	bound := func() error { return limit(p.Limits, p.User != 0) }
-	filter := func() error { return filterCalls(p.Sockets, p.Network) }
-	steps := []func() error{landlocked, p.dieWithParent, join, p.enterNamespaces, bound, dropRights, p.restrict, filter}
+	join := func() error { return cgroup.Enter(p.Control) }
+	steps := []func() error{landlocked, p.dieWithParent, p.enterNamespaces}
 	if p.Trial {
-		steps = []func() error{join, p.enterNamespaces}
+		steps = []func() error{p.enterNamespaces, join, p.furnishNamespaces}
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
+	if err := each(steps); err != nil || p.Trial {
+		return err
+	}
+	if p.Standby {
+		if argv, environ, err = process.AwaitOrder(); err == nil {
+			p, err = policyIn(environ)
+		}
+		if err != nil {
 			return fmt.Errorf("sandbox: %w", err)
 		}
 	}
-	if p.Trial {
-		return nil
+	bound := func() error { return limit(p.Limits, p.User != 0) }
+	filter := func() error { return filterCalls(p.Sockets, p.Network) }
+	if err := each([]func() error{join, p.furnishNamespaces, bound, dropRights, p.restrict, filter}); err != nil {
+		return err
 	}
 	environ = slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, policyVar+"=") })
 	start := syscall.Exec
@@ -71,6 +75,28 @@ func Enter(argv, environ []string) error {
 		return fmt.Errorf("sandbox: starting %s: %w", argv[0], err)
 	}
 	return nil // unreachable: it is another program now, or that is over
+}
+
+// policyIn is the policy that an environment carries.
+func policyIn(environ []string) (p policy, err error) {
+	text := process.Lookup(environ, policyVar)
+	if text == "" {
+		return p, errors.New("this is for reprise itself: it starts agents in their sandbox")
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return p, fmt.Errorf("sandbox: reading its limits: %w", err)
+	}
+	return p, nil
+}
+
+// each takes steps until one goes wrong.
+func each(steps []func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	return nil
 }
 
 // dieWithParent has the program end when reprise does, however that ends. The

@@ -1,6 +1,10 @@
 package sandbox
 
-import "os"
+import (
+	"os"
+
+	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
+)
 
 // heldHere says what holds on this machine.
 func heldHere(s Sandbox) Held {
@@ -13,11 +17,11 @@ func heldHere(s Sandbox) Held {
 		Closed: s.Closed || s.Lists, Network: s.together.holder(v), NoNet: s.together.noNet,
 	}
 	if os.Geteuid() == 0 {
-		group, err := newGroup(h.Limits.Processes, "trial")
+		group, err := cgroup.Counting(h.Limits.Processes, "trial")
 		if err != nil {
 			h.Open = err.Error()
 		}
-		group.remove()
+		group.Remove()
 	}
 	return h
 }

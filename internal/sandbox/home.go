@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -162,17 +163,17 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 		_ = h.root.MkdirAll(toolFolders()[0], 0o700)
 	}
 	c.Home, c.Env = h.dir, withTools(h.environ(c.Env, c.User), toolsOf(s.State, filepath.Base(h.dir), what, c.Access), what.Gives)
-	var group *processGroup
+	var group *cgroup.Group
 	if os.Geteuid() == 0 || s.together.group {
-		group, err = makeGroup(s.Limits.Processes, c.Dir)
+		group, err = cgroup.Make(s.Limits.Processes, c.Dir)
 		if err != nil {
 			group = nil // Held says so
 		}
 	}
-	c.group, c.relay = group.path(), &relay{}
+	c.group, c.relay = group.File(), &relay{}
 	return func(full bool) {
 		c.relay.close()
-		group.remove()
+		group.Remove()
 		offer(s.State, what, filepath.Base(h.dir))
 		h.close() // first: a login renewed there is in no other place
 		if last := s.homes.leave(filepath.Base(h.dir)); full && last {
@@ -180,6 +181,12 @@ func (s *Sandbox) MoveIn(ctx context.Context, c *Call, what Home) (leave func(fu
 		}
 	}, nil
 }
+
+// EndLeftovers ends the processes of calls in a work tree that outlived the
+// reprise they belonged to, and says how many there were: those in their control
+// groups, and those that process.EndLeftovers finds. Call it only while no other
+// process can be at work in that tree.
+func EndLeftovers(tree string) int { return cgroup.EndAll(tree) + process.EndLeftovers(tree) }
 
 // openFolders makes folders, outermost first, and opens those that a program
 // has closed.

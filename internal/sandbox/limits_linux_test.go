@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // limited is a cell with other limits than the usual.
@@ -61,10 +62,8 @@ func TestLimitOfProcesses(t *testing.T) {
 	if n, err := strconv.Atoi(strings.TrimSpace(c.read(filepath.Join(c.dir, "n")))); err != nil || n < 20 || n > 40 {
 		t.Errorf("it started %d processes (%v), want some 39", n, err)
 	}
-	above, err := groupsAbove()
-	left, _ := filepath.Glob(filepath.Join(above, namesOf(c.dir)+"*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("the control group %q is still there (%v)", left, err)
+	if left := cgroup.Left(c.dir); len(left) > 0 {
+		t.Errorf("the control group %q is still there", left)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-ci/reprise/internal/process"
+	"github.com/reprise-ci/reprise/internal/sandbox/cgroup"
 )
 
 // separate finds out how calls are kept together here, by trying it with the
@@ -36,12 +37,12 @@ func separate(helper []string, l Limits) separation {
 // canGroup reports whether a call can have a control group here: making one is
 // less than being allowed to enter it.
 func canGroup(helper []string, l Limits) bool {
-	g, err := makeGroup(l.Processes, "trial")
+	g, err := cgroup.Make(l.Processes, "trial")
 	if err != nil {
 		return false
 	}
-	defer g.remove()
-	return try(helper, policy{Control: g.path()}, process.Apart()) == nil
+	defer g.Remove()
+	return try(helper, policy{Control: g.File()}, process.Apart()) == nil
 }
 
 // try has the helper do what it does for a call, but for its program.
@@ -81,17 +82,29 @@ func (p *policy) noteUser() {
 	}
 }
 
-// enterNamespaces arranges the namespaces that this process is the first one of.
+// enterNamespaces arranges the namespaces that this process is the first one of, in the
+// way that is the same for all calls.
 func (p policy) enterNamespaces() error {
 	if !p.Own {
 		return nil
 	}
-	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.ownMemory, p.Network.bringUp} {
+	for _, step := range []func() error{p.nameUser, keepMounts, ownProc, p.Network.bringUp} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// furnishNamespaces adds to them what depends on the call.
+func (p policy) furnishNamespaces() error {
+	if !p.Own {
+		return nil
+	}
+	if err := p.ownMemory(); err != nil {
+		return err
+	}
+	return p.Network.leadOut()
 }
 
 // nameUser gives the user and the group of this process, in its new user

@@ -14,8 +14,7 @@ const tcpABI = 4
 // relayFile is the descriptor by which the helper hands out its listener.
 const relayFile = 4
 
-// bringUp arranges the network that is the call's own: loopback, and on it a
-// listener in the place of the gate, which reprise is given.
+// bringUp starts the one device of the network that is the call's own, which is loopback.
 func (n *closed) bringUp() error {
 	if n == nil || !n.Own {
 		return nil
@@ -23,10 +22,18 @@ func (n *closed) bringUp() error {
 	if err := raiseLoopback(); err != nil {
 		return fmt.Errorf("a network of its own: %w", err)
 	}
+	return nil
+}
+
+// leadOut listens there in the place of the gate, and gives reprise the listener.
+func (n *closed) leadOut() error {
+	if n == nil || !n.Own {
+		return nil
+	}
+	defer func() { _ = unix.Close(relayFile) }() // there is none where nothing leads out
 	if n.Port == 0 {
 		return nil
 	}
-	defer func() { _ = unix.Close(relayFile) }()
 	if err := handOut(n.Port); err != nil {
 		return fmt.Errorf("a network of its own: leading to the proxy: %w", err)
 	}

@@ -1,6 +1,11 @@
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/reprise-ci/reprise/internal/process"
+)
 
 // policyVar carries the policy from Hold to Enter.
 const policyVar = "REPRISE_SANDBOX"
@@ -22,10 +27,29 @@ type policy struct {
 	Group  int    `json:"group,omitempty"`  // and with which group
 	Memory uint64 `json:"memory,omitempty"` // what its own /dev/shm holds, in bytes; 0: it has none
 	Trial  bool   `json:"trial,omitempty"`  // nothing is started: it is to see what can be done here
+
+	Standby bool `json:"standby,omitempty"` // the rest, and the program, are told later
 }
 
 // variable is the variable that carries the policy to Enter.
 func (p policy) variable() (string, error) {
 	data, err := json.Marshal(p)
 	return policyVar + "=" + string(data), err // it is made of strings and numbers
+}
+
+// within gives an environment that has the policy.
+func (p policy) within(env []string) ([]string, error) {
+	variable, err := p.variable()
+	return process.SetVar(env, policyVar, strings.TrimPrefix(variable, policyVar+"=")), err
+}
+
+// apart reports whether the program has a network of its own.
+func (p policy) apart() bool { return p.Network != nil && p.Network.Own }
+
+// port is that of the gate; 0: there is none.
+func (p policy) port() uint16 {
+	if p.Network == nil {
+		return 0
+	}
+	return p.Network.Port
 }

@@ -14,27 +14,45 @@ func (r *relay) open(port uint16) ([]*os.File, error) {
 	if port == 0 {
 		return nil, nil
 	}
+	ours, theirs, err := handover()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.lead(ours, port); err != nil {
+		_ = theirs.Close()
+		return nil, err
+	}
+	return []*os.File{theirs}, nil
+}
+
+// handover is a connection by which a helper hands out its listener.
+func handover() (ours *net.UnixConn, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ours := os.NewFile(uintptr(pair[0]), "relay")
-	c, err := net.FileConn(ours)
-	_ = ours.Close() // the connection has a copy
+	theirs = os.NewFile(uintptr(pair[1]), "relay")
+	end := os.NewFile(uintptr(pair[0]), "relay")
+	c, err := net.FileConn(end)
+	_ = end.Close() // the connection has a copy
 	if err != nil {
-		_ = unix.Close(pair[1])
-		return nil, err
+		_ = theirs.Close()
+		return nil, nil, err
 	}
-	if !r.keep(c) {
-		_ = unix.Close(pair[1])
-		return nil, errors.New("the call is over")
+	return c.(*net.UnixConn), theirs, nil
+}
+
+// lead relays what comes from the listener that a helper hands out.
+func (r *relay) lead(from *net.UnixConn, port uint16) error {
+	if !r.keep(from) {
+		return errors.New("the call is over")
 	}
 	go func() {
-		if l, err := receive(c.(*net.UnixConn)); err == nil && r.keep(l) {
+		if l, err := receive(from); err == nil && r.keep(l) {
 			r.serve(l, port)
 		}
 	}()
-	return []*os.File{os.NewFile(uintptr(pair[1]), "relay")}, nil
+	return nil
 }
 
 // receive waits for the listener that a helper hands out. An error says that it

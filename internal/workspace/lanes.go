@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
+	"github.com/reprise-ci/reprise/pipelines"
 )
 
 // lanesBeside is the folder of the trees of parts beside the tree of their run.
@@ -36,6 +37,7 @@ type laneTrees struct {
 	mark    func(tree string) string
 	opts    agents.Options
 	calls   func(agents.Options, Tree) func(string) (engine.Agent, error)
+	ahead   func(agents.Options) func(string, pipelines.Network)
 	secrets *secrets.Finder
 
 	requested bool           // somebody has asked for several at once, so that there is no other way
@@ -50,7 +52,13 @@ type laneTrees struct {
 type lane struct {
 	Tree
 	repo   *git.Repo
+	opts   agents.Options
 	engine *engine.Engine
+}
+
+func (l *lane) close() error {
+	l.opts.End()
+	return l.repo.Close()
 }
 
 // Available reports whether there can be trees of parts. Where nobody has asked for them, parts
@@ -89,11 +97,12 @@ func (t *laneTrees) Open(ctx context.Context, like *engine.Engine, part, commit 
 	if err != nil {
 		return nil, err
 	}
-	l = &lane{Tree: Tree{repo, t.base}, repo: repo}
 	opts := t.opts.Beside(filepath.Join(dir, "homes"), t.mark(repo.Tree()))
+	l = &lane{Tree: Tree{repo, t.base}, repo: repo, opts: opts}
 	opts.Sweep()
 	e := like.Aside(l)
 	e.Installer = opts.ForSetup()
+	e.GetReady = t.ahead(opts)
 	e.Checker, e.Agent, e.Provisions, e.Secrets = opts, t.calls(opts, l.Tree), provisionsFor(repo, like.Plan.Setup), leakGuard{t.secrets, repo}
 	telemetry.Beside(ctx, e)
 	l.engine = e
@@ -122,7 +131,7 @@ func (t *laneTrees) Remove(part string) error {
 	t.mu.Unlock()
 	var err error
 	if l != nil {
-		err = l.repo.Close()
+		err = l.close()
 	}
 	dir := filepath.Join(t.dir, part)
 	err = errors.Join(err, folders.Straighten(dir))
@@ -141,7 +150,7 @@ func (t *laneTrees) Close() (err error) {
 		return nil
 	}
 	for _, l := range t.open {
-		err = errors.Join(err, l.repo.Close())
+		err = errors.Join(err, l.close())
 	}
 	return err
 }

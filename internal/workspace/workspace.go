@@ -33,6 +33,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/branch"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/leak"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
@@ -83,6 +84,9 @@ func (w *Workspace) Close() error {
 		_ = folders.RemoveAll(filepath.Dir(w.Repo.Tree())) // what is left does not get in the way of a next start
 	}
 	w.others.Close()
+	if w.agents != nil {
+		w.agents.End()
+	}
 	err := errors.Join(w.besides.Close(), w.Repo.Close())
 	w.clean()
 	return err
@@ -113,6 +117,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 		Store:   home.RecordFolder(w.Repo.Tree(), w.Issue.ID),
 		Checker: opts, Installer: opts.ForSetup(), Results: checkcache.Beside(w.Repo.Tree()), Jobs: o.checksAtOnce(),
 		Agent:       calls(opts, Tree{w.Repo, w.Run.BaseCommit}),
+		GetReady:    w.ahead(opts),
 		CheckReport: eval.CheckReport, Matches: eval.Matches,
 		Issue: prompts.Issue{
 			ID: w.Issue.ID, URL: w.Issue.URL, Title: w.Issue.Title, Author: w.Issue.Author, Labels: w.Issue.Labels, Body: w.Issue.Body, Notes: w.guidance,
@@ -127,7 +132,7 @@ func (w *Workspace) Engine(env environ.Env, o Options, report engine.Reporter) (
 	tellHooks(w, e, env, o, opts)
 	w.besides = &laneTrees{
 		dir: lanesBeside(w.Repo.Tree()), tree: w.tree, base: w.Run.BaseCommit, mark: TempMark,
-		opts: opts, calls: calls, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
+		opts: opts, calls: calls, ahead: w.ahead, secrets: env.Finder(), open: map[string]*lane{}, requested: o.Jobs > 0,
 		tell: func(of error) {
 			_, _ = fmt.Fprintln(env.Stderr, "reprise: "+w.Shown("one by one", "why", exit.Why(of).In(w.Catalogue())))
 		},
@@ -157,6 +162,16 @@ func (w *Workspace) calls(env environ.Env, opts *agents.Options) (func(agents.Op
 			return keeper.Agent(name, use, a), nil
 		}
 	}, nil
+}
+
+// ahead gives what starts, ahead of a call, what does not depend on it. It does so for agents that are
+// programs.
+func (w *Workspace) ahead(opts agents.Options) func(string, pipelines.Network) {
+	return func(agent string, n pipelines.Network) {
+		if w.backend.Agent == nil && w.Plan.Agents[agent].Use != agents.Rehearsal {
+			opts.GetReady(n)
+		}
+	}
 }
 
 // Catalogue has the words of the language of the run.

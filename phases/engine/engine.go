@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/daily"
 	"github.com/reprise-ci/reprise/phases/diagnosis"
 	"github.com/reprise-ci/reprise/phases/others"
+	"github.com/reprise-ci/reprise/pipelines"
 	"github.com/reprise-ci/reprise/prompts"
 )
 
@@ -32,6 +33,9 @@ type Engine struct {
 
 	// Agent gives the agent of that name in the pipeline.
 	Agent func(name string) (Agent, error)
+	// GetReady, if not nil, is told which agent is about to be called, and what its program
+	// may reach of the network, so that what takes time can begin.
+	GetReady func(agent string, n pipelines.Network)
 	// CheckReport holds a structured answer against the phase's report, in
 	// CUE; its error says everything that is wrong.
 	CheckReport func(ctx context.Context, report string, value []byte) error

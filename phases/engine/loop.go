@@ -114,6 +114,9 @@ func (e *Engine) carryOut(ctx context.Context, run metadata.Run, d phases.Decisi
 	if err != nil {
 		return run, fmt.Errorf("%s: %w", message.Heading(d), err)
 	}
+	if next.Status == metadata.Running {
+		e.getReady(next, phases.Decide(e.Plan, next))
+	}
 	err = e.record(ctx, next, d, effects)
 	var kept *branch.NotPushed
 	if errors.As(err, &kept) {

@@ -87,6 +87,7 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 	if text != nil {
 		return e.take(run, d, text)
 	}
+	e.getReady(run, d)
 	if err := e.Tree.Prepare(ctx); err != nil {
 		return run, effects{}, err
 	}
@@ -133,6 +134,13 @@ func (e *Engine) call(ctx context.Context, run metadata.Run, d phases.Decision) 
 		x.files[path.Join(phases.PhaseFolder(run, p), phases.ReviewFile)] = []byte(files.Review(run.Language, next.Phase(d.Phase)))
 	}
 	return next, x, nil
+}
+
+// getReady says that an agent is about to be called, if a decision is to call one at once.
+func (e *Engine) getReady(run metadata.Run, d phases.Decision) {
+	if e.GetReady != nil && d.Calls() && d.Delay == 0 {
+		e.GetReady(d.Agent, phases.SettingsIn(e.Plan, run, e.Plan.Phase(d.Phase), d.Step()).Network)
+	}
 }
 
 // document gives what people have written as the work of the phase that a decision begins:

@@ -1,4 +1,6 @@
-package sandbox
+// Package cgroup keeps the processes of a call together in a control group of Linux, see
+// cgroups(7): it limits how many there are, and ends them all, whatever they have done to hide.
+package cgroup
 
 import (
 	"crypto/sha256"
@@ -13,13 +15,11 @@ import (
 
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
-
-	"github.com/reprise-ci/reprise/internal/process"
 )
 
-// processGroup is a control group for the processes of one call. Nobody leaves
+// Group is a control group for the processes of one call. Nobody leaves
 // it who may not write to /sys. A nil one is none.
-type processGroup struct{ dir string }
+type Group struct{ dir string }
 
 // groupName begins the names of our control groups.
 const groupName = "reprise-"
@@ -34,38 +34,38 @@ func namesOf(tree string) string {
 	return fmt.Sprintf("%s%x-", groupName, sum[:8])
 }
 
-// newGroup makes a control group that has at most so many processes. Only root
+// Counting makes a control group that has at most so many processes. Only root
 // may, and only where the control groups of the machine can be written.
-func newGroup(most uint64, tree string) (*processGroup, error) {
+func Counting(most uint64, tree string) (*Group, error) {
 	above, err := groupsAbove()
 	if err != nil {
 		return nil, err
 	}
 	clearGroups(above)
-	g := &processGroup{filepath.Join(above, nameOf(tree))}
+	g := &Group{filepath.Join(above, nameOf(tree))}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("root needs a control group for that, and none can be made here (%w)", err)
 	}
 	if err := os.WriteFile(filepath.Join(g.dir, "pids.max"), []byte(strconv.FormatUint(most, 10)), 0); err != nil {
-		g.remove()
+		g.Remove()
 		return nil, fmt.Errorf("root needs a control group for that, and this machine's count no processes (%w)", err)
 	}
 	return g, nil
 }
 
-// makeGroup makes a control group for a call in a work tree. Root's limits the
+// Make makes a control group for a call in a work tree. Root's limits the
 // number of processes. Anybody else's, which is there to end all that is in it,
 // lies in their own, where that was given to them.
-func makeGroup(most uint64, tree string) (*processGroup, error) {
+func Make(most uint64, tree string) (*Group, error) {
 	if os.Geteuid() == 0 {
-		return newGroup(most, tree)
+		return Counting(most, tree)
 	}
 	own, err := ownGroup()
 	if err != nil {
 		return nil, err
 	}
 	clearGroups(own)
-	g := &processGroup{filepath.Join(own, nameOf(tree))}
+	g := &Group{filepath.Join(own, nameOf(tree))}
 	return g, os.Mkdir(g.dir, 0o755)
 }
 
@@ -78,7 +78,7 @@ func ownGroup() (string, error) {
 	for line := range strings.Lines(string(own)) {
 		path, is := strings.CutPrefix(strings.TrimSpace(line), "0::")
 		for _, root := range []string{"/sys/fs/cgroup/unified", "/sys/fs/cgroup"} { // the first where version 1 is there as well
-			if dir := filepath.Join(root, path); is && exists(filepath.Join(dir, "cgroup.procs")) && exists(filepath.Join(root, "cgroup.controllers")) {
+			if dir := filepath.Join(root, path); is && isThere(filepath.Join(dir, "cgroup.procs")) && isThere(filepath.Join(root, "cgroup.controllers")) {
 				return dir, nil
 			}
 		}
@@ -86,33 +86,32 @@ func ownGroup() (string, error) {
 	return "", errors.New("there are no control groups of version 2")
 }
 
-// EndLeftovers ends the processes of calls in a work tree that outlived the
-// reprise they belonged to, and says how many there were: those in their control
-// groups, and those that process.EndLeftovers finds. Call it only while no other
-// process can be at work in that tree.
-func EndLeftovers(tree string) int { return endGroups(tree) + process.EndLeftovers(tree) }
-
-// endGroups ends what is in the control groups of calls in a work tree, which a
+// EndAll ends what is in the control groups of calls in a work tree, which a
 // reprise has left that was killed, and says how many processes those were.
-func endGroups(tree string) (ended int) {
-	counting, err1 := groupsAbove()
-	own, err2 := ownGroup()
-	for above, err := range map[string]error{counting: err1, own: err2} {
-		if err != nil {
-			continue
-		}
-		left, _ := filepath.Glob(filepath.Join(above, namesOf(tree)+"*")) // the pattern is well formed
-		for _, dir := range left {
-			g := &processGroup{dir}
-			ended += len(g.processes())
-			g.remove()
-		}
+func EndAll(tree string) (ended int) {
+	for _, dir := range Left(tree) {
+		g := &Group{dir}
+		ended += len(g.processes())
+		g.Remove()
 	}
 	return ended
 }
 
-// enterGroup puts this process into the control group of its call, if it has one.
-func enterGroup(file string) error {
+// Left lists the control groups of calls in a work tree, as folders.
+func Left(tree string) (dirs []string) {
+	counting, err1 := groupsAbove()
+	own, err2 := ownGroup()
+	for above, err := range map[string]error{counting: err1, own: err2} {
+		if err == nil {
+			left, _ := filepath.Glob(filepath.Join(above, namesOf(tree)+"*")) // the pattern is well formed
+			dirs = append(dirs, left...)
+		}
+	}
+	return dirs
+}
+
+// Enter puts this process into the control group of its call, if it has one.
+func Enter(file string) error {
 	if file == "" {
 		return nil
 	}
@@ -137,7 +136,7 @@ func groupsAbove() (string, error) {
 		switch {
 		case slices.Contains(strings.Split(parts[1], ","), "pids"): // version 1
 			root := filepath.Join("/sys/fs/cgroup", parts[1])
-			if dir := filepath.Join(root, parts[2]); exists(dir) {
+			if dir := filepath.Join(root, parts[2]); isThere(dir) {
 				return dir, nil
 			}
 			return root, nil // a container sees its own group as the root
@@ -169,22 +168,22 @@ func clearGroups(above string) {
 	}
 }
 
-// path is where a process enters the group. In version 1 the thread that starts the
+// File is the file by which a process enters the group. In version 1 the thread that starts the
 // program enters it alone: for a whole process, the system first waits until no process
 // is being started or ended on any processor, which takes up to some 15 ms.
-func (g *processGroup) path() string {
+func (g *Group) File() string {
 	if g == nil {
 		return ""
 	}
-	if alone := filepath.Join(g.dir, "tasks"); exists(alone) {
+	if alone := filepath.Join(g.dir, "tasks"); isThere(alone) {
 		return alone
 	}
 	return filepath.Join(g.dir, "cgroup.procs")
 }
 
-// remove ends what is still in the group, whatever it has done to get away, and
+// Remove ends what is still in the group, whatever it has done to get away, and
 // removes the group. One that stays nevertheless is removed by a later call.
-func (g *processGroup) remove() {
+func (g *Group) Remove() {
 	if g == nil {
 		return
 	}
@@ -203,7 +202,7 @@ func (g *processGroup) remove() {
 }
 
 // processes are those that are in the group.
-func (g *processGroup) processes() (out []int) {
+func (g *Group) processes() (out []int) {
 	list, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs")) // the group is gone
 	for line := range strings.Lines(string(list)) {
 		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 1 {
@@ -211,4 +210,9 @@ func (g *processGroup) processes() (out []int) {
 		}
 	}
 	return out
+}
+
+func isThere(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
