@@ -90,7 +90,8 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 	if now.Plan.Sandbox != w.Plan.Sandbox {
 		w.saidLacking = false // it holds something else now
 	}
-	w.Definition, w.Frozen, w.agents = now, files, nil
+	w.Definition, w.Frozen = now, files
+	w.forgetAgents()
 	w.Run.Pipeline = metadata.Pipeline{Name: now.Plan.Name, Digest: digest, Definition: now.Defined, Source: now.Plan.Source}
 	return nil
 }
@@ -101,7 +102,8 @@ func (w *Workspace) define(ctx context.Context, env environ.Env, o Options) erro
 	if err != nil {
 		return err
 	}
-	w.Frozen, w.agents = files, nil
+	w.Frozen = files
+	w.forgetAgents()
 	w.Run.Language = w.Plan.Language
 	w.Run.Pipeline = metadata.Pipeline{Name: w.Plan.Name, Digest: digest, Definition: w.Defined, Source: w.Plan.Source}
 	w.Run = budget.Allow(phases.Fresh(w.Plan, w.Run, env.Now()), o.More)

@@ -208,6 +208,41 @@ func TestEngineCarriesOutAPlan(t *testing.T) {
 	}
 }
 
+// Before an agent is called, what takes time can begin: while the step before it is
+// committed, and at the latest as its own step begins. Nobody is asked to get ready for a
+// check, for the end, or for a call that waits first.
+func TestGetReady(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.engine.Plan.Phases[0].Review.Network.Closed = true
+	var got []string
+	s.engine.Committed = func(context.Context, metadata.Run) { got = append(got, "commit") }
+	s.engine.GetReady = func(agent string, n pipelines.Network) {
+		got = append(got, "ready "+agent+map[bool]string{true: ", closed"}[n.Closed])
+	}
+	good := s.perform
+	s.perform = func(ctx context.Context, t Task) (Result, error) {
+		got = append(got, "call for "+t.Phase+" "+string(t.Step))
+		return good(ctx, t)
+	}
+	s.goOn(t.Context())
+	want := []string{
+		"ready writer", "call for plan execute", "ready reviewer, closed", "commit",
+		"ready reviewer, closed", "call for plan review", "ready writer", "commit",
+		"ready writer", "call for code execute", "commit", "ready reviewer", "commit",
+		"ready reviewer", "call for code review", "ready writer", "commit",
+		"ready writer", "call for tell execute", "ready reviewer", "commit",
+		"ready reviewer", "call for tell review", "commit",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it came to\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	got = nil
+	s.engine.getReady(s.run, phases.Decision{Do: phases.DoExecute, Phase: "plan", Agent: "writer", Delay: time.Second})
+	if got != nil {
+		t.Error("a helper would wait as long as the call")
+	}
+}
+
 func TestFeedbackReachesRevise(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
