@@ -58,7 +58,7 @@ func spoken(api API, stream string) string {
 func (p *phrases) take(api API, v any, path, place string) (rest any, words bool) {
 	switch v := v.(type) {
 	case string:
-		f, known := answerFields[api][path]
+		f, known := answerFields()[api][path]
 		if !(known && f == ofWords) && !slices.Contains(moreWords, path) {
 			return v, false
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/reprise-ci/reprise/internal/gate/scan"
@@ -33,31 +34,33 @@ const (
 )
 
 // requestFields says where requests name what is checked.
-var requestFields = map[API]scan.Fields{
-	Anthropic: ofGateways(scan.Fields{
-		"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
-		"tools.model": helper, "speed": tier, "inference_geo": tier,
-		"messages.content.source.url": address, "messages.content.content.source.url": address,
-		"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
-		"max_tokens": longest, "stream": streams,
-	}),
-	OpenAI: ofGateways(scan.Fields{
-		"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,
-		"tools.model": helper, "tools.environment.type": place, "prompt": template, "service_tier": tier, "stream": streams, "stream_options.include_usage": saysUsage,
-		"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
-		"messages.content.image_url.url": address,
-		"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
-		"previous_response_id": stored, "conversation": stored,
-	}),
-	Gemini: inAnySpelling(scan.Fields{
-		"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
-		"tools.googleMaps": connector, "tools.mcpServers": connector, "tools.enterpriseWebSearch": connector, "serviceTier": tier,
-		"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
-		"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
-		"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
-		"generationConfig.maxOutputTokens":                                longest, "generationConfig.candidateCount": answers, "cachedContent": stored,
-	}),
-}
+var requestFields = sync.OnceValue(func() map[API]scan.Fields {
+	return map[API]scan.Fields{
+		Anthropic: ofGateways(scan.Fields{
+			"model": asksFor, "tools.type": tool, "mcp_servers.url": connector,
+			"tools.model": helper, "speed": tier, "inference_geo": tier,
+			"messages.content.source.url": address, "messages.content.content.source.url": address,
+			"messages.content.source.content.source.url": address, "messages.content.content.source.content.source.url": address,
+			"max_tokens": longest, "stream": streams,
+		}),
+		OpenAI: ofGateways(scan.Fields{
+			"model": asksFor, "background": background, "tools.type": tool, "web_search_options": searches, "tools.server_url": connector,
+			"tools.model": helper, "tools.environment.type": place, "prompt": template, "service_tier": tier, "stream": streams, "stream_options.include_usage": saysUsage,
+			"input.content.image_url": address, "input.content.file_url": address, "input.output.image_url": address, "input.output.file_url": address,
+			"messages.content.image_url.url": address,
+			"max_output_tokens":              longest, "max_completion_tokens": longest, "max_tokens": longest, "n": answers,
+			"previous_response_id": stored, "conversation": stored,
+		}),
+		Gemini: inAnySpelling(scan.Fields{
+			"tools.googleSearch": connector, "tools.urlContext": connector, "tools.googleSearchRetrieval": connector,
+			"tools.googleMaps": connector, "tools.mcpServers": connector, "tools.enterpriseWebSearch": connector, "serviceTier": tier,
+			"contents.parts.fileData.fileUri": address, "contents.parts.functionResponse.parts.fileData.fileUri": address,
+			"systemInstruction.parts.fileData.fileUri": address, "generateContentRequest.contents.parts.fileData.fileUri": address,
+			"generateContentRequest.systemInstruction.parts.fileData.fileUri": address,
+			"generationConfig.maxOutputTokens":                                longest, "generationConfig.candidateCount": answers, "cachedContent": stored,
+		}),
+	}
+})
 
 // ofGateways adds what gateways before providers take besides, such as OpenRouter and
 // LiteLLM: other models, which answer where the first does not, and other addresses.
@@ -123,7 +126,7 @@ type requestFilter struct {
 
 func newRequestFilter(body io.Reader, x *exchange) *requestFilter {
 	b := &requestFilter{body: body, x: x}
-	b.scan = scan.Scanner{Want: requestFields[x.provider.API], Found: b.found}
+	b.scan = scan.Scanner{Want: requestFields()[x.provider.API], Found: b.found}
 	return b
 }
 

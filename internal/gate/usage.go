@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"sync"
+
 	"github.com/reprise-ci/reprise/internal/gate/scan"
 	"github.com/reprise-ci/reprise/internal/gate/sse"
 )
@@ -39,41 +41,43 @@ const (
 // answerFields says where answers have their usage: whole ones, and the events of
 // streamed ones. Where two stand for the same, the larger counts: events give it as
 // it was so far.
-var answerFields = map[API]scan.Fields{
-	Anthropic: {
-		"model": ofModel, "message.model": ofModel,
-		"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
-		"usage.cache_read_input_tokens": ofRead, "message.usage.cache_read_input_tokens": ofRead,
-		"usage.cache_creation_input_tokens": ofWrite, "message.usage.cache_creation_input_tokens": ofWrite,
-		"usage.cache_creation.ephemeral_1h_input_tokens": ofHour, "message.usage.cache_creation.ephemeral_1h_input_tokens": ofHour,
-		"usage.server_tool_use.web_search_requests": ofSearches, "content_block.name": ofUse, "content.name": ofUse,
-		"usage.output_tokens": ofOutput,
-		"delta.text":          ofWords, "delta.partial_json": ofWords, "delta.thinking": ofWords,
-	},
-	OpenAI: {
-		"model": ofModel, "response.model": ofModel,
-		"usage.input_tokens": ofInput, "response.usage.input_tokens": ofInput, "usage.prompt_tokens": ofInput,
-		"usage.input_tokens_details.cached_tokens": ofRead, "response.usage.input_tokens_details.cached_tokens": ofRead,
-		"usage.prompt_tokens_details.cached_tokens":     ofRead,
-		"usage.input_tokens_details.cache_write_tokens": ofWrite, "response.usage.input_tokens_details.cache_write_tokens": ofWrite,
-		"usage.prompt_tokens_details.cache_write_tokens": ofWrite,
-		"usage.output_tokens":                            ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
-		"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
-		"choices.message.content": ofWords,
-		"response.output.type":    ofUse, "output.type": ofUse, "item.type": ofUseTwice,
-	},
-	Gemini: {
-		"modelVersion":                          ofModel,
-		"usageMetadata.promptTokenCount":        ofInput,
-		"usageMetadata.toolUsePromptTokenCount": ofInputTool,
-		"usageMetadata.cachedContentTokenCount": ofRead,
-		"usageMetadata.candidatesTokenCount":    ofOutput,
-		"usageMetadata.thoughtsTokenCount":      ofThoughts,
-		"candidates.content.parts.text":         ofWords,
+var answerFields = sync.OnceValue(func() map[API]scan.Fields {
+	return map[API]scan.Fields{
+		Anthropic: {
+			"model": ofModel, "message.model": ofModel,
+			"usage.input_tokens": ofInput, "message.usage.input_tokens": ofInput,
+			"usage.cache_read_input_tokens": ofRead, "message.usage.cache_read_input_tokens": ofRead,
+			"usage.cache_creation_input_tokens": ofWrite, "message.usage.cache_creation_input_tokens": ofWrite,
+			"usage.cache_creation.ephemeral_1h_input_tokens": ofHour, "message.usage.cache_creation.ephemeral_1h_input_tokens": ofHour,
+			"usage.server_tool_use.web_search_requests": ofSearches, "content_block.name": ofUse, "content.name": ofUse,
+			"usage.output_tokens": ofOutput,
+			"delta.text":          ofWords, "delta.partial_json": ofWords, "delta.thinking": ofWords,
+		},
+		OpenAI: {
+			"model": ofModel, "response.model": ofModel,
+			"usage.input_tokens": ofInput, "response.usage.input_tokens": ofInput, "usage.prompt_tokens": ofInput,
+			"usage.input_tokens_details.cached_tokens": ofRead, "response.usage.input_tokens_details.cached_tokens": ofRead,
+			"usage.prompt_tokens_details.cached_tokens":     ofRead,
+			"usage.input_tokens_details.cache_write_tokens": ofWrite, "response.usage.input_tokens_details.cache_write_tokens": ofWrite,
+			"usage.prompt_tokens_details.cache_write_tokens": ofWrite,
+			"usage.output_tokens":                            ofOutput, "response.usage.output_tokens": ofOutput, "usage.completion_tokens": ofOutput,
+			"delta": ofWords, "choices.delta.content": ofWords, "choices.delta.tool_calls.function.arguments": ofWords,
+			"choices.message.content": ofWords,
+			"response.output.type":    ofUse, "output.type": ofUse, "item.type": ofUseTwice,
+		},
+		Gemini: {
+			"modelVersion":                          ofModel,
+			"usageMetadata.promptTokenCount":        ofInput,
+			"usageMetadata.toolUsePromptTokenCount": ofInputTool,
+			"usageMetadata.cachedContentTokenCount": ofRead,
+			"usageMetadata.candidatesTokenCount":    ofOutput,
+			"usageMetadata.thoughtsTokenCount":      ofThoughts,
+			"candidates.content.parts.text":         ofWords,
 
-		"candidates.groundingMetadata.webSearchQueries": ofQuery,
-	},
-}
+			"candidates.groundingMetadata.webSearchQueries": ofQuery,
+		},
+	}
+})
 
 // meter reads from an answer what it used, while it passes.
 type meter struct {
@@ -92,7 +96,7 @@ type meter struct {
 
 func newMeter(api API, stream bool) *meter {
 	m := &meter{api: api, stream: stream}
-	m.json = scan.Scanner{Want: answerFields[api], Found: m.found}
+	m.json = scan.Scanner{Want: answerFields()[api], Found: m.found}
 	m.events.Data, m.events.End = m.json.Write, func() { m.json.End(); m.json.Reset() }
 	return m
 }

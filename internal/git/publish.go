@@ -161,8 +161,7 @@ func (u *upstream) joinRecords(ctx context.Context, record, other, files, what s
 // noteKept notes here where the record is kept.
 func (u *upstream) noteKept(ctx context.Context, kept string) error {
 	u.kept = &kept
-	_, err := u.src.inspect(ctx, "update-ref", "-m", "reprise", u.keepRef(), kept)
-	return err
+	return u.src.updater.Set(ctx, u.keepRef(), kept)
 }
 
 // keepAt has Options.Keep name a commit that leads on from the one that it names. If

@@ -82,10 +82,12 @@ func Find(ctx context.Context, dir string) (*Source, error) {
 	s := &Source{Dir: dir, env: program.TakeEnviron()}
 	s.updater = refs.NewUpdater(func() program.Call { return s.inspection() })
 	s.store = &store{Place: func(context.Context) (program.Call, error) { return s.inspection(), nil }}
+	listing := s.discovery("config", "--list", "-z", "--includes").Begin(ctx)
+	defer listing.End()
 	if err := s.locate(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.readConfig(ctx); err != nil {
+	if err := s.readConfig(listing); err != nil {
 		return nil, err
 	}
 	s.lfs = lfs.Find(ctx, s.config, s.env, dir, s.CommonDir)
@@ -121,9 +123,9 @@ func trusting(dir string) string {
 // locate asks git where the repository is. Git prints one line per question,
 // and stops at the first that it cannot answer.
 func (s *Source) locate(ctx context.Context) error {
-	out, err := s.discover(ctx, "rev-parse", "--path-format=absolute",
+	out, err := s.discovery("rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--git-common-dir", "--is-shallow-repository", "--show-object-format",
-		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead)
+		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead).Do(ctx)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	said := program.StderrOf(err)
 	switch {
@@ -152,8 +154,8 @@ func (s *Source) locate(ctx context.Context) error {
 	return nil
 }
 
-func (s *Source) readConfig(ctx context.Context) error {
-	out, err := s.discover(ctx, "config", "--list", "-z", "--includes")
+func (s *Source) readConfig(listing *program.Begun) error {
+	out, err := listing.Wait()
 	if err != nil {
 		return fmt.Errorf("read the configuration of %s: %w", s.Dir, err)
 	}
@@ -229,7 +231,7 @@ func (s *Source) addresses(ctx context.Context, name string) (fetch, push string
 		{&fetch, []string{"remote", "get-url", "--", name}},
 		{&push, []string{"remote", "get-url", "--push", "--", name}},
 	} {
-		out, err := s.discover(ctx, u.args...)
+		out, err := s.discovery(u.args...).Do(ctx)
 		if err != nil {
 			return "", "", err
 		}
@@ -238,9 +240,9 @@ func (s *Source) addresses(ctx context.Context, name string) (fetch, push string
 	return fetch, push, nil
 }
 
-// discover runs git in the user's folder, with the user's own configuration.
-func (s *Source) discover(ctx context.Context, args ...string) ([]byte, error) {
-	return program.Call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}.Do(ctx)
+// discovery is a command of git in the user's folder, with the user's own configuration.
+func (s *Source) discovery(args ...string) program.Call {
+	return program.Call{Dir: s.Dir, Env: s.env.Discovery(), Args: args}
 }
 
 // inspect runs git on the user's git directory. It may only run commands that

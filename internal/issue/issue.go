@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -197,7 +198,7 @@ func yamlMistake(err error) string {
 	return strings.ReplaceAll(text, " in type main.frontMatter", "")
 }
 
-var headingLine = regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`)
+var headingLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}[ \t]+(.*?)[ \t]*#*$`) })
 
 // cutTitle takes the first heading out of a text.
 func cutTitle(text string) (title, body string) {
@@ -207,19 +208,19 @@ func cutTitle(text string) (title, body string) {
 		if strings.HasPrefix(strings.TrimSpace(l), "```") {
 			fenced = !fenced
 		}
-		if m := headingLine.FindStringSubmatch(l); m != nil && !fenced {
+		if m := headingLine().FindStringSubmatch(l); m != nil && !fenced {
 			return m[1], strings.Join(append(lines[:i:i], lines[i+1:]...), "\n")
 		}
 	}
 	return "", text
 }
 
-var notInID = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notInID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9._-]+`) })
 
 // idFromFile makes an id from a file name: "Add hello.md" gives "add-hello".
 func idFromFile(name string) string {
 	base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-	return strings.Trim(notInID.ReplaceAllString(strings.ToLower(base), "-"), "-._")
+	return strings.Trim(notInID().ReplaceAllString(strings.ToLower(base), "-"), "-._")
 }
 
 // CheckID says what is wrong with the id of an issue in the command line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ const (
 // default branch, and other clones what they have fetched last.
 type afar struct {
 	env     environ.Env
+	id      string // of the issue of the run that is told
 	src     *git.Source
 	dir     string                                // of the survey, in the folder of the run
 	token   func(context.Context) (string, error) // for origin; nil: the user's own credentials
@@ -55,7 +57,7 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 		within = append(within, git.KeptRefs+phases.RecordName(""))
 	}
 	survey, err := git.NewSurvey(ctx, a.src, a.dir, a.token, within, func(all []git.Branch) (some []git.Branch) {
-		a.omitted = 0
+		a.omitted, all = 0, a.ofUse(all)
 		for _, prefix := range within {
 			chosen, left := newestOf(all, prefix, mostAfar)
 			some, a.omitted = append(some, chosen...), a.omitted+left
@@ -72,6 +74,13 @@ func (a *afar) look(ctx context.Context) (*git.Survey, error) {
 	}
 	a.survey, a.listed = survey, known{}
 	return survey, nil
+}
+
+// ofUse leaves out the branch of the run that is told, which knows what is there: only what an
+// earlier run of its issue has spent would be learned from it.
+func (a *afar) ofUse(all []git.Branch) []git.Branch {
+	own := "refs/heads/" + a.env.Branch(a.id)
+	return slices.DeleteFunc(all, func(b git.Branch) bool { return b.Name == own && !a.records })
 }
 
 // newestOf gives those refs of runs that begin with a prefix whose issues were opened last,

@@ -81,6 +81,21 @@ func TestAfar(t *testing.T) {
 	if got := ids(); len(got) != 1 || got[0] != "8" {
 		t.Errorf("there are %v", got)
 	}
+	a.id = "8"
+	now = now.Add(afarFor)
+	if got := ids(); len(got) > 0 {
+		t.Errorf("the run's own branch was fetched: %v", got)
+	}
+	a.records = true
+	now = now.Add(afarFor)
+	if got := ids(); len(got) != 1 {
+		t.Errorf("what an earlier run of the issue has spent is not known: %v", got)
+	}
+	a.id, a.records = "", false
+	now = now.Add(afarFor)
+	if got := ids(); len(got) != 1 {
+		t.Errorf("there are %v", got)
+	}
 	in(a.dir, "update-ref", "-d", "refs/remotes/origin/reprise/issue-8")
 	if got := ids(); len(got) != 1 {
 		t.Errorf("git was asked again for what only another survey changes: %v", got)

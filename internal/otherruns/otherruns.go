@@ -106,7 +106,7 @@ type Runs struct {
 
 // Of gives the other runs for a run.
 func Of(env environ.Env, c Config) *Runs {
-	a := &afar{env: env, src: c.Source, dir: c.Folder, token: c.Token, pushes: c.Push, records: c.RepoDayUSD > 0}
+	a := &afar{env: env, id: c.Issue, src: c.Source, dir: c.Folder, token: c.Token, pushes: c.Push, records: c.RepoDayUSD > 0}
 	open := openRuns{c.Source, c.Issue, func() []string { return []string{c.Tip()} }, env, a}
 	return &Runs{openRuns: open, spent: spender{open, c.RepoDayUSD > 0, map[string]bool{}}, words: c.Words, known: map[string]bool{}}
 }
@@ -126,7 +126,7 @@ func SameFiles(ctx context.Context, env environ.Env, src *git.Source, run metada
 	}
 	n := openRuns{src, run.IssueNumber, func() []string {
 		return []string{"refs/heads/" + run.BranchName, "refs/remotes/origin/" + run.BranchName}
-	}, env, &afar{env: env, src: src}}
+	}, env, &afar{env: env, id: run.IssueNumber, src: src}}
 	all, _ := n.list(ctx, run) // what cannot be read is not known
 	return others.SameFiles(all)
 }

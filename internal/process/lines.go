@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -114,16 +115,18 @@ func (e *Excerpt) String() string {
 var (
 	// A control sequence of a terminal, such as one for colours; a string for it,
 	// such as its title, up to its end; and any other escape.
-	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
+	sequences = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}\n]*(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
+	})
 	// What a terminal would have written over.
-	overwritten = regexp.MustCompile(`(?m)^.*\r([^\r\n])`)
+	overwritten = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^.*\r([^\r\n])`) })
 )
 
 // printable gives the text that a terminal would show, without what moves its
 // cursor, colours or hides text.
 func printable(s string) string {
-	s = sequences.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
-	s = overwritten.ReplaceAllString(s, "$1")
+	s = sequences().ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
+	s = overwritten().ReplaceAllString(s, "$1")
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1

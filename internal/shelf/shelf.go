@@ -25,7 +25,9 @@ const Trailer = "Reprise-Record"
 const depth = 1000
 
 // line is a trailer in a message.
-var line = regexp.MustCompile(`(?m)^` + Trailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
+var line = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^` + Trailer + `: ([0-9a-f]{40}|[0-9a-f]{64})\s*$`)
+})
 
 // Note gives the line that ends such a message.
 func Note(commit string) string { return Trailer + ": " + commit + "\n" }
@@ -135,7 +137,7 @@ func (s Shelves) near(ctx context.Context, commit string) ([]Message, error) {
 func (s Shelves) among(ctx context.Context, messages []Message) (found, kept string, err error) {
 	asked := false
 	for _, m := range messages {
-		for _, named := range line.FindAllStringSubmatch(m.Trailers, -1) {
+		for _, named := range line().FindAllStringSubmatch(m.Trailers, -1) {
 			if !asked {
 				if kept, err = s.kept(ctx); err != nil {
 					return "", "", err

@@ -45,7 +45,7 @@ func (s *safeWriter) onto(print func(lines string) bool) {
 }
 
 // ownColour is what text.Palette puts around text.
-var ownColour = regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`)
+var ownColour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b\[(?:0|1|2|3[1236])m`) })
 
 // Write shows p. What may go on with the next call waits for it.
 func (s *safeWriter) Write(p []byte) (int, error) {
@@ -57,7 +57,7 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 	}
 	var out bytes.Buffer
 	for len(body) > 0 && !unfinished(body) {
-		if m := ownColour.Find(body); m != nil {
+		if m := ownColour().Find(body); m != nil {
 			out.Write(m)
 			body = body[len(m):]
 			continue
@@ -82,12 +82,12 @@ func (s *safeWriter) Write(p []byte) (int, error) {
 }
 
 // beginning is what may become a colour of ours.
-var beginning = regexp.MustCompile(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`)
+var beginning = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\x1b(?:\[(?:0|1|2|3[1236]?)?)?$`) })
 
 // unfinished reports whether text may be only the beginning of a character, or of a
 // colour or a link of ours.
 func unfinished(text []byte) bool {
-	if !utf8.FullRune(text) || beginning.Match(text) {
+	if !utf8.FullRune(text) || beginning().Match(text) {
 		return true
 	}
 	if text[0] != '\x1b' || len(text) >= mostOfLink {

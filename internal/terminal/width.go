@@ -4,6 +4,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
@@ -42,14 +43,14 @@ func Hanging(value string, behind, width int) string {
 func Fold(body string, width int) string {
 	lines := strings.Split(body, "\n")
 	for i, l := range lines {
-		lead := listed.FindString(l)
+		lead := listed().FindString(l)
 		lines[i] = lead + Hanging(l[len(lead):], len(lead), width)
 	}
 	return strings.Join(lines, "\n")
 }
 
 // listed is how a line begins that is indented, or is an entry of a list.
-var listed = regexp.MustCompile(`^ *([0-9]+\. |- )?`)
+var listed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+\. |- )?`) })
 
 // Paragraphs breaks a text anew, between words. Paragraphs are parted by empty lines;
 // one with lines that are indented stays as it is.

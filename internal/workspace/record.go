@@ -32,6 +32,7 @@ func (w *opening) load(ctx context.Context) error {
 		// merged long ago.
 		return w.begin(ctx)
 	}
+	w.early.end()
 	if w.Run, err = w.parse(data, err); err != nil {
 		return err
 	}
@@ -89,10 +90,14 @@ func (w *opening) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	w.Issue.Mask(w.env)
-	w.Removed = w.Issue.Clean()
-	if w.Definition, err = w.backend.Define(ctx, w.Source, w.Issue, w.o.Choice); err != nil {
-		return err
+	e := w.early
+	if e == nil {
+		e = w.defineEarly(ctx)
+		defer e.end()
+	}
+	<-e.done
+	if w.Issue, w.Removed, w.Definition = e.issue, e.removed, e.definition; e.err != nil {
+		return e.err
 	}
 	w.Fresh = true
 	repository := w.Source.GitHub

@@ -16,6 +16,9 @@ type State struct {
 
 // Compare says how a commit stands to another one of which known was in the history.
 func Compare(ctx context.Context, git Git, tip, other, known string) (State, error) {
+	if other == known { // it has not moved
+		return State{}, nil
+	}
 	n, err := count(ctx, git, tip, other)
 	if err != nil {
 		return State{}, err
@@ -26,7 +29,7 @@ func Compare(ctx context.Context, git Git, tip, other, known string) (State, err
 			return State{}, err
 		}
 	} else if n == 0 {
-		s.Has = known != other
+		s.Has = true
 	}
 	if n == 0 {
 		return s, nil

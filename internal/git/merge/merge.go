@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/reprise-ci/reprise/internal/git/folder"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
@@ -36,10 +37,10 @@ const (
 
 // mark begins each conflict in a file. Git ends it as the lines of the file end, and adds
 // the path to it where the two sides have the file in different places.
-var mark = regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`)
+var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<<<<<<< ` + ours + `(:.*)?\r?$`) })
 
 // Marked reports whether a file has marks of a conflict.
-func Marked(file []byte) bool { return mark.Match(file) }
+func Marked(file []byte) bool { return mark().Match(file) }
 
 // Result is the merge of two commits.
 type Result struct {
@@ -168,13 +169,15 @@ func (r *Result) Detail(ctx context.Context, git Git, differ Differ, tip, other 
 }
 
 // besides is how git names a file where the other side has a folder.
-var besides = regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
+var besides = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`~(reprise_(ours|base)|[0-9a-f]{40}([0-9a-f]{24})?)(_[0-9]+)?$`)
+})
 
 // Displacing gives the paths at which one side has a file and the other one a folder.
 func (r Result) Displacing() []string {
 	var out []string
 	for _, p := range r.Displaced {
-		out = append(out, besides.ReplaceAllString(p, ""))
+		out = append(out, besides().ReplaceAllString(p, ""))
 	}
 	return out
 }
@@ -184,11 +187,11 @@ func (r Result) Displacing() []string {
 func (r *Result) unfold(ctx context.Context, git Git) error {
 	for i := range r.Conflicts {
 		c := &r.Conflicts[i]
-		if !besides.MatchString(c.Path) {
+		if !besides().MatchString(c.Path) {
 			continue
 		}
 		r.Displaced = append(r.Displaced, c.Path)
-		c.Path = besides.ReplaceAllString(c.Path, "")
+		c.Path = besides().ReplaceAllString(c.Path, "")
 		inside, err := At(ctx, git, r.Commit, []string{c.Path}, "-r")
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ type updating struct {
 	out *bufio.Reader
 }
 
-// Update moves a ref from one commit, or from none as zeros, to another. The error says no
+// Update moves a ref from one commit, from none as zeros, or from whatever it is at as "", to another. The error says no
 // more than that it was not moved. What git has got as a whole it does, also when ctx ends
 // meanwhile: told to end, git might leave its lock, and nobody would know where the ref is.
 func (u *Updater) Update(ctx context.Context, ref, to, from string) error {
@@ -62,7 +62,8 @@ func (u *Updater) Update(ctx context.Context, ref, to, from string) error {
 		u.idle = time.AfterFunc(idleTime, u.Close)
 	}
 	u.idle.Reset(idleTime)
-	done, err := u.ask(ctx, fmt.Sprintf("start\nupdate %s %s %s\nprepare\ncommit\n", ref, to, from))
+	move := strings.TrimSpace(ref + " " + to + " " + from)
+	done, err := u.ask(ctx, "start\nupdate "+move+"\nprepare\ncommit\n")
 	if !done || u.alone || ctx.Err() != nil { // then the process was told to end
 		u.end()
 	}
@@ -73,6 +74,17 @@ func (u *Updater) Update(ctx context.Context, ref, to, from string) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("move %s: git did not: %w", ref, err)
+}
+
+// Set moves a ref from whatever it is at. An error says why it was not moved.
+func (u *Updater) Set(ctx context.Context, ref, to string) error {
+	if u.Update(ctx, ref, to, "") == nil {
+		return nil
+	}
+	c := u.place() // once more, as this says what is wrong
+	c.Args = []string{"update-ref", "-m", "reprise", ref, to}
+	_, err := c.Do(ctx)
+	return err
 }
 
 // ask reports whether git says that it has made a change.

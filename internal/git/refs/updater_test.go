@@ -33,7 +33,7 @@ func TestUpdater(t *testing.T) {
 	for _, tt := range []struct {
 		name, script string
 		starts       int
-	}{{"newer", newer, 5}, {"older", older, 7}} {
+	}{{"newer", newer, 5}, {"older", older, 9}} {
 		dir := filepath.Join(t.TempDir(), "a b")
 		must(t, os.MkdirAll(dir, 0o755))
 		call, ask := standIn(t, dir, fmt.Sprintf(tt.script, dir, git))
@@ -78,9 +78,15 @@ func TestUpdater(t *testing.T) {
 		update(t.Context(), commits[2], commits[0], true)
 		u.Close()
 		update(t.Context(), commits[0], commits[2], true)
+		must(t, u.Set(t.Context(), "refs/heads/x", commits[1]))
+		at(commits[1])
+		must(t, u.Set(t.Context(), "refs/heads/x", commits[0]))
 		starts, err := os.ReadFile(dir + "/starts")
 		if must(t, err); len(starts) != tt.starts+1 { // one by somebody else
 			t.Errorf("%s: git was started %d times, want %d", tt.name, len(starts)-1, tt.starts)
+		}
+		if err := u.Set(t.Context(), "refs/heads/x", strings.Repeat("1", 40)); err == nil || !strings.Contains(err.Error(), "nonexistent object") {
+			t.Errorf("%s: what is not there: %v", tt.name, err)
 		}
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/reprise-ci/reprise/internal/definition"
+	"github.com/reprise-ci/reprise/internal/environ"
+	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/issue"
+	"github.com/reprise-ci/reprise/internal/testenv"
+)
+
+// openEarly opens a run of an issue in a file, in a repository of its own.
+func openEarly(t *testing.T, b Backend) error {
+	t.Helper()
+	dir := t.TempDir()
+	repo, file := filepath.Join(dir, "a repo"), filepath.Join(dir, "7.md")
+	for _, args := range [][]string{{"init", "-q", "-b", "main", repo}, {"-C", repo, "commit", "-q", "--allow-empty", "-m", "begin"}} {
+		if _, err := testenv.Git(dir, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("# Greet\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.Find = git.Find
+	o := Options{Repo: repo}
+	o.File = file
+	env := environ.Env{Environ: append(os.Environ(), "REPRISE_HOME="+filepath.Join(dir, "home")), Now: time.Now}
+	env.SecretFinder = env.Finder()
+	_, err := Open(WithBackend(t.Context(), b), env, o)
+	return err
+}
+
+// A new run is defined while its branch is opened. What is wrong with the branch is told
+// first, and then nothing of the definition goes on.
+func TestDefinedWhileOpened(t *testing.T) {
+	t.Parallel()
+	begun, ended := make(chan struct{}), false
+	noBranch := errors.New("there is no such branch")
+	err := openEarly(t, Backend{
+		Define: func(ctx context.Context, _ *git.Source, is issue.Issue, _ definition.Choice) (definition.Definition, error) {
+			if is.Title != "Greet" {
+				t.Errorf("the issue is %q", is.Title)
+			}
+			close(begun)
+			<-ctx.Done()
+			time.Sleep(10 * time.Millisecond)
+			ended = true
+			return definition.Definition{}, errors.New("there is no such pipeline")
+		},
+		Open: func(context.Context, git.Options) (Checkout, error) {
+			<-begun
+			return nil, noBranch
+		},
+	})
+	if !errors.Is(err, noBranch) || !ended {
+		t.Errorf("the error is %v, and that the definition has ended is %v", err, ended)
+	}
+}
+
+// What is wrong with the definition of a new run is told when its branch is there, and leaves
+// no folder.
+func TestWronglyDefined(t *testing.T) {
+	t.Parallel()
+	noPipeline := errors.New("there is no such pipeline")
+	root := ""
+	err := openEarly(t, Backend{
+		Define: func(context.Context, *git.Source, issue.Issue, definition.Choice) (definition.Definition, error) {
+			return definition.Definition{}, noPipeline
+		},
+		Open: func(ctx context.Context, o git.Options) (Checkout, error) {
+			root = o.Root
+			return git.Open(ctx, o)
+		},
+	})
+	if _, none := os.Stat(root); !errors.Is(err, noPipeline) || !errors.Is(none, os.ErrNotExist) {
+		t.Errorf("the error is %v, and of the folder %v", err, none)
+	}
+}
