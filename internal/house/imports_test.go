@@ -78,7 +78,7 @@ var rooms = map[string][]string{
 	"internal/git/program":    {"internal/bounded", "internal/folders", "internal/span"},
 	"internal/git/quarantine": {"internal/folders", "internal/git/loose", "internal/git/objects", "internal/git/pathname"},
 	"internal/git/refs":       {"internal/git/objects", "internal/git/pathname", "internal/git/program"},
-	"internal/git/status":     {"internal/folders", "internal/git/indexfile", "internal/git/pathname", "golang.org/x/sys"},
+	"internal/git/status":     {"internal/git/indexfile", "internal/git/pathname", "golang.org/x/sys"},
 	"internal/bounded":        {"golang.org/x/sys"},
 	"internal/near":           {},
 	"internal/network":        {},

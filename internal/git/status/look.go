@@ -6,13 +6,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/indexfile"
 )
 
 // look is one look at a tree.
 type look struct {
 	*Tree
+	top     *os.File
 	index   *indexfile.File
 	left    int // entries that were not found yet
 	doubted []doubt
@@ -23,6 +23,7 @@ type look struct {
 type doubt struct {
 	path string
 	mode uint32
+	size int64
 	id   string
 }
 
@@ -85,7 +86,7 @@ func (l *look) file(dir *os.File, name, p string) bool {
 		return true
 	}
 	l.bytes += is.Size
-	l.doubted = append(l.doubted, doubt{p, noted.Mode, id})
+	l.doubted = append(l.doubted, doubt{p, noted.Mode, is.Size, id})
 	if !tells(noted, &is) || l.bytes > mostBytes {
 		l.stopped = p
 		return false
@@ -96,14 +97,24 @@ func (l *look) file(dir *os.File, name, p string) bool {
 // same says whether a file holds the very bytes that the index has. Git may convert them, and
 // find more that is the same.
 func (l *look) same(d doubt) bool {
-	var data []byte
-	var err error
-	if d.mode == link {
-		var to string
-		to, err = l.Top.Readlink(d.path)
-		data = []byte(to)
-	} else {
-		data, err = folders.ReadFile(l.Top, d.path, mostBytes)
+	if d.size > mostBytes {
+		return false
 	}
-	return err == nil && l.Name(data) == d.id
+	data := make([]byte, d.size+1) // more than it had is found, too
+	n, err := l.read(d, data)
+	return err == nil && int64(n) == d.size && l.Name(data[:n]) == d.id
+}
+
+// read reads with what the system has for it: whatever was put in the place of a file that
+// was just looked at, it does not wait, and what it reads is no more than is asked for.
+func (l *look) read(d doubt, data []byte) (int, error) {
+	if d.mode == link {
+		return unix.Readlinkat(int(l.top.Fd()), d.path, data)
+	}
+	fd, err := unix.Openat(int(l.top.Fd()), d.path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = unix.Close(fd) }() // opened for reading
+	return unix.Read(fd, data)
 }

@@ -32,17 +32,22 @@ type place struct {
 
 func newPlace(t testing.TB) *place {
 	t.Helper()
+	return newPlaceOf(t, "sha1", sha1.Size, func(data []byte) string { return fmt.Sprintf("%x", sha1.Sum(data)) })
+}
+
+func newPlaceOf(t testing.TB, format string, size int, sum func([]byte) string) *place {
+	t.Helper()
 	p := &place{t: t, dir: filepath.Join(t.TempDir(), "a b")}
 	must(t, os.MkdirAll(p.at("."), 0o755))
 	must(t, os.Mkdir(filepath.Join(p.dir, "git"), 0o755))
-	p.git("init", "-q")
+	p.git("init", "-q", "--object-format="+format)
 	t.Cleanup(p.open)
 	must(t, os.MkdirAll(p.at(state), 0o755))
 	top, err := os.OpenRoot(p.at("."))
 	must(t, err)
 	t.Cleanup(func() { _ = top.Close() }) // opened for reading
-	p.tree = &Tree{Top: top, Index: p.index(), Hash: sha1.Size, Without: state, Name: func(data []byte) string {
-		return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data)))
+	p.tree = &Tree{Top: top, Index: p.index(), Hash: size, Without: state, Name: func(data []byte) string {
+		return sum(fmt.Appendf(nil, "blob %d\x00%s", len(data), data))
 	}}
 	return p
 }

@@ -39,8 +39,8 @@ func (t *Tree) Unchanged() bool {
 		return false
 	}
 	defer func() { _ = top.Close() }() // opened for reading
-	l := &look{Tree: t, index: index, left: index.Len() - index.Below(t.Without)}
-	if t.stopped != "" && l.stops(top, t.stopped) {
+	l := &look{Tree: t, top: top, index: index, left: index.Len() - index.Below(t.Without)}
+	if t.stopped != "" && l.stops(t.stopped) {
 		return false
 	}
 	t.stopped = ""
@@ -61,13 +61,13 @@ func (t *Tree) Unchanged() bool {
 const mostIndex = 200 << 10
 
 // stops says whether a path that ended a look before would end it again.
-func (l *look) stops(top *os.File, p string) bool {
+func (l *look) stops(p string) bool {
 	var is unix.Stat_t
-	if unix.Fstatat(int(top.Fd()), p, &is, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	if unix.Fstatat(int(l.top.Fd()), p, &is, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return false
 	}
 	noted, id, known := l.index.Noted(p)
-	return !known || !trusted(noted, &is, l.index.Written()) && !(tells(noted, &is) && l.same(doubt{p, noted.Mode, id}))
+	return !known || !trusted(noted, &is, l.index.Written()) && !(tells(noted, &is) && l.same(doubt{p, noted.Mode, is.Size, id}))
 }
 
 // trusted says whether a file must be the one that git saw, with the same data. No program can

@@ -3,6 +3,7 @@ package status
 import (
 	"bytes"
 	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -65,6 +66,20 @@ func TestUnchanged(t *testing.T) {
 	p.holds(true, "it is as before")
 	must(t, os.Remove(p.at("d/e/b")))
 	p.holds(false, "a file is gone")
+}
+
+// It is the same in a repository with longer names of objects.
+func TestUnchangedSHA256(t *testing.T) {
+	t.Parallel()
+	p := newPlaceOf(t, "sha256", sha256.Size, func(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) })
+	p.put("a", "text\n")
+	p.put("d/a", "text\n")
+	p.git("add", "-A")
+	now := time.Now()
+	must(t, os.Chtimes(p.at("d/a"), now, now))
+	p.holds(true, "a file was touched")
+	must(t, p.inPlace("a"))
+	p.holds(false, "a file changed")
 }
 
 // While what ended a look is there, nothing else is looked at; after that, all is again.
