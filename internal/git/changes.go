@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/program"
+	"github.com/reprise-ci/reprise/internal/git/status"
 )
 
 // changes are those that Changes returns, without Alias and LinkedFrom.
@@ -98,9 +99,13 @@ func (t *tree) sameState(at folders.Place, info fs.FileInfo, was entry) bool {
 	return err == nil && t.blobID(data) == was.id
 }
 
-// codeChanges gives the changes outside of the state folder. Where something is
-// locked, the changes in it are not seen, so it is opened and looked at again.
+// codeChanges gives the changes outside of the state folder. Git is asked only if there
+// may be some. Where something is locked, the changes in it are not seen, so it is opened
+// and looked at again.
 func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
+	if ctx.Err() == nil && t.inside.Unchanged() {
+		return nil, nil
+	}
 	changes, locked, err := t.compare(ctx)
 	if locked {
 		folders.Unlock(t.top, ".")
@@ -113,34 +118,25 @@ func (t *tree) codeChanges(ctx context.Context) ([]Change, error) {
 // something could not be looked at because of its mode.
 func (t *tree) compare(ctx context.Context) (changes []Change, locked bool, err error) {
 	var said string
-	out, err := t.gitCall(ctx, program.Call{
-		// "dirty" keeps git from running itself in repositories inside the tree.
-		Args: []string{"status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"},
-		Said: &said,
-	})
+	out, err := t.gitCall(ctx, program.Call{Args: status.Arguments(), Said: &said})
 	locked = strings.Contains(said+program.StderrOf(err), "Permission denied") // git speaks English here, see always
 	if err != nil {
 		return nil, locked, err
 	}
-	for _, record := range pathname.Records(out) {
-		if name, ok := strings.CutPrefix(record, "? "); ok {
-			c := Change{Path: strings.TrimSuffix(name, "/"), Kind: Added}
-			c.Type, c.Size = t.look(c.Path)
-			changes = append(changes, c)
-			continue
-		}
-		f := strings.SplitN(record, " ", 9) // 1, how, submodule, modes and hashes, path
-		if len(f) != 9 || f[0] != "1" || len(f[1]) != 2 {
-			return nil, locked, fmt.Errorf("git status answered %q", record)
-		}
-		if f[1][1] == '.' {
-			continue // only the index is not as the newest commit
-		}
-		c := Change{Path: f[8], Kind: Deleted, Was: typeOfMode(f[4])}
-		if c.Type, c.Size = t.look(c.Path); c.Type != None {
+	records, err := status.Records(out)
+	if err != nil {
+		return nil, locked, err
+	}
+	for _, r := range records {
+		c := Change{Path: r.Path, Kind: Deleted, Was: typeOfMode(r.Mode)}
+		c.Type, c.Size = t.look(c.Path)
+		switch {
+		case r.Mode == "":
+			c.Kind, c.Was = Added, None
+		case c.Type != None:
 			c.Kind = changeKind(c.Was, c.Type)
 		}
-		if !t.untouched(c, f[7]) {
+		if c.Kind == Added || !t.untouched(c, r.ID) {
 			changes = append(changes, c)
 		}
 	}

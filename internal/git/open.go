@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git/pathname"
 	"github.com/reprise-ci/reprise/internal/git/quarantine"
+	"github.com/reprise-ci/reprise/internal/git/status"
 	"github.com/reprise-ci/reprise/internal/lock"
 )
 
@@ -89,6 +90,7 @@ func (r *Repo) open(ctx context.Context) error {
 		return err
 	}
 	r.top, r.standing = top, folders.Stands(r.opt.Root, r.treePath)
+	r.inside = status.Tree{Top: top, Index: r.home("index"), Hash: len(r.zero()) / 2, Without: r.opt.State, Name: r.blobID}
 	if err := r.findTip(ctx); err != nil {
 		return err
 	}

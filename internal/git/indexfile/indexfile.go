@@ -215,8 +215,7 @@ func (f *File) clear(path string) {
 			f.known.forget(path[:i])
 		}
 	}
-	from, _ := f.find(path + "/")
-	to, _ := f.find(path + "0") // the character after the slash
+	from, to := f.below(path)
 	for _, e := range f.entries[from:to] {
 		f.known.forget(e.path)
 	}
