@@ -305,6 +305,23 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// A command stays on its line, and is scrolled where that is too long for a phone: broken
+// inside a word it cannot be read.
+func TestCommandsAreNotBroken(t *testing.T) {
+	screen, print, _ := strings.Cut(styleText, "@media print")
+	if rule := regexp.MustCompile(`(?m)^\.command \{(.*)\}$`).FindString(screen); !strings.Contains(rule, "white-space: pre;") || !strings.Contains(rule, "overflow-x: auto;") {
+		t.Errorf("the style of commands is %q", rule)
+	}
+	if !strings.Contains(print, ".command { overflow-wrap: anywhere; white-space: pre-wrap; }") {
+		t.Error("on paper, where nothing scrolls, they are cut off")
+	}
+	for name, p := range progresstest.Plays(t, "en") {
+		if page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run}); strings.Contains(page, "<pre>reprise ") {
+			t.Errorf("%s: the page has a command that is no command", name)
+		}
+	}
+}
+
 // No words of the page lack a value.
 func TestWords(t *testing.T) {
 	for _, p := range progresstest.Plays(t, "en") {
