@@ -24,7 +24,10 @@ func (c Catalogue) Round(n int) string { return fill(c.Forms.Round, "n", strconv
 // none. An estimated amount is marked so.
 func (c Catalogue) Spent(usd, budget float64, estimated bool) string {
 	amount := fmt.Sprintf("$%.2f", usd)
-	if estimated {
+	switch {
+	case usd > 0 && usd < 0.005:
+		amount = "<$0.01"
+	case estimated:
 		amount = fill(c.Forms.About, "usd", amount)
 	}
 	if budget == 0 {

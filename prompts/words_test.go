@@ -190,6 +190,8 @@ func TestCatalogue(t *testing.T) {
 		{ja.Round(3), "3 回目"},
 		{en.Spent(1.234, 10, false), "$1.23 of $10.00"},
 		{en.Spent(0.5, 0, true), "about $0.50"},
+		{en.Spent(0.004, 10, true), "<$0.01 of $10.00"},
+		{en.Spent(0, 10, false), "$0.00 of $10.00"},
 		{ja.Spent(1.2, 10, true), "約 $1.20(予算 $10.00)"},
 		{en.Tokens(1200, 34), "1200 tokens in, 34 out"},
 		{en.Duration(12400 * time.Millisecond), "12 s"},

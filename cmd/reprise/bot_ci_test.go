@@ -149,6 +149,26 @@ func TestCIDoesNotCome(t *testing.T) {
 	}
 }
 
+// When what did not come in its time comes after all, and fails, the work is revised without
+// anybody, so the comment that people were told by is folded away at once.
+func TestCIComesLateAndIsRed(t *testing.T) {
+	h, made, _ := gated(t, `wait: "1ms", required: ["test"]`)
+	h.write("home/build-revise", `touch "$HOME/mending"; until [ -e "$HOME/go-on" ]; do sleep 0.02; done; echo mended >"$REPRISE_DIR/code.txt"`+"\n")
+	h.comment("ada", "/run").end(exit.Done).wants("reason-code", "awaiting_ci")
+	if told := h.said("stop"); len(told) != 1 || told[0].Minimized != "" {
+		t.Fatalf("people are told %+v", told)
+	}
+	commit := h.tip()
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Conclusion: "failure", Log: "red\n"})
+	j := h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main")
+	h.until("the work is revised", func() bool { _, err := os.Stat(h.path("home/mending")); return err == nil })
+	if told := h.said("stop"); len(told) != 1 || told[0].Minimized != "OUTDATED" {
+		t.Errorf("while the work is revised people are told %+v", told)
+	}
+	h.write("home/go-on", "")
+	j.end(exit.Done).wants("reason-code", "awaiting_ci")
+}
+
 // Nobody is called while a run waits for what comes within its time, or for what has begun
 // and ends after it.
 func TestCIIsOnlyAwaited(t *testing.T) {

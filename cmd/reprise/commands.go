@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -156,7 +158,10 @@ func oneOfTheCommands(c *cobra.Command, args []string) error {
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		meant := ""
-		if c.Flags().Lookup("issue") != nil && metadata.CheckID(args[0]) == nil {
+		switch has := c.Flags().Lookup; {
+		case has("issue-file") != nil && slices.Contains([]string{".md", ".markdown", ".txt"}, filepath.Ext(args[0])):
+			meant = "; did you mean --issue-file " + args[0] + "?"
+		case has("issue") != nil && metadata.CheckID(args[0]) == nil:
 			meant = "; did you mean --issue " + args[0] + "?"
 		}
 		return exit.Usagef("%s takes no argument %q%s (see: %s --help)", strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "), args[0], meant, c.CommandPath())

@@ -57,7 +57,7 @@ func tellEnd(ctx context.Context, w *workspace.Workspace, env environ.Env, o run
 
 // farewell says in a few lines how the run ended and what can be done now.
 func farewell(w *workspace.Workspace, out io.Writer, o runOptions, run metadata.Run) {
-	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", run.IssueNumber, "how", ending(run)))
+	terminal.Tell(out, "\n"+w.Shown("issue ends", "issue", text.Cut(text.IssueName(run.IssueNumber, run.IssueTitle), 100), "how", ending(run)))
 	if o.dry {
 		says := w.Shown("nothing left")
 		if run.Status != metadata.Failed {

@@ -65,7 +65,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 			return r, fmt.Errorf("check %s: sandbox: %w", c.Name, err)
 		}
 	}
-	out := &process.Excerpt{TailMax: 3900} // the rest of 4,000 is for what is added
+	out := &process.Excerpt{HeadMax: 600, TailMax: 3250} // the rest of 4,000 is for what is added; npm says why first, and then how it is used
 	told := failing.Account{Dir: dir}
 	start := time.Now()
 	e, err := process.Program{

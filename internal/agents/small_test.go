@@ -43,7 +43,7 @@ func TestChecks(t *testing.T) {
 		{run: "echo no; exit 3", code: 3, output: "no\n"},
 		{run: "kill -9 $$", code: -1},
 		{run: "env | grep canary; sleep 300 & true", pass: true},
-		{run: "printf 'a%.0s' $(seq 9000); echo; echo end; exit 1", code: 1, output: "[5105 bytes left out]\n" + strings.Repeat("a", 3895) + "\nend\n"},
+		{run: "printf 'a%.0s' $(seq 9000); echo; echo end; exit 1", code: 1, output: strings.Repeat("a", 600) + "\n[5155 bytes left out]\n" + strings.Repeat("a", 3245) + "\nend\n"},
 	} {
 		r, err := b.opts.Check(t.Context(), b.dir, pipelines.Check{Name: "unit", Run: tt.run})
 		r.Output = strings.TrimPrefix(r.Output, "\n")

@@ -146,6 +146,9 @@ func (b gate) fail(ctx context.Context, commit string, v ci.Verdict) (bool, erro
 			if err := b.engine.Rollback(ctx, back, nil); err != nil {
 				return false, err
 			}
+			if run.MissesCI() { // people were told that it had not come
+				b.delivery.FoldWord(ctx, run)
+			}
 			b.takeOn(back.Run)
 			return true, nil
 		}

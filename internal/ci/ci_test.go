@@ -146,13 +146,20 @@ func TestPass(t *testing.T) {
 // A person is told once that CI has not come, and not of what has begun: its end is an event.
 func TestMiss(t *testing.T) {
 	_, run := stopped(t)
-	for _, v := range []Verdict{{Pending: []string{"test"}}, {Pending: []string{"test"}, Missing: []string{"lint"}}} {
+	before := checks.Check{Name: "build", Workflow: "ci.yml", State: checks.Pending} // which does not count, and lint comes after it
+	for _, v := range []Verdict{
+		{Pending: []string{"test"}},
+		{Pending: []string{"test"}, Missing: []string{"lint"}},
+		Judge(pipelines.CI{Required: pipelines.Names{"lint"}}, []checks.Check{before}),
+	} {
 		if _, ok := Miss(run, commit, v, noon); ok {
 			t.Errorf("people are told of %+v", v)
 		}
 	}
+	other := checks.Check{Name: "coverage", State: checks.Pending} // of no workflow, and so may never end
 	for want, v := range map[string]Verdict{
 		"what the pipeline requires of CI has not started on c0ffee0: lint":                 {Passed: 1, Missing: []string{"lint"}},
+		"what the pipeline requires of CI has not started on c0ffee0: test":                 Judge(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
 		"nothing of CI has started on c0ffee0, though it did on earlier commits of the run": {},
 	} {
 		next, ok := Miss(run, commit, v, noon)

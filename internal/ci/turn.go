@@ -85,10 +85,11 @@ func GiveUp(plan *pipelines.Pipeline, run metadata.Run, commit string, failed []
 }
 
 // Miss gives the record of a run for which the time to wait for CI is over; ok is false if
-// no person has to see to it. What has begun goes on without one, since its end is an event;
-// what has not even begun may never do so. That is said once: the run waits on as it did.
+// no person has to see to it. What has begun goes on without one, since its end is an event,
+// and so may what waits for its end; what has not even begun may never do so. That is said
+// once: the run waits on as it did.
 func Miss(run metadata.Run, commit string, v Verdict, at time.Time) (next metadata.Run, ok bool) {
-	if run.MissesCI() || run.Stop.Code != metadata.AwaitingCI || len(v.Pending) > 0 {
+	if run.MissesCI() || run.Stop.Code != metadata.AwaitingCI || len(v.Pending) > 0 || v.AtWork {
 		return run, false
 	}
 	next = phases.Touch(run, at)

@@ -50,6 +50,20 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
+// FoldWord folds away what was said of the stop of a run that goes on without anybody: what
+// it asks people to do is not needed any more.
+func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {
+	id := run.GitHubIntegration.NoticeCommentID
+	if id == 0 || d.Expired() {
+		return
+	}
+	c, err := d.GitHub.Thread(d.Owner, d.Name, d.Issue).Comment(ctx, id)
+	if err == nil {
+		err = d.fold(ctx, c)
+	}
+	d.Voice.warnOf(unlessKind(err, github.NotFound, github.Gone))
+}
+
 // FindGone notes in the record the comment that tells people that the job which had the
 // run is gone, if another one has written it: the word of the next stop folds it.
 func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {

@@ -45,6 +45,11 @@ var testCommand = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:(?P<go>go test)|(?P<node>(?:npm|pnpm|yarn|bun) (?:run )?test|npm t)|(?P<cargo>cargo (?:nextest run|test))|(?P<maven>(?:\./)?mvnw? .*(?:test|verify))|(?P<gradle>(?:\./)?gradlew? .*(?:test|check|build))|(?P<dotnet>dotnet test)|(?P<ruby>bundle exec (?:rspec|rake|rails test)|bin/rails test)|(?P<python>(?:(?:uv|poetry|pdm|hatch) run )?(?:python3? -m )?pytest|tox)|(?P<make>make (?:test|tests|check))|(?P<just>just (?:test|check)))(?: |$)`)
 })
 
+// buildsOnly is a start of tests that ends when they are built.
+var buildsOnly = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:go test(?: \S+)* -c|cargo (?:\S+ )+--no-run)(?:[ =]|$)`)
+})
+
 // plainCommand has nothing in it that the shell reads in a way of its own.
 var plainCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:=@,+% -]+$`) })
 
@@ -102,6 +107,8 @@ func (w workflowFile) commands(file string, found *Found) (all []step) {
 					why = "its job starts services, which are not there in the sandbox"
 				case strings.Contains(line, " --no-build") || strings.Contains(line, " --no-restore"):
 					why = "it needs what an earlier step of its job has built"
+				case buildsOnly().MatchString(line):
+					why = "it builds tests and runs none"
 				case !plainCommand().MatchString(line):
 					why = "it is more than a plain command"
 				}

@@ -49,8 +49,9 @@ func allCredentials() map[string]credentials {
 
 // programs are those of the agents, as a run in a folder finds them.
 type programs struct {
-	env environ.Env
-	dir string // top of the repository; "" without one
+	env  environ.Env
+	dir  string           // top of the repository; "" without one
+	seen map[string]Check // by what was looked at; nil: nothing is remembered
 }
 
 // check looks at every program that the pipeline gives work to. One that is
@@ -58,7 +59,7 @@ type programs struct {
 func (p programs) check(ctx context.Context, plan *pipelines.Pipeline) []Check {
 	found := map[string]Check{}
 	for name, a := range plan.Agents {
-		found[name] = p.agent(ctx, a)
+		found[name] = p.once(ctx, a)
 	}
 	var out []Check
 	seen := map[string]bool{}
@@ -99,6 +100,19 @@ func takesOver(plan *pipelines.Pipeline, found map[string]Check, name string) st
 		}
 	}
 	return ""
+}
+
+// once looks at an agent program unless that was done for another pipeline.
+func (p programs) once(ctx context.Context, a pipelines.Agent) Check {
+	what := fmt.Sprintf("%+v", a)
+	c, known := p.seen[what]
+	if !known {
+		c = p.agent(ctx, a)
+		if p.seen != nil {
+			p.seen[what] = c
+		}
+	}
+	return c
 }
 
 // agent looks at one agent program, its version and its key.

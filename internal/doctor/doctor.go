@@ -37,8 +37,9 @@ type examination struct {
 	o    Options
 	src  *git.Source // nil: there is no repository
 	plan *pipelines.Pipeline
-	is   issue.Issue // that the run would be of; its ID is "none" without one
-	run  bool        // there is one of the issue
+	is   issue.Issue           // that the run would be of; its ID is "none" without one
+	run  bool                  // there is one of the issue
+	own  []*pipelines.Pipeline // of the repository, where nothing says yet which one a run takes
 }
 
 // Examine makes all checks, those first that others need. Errors are mistakes
@@ -81,7 +82,7 @@ func (x *examination) repository(ctx context.Context) []Check {
 		return []Check{lacking("repository", err.Error(), way)}
 	}
 	x.src = src
-	return append(repository(ctx, src), x.began(ctx)...)
+	return append(repository(ctx, x.env, src), x.began(ctx)...)
 }
 
 // runs looks at where runs live, and at what became of others there.
@@ -112,18 +113,24 @@ func (x *examination) forge(ctx context.Context) []Check {
 	return append(checks, more...)
 }
 
-// agents looks at the programs that the pipeline gives work to.
+// agents looks at the programs that the pipeline gives work to, or all pipelines of the
+// repository if any of them may be taken.
 func (x *examination) agents(ctx context.Context) []Check {
 	if x.plan == nil {
 		return nil
 	}
-	p := programs{env: x.env}
+	p := programs{env: x.env, seen: map[string]Check{}}
 	if x.src != nil {
 		p.dir = x.src.Dir
 	}
-	checks := p.check(ctx, x.plan)
+	checks, plans := []Check(nil), x.own
+	if len(x.own) > 0 {
+		checks = p.needed(ctx, x.own, x.plan)
+	} else {
+		checks, plans = p.check(ctx, x.plan), []*pipelines.Pipeline{x.plan}
+	}
 	if x.o.Online {
-		checks = append(checks, p.online(ctx, x.plan)...)
+		checks = append(checks, p.online(ctx, plans)...)
 	}
 	return checks
 }
@@ -175,6 +182,9 @@ func (x *examination) pipelines(ctx context.Context) []Check {
 		name := def.Plan.Name
 		if def.Open {
 			name = pipelines.Auto
+		}
+		if def.Open && x.o.Agent == "" {
+			x.own = ownOf(plans)
 		}
 		checks = append(checks, well("pipeline", name+": "+def.Why.In(prompts.Words("en"))))
 	} else if x.o.Agent != "" {

@@ -25,12 +25,17 @@ const patience = 20 * time.Second
 // answering is how long a program has to give one answer.
 const answering = 2 * time.Minute
 
-// online tries the key or the login of each program that the pipeline gives work to. It
+// online tries the key or the login of each program that some pipelines give work to. It
 // says what was tried, and what that costs.
-func (p programs) online(ctx context.Context, plan *pipelines.Pipeline) (out []Check) {
+func (p programs) online(ctx context.Context, plans []*pipelines.Pipeline) (out []Check) {
 	seen := map[string]bool{}
-	for _, name := range workers(plan) {
-		a := plan.Agents[name]
+	var all []pipelines.Agent
+	for _, plan := range plans {
+		for _, name := range workers(plan) {
+			all = append(all, plan.Agents[name])
+		}
+	}
+	for _, a := range all {
 		if _, known := allCredentials()[a.Use]; !known || seen[a.Use] {
 			continue
 		}

@@ -49,7 +49,7 @@ func TestOnline(t *testing.T) {
 	} {
 		p := programs{env: environ.Env{Environ: append([]string{tt.key}, at...)}}
 		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: tt.use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
-		if diff := cmp.Diff([]Check{tt.want}, p.online(t.Context(), plan)); diff != "" {
+		if diff := cmp.Diff([]Check{tt.want}, p.online(t.Context(), []*pipelines.Pipeline{plan})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOnlineBesideALogin(t *testing.T) {
 		use, _, _ := strings.Cut(want.Name, " ")
 		p := programs{env: environ.Env{Environ: []string{"HOME=" + home, key, "ANTHROPIC_BASE_URL=" + service.URL, "OPENAI_BASE_URL=" + service.URL, "GOOGLE_GEMINI_BASE_URL=" + service.URL}}}
 		plan := &pipelines.Pipeline{Agents: map[string]pipelines.Agent{"own": {Use: use}}, Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}}}
-		if diff := cmp.Diff([]Check{want}, p.online(t.Context(), plan)); diff != "" {
+		if diff := cmp.Diff([]Check{want}, p.online(t.Context(), []*pipelines.Pipeline{plan})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
 		}
 	}
@@ -122,7 +122,7 @@ exit 1
 			Agents: map[string]pipelines.Agent{"own": {Use: use, Models: map[string]string{"light": "haiku"}}},
 			Phases: []pipelines.Phase{{Execute: pipelines.Step{Agent: "own"}}},
 		}
-		got := p.online(t.Context(), plan)
+		got := p.online(t.Context(), []*pipelines.Pipeline{plan})
 		if len(got) == 1 && want.Status == Missing { // why is in the words of the program
 			got[0].Found, _, _ = strings.Cut(got[0].Found, ":")
 		}

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/git"
 )
 
 // repository looks at the repository, and where it comes from.
-func repository(ctx context.Context, src *git.Source) []Check {
+func repository(ctx context.Context, env environ.Env, src *git.Source) []Check {
 	at := "on " + src.Branch
 	if src.Branch == "" {
 		at = "on no branch, at " + src.Head[:min(len(src.Head), 10)]
@@ -18,11 +19,11 @@ func repository(ctx context.Context, src *git.Source) []Check {
 	if src.Shallow {
 		checks = append(checks, hinted("history", "it is cut off (a shallow clone); a run works with it", "git fetch --unshallow, if agents are to see the history"))
 	}
-	return append(checks, shapes(ctx, src)...)
+	return append(checks, shapes(ctx, env, src)...)
 }
 
 // shapes says in what a run does not find the repository as its user does.
-func shapes(ctx context.Context, src *git.Source) []Check {
+func shapes(ctx context.Context, env environ.Env, src *git.Source) []Check {
 	var checks []Check
 	if left := src.Partial(); left != "" {
 		checks = append(checks, hinted("objects", "the clone is partial ("+left+"): what is missing is fetched when a run needs it; agents and checks cannot fetch", "git fetch --refetch --filter=blob:limit=1g, if that is too slow"))
@@ -37,16 +38,7 @@ func shapes(ctx context.Context, src *git.Source) []Check {
 	case len(modules) > 0:
 		checks = append(checks, hinted("submodules", fmt.Sprintf("%s: their folders are empty for agents and checks", strings.Join(modules, ", ")), "have checks that need them fetch them"))
 	}
-	large, err := src.UsesLFS(ctx)
-	switch {
-	case err != nil:
-		checks = append(checks, hinted("Git LFS", err.Error(), ""))
-	case large && src.LFS() != "":
-		checks = append(checks, well("Git LFS", src.LFS()+": agents and checks have the files that it keeps, and what they change is uploaded with the push"))
-	case large:
-		checks = append(checks, hinted("Git LFS", "it is not set up here: agents and checks see pointers instead of the files that it keeps, and cannot change these", "install git-lfs, and run git lfs install"))
-	}
-	return checks
+	return append(checks, largeFiles(ctx, env, src)...)
 }
 
 func origin(src *git.Source) Check {

@@ -25,10 +25,7 @@ func saysVersion(ctx context.Context, env environ.Env, program string) (string, 
 	ctx, stop := context.WithTimeout(ctx, programTime)
 	defer stop()
 	c := exec.CommandContext(ctx, program, "--version")
-	c.Dir, c.WaitDelay = os.TempDir(), time.Second
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
-		c.Env = append(c.Env, name+"="+env.Getenv(name))
-	}
+	c.Dir, c.Env, c.WaitDelay = os.TempDir(), plainEnv(env), time.Second
 	out, err := c.Output()
 	switch v := versionNumber.FindString(string(out)); {
 	case ctx.Err() != nil:

@@ -24,7 +24,7 @@ type spoken struct {
 func wordsIn(language string) spoken {
 	if language == "ja" {
 		return spoken{
-			about:    "Issue %s のフェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
+			about:    "フェーズ %s のリハーサルです。モデルは使っていません(試行 %d)。",
 			goal:     "目的",
 			gate:     "リハーサルでは、この条件は満たされているものとします。",
 			reason:   "差し戻しの理由",
@@ -42,7 +42,7 @@ func wordsIn(language string) spoken {
 		}
 	}
 	return spoken{
-		about:    "A rehearsal of issue %s, phase %s, without a model (attempt %d).",
+		about:    "A rehearsal of the phase %s, without a model (attempt %d).",
 		goal:     "Goal",
 		gate:     "In a rehearsal this gate is taken to hold.",
 		reason:   "Reason of the rollback",
@@ -63,7 +63,7 @@ func wordsIn(language string) spoken {
 // document is a plausible artifact.
 func (w spoken) document(t engine.Task) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n"+w.about+"\n", process.OneLine(t.Title, 200), t.Issue, t.Phase, t.Attempt)
+	fmt.Fprintf(&b, "# %s\n\n"+w.about+"\n", process.OneLine(t.Title, 200), t.Phase, t.Attempt)
 	fmt.Fprintf(&b, "\n## %s\n\n%s\n", w.goal, strings.TrimSpace(t.Goal))
 	for _, g := range t.Gates {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", process.OneLine(g, 200), w.gate)

@@ -79,7 +79,7 @@ func newIndexView(x Index) indexView {
 	}
 	for _, r := range x.Runs {
 		v.Runs = append(v.Runs, indexedRun{
-			Page: r.Page, Name: "#" + text.Flat(r.Run.IssueNumber) + " " + line(r.Run.IssueTitle, 120), Link: link(r.Run.PRURL),
+			Page: r.Page, Name: text.IssueHead(r.Run.IssueNumber, line(r.Run.IssueTitle, 120)), Link: link(r.Run.PRURL),
 			Status: badge{class(string(r.Run.Status)), w.status(string(r.Run.Status))}, Phase: line(r.Run.CurrentPhase, 60),
 			USD: text.USD(r.Run.Cost.USD), Took: text.Duration(lasted(r.Run)), Rollbacks: len(r.Run.RollbackHistory), Moved: text.Clock(r.Run.UpdatedAt),
 		})

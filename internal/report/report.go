@@ -11,6 +11,7 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"strings"
 )
 
 //go:embed head.html
@@ -26,7 +27,7 @@ func Write(w io.Writer, f Facts) error {
 
 // write writes a page whose text begins with the head that all pages have.
 func write(w io.Writer, text string, view any) error {
-	page, err := template.New("page").Parse(headText + text)
+	page, err := template.New("page").Funcs(template.FuncMap{"words": func(command string) []string { return strings.Split(command, " ") }}).Parse(headText + text)
 	if err != nil {
 		return err
 	}

@@ -305,6 +305,22 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// A command is broken at its blanks alone, and scrolled where one of its words is too long
+// for a phone: broken inside a word, or behind the dashes of an option, it cannot be read.
+func TestCommandsAreBrokenAtBlanks(t *testing.T) {
+	p := progresstest.Plays(t, "en")["stuck"]
+	page := pageOf(t, Facts{Plan: p.Plan, Run: p.Run})
+	if want := `<pre class="command"><span>reprise</span> <span>rollback</span> <span>--issue</span> <span>7</span> <span>--to-phase</span>`; !strings.Contains(page, want) {
+		t.Errorf("the page has no command as %s", want)
+	}
+	screen, _, _ := strings.Cut(styleText, "@media print")
+	for _, rule := range []string{".command { overflow-x: auto; overflow-wrap: normal; }", ".command span { white-space: pre; }"} {
+		if !strings.Contains(screen, rule) {
+			t.Errorf("the style has no %s", rule)
+		}
+	}
+}
+
 // No words of the page lack a value.
 func TestWords(t *testing.T) {
 	for _, p := range progresstest.Plays(t, "en") {

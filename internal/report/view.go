@@ -51,7 +51,7 @@ func newView(f Facts) view {
 	lanes, ends := lanesOf(w, run, rows)
 	return view{
 		W: w, Policy: policy(), Style: template.CSS(styleText),
-		Title:  "#" + text.Flat(run.IssueNumber) + " " + line(run.IssueTitle, 300),
+		Title:  text.IssueHead(run.IssueNumber, line(run.IssueTitle, 300)),
 		Status: badge{class(string(run.Status)), w.status(string(run.Status))},
 		Where:  whereOf(w, plan, run, rows), Facts: factsOf(w, plan, run),
 		Next: nextOf(w, plan, run), Lanes: lanes, Merges: mergesOf(w, run), TimelineEnd: ends,

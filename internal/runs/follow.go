@@ -70,7 +70,7 @@ type follower struct {
 }
 
 func (f *follower) show(r *workspace.Recorded) {
-	same := f.seen != nil && reflect.DeepEqual(*f.seen, r.Run)
+	first, same := f.seen == nil, f.seen != nil && reflect.DeepEqual(*f.seen, r.Run)
 	f.seen = &r.Run
 	switch {
 	case f.json && !same:
@@ -84,6 +84,9 @@ func (f *follower) show(r *workspace.Recorded) {
 		d := progress.Doing(r.Plan, r.Run)
 		rows := progress.RowsOf(r.Plan, r.Run)
 		out := terminal.NewReport(f.env.Stdout, terminal.ShowOptions(f.env))
+		if first {
+			out.Line("%s", out.Faint(out.Shown("clock column")))
+		}
 		out.Line("%s  %s", f.env.Now().Format("15:04:05"), text.Join("  ", text.Words(r.Run.Status), text.Flat(text.Join(" ", d.Phase, string(d.Step()))),
 			fmt.Sprintf("%d/%d", progress.Completed(rows), progress.PhasesIn(rows)), progress.Spent(r.Run)))
 	}

@@ -24,6 +24,7 @@ type PlainView struct {
 	P     text.Printer
 	O     Options
 	pulse pulse
+	begun bool // it has printed something
 }
 
 // Report prints what there is to tell about e.
@@ -38,12 +39,17 @@ func (v *PlainView) Report(e engine.Event) {
 }
 
 // printed gives the news of e that the view prints: what agents do only if that was asked for.
+// Above the first it says once what its times are.
 func (v *PlainView) printed(e engine.Event) iter.Seq[news] {
 	return func(yield func(news) bool) {
 		for _, n := range newsOf(v.O.Plan, e) {
 			v.follow(n)
 			if n.Event == "activity" && (!v.O.Verbose || n.Activity == "") {
 				continue
+			}
+			if !v.begun {
+				v.begun = true
+				v.P.Line("%s", v.P.Faint(n.words().Shown("clock column")))
 			}
 			if !yield(n) {
 				return

@@ -139,7 +139,7 @@ func (s screen) header(p text.Palette) []string {
 	if s.Run.IssueNumber == "" {
 		return []string{p.Faint("starting")}
 	}
-	title := text.Cut("#"+text.Flat(s.Run.IssueNumber)+" "+text.Flat(s.Run.IssueTitle), s.Width)
+	title := text.Cut(text.IssueHead(s.Run.IssueNumber, s.Run.IssueTitle), s.Width)
 	run := s.Run
 	tokens := progress.AllTokens(run.Cost)
 	for _, w := range s.Doing {

@@ -117,7 +117,7 @@ func (r Report) Text(body, indent string) {
 
 // Titled prints what the run is about.
 func (r Report) Titled(plan *pipelines.Pipeline, run metadata.Run) {
-	r.Line("%s", r.Link(r.Bold(text.Cut("#"+text.Flat(run.IssueNumber)+" "+text.Flat(run.IssueTitle), r.width)), run.IssueURL))
+	r.Line("%s", r.Link(r.Bold(text.Cut(text.IssueHead(run.IssueNumber, run.IssueTitle), r.width)), run.IssueURL))
 	name := run.Pipeline.Name
 	if name == "" {
 		name = plan.Name

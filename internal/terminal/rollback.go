@@ -27,6 +27,7 @@ func ShowRollback(w io.Writer, plan *pipelines.Pipeline, back phases.RollbackPla
 	r.restored(back.Paths)
 	r.Heading(r.Shown("writes", "file", text.Flat(back.ReasonFile)))
 	r.Text(string(files.Reason(back)), "  ")
+	r.Line("") // what comes then is no part of the reason
 }
 
 // rollbackReport shows what a rollback changes.

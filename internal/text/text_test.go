@@ -43,3 +43,17 @@ func TestFigures(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// An issue of a file has no number, and a file is often named issue.md.
+func TestNamesOfIssues(t *testing.T) {
+	for _, tt := range []struct{ id, title, head, name string }{
+		{"7", "Say\nhello", "#7 Say hello", "Issue 7"},
+		{"7", "", "#7", "Issue 7"},
+		{"issue", "Say hello", "issue: Say hello", "Say hello"},
+		{"v2", "", "v2", "v2"},
+	} {
+		if head, name := IssueHead(tt.id, tt.title), IssueName(tt.id, tt.title); head != tt.head || name != tt.name {
+			t.Errorf("%q, %q: %q and %q, want %q and %q", tt.id, tt.title, head, name, tt.head, tt.name)
+		}
+	}
+}
