@@ -3,20 +3,17 @@ package texts
 import (
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // complains begins a line in which a program says what went wrong, as pip, cargo, git and apt
 // write it.
-var complains = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?i:(?:error|fatal)\b|E: )`) })
+var complains = regexp.MustCompile(`^\s*(?i:(?:error|fatal)\b|E: )`)
 
 // npm begins every line of a failure like that, the last one, too. The first says why, but for
 // those that say only which call of npm's own failed.
 var (
-	npm      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^npm (?:error|ERR!)`) })
-	npmsPart = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^npm (?:error|ERR!)(?:\s*$| (?:code|errno|syscall|path|dest|command failed)\b)`)
-	})
+	npm      = regexp.MustCompile(`^npm (?:error|ERR!)`)
+	npmsPart = regexp.MustCompile(`^npm (?:error|ERR!)(?:\s*$| (?:code|errno|syscall|path|dest|command failed)\b)`)
 )
 
 // Complaint gives the line of an output that says why its program failed: the last that begins
@@ -24,13 +21,13 @@ var (
 func Complaint(output string) string {
 	last := ""
 	for line := range strings.Lines(strings.TrimSpace(output)) {
-		said := complains().MatchString(last) || npm().MatchString(last) && !npmsPart().MatchString(last)
+		said := complains.MatchString(last) || npm.MatchString(last) && !npmsPart.MatchString(last)
 		switch {
-		case npm().MatchString(line):
-			if !npm().MatchString(last) || npmsPart().MatchString(last) {
+		case npm.MatchString(line):
+			if !npm.MatchString(last) || npmsPart.MatchString(last) {
 				last = line
 			}
-		case complains().MatchString(line) || !said:
+		case complains.MatchString(line) || !said:
 			last = line
 		}
 	}
