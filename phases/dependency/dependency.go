@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/metadata"
@@ -31,7 +30,7 @@ func (i Issue) String() string {
 	return name
 }
 
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"?#?([1-9][0-9]{0,8})"?$`) })
+var number = regexp.MustCompile(`^"?#?([1-9][0-9]{0,8})"?$`)
 
 // most is how many issues a run can wait for.
 const most = 20
@@ -56,7 +55,7 @@ func Of(run metadata.Run) (phase string, issues []int) {
 		return "", nil // nobody looks at so many, and a part of them is not what was asked for
 	}
 	for _, raw := range report.Issues {
-		m := number().FindStringSubmatch(string(raw))
+		m := number.FindStringSubmatch(string(raw))
 		if m == nil {
 			return "", nil // nobody can look whether that is done
 		}

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/split"
@@ -99,7 +98,7 @@ func About(when string, facts []byte) []metadata.Reason {
 		return nil // they are our own
 	}
 	named := map[string]bool{}
-	for _, word := range whenWord().FindAllString(when, -1) {
+	for _, word := range whenWord.FindAllString(when, -1) {
 		named[word] = true
 	}
 	var out []metadata.Reason
@@ -111,7 +110,7 @@ func About(when string, facts []byte) []metadata.Reason {
 const mostFacts = 20
 
 // whenWord is a name in the text of a condition.
-var whenWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_$-]+`) })
+var whenWord = regexp.MustCompile(`[\pL\pN_$-]+`)
 
 // pick adds the facts below a path whose names all occur in the condition.
 func pick(out *[]metadata.Reason, path string, facts map[string]any, named map[string]bool) {

@@ -3,28 +3,23 @@ package texts
 import (
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // What GitHub acts on in a message: references, which may close an issue once
 // the commit is merged, mentions, and words that keep workflows from starting.
 var (
-	reference = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
-	})
-	mention  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@([A-Za-z0-9])`) })
-	noChecks = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
-	})
-	noChecks2 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)skip-checks`) })
+	reference = regexp.MustCompile(`(?i)(#|\bgh-|/(?:issues|pulls?|discussions)/)([0-9])`)
+	mention   = regexp.MustCompile(`@([A-Za-z0-9])`)
+	noChecks  = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+	noChecks2 = regexp.MustCompile(`(?i)skip-checks`)
 )
 
 // NoDirectives breaks up what GitHub would act on in a commit message, and leaves it readable.
 func NoDirectives(s string) string {
-	s = reference().ReplaceAllString(s, "$1 $2")
-	s = mention().ReplaceAllString(s, "@ $1")
-	s = noChecks().ReplaceAllString(s, "($1)")
-	return noChecks2().ReplaceAllString(s, "skip checks")
+	s = reference.ReplaceAllString(s, "$1 $2")
+	s = mention.ReplaceAllString(s, "@ $1")
+	s = noChecks.ReplaceAllString(s, "($1)")
+	return noChecks2.ReplaceAllString(s, "skip checks")
 }
 
 // NoTrailers keeps text from outside from looking like the trailers of a run.
