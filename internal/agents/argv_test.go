@@ -323,10 +323,22 @@ func TestProbe(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "tools"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "tools", "own"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := Probe("command", own, dir, b.opts); err != nil {
-		t.Error(err)
+	for _, tt := range []struct {
+		text string
+		mode os.FileMode
+		want string // of the error
+	}{
+		{"#!/bin/sh\n", 0o755, ""},
+		{"\x7fELF\x02\x01\x01\x00", 0o755, ""},
+		{"#!/bin/sh\n", 0o644, "tools/own is not executable: make it so with chmod +x, and commit that"},
+		{"echo done # なぜ\n", 0o755, "tools/own has no first line that says what runs it, such as #!/bin/sh: add it, and commit that"},
+	} {
+		name := filepath.Join(dir, "tools", "own")
+		if err := errors.Join(os.WriteFile(name, []byte(tt.text), tt.mode), os.Chmod(name, tt.mode)); err != nil {
+			t.Fatal(err)
+		}
+		if err := Probe("command", own, dir, b.opts); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.HasSuffix(err.Error(), tt.want)) {
+			t.Errorf("%q with %o: %v, want %q", tt.text, tt.mode, err, tt.want)
+		}
 	}
 }

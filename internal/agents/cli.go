@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/gate"
@@ -154,11 +156,16 @@ func (c cli) find(program, dir string) (string, error) {
 	why := fmt.Errorf("there is no program %q in PATH", program)
 	for _, path := range candidates {
 		found, err := exec.LookPath(path)
-		if err == nil {
+		switch {
+		case err == nil && below && isBareScript(found):
+			return "", c.missing(fmt.Errorf("%s has no first line that says what runs it, such as #!/bin/sh: add it, and commit that", path))
+		case err == nil:
 			return found, nil
 		}
 		_, unseen := os.Stat(path)
 		switch {
+		case errors.Is(err, fs.ErrPermission) && unseen == nil && below:
+			return "", c.missing(fmt.Errorf("%s is not executable: make it so with chmod +x, and commit that", path))
 		case errors.Is(err, fs.ErrPermission) && unseen == nil:
 			why = fmt.Errorf("%s is not executable", path)
 		case named: // the folder does not have it, or may not be entered
@@ -172,6 +179,14 @@ func (c cli) find(program, dir string) (string, error) {
 		why = fmt.Errorf("%w; a path counts from the top of the repository, as it is committed", why)
 	}
 	return "", c.missing(why)
+}
+
+// isBareScript reports whether a program of the repository is a text that only a shell would
+// start by itself: the system does not, each time it is asked.
+func isBareScript(program string) bool {
+	text, err := folders.ReadRegular(program, 1<<20) // what is longer is hardly a script
+	return err == nil && len(text) > 0 && !bytes.HasPrefix(text, []byte("#!")) && utf8.Valid(text) &&
+		!bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\n\t\r", r) })
 }
 
 func (c cli) missing(why error) *engine.AgentError {

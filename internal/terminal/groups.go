@@ -48,9 +48,3 @@ func (v *GroupedView) Report(e engine.Event) {
 		v.Group("")
 	}
 }
-
-func (v *GroupedView) print(lines []string) {
-	for _, l := range lines {
-		v.P.Line("%s", l)
-	}
-}

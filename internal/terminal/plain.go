@@ -32,9 +32,7 @@ func (v *PlainView) Report(e engine.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for n := range v.printed(e) {
-		for _, l := range plainLines(n, columnsOf(v.O.Plan), v.P.Palette, v.O.Verbose) {
-			v.P.Line("%s", l)
-		}
+		v.print(plainLines(n, columnsOf(v.O.Plan), v.P.Palette, v.O.Verbose))
 	}
 }
 
@@ -55,6 +53,12 @@ func (v *PlainView) printed(e engine.Event) iter.Seq[news] {
 				return
 			}
 		}
+	}
+}
+
+func (v *PlainView) print(lines []string) {
+	for _, l := range lines {
+		v.P.Line("%s", l)
 	}
 }
 

@@ -66,9 +66,7 @@ func (v *PlainView) beat() {
 	for _, w := range v.pulse.doing {
 		n, took := w.news, time.Since(w.since)
 		n.Event, n.Time, n.DurationMS = "at work", n.Time.Add(took), took.Milliseconds()
-		for _, l := range plainLines(n, columnsOf(v.O.Plan), v.P.Palette, false) {
-			v.P.Line("%s", l)
-		}
+		v.print(plainLines(n, columnsOf(v.O.Plan), v.P.Palette, false))
 	}
 	if len(v.pulse.doing) > 0 { // else the last one ended just now
 		v.pulse.timer.Reset(beatEvery)
