@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/progress"
@@ -85,7 +84,7 @@ func (r planReport) agents(plan *pipelines.Pipeline) {
 
 // listItem matches a line that begins anew: an item of a list, a heading, a quotation, or an
 // empty line.
-var listItem = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s|[-*+#>|]|\d+[.)] |$)`) })
+var listItem = regexp.MustCompile(`^(\s|[-*+#>|]|\d+[.)] |$)`)
 
 // paragraphs joins the lines of each paragraph, which a terminal breaks anew at its width.
 func (r planReport) paragraphs(body string) string {
@@ -95,7 +94,7 @@ func (r planReport) paragraphs(body string) string {
 	var b strings.Builder
 	between := ""
 	for line := range strings.SplitSeq(strings.TrimSpace(body), "\n") {
-		if b.Len() > 0 && listItem().MatchString(line) {
+		if b.Len() > 0 && listItem.MatchString(line) {
 			between = "\n"
 		}
 		b.WriteString(between + line)

@@ -62,14 +62,6 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 	return opts, err
 }
 
-// forgetAgents has what all agents share worked out anew, and ends what waits for a call.
-func (w *Workspace) forgetAgents() {
-	if w.agents != nil {
-		w.agents.End()
-	}
-	w.agents = nil
-}
-
 // contain puts what the run starts into the sandbox.
 func contain(w *Workspace, how string, opts agents.Options) (agents.Options, error) {
 	helper, err := sandboxHelper()
