@@ -53,7 +53,7 @@ func ShowPlan(w io.Writer, plan *pipelines.Pipeline, o Options) {
 
 // originText says where some settings come from.
 func originText(o origin.Origin) string {
-	from := map[string]string{"": "nothing says otherwise", pipelines.GivenForRun: "given for this run"}[o.File]
+	from := map[string]string{"": "the defaults", pipelines.GivenForRun: "given for this run"}[o.File]
 	return cmp.Or(from, text.Flat(o.File)) + ": " + strings.Join(text.FlatAll(o.Settings), ", ")
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-ci/reprise/prompts"
 )
 
-// Checks is what checks came to, and the end of what each printed, in a
+// Checks is what checks came to, and what each printed, in a
 // language.
 func Checks(language, phase string, all []metadata.CheckResult) string {
 	w := prompts.Words(language)
