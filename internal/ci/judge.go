@@ -42,7 +42,7 @@ type Verdict struct {
 	Failed  []checks.Check
 	Pending []string // names of those that have not ended
 	Missing []string // what the pipeline requires and has not started
-	AtWork  bool     // a workflow has not ended, whether it counts or not: what is missing may come after it
+	AtWork  bool     // a workflow is at work, whether it counts or not: what is missing may come after it
 }
 
 // Judge holds the checks of a commit against what the pipeline requires. A name is
@@ -55,7 +55,7 @@ func Judge(rule pipelines.CI, all []checks.Check) Verdict {
 		}
 	}
 	for _, c := range all {
-		v.AtWork = v.AtWork || c.State == checks.Pending && c.Workflow != ""
+		v.AtWork = v.AtWork || c.State == checks.Pending && c.Workflow != "" && !c.Waits
 		counts := rule.Required == nil || slices.ContainsFunc(rule.Required, func(name string) bool { return named(c, name) })
 		switch {
 		case !counts:

@@ -50,6 +50,7 @@ type Check struct {
 	Workflow string // name of the file of the workflow it is in, such as ci.yml; "" if it is in none
 	Title    string // what that workflow calls itself
 	State    State
+	Waits    bool   // for a person at GitHub, to let it begin or go on
 	Said     string // GitHub's word for how it ended, such as timed_out, or what a status says
 	URL      string // for people
 	Run      int64  // number of the check run; 0: it is none
@@ -96,7 +97,7 @@ func (r *Repository) merge(runs []runList, found []checkList, statuses []statusL
 			if r.Own != "" && in.file() == r.Own {
 				continue
 			}
-			c := Check{Name: w.Name, Workflow: base(in.file()), Title: in.Name, State: stateOf(w.Status, w.Conclusion), Said: w.Conclusion, URL: cmp.Or(w.URL, w.Details), Run: w.ID, Job: w.App.Slug == "github-actions"}
+			c := Check{Name: w.Name, Workflow: base(in.file()), Title: in.Name, State: stateOf(w.Status, w.Conclusion), Waits: waits(w.Status, w.Conclusion), Said: w.Conclusion, URL: cmp.Or(w.URL, w.Details), Run: w.ID, Job: w.App.Slug == "github-actions"}
 			failed[w.Suite.ID] = failed[w.Suite.ID] || c.State == Failed
 			out = append(out, c)
 		}
@@ -106,7 +107,7 @@ func (r *Repository) merge(runs []runList, found []checkList, statuses []statusL
 		if state == Passed || state == Failed && failed[id] || r.Own != "" && w.file() == r.Own {
 			continue
 		}
-		out = append(out, Check{Name: w.Name, Workflow: base(w.file()), Title: w.Name, State: state, Said: cmp.Or(w.Conclusion, w.Status), URL: w.URL})
+		out = append(out, Check{Name: w.Name, Workflow: base(w.file()), Title: w.Name, State: state, Waits: waits(w.Status, w.Conclusion), Said: cmp.Or(w.Conclusion, w.Status), URL: w.URL})
 	}
 	for _, l := range statuses {
 		for _, w := range l.Statuses {
@@ -132,6 +133,11 @@ func stateOf(status, conclusion string) State {
 		return Passed
 	}
 	return Failed
+}
+
+// waits says whether a check run or a workflow run is held up until a person approves it.
+func waits(status, conclusion string) bool {
+	return status == "waiting" || conclusion == "action_required"
 }
 
 func stateOfStatus(state string) State {

@@ -37,7 +37,7 @@ func shown(t *testing.T, r *Repository) string {
 	}
 	var b strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(&b, "%s in %q: %s, %q, job %t\n", c.Name, c.Workflow, c.State, c.Said, c.Job)
+		fmt.Fprintf(&b, "%s in %q: %s, %q, job %t%s\n", c.Name, c.Workflow, c.State, c.Said, c.Job, map[bool]string{true: ", waits"}[c.Waits])
 	}
 	return b.String()
 }
@@ -63,7 +63,7 @@ func TestOf(t *testing.T) {
 		made.Set(commit, c)
 	}
 	const want = `build in "ci.yml": passed, "success", job true
-by hand in "": pending, "action_required", job false
+by hand in "": pending, "action_required", job false, waits
 deploy in "slow.yml": pending, "", job true
 jenkins in "": failed, "it broke", job false
 later in "": pending, "pending", job false
