@@ -111,19 +111,40 @@ var ErrNoFile = errors.New("it is no ordinary file")
 // Open opens a file for reading that other programs may have put there: only an
 // ordinary file, at once, and never through a link at the end of its name. On a
 // pipe or a device it would wait, or never come to an end. The caller closes it.
-func Open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	there, err := root.Lstat(filepath.FromSlash(name))
+//
+// Where somebody puts another file in its place meanwhile, as a save does, that one is
+// opened.
+func Open(root *os.Root, name string) (f *os.File, info fs.FileInfo, err error) {
+	for range openTries {
+		if f, info, err = open(root, filepath.FromSlash(name)); !errors.Is(err, errReplaced) {
+			return f, info, err
+		}
+	}
+	return nil, nil, err
+}
+
+// openTries bounds how often a file is opened that somebody replaces all the time.
+const openTries = 100
+
+// errReplaced says that another file was put in the place of one while it was opened.
+var errReplaced = fmt.Errorf("%w: it is replaced all the time", ErrNoFile)
+
+func open(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	there, err := root.Lstat(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if !there.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: ErrNoFile}
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	info, err := f.Stat()
 	// A root follows links itself, so what was opened is held to what was there.
-	if err == nil && !(info.Mode().IsRegular() && os.SameFile(there, info)) {
-		err = &fs.PathError{Op: "open", Path: name, Err: ErrNoFile}
+	if err == nil && !os.SameFile(there, info) {
+		err = &fs.PathError{Op: "open", Path: name, Err: errReplaced}
 	}
 	if err != nil {
 		_ = f.Close() // opened for reading

@@ -206,3 +206,45 @@ func TestReadFile(t *testing.T) {
 		}
 	}
 }
+
+// A file that somebody replaces all the time is opened all the same, and is never taken for
+// something else.
+func TestOpenWhatIsReplaced(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.WriteFile("a", []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			err := root.WriteFile("b", []byte("x"), 0o644)
+			if err == nil {
+				err = root.Rename("b", "a")
+			}
+			if err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	for range 5000 {
+		if data, err := ReadFile(root, "a", 1); err != nil || string(data) != "x" {
+			t.Errorf("it reads %q, %v", data, err)
+			break
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
