@@ -58,21 +58,15 @@ func TestGitGoesWrongAtEveryCommand(t *testing.T) {
 	for _, how := range []string{"fails", "dies", "lost"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			bearEveryGit(t, how)
+			sc, began, n := newScene(t), time.Now(), 0
+			for _, d := range sc.turns {
+				for at := 1; sc.bearGit(d, how, at, ""); at++ {
+					n++
+				}
+			}
+			t.Logf("%d git commands in %v", n, time.Since(began))
 		})
 	}
-}
-
-// bearEveryGit has every git command of every turn go wrong.
-func bearEveryGit(t *testing.T, how string) {
-	t.Helper()
-	sc, began, n := newScene(t), time.Now(), 0
-	for _, d := range sc.turns {
-		for at := 1; sc.bearGit(d, how, at); at++ {
-			n++
-		}
-	}
-	t.Logf("%d git commands in %v", n, time.Since(began))
 }
 
 // bearAll strikes at every nth step of every turn of the usual scene.

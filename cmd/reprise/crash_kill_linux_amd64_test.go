@@ -12,7 +12,8 @@ import (
 func TestKilledAtSomeSteps(t *testing.T) {
 	t.Parallel()
 	sc := newScene(t)
-	run, rollback, again, mend, squash := sc.turns[0], sc.turns[1], sc.turns[2], sc.turns[6], sc.turns[7]
+	run, rollback, again, update := sc.turns[0], sc.turns[1], sc.turns[2], sc.turns[3]
+	conflict, mend, squash := sc.turns[5], sc.turns[6], sc.turns[7]
 	for i, b := range []struct {
 		turn *turn
 		what string
@@ -32,8 +33,27 @@ func TestKilledAtSomeSteps(t *testing.T) {
 			t.Errorf("%s has fewer than %d steps", b.turn.name, b.at)
 		}
 	}
-	if !sc.bearGit(run, "fails", 24) || !sc.bearGit(again, "lost", 22) {
-		t.Error("there are fewer than 24 or 22 git commands")
+	for i, b := range []struct {
+		turn *turn
+		how  string
+		at   int
+		text string
+	}{
+		{run, "fails", 1, "rev-parse"},
+		{run, "lost", 5, " push "},
+		{rollback, "fails", 1, "+refs/reprise/records/"},
+		{again, "lost", 1, " push "},
+		{update, "fails", 2, "+refs/heads/main:"},
+		{conflict, "fails", 1, "cat-file blob"},
+		{squash, "fails", 1, "merge-base"},
+		{squash, "dies", 2, " push "},
+	} {
+		if raced && i > 0 {
+			continue
+		}
+		if !sc.bearGit(b.turn, b.how, b.at, b.text) {
+			t.Errorf("%s has fewer than %d git commands with %q", b.turn.name, b.at, b.text)
+		}
 	}
 }
 

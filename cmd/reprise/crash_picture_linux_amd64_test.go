@@ -34,7 +34,11 @@ type picture struct {
 	Left      []string          // files besides
 }
 
-var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z`)
+// never are what is never the same twice: times, and commits in marks of a conflict.
+var never = regexp.MustCompile(`(?m)\d{4}-\d\d-\d\dT[0-9:.]+Z|^\|{7} [0-9a-f]+$`)
+
+// older is the record that is kept by name of a run that has gone on since.
+var older = regexp.MustCompile(`[0-9a-f]+ refs/reprise/records/`)
 
 // picture takes a picture, and holds every commit against its record.
 func (sc *scene) picture() picture {
@@ -62,12 +66,13 @@ func (sc *scene) picture() picture {
 		if filepath.Base(name) == metadata.File || strings.Contains(name, "/attempt-") {
 			continue // the one is looked at above; the other is what an attempt that was lost had changed
 		}
-		p.Files[name] = times.ReplaceAllString(text, "TIME")
+		p.Files[name] = never.ReplaceAllString(text, "NEVER")
 	}
 	tip := sc.origin("7")
 	record := strings.TrimSpace(sc.git("origin.git", "rev-parse", world.RecordAt(sc.path("origin.git"), environ.BranchPrefix+"7")))
 	for _, dir := range []string{"project", "origin.git"} {
-		p.Branches += strings.NewReplacer(tip, "TIP", record, "RECORD").Replace(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"))
+		refs := strings.NewReplacer(tip, "TIP", record, "RECORD").Replace(sc.git(dir, "for-each-ref", "--format=%(objectname) %(refname)"))
+		p.Branches += older.ReplaceAllString(refs, "OLDER refs/reprise/records/")
 	}
 	p.Code, p.Left = sc.code(p.Files), sc.left()
 	return p
@@ -97,7 +102,7 @@ func (sc *scene) code(want map[string]string) string {
 			return nil
 		}
 		seen[name] = true
-		if text := times.ReplaceAllString(string(data), "TIME"); text != want[name] {
+		if text := never.ReplaceAllString(string(data), "NEVER"); text != want[name] {
 			fmt.Fprintf(&wrong, "%s is %q; ", name, text)
 		}
 		return nil

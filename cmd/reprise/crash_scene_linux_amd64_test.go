@@ -54,7 +54,8 @@ type turn struct {
 	finish func(sc *scene)
 
 	before string // copy of the stand as it is before the turn
-	want   picture
+	after  picture
+	want   picture        // once it is gone on with
 	calls  map[string]int // of the agent, in all
 }
 
@@ -131,7 +132,8 @@ func (sc *scene) play() {
 		d.before = filepath.Join(sc.copies, strconv.Itoa(i))
 		sc.copy(sc.dir, d.before)
 		sc.run(0, d.args...)
-		d.want, d.calls = sc.picture(), sc.calls()
+		d.after, d.calls = sc.picture(), sc.calls()
+		d.want = d.after
 	}
 }
 

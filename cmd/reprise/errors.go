@@ -39,6 +39,9 @@ func explain(env environ.Env, err error) int {
 	if moved := new(git.Moved); errors.As(err, &moved) {
 		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
 	}
+	if exit.OfGit(err) {
+		terminal.Tell(env.Stderr, "reprise: nothing that is recorded is lost: once git can do that, reprise status shows where the run is, and reprise run --issue ID goes on with it")
+	}
 	if errors.Is(err, os.ErrPermission) {
 		terminal.Tell(env.Stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
 	}

@@ -112,15 +112,19 @@ func (u *Updater) Run(ctx context.Context, e *engine.Engine, run metadata.Run) (
 	}
 }
 
-// Bring brings the base in at once, and reports whether there was anything to bring.
+// Bring brings the base in at once, and reports whether there was anything to bring. That the
+// base cannot be looked at is an error here: somebody waits for it.
 func (u *Updater) Bring(ctx context.Context, e *engine.Engine, run metadata.Run) (next metadata.Run, brought bool, err error) {
+	var unknown error
+	defer func(warn func(error)) { u.Warn = warn }(u.Warn)
+	u.Warn = func(err error) { unknown = err }
 	for u.due(ctx, run, phases.Decision{}) {
 		if run, err = u.step(ctx, e, run); err != nil || run.Status != metadata.Running {
 			return run, true, err
 		}
 		brought = true
 	}
-	return run, brought, nil
+	return run, brought, unknown
 }
 
 // Look asks how the branch stands to its base now, and reports whether there is anything

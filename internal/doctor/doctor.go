@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -222,10 +223,10 @@ func (x *examination) noPipeline(err error) []Check {
 	return []Check{lacking("pipeline", err.Error(), "reprise explain says which pipeline an issue takes")}
 }
 
-// IsNoRepository tells a folder without a repository, or with an empty one,
-// from other trouble.
+// IsNoRepository tells a folder without a repository, or with an empty one, and a
+// machine without git from other trouble.
 func IsNoRepository(err error) bool {
 	var none *git.NotARepository
 	var unborn *git.NoCommits
-	return errors.As(err, &none) || errors.As(err, &unborn)
+	return errors.As(err, &none) || errors.As(err, &unborn) || errors.Is(err, exec.ErrNotFound)
 }

@@ -5,9 +5,12 @@ package exit
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/reprise-ci/reprise/internal/git"
+	"github.com/reprise-ci/reprise/internal/git/program"
 	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/metadata/mistake"
@@ -37,12 +40,27 @@ func (e UsageError) Unwrap() error { return e.Err }
 // Usagef makes a UsageError of a message, with the verbs of fmt.Errorf.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// AsUsage makes an error one about the command line; nil stays nil.
+// AsUsage makes an error one about the command line. Nil stays nil, and so does what no
+// command line is to blame for: git or the disk failed, or the branch is elsewhere by now.
 func AsUsage(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || OfGit(err) || errors.As(err, new(*git.Moved)) || ofDisk(err) {
+		return err
 	}
 	return UsageError{err}
+}
+
+// OfGit reports whether an error is that of a command of git which failed.
+func OfGit(err error) bool { return errors.As(err, new(*program.Error)) }
+
+// ofDisk reports whether an error is the disk's: the system said so to this process, or to git.
+func ofDisk(err error) bool {
+	said := ""
+	if failed := (*program.Error)(nil); errors.As(err, &failed) {
+		said = strings.ToLower(failed.Last())
+	}
+	return slices.ContainsFunc([]syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO}, func(e syscall.Errno) bool {
+		return errors.Is(err, e) || strings.Contains(said, e.Error())
+	})
 }
 
 // ReasonFor gives the reason code of an error that stopped the process.
@@ -58,7 +76,7 @@ func ReasonFor(err error) metadata.Code {
 		return ForgeReason(err)
 	case errors.As(err, new(*mistake.Error)):
 		return metadata.StateCorrupt
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO):
+	case ofDisk(err):
 		return metadata.DiskFailed
 	}
 	return metadata.AgentFailed

@@ -104,14 +104,10 @@ func whyMoved(e *git.Moved) metadata.Reason {
 }
 
 func whyGitFailed(e *program.Error) metadata.Reason {
-	command := "git"
-	if len(e.Args) > 0 {
-		command += " " + e.Args[0]
-	}
 	if said := e.Last(); said != "" {
-		return metadata.Because("git_said", "command", command, "said", metadata.Said(said), "error", metadata.Said(fmt.Sprint(e.Err)))
+		return metadata.Because("git_said", "command", e.Command(), "said", metadata.Said(said), "error", metadata.Said(fmt.Sprint(e.Err)))
 	}
-	return metadata.Because("git_ended", "command", command, "error", metadata.Said(fmt.Sprint(e.Err)))
+	return metadata.Because("git_ended", "command", e.Command(), "error", metadata.Said(fmt.Sprint(e.Err)))
 }
 
 // InEnglish is an error that says the reason that another one has.

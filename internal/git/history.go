@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,8 +191,8 @@ func (br *runBranch) ReadFile(ctx context.Context, commit, path string) ([]byte,
 	if commit != br.tip || has == "" {
 		has, e = br.shelfOf(ctx, commit)
 	}
-	if e != nil || has == "" || has == commit {
-		return nil, errors.Join(err, e)
+	if e == nil && has != "" && has != commit {
+		return br.gitDir.ReadFile(ctx, has, path)
 	}
-	return br.gitDir.ReadFile(ctx, has, path)
+	return nil, cmp.Or(e, err) // not both: where git failed, nobody knows whether there is such a file
 }

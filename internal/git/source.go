@@ -128,22 +128,23 @@ func (s *Source) locate(ctx context.Context) error {
 		"--show-toplevel", "HEAD^{commit}", "--symbolic-full-name", "HEAD", originHead).Do(ctx)
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	said := program.StderrOf(err)
+	unknown := strings.Contains(said, "unknown revision") // else git did not answer what is missing
 	switch {
 	case err == nil && len(lines) == 8:
 		s.remoteHead = lines[7]
-	case len(lines) >= 7: // there is no such branch of a remote
+	case len(lines) >= 7 && unknown: // there is no such branch of a remote
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case strings.Contains(said, "dubious ownership"):
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "belongs to another user, so git does not read it: " + trusting(s.Dir)}
 	case strings.Contains(said, "safe.bareRepository"), strings.Contains(said, "must be run in a work tree"):
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "is a bare repository, or the inside of .git: name a folder where its files are checked out"}
-	case len(lines) >= 5:
+	case len(lines) >= 5 && unknown:
 		return &NoCommits{Dir: lines[4]}
 	case strings.Contains(said, "not a git repository"):
 		return &NotARepository{Dir: s.Dir, Err: err, Why: "is not in a git repository: name one, or make one with git init"}
 	default:
-		return &NotARepository{Dir: s.Dir, Err: err, Why: fmt.Sprintf("git cannot read it: %v", err)}
+		return fmt.Errorf("git cannot read %s: %w", s.Dir, cmp.Or(err, fmt.Errorf("git rev-parse answered %q", out)))
 	}
 	s.CommonDir, s.Dir, s.Head = lines[1], lines[4], lines[5]
 	s.Shallow, s.format.SHA256 = lines[2] == "true", lines[3] == "sha256"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,8 +51,8 @@ func Explain(ctx context.Context, env environ.Env, o workspace.Options) (definit
 	src, err := git.Find(ctx, o.Repo)
 	var none *git.NotARepository
 	var unborn *git.NoCommits
-	if errors.As(err, &none) || errors.As(err, &unborn) {
-		src, err = nil, nil // built-in pipelines and files need no repository
+	if errors.As(err, &none) || errors.As(err, &unborn) || errors.Is(err, exec.ErrNotFound) {
+		src, err = nil, nil // built-in pipelines and files need no repository, and no git
 	}
 	if err != nil {
 		return definition.Definition{}, err

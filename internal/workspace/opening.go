@@ -122,13 +122,14 @@ func (w *opening) openTree(ctx context.Context) error {
 			return err
 		}
 		opts.DryRun = true
+		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
 		if w.o.anew() {
 			opts.Branch = filepath.Base(opts.Root) // one that nobody has
-		}
-		if _, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil && !w.o.anew() {
+		} else if _, err := home.ReadOf(ctx, w.Source, w.Branch, w.Issue.ID)(phases.RecordFile(w.Issue.ID)); err == nil {
 			opts.Base = w.Branch // perhaps only origin has the branch
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
-		w.local, w.clean = nil, func() { _ = folders.RemoveAll(opts.Root) } // an empty, temporary folder; the system removes what is left
 	}
 	w.backend, w.tree = backendOf(ctx), opts
 	if w.o.File != "" && (w.o.anew() || absent(root)) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-ci/reprise/internal/git/program"
 )
 
 // State is how a commit stands to a branch.
@@ -25,7 +27,7 @@ func Compare(ctx context.Context, git Git, tip, other, known string) (State, err
 	}
 	s := State{Behind: n}
 	if _, err := git(ctx, "merge-base", "--is-ancestor", known, other); err != nil {
-		if s.Gone, err = gone(ctx, git, known, other); err != nil {
+		if s.Gone, err = gone(ctx, git, known, other, err); err != nil {
 			return State{}, err
 		}
 	} else if n == 0 {
@@ -40,11 +42,15 @@ func Compare(ctx context.Context, git Git, tip, other, known string) (State, err
 }
 
 // gone counts the commits of known that another one does not have. It is 0 where the
-// history is cut, which hides what the two have in common.
-func gone(ctx context.Context, git Git, known, other string) (int, error) {
+// history is cut, which hides what the two have in common, and perhaps known itself. Why is how
+// git said that the other one does not have known.
+func gone(ctx context.Context, git Git, known, other string, why error) (int, error) {
 	cut, err := git(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(string(cut)) != "false" {
 		return 0, err
+	}
+	if program.ExitCode(why) != 1 { // it did not say so
+		return 0, why
 	}
 	return count(ctx, git, other, known)
 }

@@ -70,7 +70,7 @@ type Conflict struct {
 
 // Version is what one side has at a path.
 type Version struct {
-	Mode   string // such as 100755 of a program; "" if it has nothing there, or is not known
+	Mode   string // such as 100755 of a program; "" if it has nothing there
 	Object string // "" if it has nothing there
 	Data   []byte // see Detail; nil of what is no file, or too large
 }
@@ -160,8 +160,11 @@ func (r *Result) Detail(ctx context.Context, git Git, differ Differ, tip, other 
 	for i := range r.Conflicts[:min(len(r.Conflicts), MostConflicts)] {
 		c := &r.Conflicts[i]
 		for _, v := range []*Version{&c.Base, &c.Ours, &c.Theirs} {
+			if v.Mode == "160000" {
+				continue // of a submodule: its commit is in no repository of ours
+			}
 			if v.Data, err = read(ctx, git, v.Object); err != nil {
-				return err
+				return fmt.Errorf("read what conflicts at %s: %w", c.Path, err)
 			}
 		}
 	}
@@ -202,9 +205,9 @@ func (r *Result) unfold(ctx context.Context, git Git) error {
 			}
 			in := Conflict{Path: e.Path}
 			if r.Conflicts[i].Ours.Object == "" {
-				in.Ours.Object = e.Object
+				in.Ours = Version{Mode: e.Mode, Object: e.Object}
 			} else {
-				in.Theirs.Object = e.Object
+				in.Theirs = Version{Mode: e.Mode, Object: e.Object}
 			}
 			r.Conflicts = append(r.Conflicts, in)
 		}
@@ -233,7 +236,7 @@ func At(ctx context.Context, git Git, commit string, paths []string, flags ...st
 	return all, nil
 }
 
-// read gives what an object holds; nil if it is none, no file, or too large.
+// read gives what a file or a link holds; nil if there is none, or it is too large.
 func read(ctx context.Context, git Git, object string) ([]byte, error) {
 	if object == "" {
 		return nil, nil
@@ -245,10 +248,7 @@ func read(ctx context.Context, git Git, object string) ([]byte, error) {
 		}
 		out, err = git(ctx, "cat-file", "blob", object)
 	}
-	switch {
-	case ctx.Err() == nil && program.ExitCode(err) > 0:
-		return nil, nil // a folder, or the commit of a submodule, which is in no repository of ours
-	case err == nil && out == nil:
+	if err == nil && out == nil {
 		out = []byte{}
 	}
 	return out, err

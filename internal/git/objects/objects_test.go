@@ -2,7 +2,9 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -72,10 +74,12 @@ func TestStore(t *testing.T) {
 			end()
 		}
 	}
-	must(t, os.RemoveAll(user+"/.git"))
-	s.Close()
-	if _, err := s.Ask(t.Context(), "main:a.txt"); err == nil || !strings.Contains(err.Error(), "cat-file") {
-		t.Errorf("a repository that is gone: %v", err)
+	for _, gone := range []string{user + "/.git", user} {
+		must(t, os.RemoveAll(gone))
+		s.Close()
+		if _, err := s.Ask(t.Context(), "main:a.txt"); err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "cat-file") {
+			t.Errorf("a repository of which %s is gone: %v", gone, err)
+		}
 	}
 }
 

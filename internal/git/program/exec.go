@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -27,21 +28,33 @@ type Error struct {
 
 // Error names the subcommand and the last message of git.
 func (e *Error) Error() string {
-	name := "git"
-	if len(e.Args) > 0 {
-		name += " " + e.Args[0]
-	}
+	name := e.Command()
 	if last := e.Last(); last != "" {
 		return fmt.Sprintf("%s: %s (%v)", name, last, e.Err)
 	}
 	return fmt.Sprintf("%s: %v", name, e.Err)
 }
 
+// Command is git and the subcommand, without the settings before that.
+func (e *Error) Command() string {
+	args := e.Args
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return strings.Join(append([]string{"git"}, args[:min(1, len(args))]...), " ")
+}
+
 // Last is the last message of git; empty if there is none.
 func (e *Error) Last() string { return lastLine(e.Stderr) }
 
-// Unwrap returns what the operating system said.
-func (e *Error) Unwrap() error { return e.Err }
+// Unwrap returns what the operating system said. That git could not be started where it was to
+// work does not say that what it was asked about is not there.
+func (e *Error) Unwrap() error {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return nil
+	}
+	return e.Err
+}
 
 // lastLine prefers git's own "fatal:" or "error:" line to whatever follows it.
 func lastLine(text string) string {
