@@ -31,7 +31,7 @@ func TestWhatIsTakenFromAStore(t *testing.T) {
 		"it":     {func(object, _ string) error { return os.WriteFile(object, []byte(content), 0o600) }, ""},
 		"other":  {func(object, _ string) error { return os.WriteFile(object, []byte("CONTENT\n"), 0o600) }, "git-lfs has stored something else for a.bin"},
 		"longer": {func(object, _ string) error { return os.WriteFile(object, []byte(content+"more"), 0o600) }, "git-lfs has stored something else for a.bin"},
-		"link":   {func(object, secret string) error { return os.Symlink(secret, object) }, "escapes"},
+		"link":   {func(object, secret string) error { return os.Symlink(secret, object) }, "it is no ordinary file"},
 		"folder linked": {func(object, secret string) error {
 			dir := filepath.Dir(object)
 			return errors.Join(os.Remove(dir), os.Symlink(filepath.Dir(secret), dir))
