@@ -26,7 +26,7 @@ if [ "$REPRISE_STEP" = review ]; then
 		n=0
 		until git --git-dir="$(dirname "$HOME")/origin.git" cat-file -e reprise/issue-7:.reprise/issue-7/01_test/test.md 2>/dev/null; do
 			n=$((n + 1))
-			[ $n -lt 600 ] || exit 1
+			[ $n -lt 6000 ] || exit 1
 			sleep 0.05
 		done
 		grep -q revise list || verdict=fail gate=false

@@ -34,7 +34,7 @@ plan) echo '{"structured": {"tasks": [{"id": "t1", "title": "A", "goal": "A.", "
 		n=0
 		until git --git-dir="$(dirname "$HOME")/origin.git" cat-file -e reprise/issue-7:list 2>/dev/null; do
 			n=$((n + 1))
-			[ $n -lt 600 ] || exit 1
+			[ $n -lt 6000 ] || exit 1
 			sleep 0.05
 		done
 	fi
