@@ -40,7 +40,7 @@ func largeFiles(ctx context.Context, env environ.Env, src *git.Source) []Check {
 
 // startsHeld has git-lfs say its version in the sandbox, if the system has one.
 func startsHeld(ctx context.Context, env environ.Env, program string) error {
-	self, err := workspace.Executable()
+	helper, err := workspace.SandboxHelper()
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func startsHeld(ctx context.Context, env environ.Env, program string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(write) }() // a temporary folder; the system removes what is left
-	hold := sandbox.Converters(sandbox.BestEffort, []string{self, workspace.SandboxCommand, "--"}, env.Environ)
+	hold := sandbox.Converters(sandbox.BestEffort, helper, env.Environ)
 	argv, vars, err := hold([]string{program, "version"}, plainEnv(env), nil, write)
 	if err != nil {
 		return err

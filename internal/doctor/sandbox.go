@@ -26,7 +26,7 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 		return []Check{lacking(name, err.Error(), "name a folder for temporary files in TMPDIR")}
 	}
 	defer func() { _ = os.RemoveAll(root) }() // a temporary folder; the system removes what is left
-	self, err := workspace.Executable()
+	helper, err := workspace.SandboxHelper()
 	if err != nil {
 		return []Check{lacking(name, err.Error(), "")}
 	}
@@ -34,7 +34,7 @@ func triedSandbox(ctx context.Context, env environ.Env, plan *pipelines.Pipeline
 	if plan != nil {
 		box = workspace.SandboxOf(plan)
 	}
-	box.Helper, box.State = []string{self, workspace.SandboxCommand, "--"}, filepath.Join(root, "homes")
+	box.Helper, box.State = helper, filepath.Join(root, "homes")
 	opts, _, err := agents.Options{Environ: env.Environ}.Contain(sandbox.Required, box)
 	if err != nil {
 		return []Check{hinted(name, err.Error(), "without one, agents and checks can reach all that you can; the action wants one, unless its input says otherwise")}

@@ -33,12 +33,12 @@ type judge struct {
 // newJudge gives a judge whose commands run in the sandbox, as checks of a run do. Their
 // home, with the caches of compilers, is kept in a folder for all of this judge.
 func newJudge(env environ.Env, how, home string) (*judge, error) {
-	self, err := workspace.Executable()
+	helper, err := workspace.SandboxHelper()
 	if err != nil {
 		return nil, err
 	}
 	box := workspace.SandboxOf(&pipelines.Pipeline{})
-	box.Helper, box.State = []string{self, workspace.SandboxCommand, "--"}, home
+	box.Helper, box.State = helper, home
 	opts, note, err := agents.Options{Environ: env.Environ}.Contain(sandbox.Containment(how), box)
 	return &judge{opts, env.Environ, note}, exit.AsUsage(err)
 }

@@ -64,7 +64,7 @@ func AgentOptions(env environ.Env, w *Workspace, o Options) (agents.Options, err
 
 // contain puts what the run starts into the sandbox.
 func contain(w *Workspace, how string, opts agents.Options) (agents.Options, error) {
-	helper, err := sandboxHelper()
+	helper, err := SandboxHelper()
 	if err != nil {
 		return opts, err
 	}
@@ -83,8 +83,8 @@ func containment(how string) sandbox.Containment {
 	return cmp.Or(sandbox.Containment(how), sandbox.BestEffort)
 }
 
-// sandboxHelper is the command that restricts itself, before its arguments.
-func sandboxHelper() ([]string, error) {
+// SandboxHelper is the command that restricts itself, before its arguments.
+func SandboxHelper() ([]string, error) {
 	self, err := Executable()
 	return []string{self, SandboxCommand, "--"}, err
 }

@@ -90,7 +90,7 @@ func (w *opening) openTree(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	helper, err := sandboxHelper()
+	helper, err := SandboxHelper()
 	if err != nil {
 		return err
 	}
