@@ -25,7 +25,7 @@ func TestUnchangedIsWhatGitSays(t *testing.T) {
 
 func asGitSays(t *testing.T, rounds int) {
 	seed := rand.Uint64()
-	if said := os.Getenv("REPRISE_SEED"); said != "" {
+	if said := os.Getenv("SEED"); said != "" {
 		_, err := fmt.Sscan(said, &seed)
 		must(t, err)
 	}
