@@ -269,20 +269,8 @@ func (u *upstream) pushOnce(ctx context.Context) (answer, error) {
 	if other := inTheWay.FindStringSubmatch(program.StderrOf(err)); other != nil {
 		return answer{final: true}, u.besides(other[1], " on "+u.opt.Remote)
 	}
-	said := program.RemoteLines(program.StderrOf(err))
-	a := answer{unclear: true, final: errors.Is(err, errNoAnswer)}
-	for line := range strings.Lines(string(out)) {
-		if !strings.HasPrefix(line, "!") {
-			continue
-		}
-		a.unclear = false
-		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !program.Raced(why) {
-			a.final = true
-			said = append(said, strings.TrimSpace(why))
-		}
-	}
-	a.rule = strings.Join(said, " ")
-	return a, err
+	rule, final, unclear := program.Refusal(out, program.StderrOf(err))
+	return answer{rule, final || errors.Is(err, errNoAnswer), unclear}, err
 }
 
 // refs end the arguments of a push of the tip: where to, and what it sets. Where it puts the state folder back, the

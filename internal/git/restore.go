@@ -90,11 +90,22 @@ func (t *tree) reset(ctx context.Context) error {
 		return err // what comes into an empty tree is as git has it
 	}
 	changes, err := t.changes(ctx)
-	if err != nil {
+	if err == nil {
+		err = t.restore(ctx, changes)
+	}
+	if err != nil || !slices.ContainsFunc(changes, isNewRules) {
 		return err
 	}
-	return t.restore(ctx, changes)
+	// Git wrote files by rules that are gone now, and takes them for what the tip has.
+	if err = os.Remove(t.home("index")); err == nil {
+		_, err = t.git(ctx, take...)
+	}
+	return err
 }
+
+// isNewRules says whether a change is a file of rules, such as those for line ends, that the
+// tip does not have. Of those that it has, git reads what they are there.
+func isNewRules(c Change) bool { return c.Kind == Added && path.Base(c.Path) == ".gitattributes" }
 
 // freeWay removes repositories that stand where the tip has a file, since git
 // would leave them there.

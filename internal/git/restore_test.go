@@ -418,3 +418,37 @@ func TestPatchLimits(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// Rules for line ends that a program left behind count for no file that is written again.
+func TestRulesThatWereLeftBehind(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", "d/e/c.txt": "c\n", "f/.gitattributes": "*.txt text eol=crlf\n", "f/g.txt": "g\n"}
+	for name, again := range map[string]func(r *Repo) *Repo{
+		"opened again": func(r *Repo) *Repo { must(t, r.Close()); return openRun(t, r.src.Dir) },
+		"moved":        func(r *Repo) *Repo { must(t, r.MoveTo(t.Context(), r.Tip())); return r },
+	} {
+		r := openRun(t, newUser(t, files))
+		commit(t, r, "{1}")
+		spoil := func() {
+			for _, file := range []string{"a.txt", "d/b.txt", "d/e/c.txt", "f/g.txt"} {
+				write(t, filepath.Join(r.Tree(), file), "else\n")
+			}
+			write(t, r.Tree()+"/d/.gitattributes", "* text eol=crlf\n")
+			must(t, os.Remove(r.Tree()+"/f/.gitattributes"))
+		}
+		spoil()
+		r = again(r)
+		defer func() { must(t, r.Close()) }()
+		got := map[string]string{}
+		for _, file := range []string{"a.txt", "d/b.txt", "d/e/c.txt", "f/g.txt"} {
+			got[file] = read(t, filepath.Join(r.Tree(), file))
+		}
+		want := map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", "d/e/c.txt": "c\n", "f/g.txt": "g\r\n"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if left := changed(t, r); len(left) > 0 {
+			t.Errorf("%s: %q", name, left)
+		}
+	}
+}

@@ -28,9 +28,27 @@ func SplitCredentials(address string) (string, []Setting) {
 	return u.String(), []Setting{{Key: "credential." + strings.TrimSuffix(host, "/") + ".username", Value: user}}
 }
 
-// Raced says whether the remote refused because somebody else was at the same
+// Refusal reads what a push --porcelain that failed has printed: the remote's own words on
+// it, whether the remote will say the same again, and whether it said nothing about the branch.
+func Refusal(out []byte, stderr string) (rule string, final, unclear bool) {
+	said := RemoteLines(stderr)
+	unclear = true
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		unclear = false
+		if _, why, found := strings.Cut(line, "[remote rejected]"); found && !raced(why) {
+			final = true
+			said = append(said, strings.TrimSpace(why))
+		}
+	}
+	return strings.Join(said, " "), final, unclear
+}
+
+// raced says whether the remote refused because somebody else was at the same
 // branch at the same moment.
-func Raced(why string) bool {
+func raced(why string) bool {
 	for _, text := range []string{
 		"cannot lock ref", "failed to lock", "failed to update ref", "incorrect old value",
 		"fetch first", "non-fast-forward", "stale info", "atomic transaction failed",

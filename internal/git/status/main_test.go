@@ -4,14 +4,17 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -65,6 +68,10 @@ func (p *place) try(index string, args ...string) (string, error) {
 		"GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.safecrlf", "GIT_CONFIG_VALUE_0=false")
 	var said strings.Builder
 	c.Stderr = &said
+	top, err := os.OpenRoot(p.dir)
+	must(p.t, err)
+	defer func() { _ = top.Close() }()    // opened for reading
+	defer folders.ReleaseFromPipes(top)() // as a run does
 	out, err := c.Output()
 	if remarks := passedOver.ReplaceAllString(said.String(), ""); err != nil || remarks != "" {
 		err = errors.Join(err, errors.New(remarks))
@@ -139,6 +146,25 @@ func (p *place) inPlace(name string) error {
 	}
 	_, err = f.WriteAt([]byte(strings.Repeat("x", int(info.Size()))), 0)
 	return errors.Join(err, f.Close(), os.Chtimes(p.at(name), info.ModTime(), info.ModTime()))
+}
+
+// read and write do not wait where a pipe stands in the place of a file.
+func (p *place) read(name string) ([]byte, error) {
+	f, err := os.OpenFile(p.at(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // opened for reading
+	return io.ReadAll(f)
+}
+
+func (p *place) write(name, text string) error {
+	f, err := os.OpenFile(p.at(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 func must(t testing.TB, err error) {
