@@ -144,6 +144,7 @@ const (
 	ConfigInvalid      Code = "config_invalid"
 	CredentialsMissing Code = "credentials_missing"
 	AgentFailed        Code = "agent_failed" // missing, crashed, or out of retries
+	GitFailed          Code = "git_failed"   // a command of git, other than a push
 	DiskFailed         Code = "disk_failed"  // full, not writable, or a call wrote more than it may
 	SetupFailed        Code = "setup_failed" // a command that makes the work tree ready
 	AlreadyRunning     Code = "already_running"

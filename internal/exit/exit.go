@@ -78,6 +78,8 @@ func ReasonFor(err error) metadata.Code {
 		return metadata.StateCorrupt
 	case ofDisk(err):
 		return metadata.DiskFailed
+	case OfGit(err):
+		return metadata.GitFailed
 	}
 	return metadata.AgentFailed
 }

@@ -73,10 +73,10 @@ func TestUsage(t *testing.T) {
 		reason metadata.Code
 	}{
 		{errors.New("there is no phase x"), true, metadata.ConfigInvalid},
-		{failed("fatal: bad object x\n"), false, metadata.AgentFailed},
+		{failed("fatal: bad object x\n"), false, metadata.GitFailed},
 		{failed("error: unable to write file a: No space left on device\n"), false, metadata.DiskFailed},
 		{failed("fatal: unable to read: Input/output error\n"), false, metadata.DiskFailed},
-		{failed("remote: write error: No space left on device\nfatal: the remote end hung up unexpectedly\n"), false, metadata.AgentFailed},
+		{failed("remote: write error: No space left on device\nfatal: the remote end hung up unexpectedly\n"), false, metadata.GitFailed},
 		{&git.PushError{Branch: "b", Remote: "origin", Err: failed("remote: fatal: write error: No space left on device\n")}, false, metadata.PushFailed},
 		{&git.Moved{Branch: "b", Local: "1", Other: "2", Where: "origin", Why: cause.Of("moved_apart", "neither contains the other")}, false, metadata.RefChanged},
 		{&fs.PathError{Op: "write", Path: "a", Err: syscall.EDQUOT}, false, metadata.DiskFailed},
