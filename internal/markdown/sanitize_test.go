@@ -44,6 +44,7 @@ func TestSanitize(t *testing.T) {
 		{"closing by name", "Fixes [x]\n\n[x]: ../issues/1", "Fixes [x]\n\n\\[x]: ../issues/1"},
 		{"other image", "![x](https://evil.example/a.png?q=1)", `\![x](https://evil.example/a.png?q=1)`},
 		{"image beside ours", "![x](https://github.com/octo/hello/../../evil/a.png)", `\![x](https://github.com/octo/hello/../../evil/a.png)`},
+		{"image beside ours, by entities", "![x](https://github.com/octo/hello/&#46;&#46;/&#46;&#46;/evil/a.png)", `\![x\](` + "`https://github.com/octo/hello/&#46;&#46;/&#46;&#46;/evil/a.png`)"},
 		{"image by name", "![x][a]", `\![x][a]`},
 		{"script", "[x](javascript:alert(1))", `[x\](removed-javascript:alert(1))`},
 		{"html", "<details><img src=x></details>", "&lt;details&gt;&lt;img src=x&gt;&lt;/details&gt;"},

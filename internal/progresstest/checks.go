@@ -20,11 +20,11 @@ import (
 // OwnImages are the addresses that images in a sample report may begin with.
 var OwnImages = []string{"https://github.com/octo/hello/"}
 
-// IsOwnImage reports whether an address is one of them as a browser understands it, which
-// minds no case in the name of a host.
+// IsOwnImage reports whether an address in Markdown is one of them as a browser understands it,
+// which minds no case in the name of a host.
 func IsOwnImage(address string) bool {
 	own, _ := url.Parse(OwnImages[0]) // it is one
-	u, err := url.Parse(address)
+	u, err := url.Parse(string(util.ResolveNumericReferences(util.ResolveEntityNames([]byte(address)))))
 	return err == nil && u.Scheme == own.Scheme && u.User == nil && strings.EqualFold(u.Host, own.Host) && strings.HasPrefix(path.Clean("/"+u.Path)+"/", own.Path)
 }
 
