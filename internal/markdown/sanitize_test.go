@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
@@ -115,7 +112,7 @@ func checkSanitized(t *testing.T, in, out string) {
 	t.Helper()
 	progresstest.CheckClosed(t, out)
 	src := []byte(out)
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
+	doc := progresstest.Parse(src)
 	var said strings.Builder
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() != ast.KindText {
@@ -167,6 +164,7 @@ func FuzzSanitize(f *testing.F) {
 		"- ```\n  x\n```\n@hana", "> > ```\n> x\n@y", "| `a | @b` |\n|-|", "`a``@b`", "\\`@a`", "[a\nb]: x\n[a b]", "![a](https://github.com/octo/hello/x)@b",
 		"](@hana)", "[x](/@hana)", "[x](a&commat;b)", "https://a.b/`@a b` @c `d`", "www.a.b/#1", "a\n-\n|@b", "<br>\n@a", "|<br>\n<br>@a", "1. ~~~\n@a\n~~~", "$`a`$@b",
 		"\\\n@a", "\\\\@a", "\t@a", "    ```\n@a", "[^1]: @a\n\n    @b", "&#64;a", "#1 \\#1 *#1*", "[`a](`b`)", "[x](`@a`)", "<https://a.b/@c>", "*@a*_@b_~~@c~~", "ａ@b", "!\\[a](b)", "![a](https://github.coM/octo/hello/x)",
+		"b/`@a.b` @c",
 	} {
 		f.Add(s)
 	}

@@ -7,11 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
@@ -38,7 +35,7 @@ func WithoutCode(out string) string {
 func CheckClosed(t *testing.T, md string) {
 	t.Helper()
 	src := []byte(md + "\n\nwhat follows\n")
-	last := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src)).LastChild()
+	last := Parse(src).LastChild()
 	if p, ok := last.(*ast.Paragraph); !ok || strings.TrimSpace(string(p.Lines().Value(src))) != "what follows" {
 		t.Errorf("what follows is a part of a %s:\n%s", last.Kind(), md[max(0, len(md)-300):])
 	}
@@ -60,7 +57,7 @@ func CheckTold(t *testing.T, md string) {
 	CheckClosed(t, md)
 	src := []byte(md)
 	ours := regexp.MustCompile(`^(<details>|<details open>|</details>|<summary>[^<>\n]*</summary>|<!-- reprise:[^<>]*-->|\n)+$`)
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
+	doc := Parse(src)
 	var said strings.Builder
 	open := 0
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
