@@ -17,6 +17,7 @@ func TestEscape(t *testing.T) {
 		{"words", "The API must stay REST.", "The API must stay REST."},
 		{"japanese", "APIはRESTのまま。@hanaさん", "APIはRESTのまま。`@hana`さん"},
 		{"mention", "ask @octo/team, or (@hana).", "ask `@octo/team`, or (`@hana`)."},
+		{"mention without case", "@\u017fam and @\u212aim", "`@sam` and `@Kim`"},
 		{"address", "mail a@b.example!", "mail `a@b.example`!"},
 		{"closing keyword", "fixes #12, closes octo/hello#3 and resolves GH-4", "fixes `#12`, closes `octo/hello#3` and resolves `GH-4`"},
 		{"closing by address", "Fixes: https://github.com/o/r/issues/1", "Fixes: `https://github.com/o/r/issues/1`"},
