@@ -183,6 +183,9 @@ func (s *lineSanitizer) text(raw string) {
 			s.out.WriteString("&amp;")
 		case raw[0] == '$':
 			s.out.WriteString(`\$`)
+		case strings.HasPrefix(raw, `\&`): // who minds backslashes last would read an entity
+			s.out.WriteString("&amp;")
+			raw = raw[1:]
 		case raw[0] == '\\':
 			s.out.WriteString(raw[:2])
 			raw = raw[1:]

@@ -34,6 +34,7 @@ func TestSanitize(t *testing.T) {
 		{"mention", "thanks @octo/team, *@hana*", "thanks `@octo/team`, *`@hana`*"},
 		{"mention, escaped", `\@hana &#64;hana &commat;hana`, "`@hana` `&#64;hana` &amp;commat;hana"},
 		{"mention without case", "@\u017fam and @\u212aim", "`@sam` and `@Kim`"},
+		{"entity, escaped", `\&commat;hana \\\&commat;hana`, `&amp;commat;hana \\&amp;commat;hana`},
 		{"mention beside code", "`a`@hana`b`", "`a` `@hana` `b`"},
 		{"closing", "Fixes #12, closes octo/hello#3, resolves GH-4", "Fixes `#12`, closes `octo/hello#3`, resolves `GH-4`"},
 		{"closing, escaped", `fixes \#12`, "fixes `#12`"},
