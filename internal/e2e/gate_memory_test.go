@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/agents"
@@ -90,7 +91,7 @@ func (p *place) searchMemory(key string) (s search) {
 		switch {
 		case errors.Is(err, fs.ErrPermission):
 			s.closed = append(s.closed, name)
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH): // it may have ended meanwhile
 			p.t.Errorf("%s: %v", name, err)
 		}
 		if hasKey {

@@ -14,6 +14,7 @@ import (
 // for the cells of a table.
 func Escape(text string) string {
 	text, _ = clean.Quoted(text)
+	text = plainLetters.Replace(text)
 	var out []string
 	for line := range strings.Lines(text) {
 		line = escapeLine(strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")))
@@ -23,6 +24,10 @@ func Escape(text string) string {
 	}
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
 }
+
+// plainLetters writes the two letters as s and K that are the same as these where no case counts:
+// who looks for names in that way finds one behind an @.
+var plainLetters = strings.NewReplacer("\u017f", "s", "\u212a", "K")
 
 // escapeLine escapes one line without space around it.
 func escapeLine(line string) string {

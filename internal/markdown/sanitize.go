@@ -19,6 +19,7 @@ import (
 // characters; where that is not all, a note stands at its end.
 func Sanitize(body string, images []string, limit int, note string) string {
 	body, _ = clean.Quoted(body)
+	body = plainLetters.Replace(body)
 	t := sanitizer{images: images}
 	var b strings.Builder
 	limit -= Units(note) + len("\n\n")

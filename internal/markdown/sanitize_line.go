@@ -183,6 +183,9 @@ func (s *lineSanitizer) text(raw string) {
 			s.out.WriteString("&amp;")
 		case raw[0] == '$':
 			s.out.WriteString(`\$`)
+		case strings.HasPrefix(raw, `\&`): // who minds backslashes last would read an entity
+			s.out.WriteString("&amp;")
+			raw = raw[1:]
 		case raw[0] == '\\':
 			s.out.WriteString(raw[:2])
 			raw = raw[1:]
@@ -244,13 +247,19 @@ func leadsToPage(address string) bool {
 		rest = scheme
 	}
 	return !Mentions(strings.TrimPrefix(rest, "www.")) && !ThreadPath.MatchString(u.Path) && !ThreadPath.MatchString(address) &&
-		!strings.Contains(address, "$") && (!strings.Contains(address, "&") || !strings.Contains(address, ";"))
+		!strings.Contains(address, "$") && !mayHoldEntity(address)
+}
+
+// mayHoldEntity reports whether an address may lead elsewhere than it reads: Markdown has
+// other signs in the place of an entity.
+func mayHoldEntity(address string) bool {
+	return strings.Contains(address, "&") && strings.Contains(address, ";")
 }
 
 // shows reports whether an image may be shown.
 func (t sanitizer) shows(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.User != nil || ThreadPath.MatchString(u.Path) {
+	if err != nil || u.Scheme != "https" || u.User != nil || ThreadPath.MatchString(u.Path) || mayHoldEntity(address) {
 		return false
 	}
 	return slices.ContainsFunc(t.images, func(allowed string) bool {

@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/reprise-ci/reprise/internal/markdown"
@@ -36,6 +33,8 @@ func TestSanitize(t *testing.T) {
 		{"own image", "![shot](https://github.com/octo/hello/raw/main/a.png)", ""},
 		{"mention", "thanks @octo/team, *@hana*", "thanks `@octo/team`, *`@hana`*"},
 		{"mention, escaped", `\@hana &#64;hana &commat;hana`, "`@hana` `&#64;hana` &amp;commat;hana"},
+		{"mention without case", "@\u017fam and @\u212aim", "`@sam` and `@Kim`"},
+		{"entity, escaped", `\&commat;hana \\\&commat;hana`, `&amp;commat;hana \\&amp;commat;hana`},
 		{"mention beside code", "`a`@hana`b`", "`a` `@hana` `b`"},
 		{"closing", "Fixes #12, closes octo/hello#3, resolves GH-4", "Fixes `#12`, closes `octo/hello#3`, resolves `GH-4`"},
 		{"closing, escaped", `fixes \#12`, "fixes `#12`"},
@@ -44,6 +43,7 @@ func TestSanitize(t *testing.T) {
 		{"closing by name", "Fixes [x]\n\n[x]: ../issues/1", "Fixes [x]\n\n\\[x]: ../issues/1"},
 		{"other image", "![x](https://evil.example/a.png?q=1)", `\![x](https://evil.example/a.png?q=1)`},
 		{"image beside ours", "![x](https://github.com/octo/hello/../../evil/a.png)", `\![x](https://github.com/octo/hello/../../evil/a.png)`},
+		{"image beside ours, by entities", "![x](https://github.com/octo/hello/&#46;&#46;/&#46;&#46;/evil/a.png)", `\![x\](` + "`https://github.com/octo/hello/&#46;&#46;/&#46;&#46;/evil/a.png`)"},
 		{"image by name", "![x][a]", `\![x][a]`},
 		{"script", "[x](javascript:alert(1))", `[x\](removed-javascript:alert(1))`},
 		{"html", "<details><img src=x></details>", "&lt;details&gt;&lt;img src=x&gt;&lt;/details&gt;"},
@@ -114,7 +114,7 @@ func checkSanitized(t *testing.T, in, out string) {
 	t.Helper()
 	progresstest.CheckClosed(t, out)
 	src := []byte(out)
-	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
+	doc := progresstest.Parse(src)
 	var said strings.Builder
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() != ast.KindText {
@@ -138,7 +138,7 @@ func checkSanitized(t *testing.T, in, out string) {
 				t.Errorf("%q became %q, which holds %q", in, out, html)
 			}
 		case *ast.Image:
-			if !strings.HasPrefix(string(n.Destination), progresstest.OwnImages[0]) {
+			if !progresstest.IsOwnImage(string(n.Destination)) {
 				t.Errorf("%q became %q, which shows %q", in, out, n.Destination)
 			}
 		case *ast.Link:
@@ -165,7 +165,8 @@ func FuzzSanitize(f *testing.F) {
 	for _, s := range []string{
 		"- ```\n  x\n```\n@hana", "> > ```\n> x\n@y", "| `a | @b` |\n|-|", "`a``@b`", "\\`@a`", "[a\nb]: x\n[a b]", "![a](https://github.com/octo/hello/x)@b",
 		"](@hana)", "[x](/@hana)", "[x](a&commat;b)", "https://a.b/`@a b` @c `d`", "www.a.b/#1", "a\n-\n|@b", "<br>\n@a", "|<br>\n<br>@a", "1. ~~~\n@a\n~~~", "$`a`$@b",
-		"\\\n@a", "\\\\@a", "\t@a", "    ```\n@a", "[^1]: @a\n\n    @b", "&#64;a", "#1 \\#1 *#1*", "[`a](`b`)", "[x](`@a`)", "<https://a.b/@c>", "*@a*_@b_~~@c~~", "ａ@b", "!\\[a](b)",
+		"\\\n@a", "\\\\@a", "\t@a", "    ```\n@a", "[^1]: @a\n\n    @b", "&#64;a", "#1 \\#1 *#1*", "[`a](`b`)", "[x](`@a`)", "<https://a.b/@c>", "*@a*_@b_~~@c~~", "ａ@b", "!\\[a](b)", "![a](https://github.coM/octo/hello/x)",
+		"b/`@a.b` @c",
 	} {
 		f.Add(s)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
@@ -48,10 +49,11 @@ func ending(s string) string {
 	return text.Visible(s)
 }
 
-// link gives an address that a page may lead to, else "".
+// link gives an address that a page may lead to, else "". No host has the signs that the page
+// would write otherwise.
 func link(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, `"'()<>`) {
 		return ""
 	}
 	return u.String()

@@ -53,8 +53,9 @@ func newWorld(t *testing.T) world {
 		}
 	}()
 	gate := answering("tcp", "127.0.0.1:0")
-	// A server elsewhere that has the port of the gate.
-	elsewhere := answering("tcp", fmt.Sprintf("127.0.0.2:%d", port(gate)))
+	// A server elsewhere that has the port of the gate. No other server of these tests has that
+	// address: it might have the port.
+	elsewhere := answering("tcp", fmt.Sprintf("127.0.0.3:%d", port(gate)))
 	return world{
 		port(gate), port(answering("tcp", "127.0.0.2:0")), port(answering("tcp6", "[::1]:0")), letters.LocalAddr().(*net.UDPAddr).Port, port(elsewhere),
 	}
@@ -69,13 +70,13 @@ func (w world) attempts() map[string]string {
 	ring := fmt.Sprintf(`($p = "\0" x 256) && syscall(%d, 4, $p) >= 0`, unix.SYS_IO_URING_SETUP)
 	return map[string]string{
 		"gate":       perl(connect("127.0.0.1", w.gate)),
-		"same-port":  perl(connect("127.0.0.2", w.elsewhere)),
+		"same-port":  perl(connect("127.0.0.3", w.elsewhere)),
 		"address":    perl(connect("127.0.0.2", w.tcp)),
 		"address-6":  perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::1")))`, w.tcp6)),
 		"mapped":     perl(fmt.Sprintf(`socket(S, AF_INET6, SOCK_STREAM, 0) && connect(S, pack_sockaddr_in6(%d, inet_pton(AF_INET6, "::ffff:127.0.0.2")))`, w.tcp)),
 		"first-data": perl(fmt.Sprintf(`socket(S, AF_INET, SOCK_STREAM, 0) && defined send(S, "x", %d, pack_sockaddr_in(%d, inet_aton("127.0.0.2")))`, unix.MSG_FASTOPEN, w.tcp)),
-		"datagram":   perl(fmt.Sprintf(`alarm 2; socket(S, AF_INET, SOCK_DGRAM, 0) && connect(S, pack_sockaddr_in(%d, inet_aton("127.0.0.1"))) && defined send(S, "x", 0) && defined recv(S, $x, 1, 0)`, w.udp)),
-		"letters":    perl(`alarm 2; socket(S, AF_INET, SOCK_DGRAM, 17) && bind(S, pack_sockaddr_in(0, inet_aton("127.0.0.1"))) && defined send(S, "x", 0, getsockname(S)) && defined recv(S, $x, 1, 0)`),
+		"datagram":   perl(fmt.Sprintf(`alarm 20; socket(S, AF_INET, SOCK_DGRAM, 0) && connect(S, pack_sockaddr_in(%d, inet_aton("127.0.0.1"))) && defined send(S, "x", 0) && defined recv(S, $x, 1, 0)`, w.udp)),
+		"letters":    perl(`alarm 20; socket(S, AF_INET, SOCK_DGRAM, 17) && bind(S, pack_sockaddr_in(0, inet_aton("127.0.0.1"))) && defined send(S, "x", 0, getsockname(S)) && defined recv(S, $x, 1, 0)`),
 		"letters-6":  perl(`socket(S, AF_INET6, SOCK_DGRAM, 0)`),
 		"letter-raw": perl(`socket(S, AF_INET, SOCK_DGRAM, 1)`),
 		"light":      perl(`socket(S, AF_INET, SOCK_DGRAM, 136)`),

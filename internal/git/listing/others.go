@@ -48,7 +48,7 @@ func (o *others) look(dir, without string) error {
 			return err
 		case e.Name() == ".git", p == without, o.of.Has(o.name(p)):
 		case !e.IsDir():
-			if e.Type()&^fs.ModeSymlink == 0 { // of pipes and devices, no commit has any
+			if kept(e) {
 				o.found = append(o.found, p)
 			}
 		case o.of.hasFolder(o.name(p)) || pathname.Under(without, p):
@@ -70,7 +70,7 @@ func (o *others) holds(dir string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		some := true
+		some := e.Name() == ".git" || kept(e)
 		if e.IsDir() && e.Name() != ".git" {
 			some, err = o.holds(path.Join(dir, e.Name()))
 		}
@@ -80,6 +80,9 @@ func (o *others) holds(dir string) (bool, error) {
 	}
 	return false, err
 }
+
+// kept reports whether a commit may have an entry as a file: it has no pipes and devices.
+func kept(e fs.DirEntry) bool { return e.Type()&^fs.ModeSymlink == 0 }
 
 // list gives what is in a folder; nothing if that is gone by now.
 func (o *others) list(dir string) ([]fs.DirEntry, error) {
