@@ -1,6 +1,7 @@
 package status
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -122,7 +123,7 @@ func (p *program) does() string {
 				return err
 			}
 			text := strings.Repeat("y", int(info.Size()))
-			if err = os.WriteFile(p.at("y"), []byte(text), info.Mode().Perm()); err == nil {
+			if err = errors.Join(p.write("y", text), os.Chmod(p.at("y"), info.Mode().Perm())); err == nil {
 				err = os.Chtimes(p.at("y"), info.ModTime(), info.ModTime())
 			}
 			if err == nil {
