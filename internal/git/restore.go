@@ -90,22 +90,20 @@ func (t *tree) reset(ctx context.Context) error {
 		return err // what comes into an empty tree is as git has it
 	}
 	changes, err := t.changes(ctx)
-	if err == nil {
-		err = t.restore(ctx, changes)
+	rules := slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kind != Added || path.Base(c.Path) != ".gitattributes" })
+	if err != nil || len(rules) == 0 {
+		return errors.Join(err, t.restore(ctx, changes))
 	}
-	if err != nil || !slices.ContainsFunc(changes, isNewRules) {
-		return err
-	}
-	// Git wrote files by rules that are gone now, and takes them for what the tip has.
+	// Git has just written files by rules that the tip does not have, such as those for line ends. The
+	// index, which calls these files unchanged, goes first: whoever starts after a kill writes them again.
 	if err = os.Remove(t.home("index")); err == nil {
-		_, err = t.git(ctx, take...)
+		err = t.restore(ctx, rules)
+	}
+	if err == nil {
+		err = t.reset(ctx)
 	}
 	return err
 }
-
-// isNewRules says whether a change is a file of rules, such as those for line ends, that the
-// tip does not have. Of those that it has, git reads what they are there.
-func isNewRules(c Change) bool { return c.Kind == Added && path.Base(c.Path) == ".gitattributes" }
 
 // freeWay removes repositories that stand where the tip has a file, since git
 // would leave them there.

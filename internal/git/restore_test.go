@@ -425,7 +425,13 @@ func TestRulesThatWereLeftBehind(t *testing.T) {
 	files := map[string]string{"a.txt": "a\n", "d/b.txt": "b\n", "d/e/c.txt": "c\n", "f/.gitattributes": "*.txt text eol=crlf\n", "f/g.txt": "g\n"}
 	for name, again := range map[string]func(r *Repo) *Repo{
 		"opened again": func(r *Repo) *Repo { must(t, r.Close()); return openRun(t, r.src.Dir) },
-		"moved":        func(r *Repo) *Repo { must(t, r.MoveTo(t.Context(), r.Tip())); return r },
+		"killed once the rules were gone": func(r *Repo) *Repo {
+			must(t, os.Remove(r.Tree()+"/d/.gitattributes"))
+			must(t, os.Remove(r.home("index"))) // which goes before them
+			must(t, r.Close())
+			return openRun(t, r.src.Dir)
+		},
+		"moved": func(r *Repo) *Repo { must(t, r.MoveTo(t.Context(), r.Tip())); return r },
 	} {
 		r := openRun(t, newUser(t, files))
 		commit(t, r, "{1}")

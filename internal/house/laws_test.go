@@ -47,7 +47,7 @@ const (
 // are from it. None may get worse, and one that keeps to the law has no place
 // here. The other laws have no exceptions.
 var largeRooms = map[string]int{
-	"internal/git": 6359,
+	"internal/git": 6357,
 }
 
 func TestSizeOfRooms(t *testing.T) {

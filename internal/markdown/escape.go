@@ -25,8 +25,8 @@ func Escape(text string) string {
 	return strings.TrimRight(strings.Join(out, "\n"), "\n")
 }
 
-// plainLetters writes the two letters as s and K that are the same as these where no case counts:
-// who looks for names in that way finds one behind an @.
+// plainLetters writes U+017F as s and U+212A as K. A comparison that ignores case takes them for
+// these letters, so whoever compares names in that way would see a mention where we see none.
 var plainLetters = strings.NewReplacer("\u017f", "s", "\u212a", "K")
 
 // escapeLine escapes one line without space around it.

@@ -183,7 +183,7 @@ func (s *lineSanitizer) text(raw string) {
 			s.out.WriteString("&amp;")
 		case raw[0] == '$':
 			s.out.WriteString(`\$`)
-		case strings.HasPrefix(raw, `\&`): // who minds backslashes last would read an entity
+		case strings.HasPrefix(raw, `\&`): // else a reader that replaces entities before backslashes sees one
 			s.out.WriteString("&amp;")
 			raw = raw[1:]
 		case raw[0] == '\\':
@@ -250,8 +250,8 @@ func leadsToPage(address string) bool {
 		!strings.Contains(address, "$") && !mayHoldEntity(address)
 }
 
-// mayHoldEntity reports whether an address may lead elsewhere than it reads: Markdown has
-// other signs in the place of an entity.
+// mayHoldEntity reports whether an address may have entities of HTML, such as &#46; for a dot. GitHub
+// replaces them, so the address that counts is another than the one that was checked.
 func mayHoldEntity(address string) bool {
 	return strings.Contains(address, "&") && strings.Contains(address, ";")
 }

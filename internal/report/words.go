@@ -49,8 +49,8 @@ func ending(s string) string {
 	return text.Visible(s)
 }
 
-// link gives an address that a page may lead to, else "". No host has the signs that the page
-// would write otherwise.
+// link gives an address that a page may lead to, else "". No name of a host has quotes, brackets or
+// parentheses, and the page would write those with a percent sign, which leads to another host.
 func link(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(u.Host, `"'()<>`) {
