@@ -139,6 +139,7 @@ func (c *checker) state(r *Run) {
 	count(at, "budget.seconds", r.Budget.Seconds)
 	count(at, "budget.attempts", r.Budget.Attempts)
 	at.amount("budget.issue_usd", r.Budget.IssueUSD)
+	at.amount("budget.earlier_usd", r.Budget.EarlierUSD)
 	at.amount("budget.since.usd", r.Budget.Since.USD)
 	count(at, "budget.since.tokens", r.Budget.Since.Tokens)
 	count(at, "budget.since.seconds", r.Budget.Since.Seconds)

@@ -92,6 +92,7 @@ func mistakes() map[string]func(r *Run) {
 		"budget.tokens: -1":                                                                      func(r *Run) { r.Budget.Tokens = -1 },
 		"budget.seconds: -1":                                                                     func(r *Run) { r.Budget.Seconds = -1 },
 		"budget.attempts: -1":                                                                    func(r *Run) { r.Budget.Attempts = -1 },
+		"budget.earlier_usd: -1":                                                                 func(r *Run) { r.Budget.EarlierUSD = -1 },
 		"budget.issue_usd: -1":                                                                   func(r *Run) { r.Budget.IssueUSD = -1 },
 		"budget.since.usd: -1":                                                                   func(r *Run) { r.Budget.Since.USD = -1 },
 		"budget.since.tokens: -1":                                                                func(r *Run) { r.Budget.Since.Tokens = -1 },

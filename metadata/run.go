@@ -204,14 +204,15 @@ type Image struct {
 
 // Budget is what may be spent. A zero limit means no limit. The first four
 // apply to what was spent since Since, a snapshot that a person's decision to
-// go on renews; IssueUSD applies to the whole life of the run.
+// go on renews; IssueUSD applies to all runs of the issue together.
 type Budget struct {
-	USD      float64 `json:"usd"`
-	Tokens   int64   `json:"tokens"` // input and output
-	Seconds  int     `json:"seconds"`
-	Attempts int     `json:"attempts"`
-	IssueUSD float64 `json:"issue_usd"`
-	Since    Spent   `json:"since"`
+	USD        float64 `json:"usd"`
+	Tokens     int64   `json:"tokens"` // input and output
+	Seconds    int     `json:"seconds"`
+	Attempts   int     `json:"attempts"`
+	IssueUSD   float64 `json:"issue_usd"`
+	EarlierUSD float64 `json:"earlier_usd,omitzero"` // spent by runs of the issue before this one, where IssueUSD limits them
+	Since      Spent   `json:"since"`
 }
 
 // Spent is a point in the spending of a run.

@@ -134,7 +134,7 @@ func sample() Run {
 			{ID: "c2", Phase: "design", Title: "Print in colour"},
 		},
 		Budget: Budget{
-			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50,
+			USD: 10, Tokens: 5000000, Seconds: 7200, Attempts: 60, IssueUSD: 50, EarlierUSD: 1.5,
 			Since: Spent{USD: 1.5, Tokens: 10, Seconds: 20, Attempts: 1},
 		},
 		AllowanceFrom: 2,

@@ -54,6 +54,32 @@ func TestEachLimitIsLiftedByItself(t *testing.T) {
 	}
 }
 
+// What earlier runs of the issue have spent counts towards its limit, in what one more call
+// may cost and in what a person allows, and towards no other limit.
+func TestWhatEarlierRunsHaveSpent(t *testing.T) {
+	plan := testPlan()
+	plan.Budget = pipelines.Budget{USD: 3, IssueUSD: 2}
+	run := freshRun(plan)
+	run.Cost.USD = 0.5
+	for earlier, want := range map[float64]float64{0: 1.5, 1: 0.5} {
+		run.Budget.EarlierUSD = earlier
+		if got := budget.RemainingUSD(run); got != want {
+			t.Errorf("after $%v one more call may cost $%v, want $%v", earlier, got, want)
+		}
+	}
+	run.Budget.EarlierUSD = 1.5
+	if got, why := budget.Reached(run); got != budget.LimitUSD || english(why) != "$2.00 of the issue's $2.00 budget is spent" {
+		t.Errorf("reached %q: %s", got, english(why))
+	}
+	if run = budget.Allow(run, budget.Allowance{USD: 1}); run.Budget.IssueUSD != 3 || run.Budget.USD != 1 {
+		t.Errorf("with a dollar more the limits are %+v", run.Budget)
+	}
+	run.Budget.IssueUSD, run.Budget.USD = 0, 3
+	if got, why := budget.Reached(run); got != "" {
+		t.Errorf("without a limit for the issue it reached %q: %s", got, english(why))
+	}
+}
+
 // A run that has no time left to wait for another try is short of time.
 func TestTooLittleTimeIsTheTimeLimit(t *testing.T) {
 	run := freshRun(testPlan())

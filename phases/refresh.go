@@ -96,7 +96,7 @@ func TakeIssue(run metadata.Run, now metadata.Issue, changed metadata.Reason, by
 // keepAllowances gives the limits of a pipeline as it is defined now. Limits
 // that a person has changed stay: they differ from the old definition.
 func keepAllowances(old, run, now metadata.Budget) metadata.Budget {
-	now.Since = run.Since
+	now.Since, now.EarlierUSD = run.Since, run.EarlierUSD
 	if run.USD != old.USD {
 		now.USD = run.USD
 	}

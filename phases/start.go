@@ -17,6 +17,7 @@ func Fresh(plan *pipelines.Pipeline, seed metadata.Run, at time.Time) metadata.R
 	run.Revision = 1
 	run.Execution.Attempt = 1
 	run.Budget = budgetOf(plan)
+	run.Budget.EarlierUSD = seed.Budget.EarlierUSD
 	run.Phases = nil
 	for _, p := range plan.Phases {
 		run.Phases = append(run.Phases, metadata.Phase{Name: p.Name, Status: metadata.PhasePending})

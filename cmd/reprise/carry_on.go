@@ -146,7 +146,7 @@ func introduce(w *workspace.Workspace, env environ.Env, o workspace.Options) {
 	if o.Pipeline == "" {
 		_, _ = fmt.Fprintf(env.Stderr, "reprise: %s\n", w.Shown("chosen", "name", w.Plan.Name, "why", w.Why.In(w.Catalogue())))
 	}
-	if heard := w.Heard(); heard != "" {
+	for _, heard := range w.Heard() {
 		_, _ = fmt.Fprintln(env.Stderr, "reprise: "+text.Flat(heard))
 	}
 	tellRemoved(w, env)

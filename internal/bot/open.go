@@ -250,10 +250,10 @@ func (b *bot) start(ctx context.Context, o command.Request) error {
 	return nil
 }
 
-// tellTaken says what of the discussion was taken, and what was taken out of it and of
-// the issue.
+// tellTaken says what was found out while the run was opened, what of the discussion was
+// taken, and what was taken out of it and of the issue.
 func (b *bot) tellTaken() {
-	if heard := b.w.Heard(); heard != "" {
+	for _, heard := range b.w.Heard() {
 		b.job.Notice(heard)
 	}
 	for _, r := range b.w.Removed {

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/progress"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/budget"
 )
 
 // headline says where the run is, or how it ended.
@@ -68,7 +69,7 @@ func (w writer) facts() string {
 func (w writer) used() string {
 	limit, used := w.run.Budget.USD, w.run.Cost.USD-w.run.Budget.Since.USD
 	if limit == 0 {
-		limit, used = w.run.Budget.IssueUSD, w.run.Cost.USD
+		limit, used = w.run.Budget.IssueUSD, budget.OfIssue(w.run)
 	}
 	estimated := slices.ContainsFunc(w.run.Attempts, func(a metadata.Attempt) bool { return a.Usage.Estimated })
 	elapsed := ""

@@ -267,7 +267,7 @@ func Spent(run metadata.Run) string {
 	case b.USD > 0:
 		return c.Shown("used of", "used", text.USD(used), "limit", text.USD(b.USD))
 	case b.IssueUSD > 0:
-		return c.Shown("used of", "used", text.USD(run.Cost.USD), "limit", text.USD(b.IssueUSD))
+		return c.Shown("used of", "used", text.USD(budget.OfIssue(run)), "limit", text.USD(b.IssueUSD))
 	}
 	return text.USD(run.Cost.USD)
 }

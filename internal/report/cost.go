@@ -40,7 +40,7 @@ func costOf(w words, run metadata.Run, rows []progress.Row) cost {
 	case b.USD > 0:
 		c.Used = part(run.Cost.USD-b.Since.USD, b.USD)
 	case b.IssueUSD > 0:
-		c.Used = part(run.Cost.USD, b.IssueUSD)
+		c.Used = part(budget.OfIssue(run), b.IssueUSD)
 	}
 	for _, r := range rows {
 		if r.Attempts > 0 {

@@ -110,6 +110,9 @@ func (w *opening) begin(ctx context.Context) error {
 		Execution: metadata.Execution{ID: uuid.NewString(), Push: w.Push},
 		Issue:     w.Issue.Record(),
 	}
+	if w.Plan.Budget.IssueUSD > 0 {
+		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w.Workspace, w.local)
+	}
 	return w.define(ctx, w.env, w.o)
 }
 

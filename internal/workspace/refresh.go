@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"slices"
 
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
@@ -81,7 +82,11 @@ func (w *Workspace) Redefine(ctx context.Context, env environ.Env, o Options) er
 	if err != nil {
 		return err
 	}
+	limited := w.Run.Budget.IssueUSD > 0
 	now.Plan, w.Run = phases.Refresh(w.Plan, now.Plan, w.Run, env.Now())
+	if !limited && w.Run.Budget.IssueUSD > 0 {
+		w.Run.Budget.EarlierUSD = costOfEarlier(ctx, w, nil)
+	}
 	w.Run = budget.Allow(w.Run, o.More)
 	files, digest, err := now.Freeze(w.Issue)
 	if err != nil {
@@ -173,9 +178,15 @@ func (w *Workspace) readThere(ctx context.Context, env environ.Env, o Options) (
 	return o.Hear(ctx, *w.there, now)
 }
 
-// Heard says what of the discussion below the issue, and of the images of both, agents
-// are given; "" if nothing.
-func (w *Workspace) Heard() string { return images.Heard(w.Catalogue(), w.Issue) }
+// Heard says what a person who begins the run should know: its notes, and what of the
+// discussion below the issue, and of the images of both, agents are given.
+func (w *Workspace) Heard() []string {
+	all := slices.Clone(w.Notes)
+	if heard := images.Heard(w.Catalogue(), w.Issue); heard != "" {
+		all = append(all, heard)
+	}
+	return all
+}
 
 // TakeIssue makes the run go on with an issue as it reads now. The next commit
 // takes it along.

@@ -75,7 +75,7 @@ type Workspace struct {
 	noSandbox   string              // why there is no sandbox; empty if there is one
 	saidLacking bool                // SayLacking has printed its lines
 	guidance    string              // what people tell all agents that work in the repository
-	Notes       []string            // what a person who goes on with the run should know
+	Notes       []string            // what a person who begins the run or goes on with it should know
 }
 
 // Close lets go of the run. One that never had a commit leaves no folder.

@@ -20,6 +20,9 @@ func SpentOf(run metadata.Run) metadata.Spent {
 	return s
 }
 
+// OfIssue gives what all runs of an issue have cost in US dollars, up to this one.
+func OfIssue(run metadata.Run) float64 { return run.Budget.EarlierUSD + run.Cost.USD }
+
 // IsCall reports whether an attempt is a call of an agent.
 func IsCall(a metadata.Attempt) bool { return a.Step.ByAgent() && a.Agent != metadata.Given }
 
@@ -79,7 +82,7 @@ func Allow(run metadata.Run, more Allowance) metadata.Run {
 	b, s := &run.Budget, SpentOf(run)
 	if more.USD > 0 {
 		b.USD, b.Since.USD = more.USD, s.USD
-		if limit := s.USD + more.USD; b.IssueUSD > 0 && b.IssueUSD < limit {
+		if limit := OfIssue(run) + more.USD; b.IssueUSD > 0 && b.IssueUSD < limit {
 			b.IssueUSD = limit
 		}
 	}
@@ -101,8 +104,8 @@ func Reached(run metadata.Run) (Limit, metadata.Reason) {
 	switch {
 	case b.USD > 0 && s.USD-b.Since.USD >= b.USD:
 		return LimitUSD, metadata.Because("budget_usd_spent", "spent", dollars(s.USD-b.Since.USD), "budget", dollars(b.USD))
-	case b.IssueUSD > 0 && s.USD >= b.IssueUSD:
-		return LimitUSD, metadata.Because("budget_issue_spent", "spent", dollars(s.USD), "budget", dollars(b.IssueUSD))
+	case b.IssueUSD > 0 && OfIssue(run) >= b.IssueUSD:
+		return LimitUSD, metadata.Because("budget_issue_spent", "spent", dollars(OfIssue(run)), "budget", dollars(b.IssueUSD))
 	case b.Tokens > 0 && s.Tokens-b.Since.Tokens >= b.Tokens:
 		return LimitTokens, metadata.Because("budget_tokens_used", "used", s.Tokens-b.Since.Tokens, "budget", b.Tokens)
 	case b.Seconds > 0 && s.Seconds-b.Since.Seconds >= b.Seconds:
@@ -124,7 +127,7 @@ func RemainingUSD(run metadata.Run) float64 {
 		remaining = run.Budget.USD - (spent - run.Budget.Since.USD)
 	}
 	if run.Budget.IssueUSD > 0 {
-		if issue := run.Budget.IssueUSD - spent; remaining == 0 || issue < remaining {
+		if issue := run.Budget.IssueUSD - OfIssue(run); remaining == 0 || issue < remaining {
 			remaining = issue
 		}
 	}

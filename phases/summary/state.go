@@ -72,12 +72,13 @@ type Finding struct {
 
 // Budget has the limits of a run; one that is not there does not limit.
 type Budget struct {
-	USD      float64        `json:"usd,omitzero"`
-	Tokens   int64          `json:"tokens,omitzero"`
-	Seconds  int            `json:"seconds,omitzero"`
-	Attempts int            `json:"attempts,omitzero"`
-	IssueUSD float64        `json:"issue_usd,omitzero"` // over the whole life of the run
-	Used     metadata.Spent `json:"used"`               // since a person last said that the run goes on
+	USD        float64        `json:"usd,omitzero"`
+	Tokens     int64          `json:"tokens,omitzero"`
+	Seconds    int            `json:"seconds,omitzero"`
+	Attempts   int            `json:"attempts,omitzero"`
+	IssueUSD   float64        `json:"issue_usd,omitzero"`   // over all runs of the issue
+	EarlierUSD float64        `json:"earlier_usd,omitzero"` // spent of that by runs before this one
+	Used       metadata.Spent `json:"used"`                 // since a person last said that the run goes on
 }
 
 // Halt is why a part of a phase does not go on until somebody does something about
@@ -166,7 +167,7 @@ func stateOf(plan *pipelines.Pipeline, run metadata.Run, words metadata.Words) *
 func limitsOf(run metadata.Run) Budget {
 	b, s := run.Budget, budget.SpentOf(run)
 	return Budget{
-		USD: b.USD, Tokens: b.Tokens, Seconds: b.Seconds, Attempts: b.Attempts, IssueUSD: b.IssueUSD,
+		USD: b.USD, Tokens: b.Tokens, Seconds: b.Seconds, Attempts: b.Attempts, IssueUSD: b.IssueUSD, EarlierUSD: b.EarlierUSD,
 		Used: metadata.Spent{
 			USD: metadata.Rounded(s.USD - b.Since.USD), Tokens: s.Tokens - b.Since.Tokens,
 			Seconds: s.Seconds - b.Since.Seconds, Attempts: s.Attempts - b.Since.Attempts,
