@@ -79,10 +79,10 @@ func Apply(plan *pipelines.Pipeline, run metadata.Run, d Decision, o Outcome) me
 			rec.Checks = &metadata.Checks{Written: rec.Written, Results: o.Checks}
 			a.Verdict = checking.RulingOf(o.Checks)
 			if p.NoReview || slices.Contains(rec.CompletedSteps, metadata.Review) { // it has passed, and the base was merged since
-				completeOrRevise(rec, p, o.At)
+				completeOrRevise(&run, rec, p, o.At)
 			}
 		case DoReview:
-			reviewed(rec, p, o)
+			reviewed(&run, rec, p, o)
 			run.AnswerReviews(rec)
 			a.Verdict = rec.Verdict.Verdict
 			for _, g := range rec.Verdict.FailedGates() {
@@ -189,21 +189,21 @@ func wrote(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, a *metada
 }
 
 // reviewed records a verdict and what follows from it.
-func reviewed(rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
+func reviewed(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, o Outcome) {
 	v := verdict.Conclude(*o.Verdict, rec.Verdict, rec.Round, !rec.ChecksFail())
 	rec.Verdict, rec.ReviewResult = &v, string(v.Verdict)
 	rec.Round++
 	rec.CompletedSteps = stepDone(rec.CompletedSteps, metadata.Review)
 	rec.Recent = append(rec.Recent, o.Work+":"+verdict.Fingerprint(rec))
-	completeOrRevise(rec, p, o.At)
+	completeOrRevise(run, rec, p, o.At)
 }
 
 // completeOrRevise completes the phase if everything about it holds, sends it to revise
 // while there are revises left, and fails it otherwise.
-func completeOrRevise(rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
+func completeOrRevise(run *metadata.Run, rec *metadata.Phase, p *pipelines.Phase, at time.Time) {
 	passes := !rec.ChecksFail() && (rec.Verdict == nil || rec.Verdict.Verdict != metadata.Fail) // without a review there is none
 	switch {
-	case passes && p.ReviseAlways && rec.RetryCount == 0 && p.Revisions > 0 && len(rec.Verdict.OpenSuggestions()) > 0:
+	case passes && p.ReviseAlways && rec.RetryCount < p.Revisions && hasNewSuggestions(run, rec):
 		rec.CurrentStep = metadata.Revise
 	case passes:
 		complete(rec, at)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/testenv"
 	"github.com/reprise-ci/reprise/internal/world"
 )
@@ -173,5 +174,54 @@ func TestApprovalOfTwoOnTheTerminal(t *testing.T) {
 	seen, code := atTerminal(t, dir, env, []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue"}, [2]string{"Approve it?", "y\n\n"})
 	if code != 3 || strings.Count(seen, "Approve it?") != 1 || !strings.Contains(seen, "reprise approve --issue issue") {
 		t.Errorf("exit code %d:\n%s", code, seen)
+	}
+}
+
+// A rollback on a terminal is asked about after it was shown, and nothing changes unless the answer is yes.
+func TestRollbackIsConfirmedOnTheTerminal(t *testing.T) {
+	dir, env := asking(t)
+	if seen, code := atTerminal(t, dir, env, []string{"run", "--issue-file", "issue.md", "--pipeline", "own.cue", "--no-input"}); code != exit.Waiting {
+		t.Fatalf("exit code %d:\n%s", code, seen)
+	}
+	state := func() string {
+		var all string
+		for _, args := range [][]string{{"git", "for-each-ref"}, {"git", "status", "--porcelain"}, {"reprise", "status", "--issue", "issue", "--json"}} {
+			c := exec.Command(args[0], args[1:]...)
+			c.Dir, c.Env = dir, env
+			out, err := c.Output()
+			if err != nil {
+				t.Fatalf("%q: %v\n%s", args, err, out)
+			}
+			all += string(out)
+		}
+		return all
+	}
+	const question = "Take the run back? [y/N] "
+	back := []string{"rollback", "--issue", "issue", "--to-phase", "design", "--reason", "Be polite"}
+	for _, answer := range []string{"n\n", "\n", "no\n", "yep\n", " \n", "\x04"} {
+		before := state()
+		seen, code := atTerminal(t, dir, env, back, [2]string{question, answer})
+		if shown, after, _ := strings.Cut(seen, question); code != exit.Cancelled || !strings.Contains(shown, "Be polite") || !strings.HasSuffix(after, "Nothing was changed.\r\n") {
+			t.Errorf("%q: exit code %d, want %d:\n%s", answer, code, exit.Cancelled, seen)
+		}
+		if got := state(); got != before {
+			t.Errorf("%q has changed\n%s\nto\n%s", answer, before, got)
+		}
+	}
+	for _, answer := range []string{"y\n", " YES \n"} {
+		before := state()
+		seen, code := atTerminal(t, dir, env, back, [2]string{question, answer})
+		if code != 0 || !strings.Contains(seen, "Taken back to design") {
+			t.Errorf("%q: exit code %d:\n%s", answer, code, seen)
+		}
+		if got := state(); got == before {
+			t.Errorf("%q has changed nothing:\n%s", answer, seen)
+		}
+	}
+	if seen, code := atTerminal(t, dir, env, append(back, "--force")); code != 0 || strings.Contains(seen, question) {
+		t.Errorf("with --force: exit code %d:\n%s", code, seen)
+	}
+	if seen, code := atTerminal(t, dir, append(env, "CI=true"), back); code != 0 || strings.Contains(seen, question) {
+		t.Errorf("in CI: exit code %d:\n%s", code, seen)
 	}
 }

@@ -131,6 +131,7 @@ cat "$HOME/report.json"
 		silent(t, "the pull request", p.Title+"\n"+p.Body)
 	}
 	silent(t, "the summary", j.summary)
+	has(t, "what the runner is told", acting(j.said.String()), "::add-mask::"+bird, "::add-mask::"+hubToken)
 	silent(t, "the log", strings.ReplaceAll(j.said.String(), "::add-mask::"+bird+"\n", ""))
 	for name, value := range j.outputs {
 		silent(t, "output "+name, value)

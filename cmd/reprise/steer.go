@@ -42,7 +42,9 @@ since that commit.`, func(c *cobra.Command, s *steer.Request) {
 			`Take the folder of a completed run off its branch, so that a merge brings the work
 alone. With --squash the branch becomes one commit with the title of the pull
 request. The record, and all commits that were there, are kept at
-refs/reprise/records/issue-ID.`, func(c *cobra.Command, s *steer.Request) {
+refs/reprise/records/issue-ID. What is pushed reaches the pull request: CI starts
+again on the new commit. The pull request itself stays as it is, and so a draft
+stays a draft: the job on GitHub makes it ready, when the run is completed there.`, func(c *cobra.Command, s *steer.Request) {
 				c.Flags().BoolVar(&s.Squash, "squash", false, "make one commit of the branch")
 			}),
 		steerCommand(do, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",

@@ -151,17 +151,30 @@ func TestLogsAreFollowed(t *testing.T) {
 			return script(r)
 		})
 		p.write("issue.md", issueText)
-		ended := make(chan output)
+		release := sync.OnceFunc(func() { close(followed) })
+		defer release() // or the model would wait for a test that has failed
+		ended, logged := make(chan output, 1), make(chan output, 1)
 		run := p.begin("run", "--issue-file", "../issue.md", "--pipeline", "fix", "--push", "--agent", use)
 		go func() { ended <- run.wait() }()
-		<-reviewing
-		logs := p.begin("logs", "7", "--follow")
-		for !strings.Contains(p.read(logs.stdout), "review") { // it has found the call
-			time.Sleep(20 * time.Millisecond)
+		select {
+		case <-reviewing:
+		case out := <-ended:
+			t.Fatalf("the run ended before its first review, with %d\nstdout:\n%s\nstderr:\n%s", out.code, out.stdout, out.stderr)
 		}
-		close(followed)
+		logs := p.begin("logs", "7", "--follow")
+		go func() { logged <- logs.wait() }()
+		for late := time.After(10 * time.Minute); !strings.Contains(p.read(logs.stdout), "review"); { // it has found the call
+			select {
+			case out := <-logged:
+				t.Fatalf("logs ended with %d while the run goes on\nstdout:\n%s\nstderr:\n%s", out.code, out.stdout, out.stderr)
+			case <-late:
+				t.Fatalf("logs has not named the review so far\nstdout:\n%s\nstderr:\n%s", p.read(logs.stdout), p.read(logs.stderr))
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		release()
 		p.want(0, <-ended)
-		seen := logs.wait()
+		seen := <-logged
 		p.want(0, seen)
 		at := 0
 		for _, want := range []string{"review", "F1 The cause is missing", "✓ done", "revise", ".reprise/issue-7/00_analyze/analyze.md", "review", "pass", "→ ", "main.go"} {

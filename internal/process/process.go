@@ -204,22 +204,26 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 	}
 }
 
-// hurry is the grace of a program whose caller was itself told to stop: what
-// is left of its own time is for saving the work.
+// hurry is the grace of a program whose caller was itself told to stop: within 5 s all is to be
+// saved and over, and what is left of that is for saving the work.
 const hurry = 2 * time.Second
+
+// grace is how long a program has to end once it is asked to, by why.
+func (p Program) grace(why Cause) time.Duration {
+	if why == Cancelled {
+		return min(p.Grace, hurry)
+	}
+	return p.Grace
+}
 
 // stop ends what is still there of the program, and says how many processes
 // were left behind outside of its group.
 func (p Program) stop(c *child, why Cause, task string) int {
 	if why != Exited && why != Overfull { // that one would go on filling
 		c.ask()
-		grace := p.Grace
-		if why == Cancelled {
-			grace = min(grace, hurry)
-		}
 		select {
 		case <-c.exited:
-		case <-time.After(grace):
+		case <-time.After(p.grace(why)):
 		}
 	}
 	c.kill()

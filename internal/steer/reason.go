@@ -43,25 +43,39 @@ func (o Rollback) readReason(env environ.Env, r *workspace.Recorded) (reason, re
 	return reason, "", command.CheckReason(reason)
 }
 
-// readReasonFile reads a reason from a regular file. One inside the
-// repository must not be reached through a symbolic link.
+// readReasonFile reads a reason from a regular file. One inside the repository, or inside the work
+// tree of the run, must not be reached through a symbolic link: others may have put it there, and
+// the text goes to agents and onto the branch. The path is taken as it is written, so ".." takes away
+// the name before it, wherever that would lead.
 func (o Rollback) readReasonFile(env environ.Env, r *workspace.Recorded) (string, string, error) {
-	info, err := os.Lstat(o.ReasonFile)
+	name := filepath.Clean(o.ReasonFile)
+	info, err := os.Lstat(name)
 	if err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
+	}
+	full, err := filepath.Abs(".")
+	if err == nil {
+		full, err = filepath.EvalSymlinks(full) // as the system finds a relative name
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if full = filepath.Join(full, name); filepath.IsAbs(name) {
+		full = name
+	}
+	if link, top, err := r.LinkTo(env, full); err != nil {
+		return "", "", err
+	} else if link != "" {
+		return "", "", exit.Usagef("reason file %s: %s is a symbolic link, and none inside %s is followed, since it could lead to any file, whose text would go to agents and onto the branch; name the file that is meant by its own path", o.ReasonFile, link, top)
 	}
 	if !info.Mode().IsRegular() {
 		return "", "", exit.Usagef("reason file %s is not a regular file", o.ReasonFile)
 	}
-	data, err := folders.ReadRegular(o.ReasonFile, maxReasonFile)
+	data, err := folders.ReadRegular(name, maxReasonFile)
 	if err != nil {
 		return "", "", exit.Usagef("reason file: %w", err)
 	}
-	full, err := filepath.EvalSymlinks(o.ReasonFile)
-	if err != nil {
-		return "", "", err
-	}
-	if full, err = filepath.Abs(full); err != nil {
+	if full, err = filepath.EvalSymlinks(full); err != nil {
 		return "", "", err
 	}
 	reason := strings.TrimSpace(string(data))

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/definition"
 	"github.com/reprise-ci/reprise/internal/environ"
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/folders"
 	"github.com/reprise-ci/reprise/internal/git"
 	"github.com/reprise-ci/reprise/internal/home"
 	"github.com/reprise-ci/reprise/internal/issue"
@@ -222,17 +223,38 @@ func CurrentRun(ctx context.Context, env environ.Env, src *git.Source) (string, 
 // InsideRun gives the path of a file below the run's folder, as the branch
 // has it, or "".
 func (r *Recorded) InsideRun(env environ.Env, full string) (string, error) {
-	root, err := home.Folder(env, r.Source, r.Issue.ID)
+	tops, err := r.tops(env)
 	if err != nil {
 		return "", err
 	}
-	for _, top := range []string{filepath.Join(root, "tree"), r.Source.Dir} {
+	for _, top := range tops {
 		rel, err := filepath.Rel(top, full)
 		if err == nil && strings.HasPrefix(filepath.ToSlash(rel), phases.Folder(r.Issue.ID)+"/") {
 			return filepath.ToSlash(rel), nil
 		}
 	}
 	return "", nil
+}
+
+// LinkTo gives the symbolic link that a path, absolute and clean, leads through in the work tree of the
+// run or that of the user, and that tree; both are "" if there is none.
+func (r *Recorded) LinkTo(env environ.Env, full string) (link, top string, err error) {
+	tops, err := r.tops(env)
+	for _, top := range tops {
+		if link := folders.LinkBelow(top, full); link != "" {
+			return link, top, nil
+		}
+	}
+	return "", "", err
+}
+
+// tops gives the folders that may have the files of the run: its own work tree, and that of the user.
+func (r *Recorded) tops(env environ.Env) ([]string, error) {
+	root, err := home.Folder(env, r.Source, r.Issue.ID)
+	if err != nil {
+		return nil, err
+	}
+	return []string{filepath.Join(root, "tree"), r.Source.Dir}, nil
 }
 
 // Further gives the run as origin has it now, if it has got further there; else, and
