@@ -17,7 +17,7 @@ import (
 const (
 	maxTokens   = 1_000_000_000_000
 	maxUSD      = 1e9
-	maxTimes    = 1_000_000 // turns, and uses of a tool
+	maxTimes    = 1_000_000 // turns
 	maxDenials  = 100
 	maxMessages = 1000               // whose usage is kept apart
 	maxDelay    = 7 * 24 * time.Hour // no service closes for longer

@@ -90,6 +90,17 @@ type geminiStream struct {
 	text words // what it said since the last tool
 }
 
+// geminiTells reports whether a tool of the program only tells of its own work: what it is
+// about, which it is asked to say first, its plans, and that they are ready, with which it is
+// asked to end in the approval mode plan. A review that used no other has looked at nothing.
+func geminiTells(tool string) bool {
+	switch tool {
+	case "update_topic", "write_todos", "enter_plan_mode", "exit_plan_mode", "complete_task":
+		return true
+	}
+	return strings.HasPrefix(tool, "tracker_")
+}
+
 type geminiEvent struct {
 	Type, Role, Content, Status string
 	Session                     string `json:"session_id"`
@@ -103,7 +114,6 @@ type geminiEvent struct {
 		Input  int64 `json:"input_tokens"` // cached ones are among them
 		Output int64 `json:"output_tokens"`
 		Cached int64
-		Tools  int `json:"tool_calls"`
 	}
 }
 
@@ -125,13 +135,17 @@ func (s *geminiStream) line(data []byte) process.Reaction {
 		s.result.Text = s.text.String()
 		s.notify(e.Content)
 	case e.Type == "tool_use":
-		s.result.ToolCalls++
+		if !geminiTells(e.Tool) {
+			s.result.ToolCalls++
+		}
 		s.ran = s.ran || e.Tool == "run_shell_command"
 		s.text.Reset()
 		s.result.Text = "" // last words are those after the last tool
 		s.notify(e.Tool + " " + target(e.Parameters, s.task.Dir))
 	case e.Type == "tool_result" && e.Status == "error" && (e.Error.Type == "tool_not_registered" || e.Error.Type == "policy_violation"):
-		s.deny(toolOf(e.ToolID))
+		if tool := toolOf(e.ToolID); !geminiTells(tool) {
+			s.deny(tool)
+		}
 	case e.Type == "result":
 		return s.end(e)
 	}
@@ -149,7 +163,6 @@ func (s *geminiStream) end(e geminiEvent) process.Reaction {
 	var warning []string
 	s.result.Usage, warning = s.cli.priced(s.result.Model, u)
 	s.result.Warnings = append(s.result.Warnings, warning...)
-	s.result.ToolCalls = times(e.Stats.Tools)
 	if e.Status == "success" {
 		s.done = true
 		return process.Done

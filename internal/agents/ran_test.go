@@ -11,40 +11,19 @@ import (
 // Whether an agent that may run commands has run any is told by its events.
 func TestRanNothing(t *testing.T) {
 	task := engine.Task{Dir: t.TempDir(), Access: pipelines.AccessRun}
-	for name, tt := range map[string]struct {
-		hear func(c cli) (*said, func([]byte) process.Reaction)
-		line string
-	}{
-		"claude": {
-			func(c cli) (*said, func([]byte) process.Reaction) {
-				s := &claudeStream{cli: c, task: task, messages: map[string]claudeUsage{}}
-				return &s.said, s.line
-			},
-			`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"go test ./..."}}]}}`,
-		},
-		"codex": {
-			func(c cli) (*said, func([]byte) process.Reaction) {
-				s := &codexStream{cli: c, task: task}
-				return &s.said, s.line
-			},
-			`{"type":"item.completed","item":{"type":"command_execution","command":"go test ./...","status":"completed"}}`,
-		},
-		"gemini": {
-			func(c cli) (*said, func([]byte) process.Reaction) {
-				s := &geminiStream{cli: c, task: task}
-				return &s.said, s.line
-			},
-			`{"type":"tool_use","tool_name":"run_shell_command","tool_id":"run_shell_command__1","parameters":{"command":"go test ./..."}}`,
-		},
+	for name, line := range map[string]string{
+		"claude": `{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"go test ./..."}}]}}`,
+		"codex":  `{"type":"item.completed","item":{"type":"command_execution","command":"go test ./...","status":"completed"}}`,
+		"gemini": `{"type":"tool_use","tool_name":"run_shell_command","tool_id":"run_shell_command__1","parameters":{"command":"go test ./..."}}`,
 	} {
 		c := newCLI(name, pipelines.Agent{}, Options{})
 		for _, access := range []pipelines.Access{pipelines.AccessRun, pipelines.AccessRead} {
 			for _, ran := range []bool{false, true} {
-				s, line := tt.hear(c)
+				s, hear := streamOf(name, task)
 				s.done = true
-				line([]byte(`{"type":"assistant","message":{"id":"n","content":[{"type":"tool_use","name":"Read","input":{}}]}}`))
+				hear([]byte(`{"type":"assistant","message":{"id":"n","content":[{"type":"tool_use","name":"Read","input":{}}]}}`))
 				if ran {
-					line([]byte(tt.line))
+					hear([]byte(line))
 				}
 				asked := task
 				asked.Access = access
@@ -53,6 +32,70 @@ func TestRanNothing(t *testing.T) {
 					t.Errorf("%s with access %s, ran is %v: RanNothing is %v (%v), want %v", name, access, ran, r.RanNothing, err, want)
 				}
 			}
+		}
+	}
+}
+
+// streamOf reads what a program says of a task, line by line.
+func streamOf(name string, task engine.Task) (*said, func([]byte) process.Reaction) {
+	c := newCLI(name, pipelines.Agent{}, Options{})
+	switch name {
+	case "claude":
+		s := &claudeStream{cli: c, task: task, messages: map[string]claudeUsage{}}
+		return &s.said, s.line
+	case "codex":
+		s := &codexStream{cli: c, task: task}
+		return &s.said, s.line
+	}
+	s := &geminiStream{cli: c, task: task}
+	return &s.said, s.line
+}
+
+// What is no look at anything is not counted: an answer that has fields, and what an agent
+// tells of its own work.
+func TestAnswersAreNoToolCalls(t *testing.T) {
+	tool := func(name string) string {
+		return `{"type":"tool_use","tool_name":"` + name + `","tool_id":"` + name + `__1","parameters":{}}`
+	}
+	for name, tt := range map[string]struct {
+		none []string // lines that are no use of a tool
+		one  string
+	}{
+		"claude": {
+			[]string{`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","name":"StructuredOutput","input":{"verdict":"pass"}}]}}`},
+			`{"type":"assistant","message":{"id":"n","content":[{"type":"tool_use","name":"Read","input":{"file_path":"/a.md"}}]}}`,
+		},
+		"codex": {
+			[]string{
+				`{"type":"item.completed","item":{"type":"reasoning","text":"Hm."}}`,
+				`{"type":"item.started","item":{"type":"todo_list","items":[{"text":"read","completed":false}]}}`,
+				`{"type":"item.completed","item":{"type":"todo_list","items":[{"text":"read","completed":true}]}}`,
+				`{"type":"item.completed","item":{"type":"agent_message","text":"{\"verdict\":\"pass\"}"}}`,
+				`{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}`,
+			},
+			`{"type":"item.completed","item":{"type":"command_execution","command":"cat a.md","status":"completed"}}`,
+		},
+		"gemini": {
+			[]string{
+				tool("update_topic"), tool("write_todos"), tool("enter_plan_mode"), tool("exit_plan_mode"), tool("complete_task"), tool("tracker_create_task"),
+				`{"type":"tool_result","tool_id":"exit_plan_mode__1","status":"error","error":{"type":"policy_violation"}}`,
+				`{"type":"result","status":"success","stats":{"tool_calls":6}}`,
+			},
+			tool("read_file"),
+		},
+	} {
+		hear := func(lines ...string) (calls, refused int) {
+			s, line := streamOf(name, engine.Task{Dir: t.TempDir()})
+			for _, l := range lines {
+				line([]byte(l))
+			}
+			return s.result.ToolCalls, len(s.result.Denials)
+		}
+		if got, refused := hear(tt.none...); got != 0 || refused != 0 {
+			t.Errorf("%s: %d tool calls in what is none, %d of them refused", name, got, refused)
+		}
+		if got, refused := hear(append([]string{tt.one}, tt.none...)...); got != 1 || refused != 0 {
+			t.Errorf("%s: %d tool calls, %d of them refused, want one", name, got, refused)
 		}
 	}
 }

@@ -80,6 +80,33 @@ func TestGemini(t *testing.T) {
 	}
 }
 
+// Gemini tells what it is about with a tool, which is no look at anything.
+func TestGeminiToolsThatTell(t *testing.T) {
+	for name, tt := range map[string]struct {
+		turns []m.Reply
+		calls int
+	}{
+		"it tells":           {nil, 0},
+		"it tells and reads": {[]m.Reply{m.Tool("read_file", map[string]string{"file_path": "main.go"})}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			topic := m.Tool("update_topic", map[string]string{"title": "A review", "summary": "I judge.", "strategic_intent": "To judge."})
+			p.says(m.Turns(slices.Concat([]m.Reply{topic}, tt.turns, []m.Reply{m.Say("Done.")})...))
+			task := geminiTask(p)
+			task.Access = pipelines.AccessRead
+			r, err := geminiAgent(t, p, &kept{}).Run(t.Context(), task)
+			if err != nil || r.Text != "Done." || r.ToolCalls != tt.calls || len(r.Denials) > 0 {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			requests := p.model.Requests()
+			if last := requests[len(requests)-1]; !last.Offers("update_topic") || len(last.Results()) != 1+len(tt.turns) {
+				t.Errorf("its tools are %q, and said %+v", last.Tools, last.Results())
+			}
+		})
+	}
+}
+
 // The limits hold for Gemini, which has none of its own, and a wrong key ends it at once.
 func TestGeminiIsHeld(t *testing.T) {
 	for name, tt := range map[string]struct {

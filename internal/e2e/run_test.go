@@ -136,6 +136,37 @@ func TestRevisesWhatAReviewFinds(t *testing.T) {
 	})
 }
 
+// A model that judges what it has not opened is told to read, in the session that it has
+// judged in, and its verdict counts once it has.
+func TestReviewHasToRead(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		works, told := (&worker{}).script(), ""
+		p.says(func(r m.Request) m.Reply {
+			switch {
+			case isReview(r) && (len(r.Prompts()) == 1 || len(r.Results()) > 0):
+				return m.Answer(judgement(r, []string{"The cause is named"}, true))
+			case isReview(r):
+				told = r.Prompt()
+			}
+			return works(r)
+		})
+		p.write("own.cue", `name: "own"
+agents: writer: use: "`+use+`"
+phases: [{name: "analyze", goal: "Find the cause.", writes: "analysis.md", gates: ["The cause is named"]}]
+`)
+		p.write("issue.md", issueText)
+		p.want(0, p.reprise("run", "--issue-file", "../issue.md", "--pipeline", "../own.cue", "--push"))
+		if want := "read .reprise/issue-7/00_analyze/analysis.md and what it claims, then judge"; !strings.Contains(told, want) {
+			t.Errorf("it was told:\n%s", told)
+		}
+		all := p.record().Attempts
+		if len(all) != 3 || all[1].Code != metadata.OutputInvalid || !strings.Contains(string(all[1].Why), "review_opened_nothing") || all[2].Verdict != metadata.Pass || !all[2].Resumed {
+			t.Errorf("the attempts are %+v", all)
+		}
+	})
+}
+
 // Who follows a run in another terminal reads what agents say and do, call after call, and
 // is let go when the run has ended.
 func TestLogsAreFollowed(t *testing.T) {
@@ -418,6 +449,9 @@ func TestRevisesWithoutReadingAgain(t *testing.T) {
 	reviews := 0
 	p.says(func(r m.Request) m.Reply {
 		if isReview(r) {
+			if look, has := reads(r); !has {
+				return look
+			}
 			reviews++
 			return m.Answer(judgement(r, gatesOf(r), reviews > 1))
 		}

@@ -36,6 +36,9 @@ func (w *worker) script() modelserver.Script {
 			if mayRun(r) && !w.tried(r.Results()) {
 				return modelserver.Run(cmp.Or(w.tries, "git log --oneline -1"))
 			}
+			if look, has := reads(r); !has {
+				return look
+			}
 			w.reviews++
 			return modelserver.Answer(judgement(r, gatesOf(r), w.reviews > w.fail))
 		}
@@ -88,6 +91,22 @@ func mayRun(r modelserver.Request) bool {
 	return slices.ContainsFunc(r.Prompts(), func(prompt string) bool {
 		return strings.Contains(prompt, "Believe no test that you have not run.")
 	})
+}
+
+// judged finds the path of what a review is to judge.
+var judged = regexp.MustCompile("Read `(/[^`]+/\\.reprise/[^`]+\\.md)`")
+
+// reads gives the turn in which a review reads what it judges, and tells whether it has used
+// a tool since it was asked: a verdict without that is none.
+func reads(r modelserver.Request) (look modelserver.Reply, has bool) {
+	path := judged.FindStringSubmatch(strings.Join(r.Prompts(), "\n")) // a try for the form alone does not name it
+	if len(r.Results()) > 0 || path == nil {
+		return look, true
+	}
+	if r.API == modelserver.Messages {
+		return modelserver.Tool("Read", map[string]string{"file_path": path[1]}), false
+	}
+	return modelserver.Run("cat '" + path[1] + "'"), false
 }
 
 // gatesOf finds the gates that a review is asked about.

@@ -120,6 +120,28 @@ func TestWhatAnAgentLeftIsGivenAgain(t *testing.T) {
 	}
 }
 
+// TestToolsAreRecorded plays what reviews are held against: that tools were used, that none was,
+// that some were refused, and that an agent does not tell.
+func TestToolsAreRecorded(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "r.jsonl"), t.TempDir()
+	results := []engine.Result{{ToolCalls: 2}, {}, {RanNothing: true}, {ToolCalls: 1, Denials: []string{"Read"}}, {ToolCalls: -1}}
+	recorder := agent(t, opened(t, Records, file), folder{dir: dir}, fake(func(task engine.Task) (engine.Result, error) {
+		return results[task.Attempt-1], nil
+	}))
+	for i := range results {
+		if _, err := recorder.Run(t.Context(), asked(dir, i+1, "Judge it.")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	player := agent(t, opened(t, Plays, file), nil, fake(nil))
+	for i, want := range results {
+		got, err := player.Run(t.Context(), asked(dir, i+1, "Judge it."))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("call %d, %v (-want +got):\n%s", i+1, err, diff)
+		}
+	}
+}
+
 // TestStale plays calls that are not those that were recorded.
 func TestStale(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "r.jsonl"), t.TempDir()

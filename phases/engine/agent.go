@@ -77,9 +77,9 @@ type Result struct {
 	Text       string          // its last words
 	Structured json.RawMessage // the structured answer, not yet checked; nil if there was none
 	Usage      metadata.Usage
-	ToolCalls  int       // tools it used; -1 if the agent does not tell
+	ToolCalls  int       // tools it asked for, but for those that are its answer or tell of its work; -1 if the agent does not tell
 	RanNothing bool      // it could have run commands, and is known to have run none
-	Denials    []string  // tools it was refused
+	Denials    []string  // tools it asked for and was refused, each time
 	Refused    []Refused // hosts that its network does not have
 	Limit      string    // set when a limit ended it: "turns" or "budget"; what it wrote so far counts
 	Warnings   []string  // such as a stream error after a good result

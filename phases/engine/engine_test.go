@@ -246,7 +246,7 @@ func TestGetReady(t *testing.T) {
 func TestFeedbackReachesRevise(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0)}, nil
+		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
 	s.goOn(t.Context())
 	revise := s.tasks[2]
@@ -360,7 +360,7 @@ func TestWritesOutsideTheAccessAreTakenBack(t *testing.T) {
 	s.on("plan", metadata.Review, bad(".reprise/issue-7/00_plan/plan.md"))
 	s.on("code", metadata.Execute, bad(".github/workflows/x.yml", "CLAUDE.md", "sub/AGENTS.md", ".reprise/issue-8/x", "ok.go", ".reprise/issue-7/00_plan/plan.md"))
 	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0)}, nil
+		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
 	run := s.goOn(t.Context())
 	if run.Status != metadata.Completed {

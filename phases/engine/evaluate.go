@@ -115,8 +115,8 @@ func (e evaluator) evaluateReview(ctx context.Context, w *work) (phases.Outcome,
 	if w.call.outOfBudget() {
 		return phases.Unsuccessfully(metadata.BudgetExceeded, metadata.Because("budget_used_in_call")), nil
 	}
-	if w.ranNothing() {
-		return phases.BlockedBy(metadata.OutputInvalid, metadata.Because("review_ran_nothing")), nil
+	if why := e.unfounded(w); why != "" {
+		return phases.BlockedBy(metadata.OutputInvalid, metadata.All(append([]metadata.Reason{why}, hindrances(w.call.result)...)...)), nil
 	}
 	said := reply.Report(w.call.result.Structured, w.call.result.Text)
 	if said == nil {
@@ -136,17 +136,6 @@ func (e evaluator) evaluateReview(ctx context.Context, w *work) (phases.Outcome,
 	}
 	judged := texts.Digest([]byte(w.rec.Digest + diff))[:16]
 	return phases.Outcome{Status: metadata.Succeeded, Verdict: &v, Work: judged}, nil
-}
-
-// ranNothing reports whether a reviewer that is to run what it judges has run
-// nothing, in this call or in those that it goes on from.
-func (w *work) ranNothing() bool {
-	if !w.call.result.RanNothing {
-		return false
-	}
-	return w.d.Resume == 0 || len(w.tries) < 2 || slices.ContainsFunc(w.tries[len(w.tries)-2].Why.Each(), func(r metadata.Reason) bool {
-		return r.Code() == "review_ran_nothing"
-	})
 }
 
 // discard takes the tree back to the last commit, and gives what a broken call

@@ -94,7 +94,15 @@ func refusedText(all []Refused) string {
 
 // circumstances names what may explain why a call gave no result.
 func circumstances(r Result) []metadata.Reason {
-	var out []metadata.Reason
+	out := hindrances(r)
+	if r.ToolCalls == 0 {
+		out = append(out, metadata.Because("no_tool_used"))
+	}
+	return out
+}
+
+// hindrances names what kept an agent from doing more.
+func hindrances(r Result) (out []metadata.Reason) {
 	if r.Limit != "" {
 		out = append(out, metadata.Because("limit_reached", "limit", r.Limit))
 	}
@@ -103,9 +111,6 @@ func circumstances(r Result) []metadata.Reason {
 	}
 	if len(r.Refused) > 0 {
 		out = append(out, metadata.Because("hosts_refused", "hosts", refusedText(r.Refused)))
-	}
-	if r.ToolCalls == 0 {
-		out = append(out, metadata.Because("no_tool_used"))
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestManyViolationsAreCut(t *testing.T) {
 		return s.good(ctx, t)
 	})
 	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0)}, nil
+		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
 	s.goOn(t.Context())
 	for _, task := range s.tasks {

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -37,7 +40,7 @@ func TestReviewThatRuns(t *testing.T) {
 				how := tt.reviews[0]
 				tt.reviews = tt.reviews[1:]
 				task.Notify(Activity{Session: task.Session})
-				r := Result{Session: task.Session, RanNothing: how == none, Structured: answer(task, true)}
+				r := Result{Session: task.Session, ToolCalls: 1, RanNothing: how == none, Structured: answer(task, true)}
 				if how == useless {
 					r.Structured = []byte(`{}`)
 				}
@@ -47,17 +50,8 @@ func TestReviewThatRuns(t *testing.T) {
 			if err != nil || (run.Status == metadata.Completed) != tt.passes {
 				t.Fatalf("%v, %v", run.Status, err)
 			}
-			var whys, copies []string
-			for _, a := range run.Attempts {
-				if a.Step == metadata.Review {
-					why := ""
-					if a.Why != "" {
-						why = a.Why.Each()[0].Code()
-					}
-					whys = append(whys, why)
-					copies = append(copies, "review modules", "review removed")
-				}
-			}
+			whys := reviewsOf(run)
+			copies := slices.Repeat([]string{"review modules", "review removed"}, len(whys))
 			if diff := cmp.Diff(tt.whys, whys); diff != "" {
 				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
 			}
@@ -66,4 +60,88 @@ func TestReviewThatRuns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A reviewer is told where the work is, and not what it says: one that is known to have used
+// no tool has judged nothing. Only correcting the form of a verdict needs no second look.
+func TestReviewThatReads(t *testing.T) {
+	const (
+		nothing = "review_opened_nothing"
+		wrong   = "verdict_word" // the form of a verdict
+		cut     = "told_to_stop"
+	)
+	type call struct {
+		tools, refused int
+		form, cut      bool // is wrong; the call is
+	}
+	for name, tt := range map[string]struct {
+		access  pipelines.Access
+		reviews []call
+		whys    []string
+		passes  bool
+	}{
+		"it reads":                        {"", []call{{tools: 1}}, []string{""}, true},
+		"it is told to":                   {"", []call{{}, {tools: 2}}, []string{nothing, ""}, true},
+		"it does not":                     {"", []call{{}, {}}, []string{nothing, nothing}, false},
+		"it did, and only has to say how": {"", []call{{tools: 1, form: true}, {}}, []string{wrong, ""}, true},
+		"it did not, and says it in a wrong form": {"", []call{{form: true}, {}}, []string{nothing, nothing}, false},
+		"it may not":                        {"", []call{{tools: 2, refused: 2}, {tools: 3, refused: 2}}, []string{nothing, ""}, true},
+		"its program does not tell":         {"", []call{{tools: -1}}, []string{""}, true},
+		"it has no tools":                   {pipelines.AccessNone, []call{{}}, []string{""}, true},
+		"it was stopped, nobody knows when": {"", []call{{cut: true}, {}, {tools: 1}}, []string{cut, nothing, ""}, true},
+		"it was stopped while it corrected": {"", []call{{tools: 1, form: true}, {cut: true}, {}}, []string{wrong, cut, ""}, true},
+		"it was stopped before it read":     {"", []call{{}, {cut: true}, {}}, []string{nothing, cut, nothing}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := testPlan()
+			plan.Phases = plan.Phases[:1]
+			plan.Phases[0].Review.Access = tt.access
+			s := newStage(t, plan)
+			s.on("plan", metadata.Review, func(_ context.Context, task Task) (Result, error) {
+				how := tt.reviews[0]
+				tt.reviews = tt.reviews[1:]
+				task.Notify(Activity{Session: task.Session})
+				r := Result{Session: task.Session, ToolCalls: how.tools, Denials: slices.Repeat([]string{"Read"}, how.refused), Structured: answer(task, true)}
+				if how.form {
+					r.Structured = []byte(`{}`)
+				}
+				if how.cut {
+					return r, ErrInterrupted
+				}
+				return r, nil
+			})
+			run := s.goOn(t.Context())
+			for run.Status == metadata.Interrupted { // somebody starts it again
+				s.run = phases.TakeUp(run, phases.Start{At: s.engine.Now()})
+				run = s.goOn(t.Context())
+			}
+			if (run.Status == metadata.Completed) != tt.passes || len(tt.reviews) > 0 {
+				t.Errorf("the run is %s (%+v), and %d more reviews were expected", run.Status, run.Stop, len(tt.reviews))
+			}
+			if diff := cmp.Diff(tt.whys, reviewsOf(run)); diff != "" {
+				t.Errorf("how the reviews ended (-want +got):\n%s", diff)
+			}
+			told := "read .reprise/issue-7/00_plan/plan.md and what it claims, then judge"
+			if last := s.tasks[len(s.tasks)-1]; tt.whys[max(0, len(tt.whys)-2)] == nothing && !strings.Contains(last.Prompt, told) {
+				t.Errorf("it is not told what to do:\n%s", last.Prompt)
+			}
+			if refused := english(run.Attempts[1].Why); name == "it may not" && !strings.Contains(refused, "it was refused: Read") {
+				t.Errorf("people are told: %s", refused)
+			}
+		})
+	}
+}
+
+// reviewsOf gives the code of what each review of a run came to; "" for a verdict.
+func reviewsOf(run metadata.Run) (whys []string) {
+	for _, a := range run.Attempts {
+		if a.Step == metadata.Review {
+			why := ""
+			if a.Why != "" {
+				why = a.Why.Each()[0].Code()
+			}
+			whys = append(whys, why)
+		}
+	}
+	return whys
 }

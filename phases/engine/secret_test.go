@@ -128,7 +128,7 @@ func TestWhatAnAgentSaysIsMaskedInTheRecord(t *testing.T) {
 	s := newStage(t, testPlan())
 	s.engine.Secrets = watching()
 	s.on("plan", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		r := Result{Text: canary, Structured: answer(t, t.Round > 0)}
+		r := Result{Text: canary, Structured: answer(t, t.Round > 0), ToolCalls: 1}
 		quoted, _ := json.Marshal("it is " + canary + " and " + awsKey()) // a string always encodes
 		r.Structured = json.RawMessage(strings.Replace(string(r.Structured), `"it is wrong`, strings.TrimSuffix(string(quoted), `"`), 1))
 		return r, nil

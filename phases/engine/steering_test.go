@@ -176,7 +176,7 @@ func TestSessionsOfAnotherMachine(t *testing.T) {
 		s.on("plan", metadata.Review, func(ctx context.Context, task Task) (Result, error) {
 			if first {
 				first = false
-				return Result{Session: task.Session, Structured: answer(task, false)}, nil
+				return Result{Session: task.Session, Structured: answer(task, false), ToolCalls: 1}, nil
 			}
 			return s.good(ctx, task)
 		})

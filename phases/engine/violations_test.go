@@ -39,7 +39,7 @@ func TestViolationsAreTold(t *testing.T) {
 	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
 	s.on("code", metadata.Revise, s.puts("con.go"))
 	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, false)}, nil
+		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
 	})
 	run := s.goOn(t.Context())
 	if run.Stop == nil || run.Stop.Code != metadata.ReviewFailed {
@@ -81,7 +81,7 @@ func TestTheSecondTimeAPersonIsAsked(t *testing.T) {
 	s.on("code", metadata.Execute, s.puts(".github/workflows/x.yml"))
 	s.on("code", metadata.Revise, s.puts("sub/CLAUDE.md", "kept.go"))
 	s.on("code", metadata.Review, func(_ context.Context, t Task) (Result, error) {
-		return Result{Structured: answer(t, t.Round > 0)}, nil
+		return Result{Structured: answer(t, t.Round > 0), ToolCalls: 1}, nil
 	})
 	run := s.goOn(t.Context())
 	if run.Status != metadata.Waiting || run.Stop.Code != metadata.ProtectedPath || !strings.Contains(english(run.Stop.Why), "sub/CLAUDE.md: a protected path") {
