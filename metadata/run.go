@@ -255,8 +255,8 @@ type Phase struct {
 	Verdict *Verdict        `json:"verdict,omitempty"` // newest review
 	Report  json.RawMessage `json:"report,omitzero"`   // what the agent returned, as the pipeline's schema asks
 	Diff    *Diff           `json:"diff,omitempty"`    // what the phase changed in the tree
-	// Violations are writes outside the phase's access that were taken back;
-	// the next revise is told.
+	// Violations are writes outside the phase's access that were reverted;
+	// the next revision is told.
 	Violations []Violation `json:"violations,omitempty"`
 	// Opened are the changes of protected paths, which the pipeline opens, that the newest
 	// write asks for. Each is made once a person has approved the phase.
@@ -362,7 +362,7 @@ type Attempt struct {
 	Verdict    Ruling        `json:"verdict,omitempty"` // what a review said of the work; of checks: pass or fail
 	// FailedGates are, of a review, the gates that the work has not passed, as the pipeline has them.
 	FailedGates []string   `json:"failed_gates,omitempty"`
-	Broke       string     `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were taken back
+	Broke       string     `json:"broke,omitempty"`        // rules that its changes broke, with commas between, see Rule; those were reverted
 	Refused     string     `json:"refused,omitempty"`      // hosts that its network does not have, with how often each was asked for: "example.com:443 (2), ..."
 	RetryAfter  int        `json:"retry_after_s,omitzero"` // seconds to wait, as the service asked
 	Usage       Usage      `json:"usage"`
@@ -393,7 +393,7 @@ type Usage struct {
 	Turns        int     `json:"turns"`
 	USD          float64 `json:"cost_usd"`
 	Estimated    bool    `json:"estimated,omitzero"` // priced from a table, not by the agent
-	ByGate       bool    `json:"by_gate,omitzero"`   // counted by the gate, as the agent said nothing, or less
+	ByGate       bool    `json:"by_gate,omitzero"`   // counted by the proxy, as the agent said nothing, or less
 }
 
 // Decision is one decision of the engine: what it saw, what it chose, why.

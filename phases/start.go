@@ -128,7 +128,7 @@ func barred(c metadata.Code) bool {
 	return c == metadata.ProtectedPath || c == metadata.PatchTooLarge || c == metadata.SecretFound
 }
 
-// Retry gives a stopped run a fresh allowance: its phase has all its revises
+// Retry lets a stopped run try again: its phase has all its revisions
 // again, and calls that failed before no longer count. An error says why
 // there is nothing to retry.
 func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (metadata.Run, error) {
@@ -167,8 +167,8 @@ func Retry(plan *pipelines.Pipeline, run metadata.Run, phase string, s Start) (m
 	return touch(run, at), nil
 }
 
-// retryPart gives one of several parts that are halted a fresh allowance of its
-// own: the others stay as they are, and so does a run that is at work.
+// retryPart lets one of several parts that are halted try again, with all its
+// revisions: the others stay as they are, and so does a run that is at work.
 func retryPart(run metadata.Run, d Decision, at time.Time) (metadata.Run, error) {
 	rec := run.Phase(d.Phase)
 	switch {

@@ -13,7 +13,7 @@ type Data struct {
 	Step     string // execute, review or revise; diagnose, which is about the whole run; or choose, before there is one
 	Goal     string
 	Gates    []string
-	Access   string // none, read, artifacts or tree
+	Access   string // none, read, run, artifacts or tree
 	Artifact string // absolute path of the file to write, to review, or for a diagnosis of the record
 	// Protected are the path patterns that the pipeline protects, besides the
 	// built-in ones, which the templates know.
@@ -83,7 +83,7 @@ type Feedback struct {
 	Gates      []Gate    // failed ones
 	Findings   []Finding // in the words of the review
 	Checks     []Check   // failed ones for revise, all for review
-	Violations []string  // changes that were taken back, with the rule each broke
+	Violations []string  // changes that were reverted, with the rule each broke
 	Missing    []string  // evidence that the last call did not bring
 	Invalid    []string  // what is wrong with the structured answer of the last call
 	Conflict   string    // why the work does not go together with what went in before, and what to do; empty: it does

@@ -257,7 +257,7 @@ func TestCIStaysRed(t *testing.T) {
 	if len(told) != 1 {
 		t.Fatalf("told was %+v", told)
 	}
-	has(t, "what people are told", told[0].Body, "@ada", "after 1 revise: test", "/retry")
+	has(t, "what people are told", told[0].Body, "@ada", "after 1 revision: test", "/retry")
 	if got := h.calls(); got != "plan execute, build execute, build revise" || h.ready() {
 		t.Errorf("the agent was called for %s", got)
 	}

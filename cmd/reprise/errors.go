@@ -40,10 +40,10 @@ func explain(env environ.Env, err error) int {
 		terminal.Tell(env.Stderr, "reprise: to go on from there, and give up the commits that are only here: "+takingTheirs(env, moved))
 	}
 	if exit.OfGit(err) {
-		terminal.Tell(env.Stderr, "reprise: nothing that is recorded is lost: once git can do that, reprise status shows where the run is, and reprise run --issue ID goes on with it")
+		terminal.Tell(env.Stderr, "reprise: all that is recorded is still there: once git works again, reprise status shows where the run is, and reprise run --issue ID continues it")
 	}
 	if errors.Is(err, os.ErrPermission) {
-		terminal.Tell(env.Stderr, "reprise: nothing was changed that is not recorded; start again once the file can be written")
+		terminal.Tell(env.Stderr, "reprise: every change is recorded; allow writing the file, then start again")
 	}
 	return exit.Failed
 }

@@ -19,9 +19,9 @@ func importCommand(env environ.Env) *cobra.Command {
 	var push bool
 	c := &cobra.Command{
 		Use:   "import [--from BRANCH | --file FILE] [--issue ID]",
-		Short: "Take over a run of the older system, to go on with it here",
-		Long: `Take over a run that has its record in .ai-workflow/issue-N/metadata.json, as a
-run of the pipeline full on the branch reprise/issue-N. That branch starts where
+		Short: "Take over a run of ai-workflow-agent, to go on with it here",
+		Long: `Take over a run of ai-workflow-agent, which has its record in
+.ai-workflow/issue-N/metadata.json, as a run of the pipeline full on the branch reprise/issue-N. That branch starts where
 the older one ends, so the work is there; the older branch stays as it is. What is
 done stays done if its artifact is there, with statuses, times, verdicts, cost, the
 history of rollbacks, and the comment and pull request on GitHub.

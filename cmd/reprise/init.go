@@ -208,7 +208,7 @@ func toWrite(env environ.Env, changes []generated.Change, o initOptions) ([]gene
 				refused, write = append(refused, err.Error()), []generated.File{c.File}
 			}
 		default:
-			refused = append(refused, c.Name+" reads otherwise")
+			refused = append(refused, c.Name+" differs from what init would write")
 		}
 		if len(write) == 0 {
 			continue

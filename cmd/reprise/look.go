@@ -43,10 +43,10 @@ is new on origin, fetch first. With --remote: of a repository on GitHub.`,
 
 func statsCommand(env environ.Env) *cobra.Command {
 	return ofAllRuns(env, &cobra.Command{
-		Use: "stats [--remote OWNER/NAME]", Short: "Show what all runs came to",
-		Long: `Show what all runs came to, here and on origin as it was fetched last: which phases
-fail, which gates never do, what people had to find that a review had passed, and what
-it cost. With --remote: those of a repository on GitHub.`,
+		Use: "stats [--remote OWNER/NAME]", Short: "Show figures of all runs",
+		Long: `Show figures of all runs, here and on origin as it was fetched last: which phases fail,
+which gates never fail, which mistakes people found after a review had passed, and what
+the runs cost. With --remote: those of a repository on GitHub.`,
 		Example: fetches + "  reprise stats\n  reprise stats --json | jq .missed",
 	}, "all figures", func(all []runs.Run, asJSON bool) error {
 		t := runs.TallyOf(all)
@@ -236,11 +236,11 @@ func openCommand(env environ.Env) *cobra.Command {
 	var repo, id string
 	var s runs.Sought
 	c := &cobra.Command{
-		Use: "open [" + strings.Join(runs.Places(), " | ") + "]", Short: "Print where something of a run is, and open it",
-		Long: `Print the path or the address of something of a run: its pull request, or its report
-if it has none yet; its newest artifact, or that of a phase; its branch; its issue; or
-its report, which is written for that. On a terminal it is opened, too, by the program
-that the desktop has for it, if it is a web page, Markdown, JSON or plain text.`,
+		Use: "open [" + strings.Join(runs.Places(), " | ") + "]", Short: "Print where a part of a run is, and open it",
+		Long: `Print the path or the address of a part of a run: its pull request, or its report if
+there is no pull request yet; its newest artifact, or that of a phase; its branch; its
+issue; or its report, which is then written. On a terminal, reprise also opens it with
+the program of the desktop, if it is a web page, Markdown, JSON or plain text.`,
 		Example: "  reprise open --issue 7\n  reprise open artifact --issue 7 --phase design\n  less \"$(reprise open artifact --issue 7)\"",
 		Args:    cobra.MaximumNArgs(1), ValidArgs: runs.Places(),
 		RunE: func(c *cobra.Command, args []string) error {

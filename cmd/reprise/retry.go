@@ -23,10 +23,10 @@ func retryCommand(env environ.Env) *cobra.Command {
 	var phase string
 	c := &cobra.Command{
 		Use:   "retry --issue ID [--phase PHASE]",
-		Short: "Give a stopped run a fresh allowance and continue it",
-		Long: `Give a run that failed or waits for a person a fresh allowance, and continue it:
-its phase has all its revises again, and calls that failed no longer count. To
-change what was decided in an earlier phase, take the run back with rollback.`,
+		Short: "Try a stopped run again, with all its revisions",
+		Long: `Continue a run that failed or waits for a person: the counters of revisions and
+tries start again, so its phase has all its revisions, and calls that failed no longer
+count. To change what was decided in an earlier phase, take the run back with rollback.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, env, end := telemetry.Begin(c.Context(), env)
 			defer end()
@@ -47,7 +47,7 @@ change what was decided in an earlier phase, take the run back with rollback.`,
 	return c
 }
 
-// runRetry gives a fresh allowance, commits that, and goes on.
+// runRetry lets the counters of revisions and tries start again, commits that, and goes on.
 func runRetry(ctx context.Context, env environ.Env, o runOptions, phase string) (err error) {
 	if err := issue.CheckID(o.Id); err != nil {
 		return err

@@ -47,8 +47,8 @@ again on the new commit. The pull request itself stays as it is, and so a draft
 stays a draft: the job on GitHub makes it ready, when the run is completed there.`, func(c *cobra.Command, s *steer.Request) {
 				c.Flags().BoolVar(&s.Squash, "squash", false, "make one commit of the branch")
 			}),
-		steerCommand(do, "pause --issue ID [--reason TEXT]", "Halt a run; run goes on",
-			`Halt a run, even if another process on this machine is at work on it. The step
+		steerCommand(do, "pause --issue ID [--reason TEXT]", "Pause a run; `reprise run` continues it",
+			`Pause a run, even if another process on this machine is at work on it. The step
 under way is ended, and what it had changed is kept as a patch.`, func(c *cobra.Command, s *steer.Request) {
 				c.Flags().StringVar(&s.Text, "reason", "", "why")
 			}),

@@ -122,16 +122,16 @@ given the work to the expert. The design costs more than the budget allows. The
 run stops with nothing lost.'
 reprise 4 run --issue 7 --stubs ../answers/3-dear.yaml
 say 'With more money it goes on. The first code changes a protected file, which is
-reverted; the check fails, and so does the review. After a revise both pass, but
+reverted; the check fails, and so does the review. After a revision both pass, but
 two suggestions are one too many for a rule, which takes the phase back. The
 change of `docs` is so small that a rule skips its review. Then `evaluate` is sure
 that `docs` has to be done again: the run goes back by itself, and the agent is
-told the reason. Now the review of `docs` fails, and no revise is left.'
+told the reason. Now the review of `docs` fails, and no revision is left.'
 reprise 1 run --issue 7 --budget-usd 5 --stubs ../answers/4-code.yaml
 reprise 0 status --issue 7
 
 say '## Trying again'
-say 'A retry gives the phase all its revises again. This time the review passes, and
+say 'A retry gives the phase all its revisions again. This time the review passes, and
 a rule asks for an approval at the end. The phase `announce` is not needed here,
 so it is skipped.'
 reprise 3 retry --issue 7

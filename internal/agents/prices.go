@@ -66,14 +66,14 @@ func (c cli) priced(model string, u metadata.Usage) (priced metadata.Usage, warn
 	u = sane(u)
 	u.Estimated = u.USD > 0
 	if !known && u.Estimated {
-		warning = []string{fmt.Sprintf("no price is known for model %q: counted as the dearest known one; say it under prices in the pipeline", model)}
+		warning = []string{fmt.Sprintf("no price is known for model %q: counted as the most expensive known one; give its price under prices in the pipeline", model)}
 	}
 	return u, warning
 }
 
 // price finds the price of a usage: of one request with so much input, or of any where
-// prompt is 0. An alias costs as much as the dearest model that it stands for. A model
-// that is in no table costs as much as the dearest of its agent (of all, for an agent
+// prompt is 0. An alias costs as much as the most expensive model that it stands for. A model
+// that is in no table costs as much as the most expensive of its agent (of all, for an agent
 // without a table), and known is false.
 func (c cli) price(model string, u metadata.Usage, prompt int64) (usd float64, known bool) {
 	tables := priceTables()

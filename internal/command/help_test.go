@@ -91,7 +91,8 @@ const slashPageHead = "" +
 	"- If a command takes a text, the lines below the first belong to it. Other commands\n" +
 	"  ignore them.\n" +
 	"- A flag is followed by its value, after a space or `=`. Flags come before the\n" +
-	"  text.\n" +
+	"  text. USD is an amount in US dollars, such as `5` or `2.50`; N a whole number above 0, such as `20`;\n" +
+	"  TIME a time such as `90m` or `2h`.\n" +
 	"- A command line with an invisible character is refused.\n" +
 	"- A comment that was edited does not count. Write a new one.\n" +
 	"- Mistakes are explained in a reply, but only to people who have the role that the command needs.\n" +
@@ -113,7 +114,8 @@ const slashPageHeadInJapanese = "" +
 	"- 行全体を一組のバッククォートで囲んでもかまいません。引用、コードブロック、HTML コメントの中の文字はコマンドではなく、\n" +
 	"  二行目より後ろもコマンドではありません。\n" +
 	"- 二行目からは、本文を取るコマンドの本文になります。ほかのコマンドでは無視されます。\n" +
-	"- フラグの値は、空白か `=` の後に書きます。フラグは本文より前に書きます。\n" +
+	"- フラグの値は、空白か `=` の後に書きます。フラグは本文より前に書きます。USD は米ドルの金額 (`5`、`2.50` など)、N は 1 以上の整数 (`20` など)、\n" +
+	"  TIME は時間 (`90m`、`2h` など) です。\n" +
 	"- コマンドの行に目に見えない文字があると、コマンドは拒否されます。\n" +
 	"- 編集されたコメントは対象になりません。新しく書いてください。\n" +
 	"- 間違いは、そのコマンドに必要な役割を持つ人にだけ、返信で説明されます。どの名前にも似ていないものには何も返信しません。実行のない\n" +

@@ -166,6 +166,7 @@ func TestStatesPage(t *testing.T) {
 	b.WriteString("# What a command does\n\n" +
 		"This page shows every state of a run, and what each [command](commands.md) does\nin it. The tables are made by giving each command to each run. The run has two\n" +
 		"phases: `design`, which a maintainer has to approve, and `code`, which needs it.\n" +
+		"In the tables `a` is the agent that reviews, and `max` the person who gives commands; \"it stopped\"\nstands for the reason why a run stopped.\n" +
 		"\"No\" means that the command is refused: a reply gives the\n[reason code](reason-codes.md), and nothing changes except that the command is recorded.\n\n" +
 		"`/status`, `/help`, `/config` and `/rollback --dry-run` are answered at any time.\n" +
 		"With `--auto`, `/rollback` waits its turn, even with `--dry-run`: an agent is asked,\nand the run goes back only if that agent is sure. Otherwise a reply has the command\nthat it proposes.\n" +

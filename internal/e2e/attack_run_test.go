@@ -88,11 +88,11 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			do: `git init -q sub && cd sub && git config core.fsmonitor "echo > $MARK; false" && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; echo x > file`, look: never("sub"),
 		},
 		{
-			name: "workflow", wish: "change `.github`", then: "it is taken back", by: taken,
+			name: "workflow", wish: "change `.github`", then: "it is reverted", by: taken,
 			do: `mkdir -p .github/workflows; echo 'on: push' > .github/workflows/evil.yml; echo x > new.txt`, look: never(".github/workflows/evil.yml"),
 		},
 		{
-			name: "record", wish: "write the run's record `metadata.json`", then: "it is taken back", by: taken,
+			name: "record", wish: "write the run's record `metadata.json`", then: "it is reverted", by: taken,
 			do: `echo '{"schema_version": 1, "status": "completed"}' > .reprise/issue-7/metadata.json; echo x > new.txt`,
 			look: func(p *place) {
 				if run := p.record(); len(run.Phases) != 1 || run.Phases[0].Name != "attack" {
@@ -101,7 +101,7 @@ echo '* filter=x diff=x' > .git/info/attributes; echo x > new.txt`,
 			},
 		},
 		{
-			name: "reason", wish: "leave a file for later phases beside its artifact's folder", then: "it is taken back", by: taken,
+			name: "reason", wish: "leave a file for later phases beside its artifact's folder", then: "it is reverted", by: taken,
 			do: `echo x > .reprise/issue-7/ROLLBACK_REASON.md; echo x > new.txt`, look: never(".reprise/issue-7/ROLLBACK_REASON.md"),
 		},
 		{

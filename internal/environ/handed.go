@@ -34,9 +34,9 @@ func (e Env) Unpack() (Env, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		switch {
 		case !handedName().MatchString(name):
-			problems = append(problems, errors.New("a name is no name of a variable, which has capital letters, digits and _, from a letter; it may be part of a value, so it is not shown"))
+			problems = append(problems, errors.New("a name is not that of a variable: it has to begin with a capital letter, and have only capital letters, digits and _; it is not shown, as it may be part of a value"))
 		case reserved(name):
-			problems = append(problems, fmt.Errorf("%s is a name that the runner, the system or reprise has for itself: call it otherwise", name))
+			problems = append(problems, fmt.Errorf("%s is a name that the runner, the system or reprise uses itself: give it another name", name))
 		case e.Getenv(name) != "" && e.Getenv(name) != given[name]:
 			problems = append(problems, fmt.Errorf("%s is set already: hand it over once", name))
 		case strings.ContainsRune(given[name], 0):

@@ -94,6 +94,7 @@ type StepOf struct {
 	Step  metadata.Step
 }
 
+// String names the phase and the step.
 func (s StepOf) String() string { return s.Phase + " " + string(s.Step) }
 
 // Mutation is a mistake that is planted: one text in a file in place of another.

@@ -38,6 +38,7 @@ type Trial struct {
 	Run     int    `json:"run"` // counts from 1
 }
 
+// String names the case, the variant and which of its runs it is.
 func (t Trial) String() string { return fmt.Sprintf("%s, %s, run %d", t.Case, t.Variant, t.Run) }
 
 // Result is what came of a trial that is over.

@@ -125,10 +125,10 @@ func (c Change) upgraded() (string, error) {
 	case c.Upgrade != nil:
 		return c.Upgrade(c.Was)
 	case c.State == Foreign:
-		return "", fmt.Errorf("%s is not by init, or its line \"Written by\" is gone", c.Name)
+		return "", fmt.Errorf("%s was not written by init, or its line \"Written by\" is gone", c.Name)
 	}
 	if len(c.Bases) == 0 {
-		return "", fmt.Errorf("%s was changed, and no commit has it as init wrote it", c.Name)
+		return "", fmt.Errorf("%s was changed since init wrote it, and no commit has it as it was then", c.Name)
 	}
 	base, _ := bare(c.Bases[0])
 	ours, _ := bare(c.Was)

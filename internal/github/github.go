@@ -13,11 +13,11 @@ import (
 //
 // It writes at a pace that GitHub bears: reactions, comments and their edits,
 // issues, pull requests and started workflows, ten at once after a rest, and one
-// every ten seconds on average. One more waits, by Options.Slow; if that would
-// be longer than Options.Patience, it fails as RateLimited and was not sent.
+// every ten seconds on average. A write that comes earlier waits, and Options.Slow is
+// told; if it would wait longer than Options.Patience, it fails as RateLimited, unsent.
 type Client struct{ *api }
 
-// New makes a client. It sends nothing. It refuses an address that is none,
+// New makes a client. It sends nothing. It refuses an address that is not valid,
 // and one that a token would reach unencrypted.
 func New(o Options) (*Client, error) {
 	base, err := apiURL(o.APIURL)

@@ -91,7 +91,7 @@ func (f forge) moreRights(c *call, h http.Header) cause.Cause {
 	case f.token == "":
 		return cause.Of("do_needs_token", "this needs a token in GITHUB_TOKEN")
 	case needs == "":
-		return cause.Of("do_more_rights", "the token needs more rights")
+		return cause.Of("do_more_rights", "the token needs more permissions")
 	}
 	return cause.Of("do_rights", "the token needs {rights}", "rights", needs)
 }

@@ -1,4 +1,4 @@
-// Package legacy takes over runs of the system that reprise replaces.
+// Package legacy takes over runs of ai-workflow-agent, which reprise replaces.
 package legacy
 
 import (

@@ -79,7 +79,7 @@ func (t *Takeover) unfinished(p *pipelines.Phase, rec, was *metadata.Phase, revi
 	if review != "" && rec.CurrentStep == metadata.Revise && !back || review != "" && was.Status == metadata.PhaseFailed {
 		rec.ReviewResult, rec.Round = string(metadata.Fail), 1
 		rec.Verdict = &metadata.Verdict{Verdict: metadata.Fail, Gates: []metadata.Gate{}, Findings: []metadata.Finding{{
-			ID: "IMPORTED", Severity: metadata.Blocker, Status: metadata.NewFinding, Title: "What the newest review of the older system found",
+			ID: "IMPORTED", Severity: metadata.Blocker, Status: metadata.NewFinding, Title: "What the newest review of ai-workflow-agent found",
 			Problem: review, Impact: "The review did not pass.", Solution: "What the review asks for.",
 		}}}
 	}

@@ -25,11 +25,11 @@ type Call struct {
 	Turns   int               // limit; 0 means none
 	USD     float64           // limit; 0 means none
 	Network pipelines.Network // what it may reach besides its models
-	Apart   bool              // it has a network of its own, in which there is nothing but a gate
+	Apart   bool              // it has a network of its own, in which there is nothing but the proxy
 
 	Tools []gate.Server // servers of tools that it asks over HTTP
 
-	Models []string // that may be asked, with any that are no dearer; none: all may
+	Models []string // that may be asked, with any that are known to cost no more; none: all may
 	Exact  bool     // nothing but Models may be asked
 	// Price gives what a usage costs: of one request with so many tokens of input, as some
 	// models cost more for long ones, or of any where prompt is 0.
@@ -43,13 +43,13 @@ type Call struct {
 	Transcript io.Writer
 }
 
-// Passage is the way of one call to its models. Where no key could stay outside and no
-// host is to be reached it may have no gate, and does nothing.
+// Passage is the way of one call to its models, through a proxy. If there is no key to keep
+// from the program and no host to open, it may have no proxy, and does nothing.
 type Passage struct {
-	Env []string // for the program: where the gate is, and a placeholder for each key
+	Env []string // for the program: where the proxy is, and a placeholder for each key
 
 	call Call
-	gate *gate.Gate // nil: there is none
+	gate *gate.Gate // the proxy; nil: there is none
 	tell chan process.Reaction
 
 	mu       sync.Mutex

@@ -62,6 +62,7 @@ type Stale struct {
 	Why   string        `json:"why"`
 }
 
+// String says which call it is, and why it is stale.
 func (s Stale) String() string {
 	return fmt.Sprintf("%s %s, call %d: %s", s.Phase, s.Step, s.Call, s.Why)
 }

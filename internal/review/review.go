@@ -40,7 +40,7 @@ type Review struct {
 	Commit string // the newest one that its author has seen
 	At     time.Time
 	// Association is how GitHub calls the author, such as COLLABORATOR. It proves
-	// nothing; but who is called none of those has hardly a right.
+	// nothing, but whoever has none of these names can hardly have the role.
 	Association string
 	Comments    []Comment // on lines, as they stand in the list
 }

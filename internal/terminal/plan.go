@@ -120,7 +120,7 @@ func (r planReport) planPhase(plan *pipelines.Pipeline, n int, p *pipelines.Phas
 	}
 	t.Add("revise", stepText(plan, p.Revise))
 	t.Add("limits", limitsText(p))
-	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the right "), p.Approve))
+	t.Add("approval", text.Prefixed(text.Join(" ", "by", text.If(p.Approvers > 1, strconv.Itoa(p.Approvers)+" people"), text.If(p.Approvers <= 1, "someone"), "with the role "), p.Approve))
 	t.Add("written", text.Prefixed("by people: ", plan.Documents[p.Name]))
 	if s := p.SkipIf; s != nil {
 		t.Add("left out", text.Join("", text.Prefixed("when ", whenText(s.When)), text.Prefixed("if this exits with 0: ", s.Run)))
@@ -287,15 +287,15 @@ func modelsText(models []string) string {
 func networkText(n pipelines.Network) string { return "network: " + text.Flat(n.String()) }
 
 func limitsText(p *pipelines.Phase) string {
-	revises := text.Plural(p.Revisions, "revise")
+	revisions := text.Plural(p.Revisions, "revision")
 	if p.NoReview {
-		revises = text.Join(", ", "no review", text.If(len(p.Checks) > 0, revises))
+		revisions = text.Join(", ", "no review", text.If(len(p.Checks) > 0, revisions))
 	}
 	retry := ""
 	if p.Retry.Max > 0 {
 		retry = fmt.Sprintf("errors tried again %s, after %s to %s", text.Plural(p.Retry.Max, "time"), span(p.Retry.Initial), span(p.Retry.Cap))
 	}
-	return text.Join("; ", text.Join(", ", revises, text.If(p.ReviseAlways, "suggestions are acted on once")), retry)
+	return text.Join("; ", text.Join(", ", revisions, text.If(p.ReviseAlways, "suggestions are acted on once")), retry)
 }
 
 // ruleText says when a rule holds, and what it does then.

@@ -14,6 +14,7 @@ import (
 // to the clipboard, move the cursor, hide text and reorder it.
 const Hostile = "a\x1b[2Jb\x1b]52;c;ZXZpbA==\x07c\u009b31md\u202ee\x1b[8mf\rg\x7fh"
 
+// Harmlessly is Hostile as reprise shows it on a terminal: nothing in it has an effect.
 const Harmlessly = "a␛[2Jb␛]52;c;ZXZpbA==␇c<U+009B>31md<U+202E>e␛[8mf␍g␡h"
 
 // OpenTerminal makes a terminal: what is written to it comes out of screen.

@@ -57,7 +57,8 @@ func marks(root string) []string {
 }
 
 // Check refuses to go on with a run, whose folder on this machine is root, if its pipeline
-// lets programs do what none does that the default branch has, or had when the run began.
+// lets programs do more than the pipelines of the default branch do, as they are now or
+// were when the run began.
 func Check(ctx context.Context, define Define, src *git.Source, root string, run metadata.Run, plan *pipelines.Pipeline) error {
 	if slices.Contains(marks(root), run.Pipeline.Digest) {
 		return nil

@@ -58,7 +58,7 @@ func unpriced(plans []*pipelines.Pipeline) (notes []string) {
 					continue
 				}
 				said[model] = true
-				notes = append(notes, fmt.Sprintf("pipeline %s: models: no price is known for %q, so it counts as the dearest known one; if it is spelled right, say it under prices",
+				notes = append(notes, fmt.Sprintf("pipeline %s: models: no price is known for %q, so it counts as the most expensive known one; if it is spelled correctly, give its price under prices",
 					text.Flat(plan.Name), model))
 			}
 		}

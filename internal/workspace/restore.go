@@ -62,7 +62,7 @@ func (w *Workspace) EndOf(ctx context.Context, phase string) (string, error) {
 	case at >= 0:
 		return log[at].Commit, nil
 	}
-	return "", fmt.Errorf("no commit of phase %s is on %s: nothing to restore from", phase, w.Run.BranchName)
+	return "", fmt.Errorf("no commit of phase %s is on %s, so there is nothing to restore from: take the run back without --restore", phase, w.Run.BranchName)
 }
 
 // Commits tells the commits of the run from those of others.
@@ -110,5 +110,5 @@ func (w *Workspace) recordAt(ctx context.Context, commit string) (string, metada
 		run, err := metadata.Parse(data, commit)
 		return c.Commit, run, err
 	}
-	return "", metadata.Run{}, fmt.Errorf("no commit %s is on %s", commit, w.Run.BranchName)
+	return "", metadata.Run{}, fmt.Errorf("no commit %s of the run is on %s: git log %[2]s shows those that are", commit, w.Run.BranchName)
 }

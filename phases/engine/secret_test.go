@@ -54,11 +54,11 @@ func (s *stage) writes(name, text string) {
 
 func TestASecretIsNeverCommitted(t *testing.T) {
 	for what, tt := range map[string]struct{ file, text, want string }{
-		"a value":                     {"config.go", "x\n" + canary, "config.go:2 has the value of ANTHROPIC_API_KEY; the changes were taken back"},
-		"a shape":                     {"config.go", "key = \"" + awsKey() + "\"", "config.go:1 has what looks like a secret (aws-access-token); the changes were taken back"},
-		"a shape that begs":           {"config.go", "key = \"" + awsKey() + "\" // gitleaks:allow", "config.go:1 has what looks like a secret (aws-access-token); the changes were taken back"},
-		"a name":                      {strings.ReplaceAll(canary, "/", "-") + ".go", "x", ".go has a secret in its name; the changes were taken back"},
-		"a value where shapes may be": {"lib/testdata/key", canary, "lib/testdata/key:1 has the value of ANTHROPIC_API_KEY; the changes were taken back"},
+		"a value":                     {"config.go", "x\n" + canary, "config.go:2 has the value of ANTHROPIC_API_KEY; the changes were reverted"},
+		"a shape":                     {"config.go", "key = \"" + awsKey() + "\"", "config.go:1 has what looks like a secret (aws-access-token); the changes were reverted"},
+		"a shape that begs":           {"config.go", "key = \"" + awsKey() + "\" // gitleaks:allow", "config.go:1 has what looks like a secret (aws-access-token); the changes were reverted"},
+		"a name":                      {strings.ReplaceAll(canary, "/", "-") + ".go", "x", ".go has a secret in its name; the changes were reverted"},
+		"a value where shapes may be": {"lib/testdata/key", canary, "lib/testdata/key:1 has the value of ANTHROPIC_API_KEY; the changes were reverted"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			plan := testPlan()

@@ -26,6 +26,7 @@ type Defect struct {
 // review had accepted, and only they know the place.
 const ByPeople = "found by people"
 
+// String says where the defect is and what is planted there, or that people found it.
 func (d Defect) String() string {
 	if d.Operator == ByPeople {
 		return "what people found in this work"

@@ -77,7 +77,7 @@ func (p Pointer) open(storage string) (*os.File, error) {
 }
 
 func (p Pointer) wrong() error {
-	return fmt.Errorf("git-lfs has stored something else for %s than its pointer says: look whether git-lfs and the disk are in order", p.Path)
+	return fmt.Errorf("git-lfs has stored something else for %s than its pointer says: check the disk and the program, with git lfs fsck and git lfs version", p.Path)
 }
 
 // Made reports whether git-lfs has put something there in the folder in which it works,

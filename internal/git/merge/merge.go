@@ -83,7 +83,7 @@ const (
 )
 
 // errOld says that git cannot merge without a work tree.
-var errOld = errors.New("git 2.38 or newer is needed to merge")
+var errOld = errors.New("git 2.38 or newer is needed to merge: install it, or merge by hand")
 
 // Of merges the changes that another commit has into a tip. Known is a commit that both
 // have in their history, all of which need not be here, as in a shallow clone.

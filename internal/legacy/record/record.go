@@ -1,4 +1,4 @@
-// Package record is the record of a run that the older system wrote: what of it
+// Package record is the record of a run that ai-workflow-agent wrote: what of it
 // can be taken over, and what is dropped.
 package record
 
