@@ -319,7 +319,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		}
 		return run, nil
 	}
-	if !mine && c.Comment.Eyes == 0 {
+	if !mine && !c.Signs.Eyes {
 		b.voice.outbox.sign(c.Comment.ID, github.Eyes)
 	}
 	next, err := b.obey(ctx, run, o)
@@ -352,12 +352,12 @@ func (b *bot) reconcile(ctx context.Context) {
 		switch answered := b.inbox.IsAnswered(id); {
 		case refused && !answered:
 			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
-		case refused && b.lease.orphan && c.Comment.Confused == 0:
+		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:
-		case known && b.lease.orphan && c.Comment.Rocket+c.Comment.ThumbsDown == 0:
+		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && c.Comment.Eyes > 0 && !c.Comment.Edited() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}
