@@ -71,7 +71,7 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 // that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
 	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && review.TooManyBots(run, o.By) {
-		return command.Effect{}, command.Refuse(metadata.BotDenied, tooManyBots())
+		return command.Effect{}, command.Refuse(metadata.BotDenied, review.WhyNoMoreBots())
 	}
 	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
 	switch {
@@ -103,9 +103,6 @@ func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (
 	}
 	return x, err
 }
-
-// tooManyBots is why no more commands of programs are obeyed before a person gives one.
-func tooManyBots() metadata.Reason { return metadata.Because("bots_in_a_row", "n", review.MostByBots) }
 
 // mayApprove says why an approval does not count: the person does not have the
 // right that the phase asks for, or has approved another state of it. Nil if it
@@ -213,12 +210,7 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 	case no != nil:
 		d := page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
 		b.voice.note(d)
-		switch {
-		case o.Comment > 0 && no.Code == metadata.BotDenied: // programs might answer an answer
-			b.voice.outbox.sign(o.Comment, github.Confused)
-		case o.Comment > 0:
-			b.voice.outbox.refuse(o.Comment, d)
-		}
+		b.voice.outbox.refuse(o.Comment, d)
 	case o.Comment > 0:
 		b.voice.obeyed(o.Name, o.Comment)
 	}
@@ -356,7 +348,7 @@ func (b *bot) reconcile(ctx context.Context) {
 			b.voice.outbox.opinion(d)
 		}
 		switch answered := b.inbox.IsAnswered(id); {
-		case refused && !answered && why != tooManyBots():
+		case refused && !answered && why != review.WhyNoMoreBots():
 			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
 		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)

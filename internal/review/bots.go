@@ -26,3 +26,8 @@ func TooManyBots(run metadata.Run, by string) bool {
 	}
 	return bot(by) && n >= MostByBots
 }
+
+// WhyNoMoreBots is why a command of a program is refused then.
+func WhyNoMoreBots() metadata.Reason {
+	return metadata.Because("bots_in_a_row", "n", MostByBots)
+}
