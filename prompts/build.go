@@ -100,7 +100,7 @@ func functions() template.FuncMap {
 func samples() []Data {
 	little := Data{Pipeline: "p", Phase: "q", Step: "execute", Access: "artifacts", Artifact: "/t/a.md", Dir: "/t", Boundary: "0123456789abcdef"}
 	much := little
-	much.Step, much.Goal, much.Gates, much.Access = "review", "g", []string{"g"}, "tree"
+	much.Base, much.Step, much.Goal, much.Gates, much.Access = "abc", "review", "g", []string{"g"}, "tree"
 	much.Protected, much.Schema, much.Round, much.Last = []string{"p"}, "{}", 3, true
 	much.Issue = Issue{ID: "1", URL: "u", Title: "t", Author: "a", Labels: []string{"l"}, Body: "b", Path: "/t/issue.md", Said: []Said{{"b", "w", "d", "t"}}, Older: 1, Images: "/i"}
 	much.Rollback = &Rollback{FromPhase: "r", FromStep: "review", By: "b", Reason: "r", ReviewResult: "v", Blockers: 1, AffectedTests: []string{"t"}}

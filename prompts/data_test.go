@@ -17,6 +17,7 @@ func task(step string) Data {
 		Access:   "tree",
 		Artifact: "/home/ci/tree/.reprise/issue-7/01_implement/implementation.md",
 		Dir:      "/home/ci/tree",
+		Base:     "c0ffee5",
 		Issue: Issue{
 			ID: "7", URL: "https://github.com/octo/hello/issues/7", Title: "Greeting lacks a comma",
 			Author: "hana", Labels: []string{"bug", "good first issue"},

@@ -20,6 +20,7 @@ type Data struct {
 	Protected []string
 	// Opened are those of the built-in ones that agents may change, if a person approves.
 	Opened []string
+	Base   string // newest commit of the base that the branch has, whose conventions count; empty: it is not known
 	Dir    string // absolute path of the work tree
 	Schema string // JSON Schema of the structured answer; empty if none is asked for
 	Round  int    // reviews of this phase so far

@@ -163,7 +163,6 @@ var elsewhere = map[string]string{
 	inRepo("GET", "/issues/{issue_number}/sub_issues"):                        "work for other issues: TestForgeGoesWrong",
 	inRepo("POST", "/issues/{issue_number}/sub_issues"):                       "the same",
 	inRepo("GET", "/issues/{issue_number}/labels"):                            notCalled,
-	inRepo("GET", "/issues/comments/{comment_id}/reactions"):                  notCalled,
 	inRepo("DELETE", "/issues/comments/{comment_id}/reactions/{reaction_id}"): notCalled,
 	inRepo("GET", "/issues/{issue_number}/reactions"):                         notCalled,
 	inRepo("POST", "/issues/{issue_number}/reactions"):                        notCalled,

@@ -78,7 +78,7 @@ func TestDeniedIsNotObeyedLater(t *testing.T) {
 }
 
 // A command that was accepted, and whose job never came to it, is found by the
-// next job, however much later that is.
+// next job, however much later that is, and whatever others say of it.
 func TestAcceptedCommandIsFoundLater(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
@@ -87,7 +87,9 @@ func TestAcceptedCommandIsFoundLater(t *testing.T) {
 	h.forge.SetClock(func() time.Time { return began.Add(time.Duration(later.Load())) })
 	h.comment("ada", "/run --until analyze").end(exit.Done)
 	later.Add(int64(5 * time.Minute))
-	h.forge.AddReaction(hubRepo, h.say("ada", "/rollback analyze the first"), "github-actions[bot]", "eyes")
+	first := h.say("ada", "/rollback analyze the first")
+	h.forge.AddReaction(hubRepo, first, "github-actions[bot]", "eyes")
+	h.forge.AddReaction(hubRepo, first, "eve", "confused")
 	later.Add(int64(3 * time.Hour))
 	h.comment("max", "/rollback analyze the second").end(exit.Done).wants("status", "completed")
 	var by []string

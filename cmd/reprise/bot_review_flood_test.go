@@ -67,3 +67,39 @@ func TestTwoReviewsByPrograms(t *testing.T) {
 		t.Errorf("programs were answered: %+v, %q", all, reviews.Asked(8))
 	}
 }
+
+// A program that answers each stop with a command is obeyed twice, until a person says how to
+// go on. It gets no answer that it could answer; it may always stop a run.
+func TestTwoCommandsByPrograms(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["allowed-bots"] = "driver[bot]"
+	h.write("home/build-execute", changesCode)
+	h.write("home/build-revise", "date +%N >\"$REPRISE_DIR/code.txt\"\n")
+	h.comment("ada", "/run").end(exit.Done).wants("status", "completed")
+	for i, want := range []int{1, 2, 2, 4} {
+		if i == 3 {
+			h.comment("ada", "/rollback build go on").end(exit.Done)
+		}
+		id := h.say("driver[bot]", "/rollback build again")
+		h.heard(id, "driver[bot]").end(anyCode)
+		if got := len(h.record().RollbackHistory); got != want {
+			t.Errorf("after command %d the run was taken back %d times, want %d", i+1, got, want)
+		}
+		if i == 2 {
+			h.signs(id, "eyes confused")
+			if got := h.replyTo(id); got != "" {
+				t.Errorf("the program is answered: %s", got)
+			}
+			run := h.record()
+			if d := run.Decisions[len(run.Decisions)-1]; !strings.Contains(string(d.Why), "bots_in_a_row") {
+				t.Errorf("the decision is %+v", d)
+			}
+		}
+	}
+	h.comment("driver[bot]", "/rollback build again")
+	h.comment("driver[bot]", "/pause").end(anyCode)
+	run := h.record()
+	if d := run.Decisions[len(run.Decisions)-1]; strings.Contains(string(d.Why), "bots_in_a_row") {
+		t.Errorf("the program may not stop the run: %+v", d)
+	}
+}

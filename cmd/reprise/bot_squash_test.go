@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-ci/reprise/internal/exit"
+	"github.com/reprise-ci/reprise/internal/github"
 	"github.com/reprise-ci/reprise/internal/testenv"
 )
 
@@ -17,10 +18,17 @@ func TestRollbackAfterSquash(t *testing.T) {
 	h.comment("ada", "/run").end(exit.Done).wants("status", "completed", "pr-number", "8")
 	h.forge.Permit(hubRepo, "mia", "maintain")
 	before, squash := h.tip(), h.sayOn(8, "mia", "/finish --squash")
+	gh, err := github.New(github.Options{APIURL: h.forge.URL, Token: hubToken})
+	if err == nil {
+		err = gh.UpdatePull(t.Context(), "acme", "widget", 8, github.PullText{Title: "Say hello [skip ci]"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	h.heard(squash, "mia").end(exit.Done).wants("decision", "run", "status", "completed")
 	h.signs(squash, "eyes rocket")
 	squashed := h.tip()
-	if got, err := testenv.Git(h.path("origin.git"), "log", "-1", "--format=%s", squashed); err != nil || got != h.forge.Pulls(hubRepo)[0].Title+"\n" {
+	if got, err := testenv.Git(h.path("origin.git"), "log", "-1", "--format=%s", squashed); err != nil || got != "Say hello (skip ci)\n" {
 		t.Errorf("the commit is %q (%v), the pull request %q", got, err, h.forge.Pulls(hubRepo)[0].Title)
 	}
 	h.comment("ada", "/rollback build because it is not polite").end(exit.Done).wants("status", "completed")

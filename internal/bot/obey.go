@@ -70,8 +70,8 @@ func (b *bot) obey(ctx context.Context, run metadata.Run, o command.Request) (me
 // decide computes the effect of a command on a run, and looks up or asks what
 // that takes.
 func (b *bot) decide(ctx context.Context, run metadata.Run, o command.Request) (command.Effect, error) {
-	if o.Review != nil && review.TooManyBots(run, o.By) {
-		return command.Effect{}, command.Refuse(metadata.BotDenied, metadata.Because("bots_in_a_row", "n", review.MostByBots))
+	if stops := o.Name == "cancel" || o.Name == "pause"; (o.Review != nil || o.Comment > 0 && !stops) && review.TooManyBots(run, o.By) {
+		return command.Effect{}, command.Refuse(metadata.BotDenied, review.WhyNoMoreBots())
 	}
 	x, err := o.Apply(b.w.Plan, run, b.lease.holding)
 	switch {
@@ -210,9 +210,7 @@ func (b *bot) answer(o command.Request, no *command.Refusal) {
 	case no != nil:
 		d := page.Denial{Code: no.Code, By: o.By, What: "/" + o.Name, Why: no.Why(), Known: true, Kept: true}
 		b.voice.note(d)
-		if o.Comment > 0 {
-			b.voice.outbox.refuse(o.Comment, d)
-		}
+		b.voice.outbox.refuse(o.Comment, d)
 	case o.Comment > 0:
 		b.voice.obeyed(o.Name, o.Comment)
 	}
@@ -319,7 +317,7 @@ func (b *bot) take(ctx context.Context, run metadata.Run, c inbox.Waiting) (meta
 		}
 		return run, nil
 	}
-	if !mine && c.Comment.Eyes == 0 {
+	if !mine && !c.Signs.Eyes {
 		b.voice.outbox.sign(c.Comment.ID, github.Eyes)
 	}
 	next, err := b.obey(ctx, run, o)
@@ -350,14 +348,14 @@ func (b *bot) reconcile(ctx context.Context) {
 			b.voice.outbox.opinion(d)
 		}
 		switch answered := b.inbox.IsAnswered(id); {
-		case refused && !answered:
+		case refused && !answered && why != review.WhyNoMoreBots():
 			b.voice.outbox.refuse(id, page.Denial{Code: metadata.NotACommand, By: d.By, What: "/" + d.Step, Why: why, Known: true})
-		case refused && b.lease.orphan && c.Comment.Confused == 0:
+		case refused && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Confused:
 			b.voice.outbox.sign(id, github.Confused)
 		case refused:
-		case known && b.lease.orphan && c.Comment.Rocket+c.Comment.ThumbsDown == 0:
+		case known && b.lease.orphan && !b.inbox.Signs(ctx, c.Comment).Settled:
 			b.voice.obeyed(d.Step, id)
-		case !answered && question && b.inbox.Overdue(c.Comment) && c.Comment.Eyes > 0 && !c.Comment.Edited() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
+		case !answered && question && b.inbox.Overdue(c.Comment) && !c.Comment.Edited() && b.inbox.Signs(ctx, c.Comment).MayBeSigned() && b.inbox.May(ctx, c.Asker(), c.Parsed.Role()) == nil:
 			b.voice.outbox.answer(c)
 		}
 	}

@@ -41,11 +41,13 @@ func (o *outbox) clear() {
 	o.waiting = parcel{}
 }
 
-// refuse adds the answer to a command, and the sign for it.
+// refuse adds the answer to a command, and the sign for it; 0 is no comment.
 func (o *outbox) refuse(comment int64, d page.Denial) {
-	o.mu.Lock()
-	o.waiting.refused = append(o.waiting.refused, refusal{comment, d})
-	o.mu.Unlock()
+	if comment > 0 && d.Code != metadata.BotDenied { // programs might answer an answer
+		o.mu.Lock()
+		o.waiting.refused = append(o.waiting.refused, refusal{comment, d})
+		o.mu.Unlock()
+	}
 	o.sign(comment, github.Confused)
 }
 
@@ -65,11 +67,11 @@ func (o *outbox) answer(c inbox.Waiting) {
 	o.waiting.questions = append(o.waiting.questions, c)
 }
 
-// sign adds a reaction, once.
+// sign adds a reaction to a comment, if there is one, once.
 func (o *outbox) sign(comment int64, r github.Reaction) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s := (sign{comment, r}); !slices.Contains(o.waiting.signs, s) {
+	if s := (sign{comment, r}); comment > 0 && !slices.Contains(o.waiting.signs, s) {
 		o.waiting.signs = append(o.waiting.signs, s)
 	}
 }

@@ -171,7 +171,8 @@ func (o Request) Apply(plan *pipelines.Pipeline, run metadata.Run, busy bool) (E
 	return Effect{Run: next, Phase: phase, Why: why}, nil
 }
 
-// clockSkew is how far the clock of a forge may be behind ours.
+// clockSkew is how far the clock of a forge may be behind ours. An approval that was given
+// within this time before the work was done counts, see docs/security.md.
 const clockSkew = time.Minute
 
 // unseen reports whether what is to be approved was not there yet when the comment that

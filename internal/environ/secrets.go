@@ -21,7 +21,11 @@ func (e Env) Secrets() []secrets.Secret {
 		name, value, _ := strings.Cut(kv, "=")
 		collector := strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_")
 		if strings.HasSuffix(strings.ToUpper(name), "_PROXY") || collector && strings.HasSuffix(name, "_ENDPOINT") {
-			if at, err := url.Parse(value); err == nil && at.User != nil {
+			address := value
+			if !strings.Contains(address, "://") {
+				address = "http://" + address // as programs take it
+			}
+			if at, err := url.Parse(address); err == nil && at.User != nil {
 				password, _ := at.User.Password() // "" is not looked for
 				out = append(out, secrets.Secret{Name: name, Value: password})
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/phases/merging"
+	"github.com/reprise-ci/reprise/phases/texts"
 )
 
 // Way is how the branch of a run ends.
@@ -72,7 +73,7 @@ func squashOn(ctx context.Context, w *workspace.Workspace, title string, at time
 			return from, command.Refuse(metadata.NotACommand, metadata.Because("squash_others", "commit", fmt.Sprintf("%.12s", c.Commit), "subject", metadata.Said(text.Flat(c.Subject))))
 		}
 	}
-	message := cmp.Or(text.Flat(title), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
+	message := cmp.Or(texts.NoSkips(text.Flat(title)), page.PullTitle(run)) + "\n\nReprise-Issue: " + run.IssueNumber + "\n"
 	return from, w.Repo.Squash(ctx, git.Commit{Message: message, Time: at.UTC().Truncate(time.Second)}, from)
 }
 

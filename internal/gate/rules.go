@@ -12,6 +12,9 @@ import (
 type World struct {
 	// Open allows every public address. Those of Allow come on top of them.
 	Open bool
+	// All allows every address, also private ones and those of this machine: for programs that
+	// could connect with them by themselves, and go through the gate to the user's proxy.
+	All bool
 	// Allow lists hosts as host, host:port or with a leading "*." for all below a
 	// domain. Without a port, 80 and 443 are meant. A private address is reached
 	// only if its host is listed without "*."; one of this machine, of the local
@@ -131,8 +134,11 @@ type permit struct {
 	near reach
 }
 
-func permits(rules []rule, open bool, host string, port uint16) permit {
-	p := permit{ok: open}
+func permits(rules []rule, w World, host string, port uint16) permit {
+	p := permit{ok: w.Open || w.All}
+	if w.All {
+		p.near = local
+	}
 	for _, r := range rules {
 		if !r.matches(host, port) {
 			continue

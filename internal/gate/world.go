@@ -21,7 +21,7 @@ import (
 // world is the way to other hosts.
 type world struct {
 	rules  []rule
-	open   bool
+	may    World
 	lookup func(context.Context, string) ([]netip.Addr, error)
 	proxy  func(*url.URL) (*url.URL, error)
 	plain  *http.Transport // for requests that are not within TLS
@@ -30,7 +30,7 @@ type world struct {
 const dialTimeout = 30 * time.Second
 
 func newWorld(rules []rule, c Config) *world {
-	w := &world{rules: rules, open: c.World.Open, lookup: c.Lookup, proxy: c.Proxy}
+	w := &world{rules: rules, may: c.World, lookup: c.Lookup, proxy: c.Proxy}
 	if w.lookup == nil {
 		w.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -42,6 +42,9 @@ func newWorld(rules []rule, c Config) *world {
 	w.plain = &http.Transport{
 		DisableCompression: true, IdleConnTimeout: time.Minute, MaxIdleConns: 20,
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) { return w.dial(ctx, "http", address) },
+	}
+	if c.World.All { // a proxy is asked as programs ask it, since many open no tunnel to port 80
+		w.plain.Proxy, w.plain.DialContext = proxyOf(c.Proxy), nil
 	}
 	return w
 }
@@ -69,7 +72,7 @@ func (w *world) dial(ctx context.Context, scheme, address string) (net.Conn, err
 	if err != nil {
 		return nil, err
 	}
-	p := permits(w.rules, w.open, host, port)
+	p := permits(w.rules, w.may, host, port)
 	if !p.ok {
 		return nil, ErrNotAllowed
 	}

@@ -46,10 +46,13 @@ func TestPermits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := permits(rules, false, host, port); got != want {
+		if got := permits(rules, World{}, host, port); got != want {
 			t.Errorf("%s: %+v, want %+v", address, got, want)
 		}
-		if got := permits(rules, true, host, port); !got.ok || got.near != want.near {
+		if got := permits(rules, World{All: true}, host, port); got != (permit{true, local}) {
+			t.Errorf("%s, where programs reach all: %+v", address, got)
+		}
+		if got := permits(rules, World{Open: true}, host, port); !got.ok || got.near != want.near {
 			t.Errorf("%s, where all is open: %+v", address, got)
 		}
 	}
@@ -269,6 +272,41 @@ func TestTheUsersOwnProxy(t *testing.T) {
 	}
 	if _, err := through(g, g.ProxyURL()).Get("https://inside.test/"); err == nil {
 		t.Error("it leads to this machine")
+	}
+}
+
+// A program whose network is open goes through the gate to the user's proxy, which takes a
+// password that only the gate knows. It reaches what it would reach by itself; what is not within TLS is asked
+// for as programs do, as many proxies open no tunnel for that.
+func TestThePasswordOfTheUsersProxy(t *testing.T) {
+	plain := site(t, false)
+	var came atomic.Pointer[http.Request]
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		came.Store(r)
+		if r.Method == http.MethodConnect {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		io.WriteString(w, "by way of the proxy")
+	}))
+	defer own.Close()
+	proxy, _ := url.Parse(own.URL)
+	proxy.User = url.UserPassword("me", "word")
+	g := opened(t, Config{World: World{Open: true, All: true}, Proxy: func(u *url.URL) (*url.URL, error) {
+		if u.Hostname() == "127.0.0.1" { // as NO_PROXY has it
+			return nil, nil
+		}
+		return proxy, nil
+	}})
+	res, err := through(g, g.ProxyURL()).Get("http://else.test/")
+	if err != nil || textOf(t, res) != "by way of the proxy" || came.Load().Header.Get("Proxy-Authorization") != "Basic bWU6d29yZA==" || came.Load().RequestURI != "http://else.test/" {
+		t.Errorf("%v by way of %+v", err, came.Load())
+	}
+	if res, err := through(g, g.ProxyURL()).Get("http://" + plain); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("what needs no proxy answers %v, error %v", res, err)
+	}
+	if _, err := through(g, g.ProxyURL()).Get("https://else.test/"); err == nil || came.Load().Method != http.MethodConnect {
+		t.Errorf("error %v by way of %+v", err, came.Load())
 	}
 }
 

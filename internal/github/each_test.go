@@ -104,6 +104,13 @@ func acts() []act {
 			fresh, by, err := s.thread.React(ctx, s.comment, Eyes)
 			return expect(err, fresh && by.Login == "ada", by)
 		}, effects: func(s *stand) int { return len(s.Reactions(widget, s.comment)) }},
+		{name: "Reacted", what: "read ", do: func(ctx context.Context, s *stand) error {
+			if _, err := s.gh.Self(ctx); err != nil {
+				return err
+			}
+			ours, whole, err := s.thread.Reacted(ctx, s.comment)
+			return expect(err, whole && len(ours) == 0, ours)
+		}},
 		{name: "RemoveLabel", what: "take the label \"bug\" off issue 7 of acme/widget: ", answers: []string{"404"}, do: func(ctx context.Context, s *stand) error {
 			_, err := s.thread.RemoveLabel(ctx, "bug")
 			return err

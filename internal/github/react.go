@@ -41,6 +41,46 @@ func (t *Thread) React(ctx context.Context, comment int64, r Reaction) (fresh bo
 	return k.status == http.StatusCreated || k.ambiguous, w.User.User(), nil
 }
 
+// mostReactedPages is how many pages of a hundred reactions Reacted reads.
+const mostReactedPages = 3
+
+// Reacted reads which reactions a comment has of this client's account or of the account
+// of workflows, which the gate of a run may act for. Whole is false if others of them may
+// be among those that were not read: the comment has very many, or the forge does not say whose the token is. Errors are an
+// *Error, or why ctx was cancelled.
+func (t *Thread) Reacted(ctx context.Context, comment int64) (ours []Reaction, whole bool, err error) {
+	path, err := t.commentPath(comment)
+	if err != nil {
+		return nil, false, err
+	}
+	me, known, err := t.c.whoami(ctx)
+	if err != nil || !known {
+		return nil, false, err
+	}
+	for n := 1; n <= mostReactedPages; n++ {
+		k := &call{what: fmt.Sprintf("read the reactions to comment %d of %s", comment, t), needs: "issues: read"}
+		var list []struct {
+			Content Reaction
+			User    wire.AccountForm
+		}
+		if err := t.c.do(ctx, k, request{http.MethodGet, fmt.Sprintf("%s/reactions?per_page=%d&page=%d", path, perPage, n), nil}, &list); err != nil {
+			return nil, false, err
+		}
+		for _, r := range list {
+			if by := r.User.User(); by.Is(me) || by.Login == workflowsLogin && by.Type == "Bot" {
+				ours = append(ours, r.Content)
+			}
+		}
+		if !follows(k.header, n, len(list)) {
+			return ours, true, nil
+		}
+	}
+	return ours, false, nil
+}
+
+// workflowsLogin is the account of the token that each job has.
+const workflowsLogin = "github-actions[bot]"
+
 // RemoveLabel takes a label off the issue. Removed is false if it was not
 // there. Where the answer to a first try was lost, nobody can tell, and removed
 // is true.

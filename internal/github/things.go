@@ -8,4 +8,6 @@ type (
 	Issue   = wire.Issue
 	Pull    = wire.Pull
 	User    = wire.User
+	// Reactions are how many have reacted to a comment.
+	Reactions = wire.Reactions
 )

@@ -171,6 +171,29 @@ func TestReactionIsFreshOnce(t *testing.T) {
 	}
 }
 
+// Of the reactions to a comment only those count that are by the account of the token, or by
+// that of workflows, which cannot be had by another name that looks like it.
+func TestReactedCountsOurs(t *testing.T) {
+	s := newStand(t)
+	for i := range 120 {
+		s.AddReaction(widget, s.comment, fmt.Sprintf("stranger%d", i), "confused")
+	}
+	s.AddReaction(widget, s.comment, "bob", "rocket")
+	s.AddReaction(widget, s.comment, "ada", "eyes")
+	s.AddReaction(widget, s.comment, "github-actions[bot]", "confused")
+	s.AddReaction(widget, s.comment, "github-actions", "-1")
+	if ours, whole, err := s.thread.Reacted(t.Context(), s.comment); err != nil || !whole || !slices.Equal(ours, []Reaction{Eyes, Confused}) {
+		t.Errorf("ours are %v, whole %t, error %v", ours, whole, err)
+	}
+	other := s.AddComment(widget, 7, githubtest.Comment{Author: "bob", Body: "/run"})
+	for i := range mostReactedPages*perPage + 1 {
+		s.AddReaction(widget, other, fmt.Sprintf("stranger%d", i), "confused")
+	}
+	if ours, whole, err := s.thread.Reacted(t.Context(), other); err != nil || whole || len(ours) != 0 {
+		t.Errorf("of very many ours are %v, whole %t, error %v", ours, whole, err)
+	}
+}
+
 func TestRemoveLabel(t *testing.T) {
 	s := newStand(t)
 	s.ChangeIssue(widget, 7, func(is *githubtest.Issue) { is.Labels = []string{"bug", "p: 1/2 äö"} })

@@ -587,6 +587,7 @@ var rooms = map[string][]string{
 		"metadata",
 		"phases/engine",
 		"phases/merging",
+		"phases/texts",
 	},
 	"internal/consult": {
 		"internal/command",
@@ -934,6 +935,7 @@ var rooms = map[string][]string{
 		"phases/engine",
 		"phases/files",
 		"phases/others",
+		"phases/texts",
 		"pipelines",
 		"pipelines/choice",
 		"pipelines/origin",

@@ -41,6 +41,8 @@ type Source struct {
 type Inbox struct {
 	from Source
 
+	signs *signs
+
 	// mu guards all that follows: the comments are looked at while an agent works.
 	mu       sync.Mutex
 	since    time.Time // comments before are of no interest
@@ -61,7 +63,8 @@ type Inbox struct {
 	roles    map[Asker]github.Role
 	low      map[string]lowRole // roles that were not enough, by login in small letters
 	lookups  int                // how many strangers may still be asked about
-	signed   int                // the same of strangers whose comment somebody has signed
+	signed   int                // the same of strangers whose comment we have signed
+	run      metadata.Run       // as it was last asked about; zero: there is none yet
 }
 
 // heard is the text of a comment, and what it asks for.
@@ -82,6 +85,7 @@ const listenEvery = 20 * time.Second
 // New makes the inbox of a job. Nothing is read yet.
 func New(from Source) *Inbox {
 	i := &Inbox{from: from, issue: from.Issue, pull: from.Pull, done: map[int64]bool{}, heard: map[int64]heard{}, said: map[int64]heard{}, onPull: map[int64]bool{}, reviewed: map[int64]bool{}, roles: map[Asker]github.Role{}, low: map[string]lowRole{}, lookups: mostStrangers, signed: mostStrangers}
+	i.signs = &signs{thread: i.ThreadOf, warn: from.Warn, of: map[int64]seen{}, room: mostAsked}
 	if !from.Trigger.At.IsZero() {
 		i.since = from.Trigger.At.Add(-LookBack)
 	}
@@ -134,6 +138,7 @@ func (i *Inbox) ThreadOf(id int64) *github.Thread {
 type Waiting struct {
 	Comment github.Comment
 	Parsed  command.Parsed
+	Signs   Signs          // what we have said of it
 	OnPull  bool           // it stands on the pull request
 	Review  *review.Review // if it is one; the comment is then as if it had been written there
 }
@@ -178,10 +183,19 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 		err = unknown
 	}
 	i.mu.Lock()
+	for _, c := range there {
+		i.onPull[c.ID] = true
+	}
+	i.mu.Unlock()
+	if err == nil {
+		i.signs.learn(ctx, inTurn(i.unsure(list, answered))...) // before anybody takes one of them
+	}
+	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looked = at
 	if now { // not when this only looks whether more has come
 		i.lookups, i.signed = min(i.lookups+1, mostStrangers), min(i.signed+1, mostStrangers)
+		i.signs.more()
 	}
 	i.queueErr = err
 	if err == nil {
@@ -189,11 +203,26 @@ func (i *Inbox) Read(ctx context.Context, now bool) error {
 	}
 	if err == nil && changed {
 		i.list, i.answered, i.whole = list, answered, reviews != nil
-		for _, c := range there {
-			i.onPull[c.ID] = true
-		}
 	}
 	return err
+}
+
+// unsure are the comments that may be taken next, if only it is known whose reactions they have.
+func (i *Inbox) unsure(list []github.Comment, answered map[int64]bool) []github.Comment {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(list), func(c github.Comment) bool {
+		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
+		return mine || i.done[c.ID] || answered[c.ID] || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) || i.signs.isAsked(c) ||
+			i.taken(i.run, c.ID) && !(passed(i.run, c) && i.Overdue(c)) || i.parse(c).Outcome == command.Ignored
+	})
+}
+
+// Signs finds out which reactions of our own a comment has, unless that would take too many
+// requests.
+func (i *Inbox) Signs(ctx context.Context, c github.Comment) Signs {
+	i.signs.learn(ctx, c)
+	return i.signs.on(c)
 }
 
 // answersIn are the comments that reprise has answered. Before there is a run,
@@ -224,6 +253,7 @@ func (i *Inbox) answersIn(ctx context.Context, list []github.Comment) (map[int64
 // no job has taken since are not lost.
 func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
 	i.mu.Lock()
+	i.run = run
 	since := run.CreatedAt.Add(-LookBack)
 	far, part := since.Before(i.since), i.reviews != nil && !i.whole
 	if far {
@@ -237,16 +267,18 @@ func (i *Inbox) Reach(ctx context.Context, run metadata.Run) error {
 }
 
 // forgotten reports whether a comment is older than the event of this job and
-// was not accepted then: its own job refused it, or reprise was not set up yet.
+// was not accepted then: its own job refused it, or reprise was not set up yet. One of which
+// that cannot be found out counts, if its author has the right now. The caller holds mu.
 func (i *Inbox) forgotten(c github.Comment) bool {
 	if i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID {
 		return false
 	}
-	if c.Eyes == 0 && c.Confused > 0 {
+	s := i.signs.on(c)
+	if s.refused() {
 		return true // its author did not have the right then, and having it now changes nothing
 	}
 	at := i.from.Trigger.At
-	return !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-LookBack)) && (c.Eyes == 0 || c.Confused > 0)
+	return s.Known && !at.IsZero() && !c.CreatedAt.IsZero() && c.CreatedAt.Before(at.Add(-LookBack)) && (!s.Eyes || s.Confused)
 }
 
 // Pending gives the commands that were not taken yet, oldest first. Of the
@@ -256,6 +288,7 @@ func (i *Inbox) forgotten(c github.Comment) bool {
 func (i *Inbox) Pending(run metadata.Run) []Waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	i.run = run
 	list := slices.Clone(i.list)
 	if c := i.from.Trigger.Comment; c != nil {
 		if at := slices.IndexFunc(list, func(o github.Comment) bool { return o.ID == c.ID }); at >= 0 {
@@ -272,7 +305,7 @@ func (i *Inbox) Pending(run metadata.Run) []Waiting {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome != command.Ignored {
-			out = append(out, Waiting{Comment: c, Parsed: asked, OnPull: i.onPull[c.ID]})
+			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: i.signs.on(c), OnPull: i.onPull[c.ID]})
 		}
 	}
 	return slices.DeleteFunc(inOrder(out, i.pendingReviews(run)), i.waits)

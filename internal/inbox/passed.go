@@ -26,25 +26,28 @@ const mostPassed = 20
 // PassedOver gives commands that had to wait when a newer one was taken, and that no job of
 // their own has taken since: GitHub drops jobs that wait. They are not carried out any
 // more, because whether their authors had the right when they wrote them is not known;
-// who has it now can be told to give them again. Those that somebody has signed, as the gate
-// does where it finds the right, come first, then the newest.
+// who has it now can be told to give them again. Those that we have signed, as the gate does
+// where it finds the right, come first, then the newest.
 func (i *Inbox) PassedOver(run metadata.Run) []Waiting {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	var out []Waiting
 	for _, c := range i.list {
 		mine := i.from.Trigger.Comment != nil && c.ID == i.from.Trigger.Comment.ID
-		refused := c.Eyes == 0 && c.Confused > 0
+		refused := i.signs.on(c).refused()
 		if mine || refused || c.Edited() || !i.Overdue(c) || !i.taken(run, c.ID) || !passed(run, c) ||
 			i.done[c.ID] || i.answered[c.ID] || strings.Contains(c.Body, trigger.OurMarker) || i.foreign(c) {
 			continue
 		}
 		if asked := i.parse(c); asked.Outcome == command.Understood && !asked.Command.Now() {
-			out = append(out, Waiting{Comment: c, Parsed: asked, OnPull: i.onPull[c.ID]})
+			out = append(out, Waiting{Comment: c, Parsed: asked, Signs: i.signs.on(c), OnPull: i.onPull[c.ID]})
 		}
 	}
 	slices.SortFunc(out, func(a, b Waiting) int {
-		return cmp.Or(min(b.Comment.Eyes, 1)-min(a.Comment.Eyes, 1), cmp.Compare(b.Comment.ID, a.Comment.ID))
+		if a.Signs.Eyes != b.Signs.Eyes {
+			return map[bool]int{true: -1, false: 1}[a.Signs.Eyes]
+		}
+		return cmp.Compare(b.Comment.ID, a.Comment.ID)
 	})
 	return out[:min(len(out), mostPassed)]
 }

@@ -94,9 +94,13 @@ func TestSignedDoNotWait(t *testing.T) {
 	for room, want := range map[int]int{1: 1, 0: 0} {
 		in := New(Source{Env: environ.Env{Now: time.Now}})
 		in.lookups, in.signed = 0, room
+		eyes := github.Reactions{Eyes: 1}
+		in.signs.of[2] = seen{Signs{Eyes: true, Known: true}, eyes}
+		in.signs.of[3] = seen{Signs{Known: true}, eyes}
 		in.list = []github.Comment{
 			{ID: 1, Body: "/pause", Author: github.User{Login: "eve"}, Association: "NONE"},
-			{ID: 2, Body: "/pause", Author: github.User{Login: "pat"}, Association: "NONE", Eyes: 1},
+			{ID: 2, Body: "/pause", Author: github.User{Login: "pat"}, Association: "NONE", Reactions: eyes},
+			{ID: 3, Body: "/pause", Author: github.User{Login: "mal"}, Association: "NONE", Reactions: eyes}, // which a friend of theirs has signed
 		}
 		if got := in.Pending(metadata.Run{}); len(got) != want || want > 0 && got[0].Comment.Author.Login != "pat" {
 			t.Errorf("with room for %d there are %+v", room, got)
@@ -120,18 +124,21 @@ func TestPassedOverAreTold(t *testing.T) {
 	in.list = []github.Comment{
 		at(1, "/retry", func(c *github.Comment) { c.CreatedAt = began.Add(-time.Minute) }), // before the run
 		at(2, "/retry", nil), // decided upon
-		at(3, "/retry", func(c *github.Comment) { c.Eyes = 1 }),
+		at(3, "/retry", func(c *github.Comment) { c.Reactions.Eyes = 1 }),
 		at(4, "/help", nil), at(5, "Hello", nil), at(6, "/rollback", nil), // questions, talk, a mistake
-		at(7, "/retry", func(c *github.Comment) { c.Confused = 1 }),           // refused
+		at(7, "/retry", func(c *github.Comment) { c.Reactions.Confused = 1 }), // refused
 		at(8, "/retry", func(c *github.Comment) { c.UpdatedAt = time.Now() }), // edited
 		at(9, "/retry", nil), // what this job is for
 		at(10, "/retry", func(c *github.Comment) { c.CreatedAt = time.Now() }),      // whose job may still come
 		at(11, "/retry", func(c *github.Comment) { c.Author.Login = "robot[bot]" }), // of a program
 		at(12, "/retry", nil), // answered
-		at(13, "/retry", nil),
+		at(13, "/retry", func(c *github.Comment) { c.Reactions = github.Reactions{Eyes: 9, Confused: 9} }),
 		at(99, "/retry", nil), // waits
 	}
 	in.answered = map[int64]bool{12: true}
+	in.signs.of[3] = seen{Signs{Eyes: true, Known: true}, github.Reactions{Eyes: 1}}
+	in.signs.of[7] = seen{Signs{Confused: true, Known: true}, github.Reactions{Confused: 1}}
+	in.signs.of[13] = seen{Signs{Known: true}, github.Reactions{Eyes: 9, Confused: 9}} // of others
 	var got []int64
 	for _, c := range in.PassedOver(run) {
 		got = append(got, c.Comment.ID)

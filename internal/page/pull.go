@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -30,10 +31,14 @@ func DraftBody(plan *pipelines.Pipeline, run metadata.Run, f PullFacts) string {
 	if run.Status != metadata.Running && run.Status != metadata.Completed {
 		draft = p.Tell.Halted
 	}
-	return p.body([]string{
+	return asMessage(p.body([]string{
 		p.closes(f.Issue), alert(alertNote, draft), p.warnings(), p.doubts(), p.oddChecks(), text.Join(" · ", p.used(), p.links(f)), checklist(p).lines(), findings(p).suggestions(),
-	})
+	}))
 }
+
+// asMessage makes a body fit for what many repositories make of it once the pull request is
+// merged: the message of a commit, which must not keep workflows from starting.
+func asMessage(body string) string { return texts.NoSkips(body) }
 
 // IsDraftBody reports whether a body reads as DraftBody gives it, in the language of the
 // run: it has not been handed over.
@@ -55,7 +60,7 @@ func DoneBody(plan *pipelines.Pipeline, run metadata.Run, report []byte, f PullF
 	if text == "" {
 		text = "> " + p.Tell.NoReport
 	}
-	return text + "\n\n" + below
+	return asMessage(text + "\n\n" + below)
 }
 
 // closes names the issue. GitHub closes it with the pull request only if it

@@ -22,6 +22,7 @@ func TestPullTitle(t *testing.T) {
 		{"closing", "Fixes #12: crash", "Fixes `#12:` crash"},
 		{"command", "/run now", "run now"},
 		{"hidden", "a\u200b\u202e<!-- x -->b", "ab"},
+		{"workflows", "Crash [Skip\u00a0CI] [ci skip], skip-checks: true", "Crash (Skip CI) (ci skip), skip checks: true"},
 		{"none", " ", "issue 7"},
 		{"as long as may be", strings.Repeat("x", 256), strings.Repeat("x", 256)},
 		{"too long", strings.Repeat("x", 257), strings.Repeat("x", 253) + "..."},
@@ -32,6 +33,14 @@ func TestPullTitle(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// What a repository makes the message of a commit keeps no workflow from starting.
+func TestPullBodyIsAMessage(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	if got := DoneBody(p.Plan, p.Run, []byte("Done. [skip ci]\n\nskip-checks: true\n"), samplePull()); !strings.HasPrefix(got, "Done. (skip ci)\n\nskip checks: true\n") {
+		t.Errorf("the body is %q", got)
 	}
 }
 

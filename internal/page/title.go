@@ -6,6 +6,7 @@ import (
 	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
+	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/prompts/clean"
 )
 
@@ -24,7 +25,7 @@ func PullTitle(run metadata.Run) string {
 
 // plainTitle makes text from outside fit for a title, which is no Markdown but
 // shows inline code, and may become the subject of a commit: what would turn
-// into a mention, a reference or a link is code.
+// into a mention, a reference or a link is code, and no workflow is skipped.
 func plainTitle(text string) string {
 	text, _ = clean.Quoted(text)
 	parts := strings.Fields(strings.ReplaceAll(text, "`", "'"))
@@ -33,7 +34,7 @@ func plainTitle(text string) string {
 			parts[i] = "`" + p + "`"
 		}
 	}
-	return ShortTitle(strings.TrimLeft(strings.Join(parts, " "), "/ "))
+	return ShortTitle(strings.TrimLeft(texts.NoSkips(strings.Join(parts, " ")), "/ "))
 }
 
 // ShortTitle cuts a title to what GitHub takes.

@@ -30,6 +30,9 @@ func (p *Passage) Complete(seen gate.Report, r *engine.Result) {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("the MCP server %s gave no good answer to %d of %d requests: %s", s.Server, s.Failed, s.Count, s.Why))
 		}
 	}
+	if len(p.lost) > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s was not given the password of the proxy in %s: programs get none; if it cannot reach its model without, set HTTP_PROXY and HTTPS_PROXY to a proxy with http or https, which reprise then asks in its place", p.call.Agent, strings.Join(p.lost, ", ")))
+	}
 	if seen.Limit != gate.NoLimit {
 		r.Limit = string(seen.Limit)
 	}

@@ -48,9 +48,11 @@ type Call struct {
 type Passage struct {
 	Env []string // for the program: where the proxy is, and a placeholder for each key
 
-	call Call
-	gate *gate.Gate // the proxy; nil: there is none
-	tell chan process.Reaction
+	call    Call
+	gate    *gate.Gate // the proxy; nil: there is none
+	carried []string   // variables of proxies of the user that the proxy asks, because they take a password
+	lost    []string   // variables of those whose password the program would need, and does not get
+	tell    chan process.Reaction
 
 	mu       sync.Mutex
 	answered bool // a model has begun to answer
@@ -81,17 +83,25 @@ const (
 // room all these times.
 const respite = 30 * time.Second
 
-// Open opens a gate for a call, which Close closes.
+// Open opens a gate for a call, which Close closes. The password of a proxy of the user stays
+// outside: the gate shows it there.
 func Open(c Call) (*Passage, error) {
-	p := &Passage{Env: c.Env, call: c, tell: make(chan process.Reaction, 8)}
+	p := &Passage{call: c, tell: make(chan process.Reaction, 8)}
+	p.Env, p.carried, p.lost = noPasswords(c.Env)
+	switch {
+	case c.Network.Closed: // it has no other way than the gate
+		p.carried, p.lost = nil, nil
+	case c.Proxy == nil:
+		p.carried, p.lost = nil, append(p.carried, p.lost...)
+	}
 	providers, variables, err := c.providers()
-	world := gate.World{Open: !c.Network.Closed, Allow: c.Network.Allow}
+	world := gate.World{Open: !c.Network.Closed, All: len(p.carried) > 0, Allow: c.Network.Allow}
 	if c.Network.Closed {
 		world.Allow = append(slices.Clone(world.Allow), c.hosts()...)
 	}
 	// A gate that lets nothing through says at once what was asked for. Where it can only
 	// be told by its port from other servers, none is safer.
-	if err != nil || len(providers)+len(c.Tools)+len(world.Allow) == 0 && !(c.Network.Closed && c.Apart) {
+	if err != nil || len(providers)+len(c.Tools)+len(world.Allow)+len(p.carried) == 0 && !(c.Network.Closed && c.Apart) {
 		return p, err
 	}
 	p.gate, err = gate.Open(gate.Config{
@@ -135,6 +145,9 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 		set("no_proxy", "127.0.0.1,localhost,::1")
 		set("JAVA_TOOL_OPTIONS", strings.TrimSpace(process.Lookup(p.Env, "JAVA_TOOL_OPTIONS")+" "+properties(p.gate.Port())))
 		return
+	}
+	for _, name := range p.carried {
+		set(name, p.gate.ProxyURL())
 	}
 	for _, name := range []string{"NO_PROXY", "no_proxy"} { // a proxy of the user does not lead here
 		if now := process.Lookup(p.Env, name); now != "*" {

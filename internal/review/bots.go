@@ -11,8 +11,8 @@ import (
 // programs could go on for ever.
 const MostByBots = 2
 
-// TooManyBots reports whether a program reviews, and the newest commands of the run
-// came from programs, too.
+// TooManyBots reports whether a program gives a command, in a review or a comment, and the newest
+// commands of the run came from programs, too.
 func TooManyBots(run metadata.Run, by string) bool {
 	bot := func(who string) bool { return strings.HasSuffix(who, "[bot]") }
 	n := 0
@@ -25,4 +25,9 @@ func TooManyBots(run metadata.Run, by string) bool {
 		}
 	}
 	return bot(by) && n >= MostByBots
+}
+
+// WhyNoMoreBots is why a command of a program is refused then.
+func WhyNoMoreBots() metadata.Reason {
+	return metadata.Because("bots_in_a_row", "n", MostByBots)
 }

@@ -22,7 +22,7 @@ func (b briefing) data(ctx context.Context, run metadata.Run, d phases.Decision)
 	data := prompts.Data{
 		Pipeline: b.plan.Name, Phase: p.Name, Step: string(d.Do), Goal: p.Goal, Gates: p.Gates,
 		Access: string(boundary.AccessOf(b.plan, d)), Artifact: artifactIn(dir, run, p), Dir: dir, Schema: string(schemaOf(p, d)),
-		Round: rec.Round, Last: rec.Round >= 2, Protected: b.plan.Protect, Opened: b.plan.Open, Rollback: feedback.Rollback(run, rec),
+		Round: rec.Round, Last: rec.Round >= 2, Base: run.BaseCommit, Protected: b.plan.Protect, Opened: b.plan.Open, Rollback: feedback.Rollback(run, rec),
 		Feedback: feedback.On(b.plan, run, rec, d, filepath.Join(dir, filepath.FromSlash(phases.ConflictFolder(run, p)))), Documents: b.documents(dir, run, p), Answers: feedback.Answers(run, rec, d), Resumed: d.Resume > 0,
 		Part: partOf(run, rec),
 	}

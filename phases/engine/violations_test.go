@@ -30,6 +30,27 @@ func (s *stage) puts(names ...string) func(context.Context, Task) (Result, error
 	}
 }
 
+// A step may change CONTRIBUTING.md. What the next one keeps to is what the base says there.
+func TestConventionsAreThoseOfTheBase(t *testing.T) {
+	s := newStage(t, testPlan())
+	s.on("code", metadata.Execute, s.puts("CONTRIBUTING.md"))
+	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
+		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
+	}
+	told := 0
+	for _, task := range s.tasks {
+		if strings.Contains(task.Prompt, "`CONTRIBUTING.md`") {
+			told++
+			if !strings.Contains(task.Prompt, "`CONTRIBUTING.md` (as of commit `"+s.run.BaseCommit+"`)") || s.run.BaseCommit == "" {
+				t.Errorf("the base is %q, and the prompt says\n%s", s.run.BaseCommit, task.Prompt)
+			}
+		}
+	}
+	if told == 0 {
+		t.Error("no step that writes code is told of conventions")
+	}
+}
+
 // What broke a rule is told word for word to whoever comes next, a reviewer
 // included, also when no further round follows.
 func TestViolationsAreTold(t *testing.T) {

@@ -18,6 +18,12 @@ var (
 func NoDirectives(s string) string {
 	s = reference.ReplaceAllString(s, "$1 $2")
 	s = mention.ReplaceAllString(s, "@ $1")
+	return NoSkips(s)
+}
+
+// NoSkips breaks up the words in a commit message that keep workflows from starting, and leaves
+// them readable and as long as they were.
+func NoSkips(s string) string {
 	s = noChecks.ReplaceAllString(s, "($1)")
 	return noChecks2.ReplaceAllString(s, "skip checks")
 }

@@ -22,9 +22,15 @@ type Comment struct {
 	// MEMBER. It says who may have a right, and not who has.
 	Association string
 
-	// How many have reacted so; 0 also if the forge did not say.
-	Eyes, Confused, Rocket, ThumbsDown int
+	Reactions Reactions
 }
+
+// Reactions are how many have reacted to a comment, whoever they are: anybody may. 0 also if
+// the forge did not say.
+type Reactions struct{ Eyes, Confused, Rocket, ThumbsDown int }
+
+// None reports whether nobody has, as far as the forge says.
+func (r Reactions) None() bool { return r == Reactions{} }
 
 // Edited reports whether a comment may not read any more as it did when it was
 // written. It may not if one of the two times is unknown.
@@ -64,8 +70,8 @@ func (w CommentForm) Comment() Comment {
 		reacted = reactions{}
 	}
 	c := Comment{
-		Eyes: reacted.Eyes, Confused: reacted.Confused, Rocket: reacted.Rocket, ThumbsDown: reacted.ThumbsDown,
-		ID: w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.User(), URL: CommentURL(w.URL),
+		Reactions: Reactions(reacted),
+		ID:        w.ID, NodeID: w.NodeID, Body: w.Body, Author: w.User.User(), URL: CommentURL(w.URL),
 		CreatedAt: w.CreatedAt.Time, UpdatedAt: w.UpdatedAt.Time, Association: w.Association,
 	}
 	if c.Author.Login == "" {

@@ -1,0 +1,125 @@
+package inbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/reprise-ci/reprise/internal/github"
+)
+
+// Signs are reactions of our own to a comment. Those of others, of which a forge gives no
+// more than the sum, say nothing: anybody may react.
+type Signs struct {
+	Eyes     bool // the gate has found that its author has the right
+	Confused bool // it was refused
+	Settled  bool // it was carried out, or the run ended without that
+	// Known is false where it could not be found out in time; then the others are false, too,
+	// and the comment counts neither as signed nor as refused.
+	Known bool
+}
+
+// refused reports whether the job of a comment found that its author had no right.
+func (s Signs) refused() bool { return s.Confused && !s.Eyes }
+
+// MayBeSigned reports whether the gate has accepted a comment, as far as is known.
+func (s Signs) MayBeSigned() bool { return s.Eyes || !s.Known }
+
+// seen are signs, and the sums from which it is known that there are no others.
+type seen struct {
+	Signs
+	sums github.Reactions
+}
+
+// mostAsked is how many comments a forge is asked about at once, who has reacted to them.
+// With each look at the comments there is one more.
+const mostAsked = 100
+
+// signs are what is known of the signs on comments.
+type signs struct {
+	thread func(comment int64) *github.Thread
+	warn   func(error)
+
+	mu   sync.Mutex
+	of   map[int64]seen
+	room int // about how many comments the forge may still be asked
+}
+
+// on gives what is known of the signs on a comment.
+func (s *signs) on(c github.Comment) Signs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if was := s.of[c.ID]; c.Reactions.None() || was.sums != c.Reactions {
+		return Signs{Known: c.Reactions.None()}
+	}
+	return s.of[c.ID].Signs
+}
+
+// isAsked reports whether there is no more to find out about the signs on a comment.
+func (s *signs) isAsked(c github.Comment) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return c.Reactions.None() || s.of[c.ID].sums == c.Reactions
+}
+
+// begin takes the room for one question, if it has to be asked and there is room.
+func (s *signs) begin(c github.Comment) bool {
+	if s.isAsked(c) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.room--
+	return s.room >= 0
+}
+
+// more makes room for one more question.
+func (s *signs) more() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.room = min(max(s.room, 0)+1, mostAsked)
+}
+
+// learn asks who has reacted to comments, for as long as there is room for that.
+func (s *signs) learn(ctx context.Context, list ...github.Comment) {
+	for _, c := range list {
+		if ctx.Err() != nil || !s.begin(c) {
+			continue
+		}
+		ours, whole, err := s.thread(c.ID).Reacted(ctx, c.ID)
+		if err != nil {
+			var e *github.Error
+			if gone := errors.As(err, &e) && (e.Kind == github.NotFound || e.Kind == github.Gone); !gone && ctx.Err() == nil {
+				s.warn(err)
+			}
+			continue
+		}
+		has := func(r github.Reaction) bool { return slices.Contains(ours, r) }
+		found := Signs{Eyes: has(github.Eyes), Confused: has(github.Confused), Settled: has(github.Rocket) || has(github.ThumbsDown), Known: true}
+		if !whole && !found.Eyes { // what makes it count may be among those that were not read
+			found = Signs{}
+		}
+		s.mu.Lock()
+		s.of[c.ID] = seen{found, c.Reactions}
+		s.mu.Unlock()
+	}
+}
+
+// inTurn gives comments in the order in which they are asked about: those first whose authors
+// the forge calls somebody, then the first of each stranger, then the second of each, so that
+// nobody crowds out the others.
+func inTurn(list []github.Comment) []github.Comment {
+	nth, from := map[int64]int{}, map[string]int{}
+	for _, c := range list {
+		if who := strings.ToLower(c.Author.Login); c.IsStranger() {
+			from[who]++
+			nth[c.ID] = from[who]
+		}
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b github.Comment) int { return cmp.Compare(nth[a.ID], nth[b.ID]) })
+	return out
+}
