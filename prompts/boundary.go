@@ -70,7 +70,7 @@ func (f *Feedback) texts() []string {
 	}
 	texts = append(texts, f.Violations...)
 	texts = append(append(texts, f.Missing...), f.Paths...)
-	return append(append(texts, f.Invalid...), f.Conflict)
+	return append(append(texts, f.Invalid...), f.Conflict, f.Notice)
 }
 
 // checkBoundary says why d.Boundary does not protect d.

@@ -109,7 +109,7 @@ func samples() []Data {
 		Findings:   []Finding{{ID: "F1", Severity: "blocker", Title: "t", File: "f", Line: 1, Status: "new"}},
 		Checks:     []Check{{Name: "c", Run: "r", Output: "o", Tests: []string{"t"}}},
 		Violations: []string{"v"}, Missing: []string{"m"}, Invalid: []string{"i"},
-		Conflict: "c", Paths: []string{"p"},
+		Conflict: "c", Paths: []string{"p"}, Notice: "n",
 	}
 	much.Documents, much.Diff, much.State = []Document{{"p", "/t/d.md"}}, "d", "s"
 	return []Data{much, little}

@@ -59,6 +59,9 @@ func variants() map[string]Data {
 	discussed.Issue.Older = 3
 	pictured := first
 	pictured.Issue.Body, pictured.Issue.Images = "It looks so: ![page](https://github.com/user-attachments/assets/1) (image 1: /home/ada/runs/images/1-0123456789ab.png)", "/home/ada/runs/images"
+	broken, cut := execute, review
+	broken.Feedback = &Feedback{Notice: "An earlier call broke off.\nIts changes are in a.patch.", Violations: []string{"b.go: a protected path"}}
+	cut.Feedback = &Feedback{Notice: "The writer was cut off."}
 	again := undecided
 	again.Resumed = true
 	part, judged := execute, review
@@ -66,6 +69,7 @@ func variants() map[string]Data {
 	judged.Part = &Part{ID: "t1", Title: "The parser", Goal: "Read it."}
 	return map[string]Data{
 		"execute-part": part, "review-part": judged,
+		"execute-broken": broken, "review-cut": cut,
 		"execute-answered": answered, "execute-others": among, "execute-notes": noted, "execute-discussed": discussed, "execute-pictured": pictured,
 		"choose": choose, "diagnose": diagnose, "diagnose-seen": seen, "diagnose-invalid": undecided, "retry-diagnose": again,
 		"execute": execute, "execute-first": first, "execute-none": silent, "execute-rollback": full("execute"),

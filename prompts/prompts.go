@@ -89,6 +89,7 @@ type Feedback struct {
 	Invalid    []string  // what is wrong with the structured answer of the last call
 	Conflict   string    // why the work does not go together with what went in before, and what to do; empty: it does
 	Paths      []string  // at which it does not; none if only checks say so
+	Notice     string    // of an earlier call: that it broke off and where its changes are or, for a review, that the writer was cut off; empty: nothing
 }
 
 // Comment is what somebody has said about a line of a pull request.

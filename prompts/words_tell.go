@@ -48,7 +48,7 @@ type SummaryWords struct {
 		Dispatched, Entry, Writes, FollowUp, FollowUpBody, NotesTitle, NotesBody, ChildBody, ChildLeft string
 		LeftOut, AttemptLimit, TokenLimit, Edited, AllowMore                                           string
 		DayLimit, RepoDayLimit                                                                         string
-		FixedIn, NotChanged, RevisedIn, ReviewCut, FailedBefore, OfOneMind, Flaky                      string
+		FixedIn, NotChanged, RevisedIn, ReviewCut, FailedBefore, OfOneMind, Flaky, TurnsUsedUp         string
 	}
 }
 
@@ -75,6 +75,11 @@ func (t SummaryWords) FailedBefore(checks string) string {
 
 // Flaky names checks that failed and, run once more on the same work, passed.
 func (t SummaryWords) Flaky(checks string) string { return fill(t.Forms.Flaky, "checks", checks) }
+
+// TurnsUsedUp names phases in which the call that wrote the newest work was cut off.
+func (t SummaryWords) TurnsUsedUp(phases string) string {
+	return fill(t.Forms.TurnsUsedUp, "phases", phases)
+}
 
 // OfOneMind names phases in which a model reviews what the same one has written.
 func (t SummaryWords) OfOneMind(phases string) string {

@@ -119,13 +119,13 @@ var ErrTooLarge = errors.New("the patch is too large")
 // Patch returns everything uncommitted, new and binary files included, in a
 // form that git apply takes, of at most limit bytes. The largest files are left
 // out, and named at the top, if they would not fit; if what is left is still
-// too large the error is ErrTooLarge. Nothing uncommitted gives no bytes.
+// too large the error is ErrTooLarge. Nothing uncommitted gives no bytes. Options.Scrap is left out.
 func (c *comparer) Patch(ctx context.Context, limit int64) ([]byte, error) {
 	changes, err := c.changes(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
-	keep, left := fit(changes, limit)
+	keep, left := fit(slices.DeleteFunc(changes, func(change Change) bool { return change.Path == c.opt.Scrap }), limit)
 	snap, err := c.snapshot(ctx, keep, unconverted()) // what Git LFS would keep is kept nowhere else
 	if err != nil {
 		return nil, fmt.Errorf("make a patch: %w", err)

@@ -15,8 +15,8 @@ type Options struct {
 	Base   string // branch or full hash that a new branch starts from; "" means what is checked out
 	State  string // the state folder, from the top of the repository, such as .reprise/issue-7
 
-	// Scrap is a file whose uncommitted content is not worth a patch when it is
-	// all that a killed process left behind.
+	// Scrap is a file whose uncommitted content is in no patch, and not worth one when
+	// it is all that a killed process left behind.
 	Scrap string
 
 	// Keep names the record of the run, such as issue-7, where the branch has it no

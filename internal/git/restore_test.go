@@ -411,6 +411,11 @@ func TestPatchLimits(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, patch)
 		}
 	}
+	r.opt.Scrap = "small"
+	if patch, err = r.Patch(t.Context(), 10_000); err != nil || strings.Contains(string(patch), "small") || !strings.Contains(string(patch), "large") {
+		t.Errorf("with small as scrap: %v\n%s", err, patch)
+	}
+	r.opt.Scrap = ""
 	if _, err := r.Patch(t.Context(), 100); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}

@@ -77,6 +77,25 @@ func TestFailedBefore(t *testing.T) {
 	}
 }
 
+// Whoever reads a page is told that a writer was cut off, until the work is another.
+func TestTurnsUsedUp(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	const said = "The agent was cut off by its limit of turns in `"
+	for _, cut := range []bool{false, true} {
+		run := p.Run.Clone()
+		if rec := run.Phases[0]; cut {
+			run.Attempts[rec.Written-1].Why = metadata.Because("limit_reached", "limit", "turns")
+		}
+		for page, text := range map[string]string{
+			"comment": Comment(p.Plan, run, Links{}), "draft": DraftBody(p.Plan, run, PullFacts{}), "pull request": DoneBody(p.Plan, run, nil, PullFacts{}),
+		} {
+			if got := strings.Contains(text, said+run.Phases[0].Name+"`, so"); got != cut {
+				t.Errorf("%s: says it is %v, want %v:\n%s", page, got, cut, text)
+			}
+		}
+	}
+}
+
 // Whoever reads a page is told that a model has reviewed its own work.
 func TestOfOneMind(t *testing.T) {
 	p := progresstest.Plays(t, "en")["completed"]

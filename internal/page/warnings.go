@@ -28,7 +28,7 @@ func alert(kind, body string) string {
 }
 
 // doubts says what there is little evidence for: that no check was run, where one
-// would tell something, and that a model reviews its own work.
+// would tell something, that a model reviews its own work, and that a writer was cut off.
 func (w writer) doubts() string {
 	if w.plan == nil {
 		return ""
@@ -39,6 +39,9 @@ func (w writer) doubts() string {
 	}
 	if names := w.plan.OfOneMind(); len(names) > 0 {
 		all = append(all, "⚠️ "+w.Tell.OfOneMind(w.List(codes(names))))
+	}
+	if names := progress.CutOff(w.run); len(names) > 0 {
+		all = append(all, "⚠️ "+w.Tell.TurnsUsedUp(w.List(codes(names))))
 	}
 	return strings.Join(append(all, w.unseen()...), "\n\n")
 }

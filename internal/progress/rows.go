@@ -234,6 +234,17 @@ func FailedChecks(rec metadata.Phase) []metadata.CheckResult {
 	return slices.DeleteFunc(slices.Clone(rec.Checks.Results), func(c metadata.CheckResult) bool { return c.Holds() })
 }
 
+// CutOff names the phases and parts whose newest work is that of a call which was cut off at
+// the limit of its turns.
+func CutOff(run metadata.Run) (names []string) {
+	for i := range run.Phases {
+		if rec := &run.Phases[i]; phases.CutOff(run, rec) {
+			names = append(names, rec.Name)
+		}
+	}
+	return names
+}
+
 // OddChecks gives the checks of all phases that fail in the same way as before anything
 // was changed, and those that are flaky, each once.
 func OddChecks(rows []Row) (before, flaky []metadata.CheckResult) {

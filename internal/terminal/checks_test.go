@@ -52,3 +52,20 @@ func TestWhereTheRestOfTheOutputIs(t *testing.T) {
 		}
 	}
 }
+
+// A writer that was cut off is told of in the history and in the status.
+func TestAWriterThatWasCutOff(t *testing.T) {
+	p := progresstest.Plays(t, "en")["completed"]
+	run := p.Run.Clone()
+	rec := run.Phases[0]
+	run.Attempts[rec.Written-1].Why = metadata.Because("limit_reached", "limit", "turns")
+	var status, history bytes.Buffer
+	ShowStatus(&status, p.Plan, run, Options{})
+	if want := "\nThe agent was cut off by its limit of turns in " + rec.Name + ", so"; !strings.Contains(status.String(), want) {
+		t.Errorf("the status lacks %q:\n%s", want, status.String())
+	}
+	ShowHistory(&history, run, Options{})
+	if !strings.Contains(history.String(), "it reached its limit of turns") {
+		t.Errorf("the history lacks it:\n%s", history.String())
+	}
+}

@@ -41,7 +41,7 @@ func ShowStatus(w io.Writer, plan *pipelines.Pipeline, run metadata.Run, o Optio
 		r.prose(text.Capitalize(said))
 	}
 	r.findings(rows)
-	r.oddChecks(rows)
+	r.odd(run, rows)
 	r.questions(run)
 	r.halts(plan, run)
 	r.opened(plan, run)
@@ -176,25 +176,25 @@ func (r statusReport) findings(rows []progress.Row) {
 	}
 }
 
-// oddChecks names the checks that fail as they did before the work, and those that are
-// flaky: neither holds the work up, so nothing else tells of them.
-func (r statusReport) oddChecks(rows []progress.Row) {
-	names := func(checks []metadata.CheckResult) string {
-		var all []string
-		for _, c := range checks {
-			all = append(all, text.Flat(c.Name))
+// odd names the checks that fail as they did before the work, those that are flaky, and the phases
+// whose writer was cut off: none of them holds the work up, so nothing else tells of them.
+func (r statusReport) odd(run metadata.Run, rows []progress.Row) {
+	tell := func(say func(string) string, names []string) {
+		if len(names) > 0 {
+			r.Line("")
+			r.prose(say(text.Flat(r.C.List(names))))
 		}
-		return r.C.List(all)
+	}
+	names := func(checks []metadata.CheckResult) (all []string) {
+		for _, c := range checks {
+			all = append(all, c.Name)
+		}
+		return all
 	}
 	before, flaky := progress.OddChecks(rows)
-	if len(before) > 0 {
-		r.Line("")
-		r.prose(r.C.Tell.FailedBefore(names(before)))
-	}
-	if len(flaky) > 0 {
-		r.Line("")
-		r.prose(r.C.Tell.Flaky(names(flaky)))
-	}
+	tell(r.C.Tell.FailedBefore, names(before))
+	tell(r.C.Tell.Flaky, names(flaky))
+	tell(r.C.Tell.TurnsUsedUp, progress.CutOff(run))
 }
 
 func (r statusReport) lastRollback(run metadata.Run) {

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path"
 	"slices"
 
 	"github.com/reprise-ci/reprise/internal/placing"
@@ -155,8 +153,7 @@ func (e evaluator) discard(ctx context.Context, run metadata.Run, d phases.Decis
 		return nil, err
 	}
 	if len(patch) > 0 {
-		name := fmt.Sprintf("attempt-%d.patch", len(run.Attempts))
-		files[path.Join(phases.PhaseFolder(run, e.plan.Phase(d.Phase)), name)] = []byte(e.Mask(string(patch)))
+		files[patchFile(run, e.plan.Phase(d.Phase), len(run.Attempts))] = []byte(e.Mask(string(patch)))
 	}
 	return files, e.tree.Restore(ctx)
 }

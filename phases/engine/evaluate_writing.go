@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-ci/reprise/phases/split"
 	"github.com/reprise-ci/reprise/phases/texts"
 	"github.com/reprise-ci/reprise/pipelines"
+	"github.com/reprise-ci/reprise/prompts"
 )
 
 // work is what a writing step has left behind, with what it is compared with.
@@ -85,7 +86,12 @@ func (e evaluator) evaluateWriting(ctx context.Context, w *work) (o phases.Outco
 		return phases.Unsuccessfully(lack.code, metadata.All(append(lack.missing, circumstances(w.call.result)...)...)), nil
 	}
 	written.Files = e.files(ctx, w)
-	return phases.Outcome{Status: metadata.Succeeded, Written: &written}, nil
+	o = phases.Outcome{Status: metadata.Succeeded, Written: &written}
+	if limit := w.call.result.Limit; limit != "" {
+		o.Why = metadata.Because("limit_reached", "limit", limit) // what it has written counts, and may be unfinished
+		o.Warnings = append(o.Warnings, o.Why.In(prompts.Words("en")))
+	}
+	return o, nil
 }
 
 // lack is what is missing of the evidence for a step, if anything is.

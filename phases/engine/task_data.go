@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"path/filepath"
@@ -31,6 +32,14 @@ func (b briefing) data(ctx context.Context, run metadata.Run, d phases.Decision)
 	var err error
 	if data.Others, err = b.others(ctx, run, d); err != nil {
 		return data, err
+	}
+	notice, err := b.notice(ctx, run, d)
+	if err != nil {
+		return data, err
+	}
+	if notice != "" {
+		data.Feedback = cmp.Or(data.Feedback, &prompts.Feedback{})
+		data.Feedback.Notice = notice
 	}
 	if d.Do != phases.DoExecute {
 		if data.Diff, _, err = (comparison{b.tree}).with(ctx, b.tree, run, p, rec); err != nil {
