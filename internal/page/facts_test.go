@@ -62,6 +62,7 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"event":      EventSummary(run.Language, e),
 		"pull-draft": DraftBody(plan, run, p),
 		"pull-done":  DoneBody(plan, run, []byte(report), p),
+		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
 		"status":     StatusReply(sampleMarker, plan, run, s.Notices, p.Progress),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),

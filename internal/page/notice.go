@@ -33,7 +33,7 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 			key, at = fmt.Sprintf("%s-%d", key, n), slices.MaxFunc([]time.Time{at, run.Merges[n-1].At}, time.Time.Compare)
 		}
 		return Stop{key, at}, true
-	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
+	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), !slices.Contains([]metadata.Status{metadata.Waiting, metadata.Failed, metadata.Interrupted}, run.Status):
 		return Stop{}, false
 	}
 	for _, d := range run.Decisions {
@@ -67,7 +67,7 @@ func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 		names = append(names, "@"+strings.TrimPrefix(login, "@"))
 	}
 	return w.reply(marker, []string{
-		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(), proposed(w),
+		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
 		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
 	})
 }
