@@ -12,6 +12,7 @@ type CommentWords struct {
 	Interrupted string // what became of the run
 	MissesCI    string // the same, where CI does not come
 	SeeToCI     string // what to do then
+	LateCI      string // why nothing was done about CI that fails
 	Resume      string // what takes a run on that only has to be told so
 	Halted      string // before the parts of a phase that do not go on
 	Jobs        string // those of the run of a workflow that other parts are left to

@@ -155,7 +155,7 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
-	case err != nil || !goesOnAlone(run):
+	case err != nil || !goesOnAlone(run) && !(b.t.Red && ci.Late(run)):
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
 	}
 	return jobEnd{decision: toRun}

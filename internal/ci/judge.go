@@ -17,7 +17,7 @@ type State string
 
 // The states of CI.
 const (
-	Nothing State = "nothing" // has started
+	Nothing State = "nothing" // has started, or all was skipped
 	Pending State = "pending"
 	Green   State = "green"
 	Red     State = "red"
@@ -39,6 +39,7 @@ func Most(rule pipelines.CI) (wait time.Duration, fixes int) {
 // Verdict is what all checks that count come to.
 type Verdict struct {
 	Passed  int
+	Skipped int // alone they say nothing of the work
 	Failed  []checks.Check
 	Pending []string // names of those that have not ended
 	Missing []string // what the pipeline requires and has not started
@@ -61,6 +62,8 @@ func Judge(rule pipelines.CI, all []checks.Check) Verdict {
 		case !counts:
 		case c.State == checks.Passed:
 			v.Passed++
+		case c.State == checks.Skipped:
+			v.Skipped++
 		case c.State == checks.Failed:
 			v.Failed = append(v.Failed, c)
 		default:

@@ -50,6 +50,27 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
+// TellLate writes one comment, however often it is asked, that CI fails on the commit at which
+// the pull request of a completed run is. Of one that is closed there is nothing to tell.
+func (d *Delivery) TellLate(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string, why metadata.Reason) {
+	stop, ok := page.StopOf(run)
+	who := d.mentioned(run)
+	if !ok || len(who) == 0 {
+		return
+	}
+	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
+	if err != nil || pull.State != "open" || pull.Commit != commit {
+		d.Voice.warnOf(err)
+		return
+	}
+	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.LateMarker(run.IssueNumber, stop)
+	before, err := d.before(ctx, thread, run)
+	if err == nil {
+		_, err = thread.Post(ctx, marker, page.LateCI(marker, who, plan, run, d.Voice.Facts(run), why), before.CreatedAt)
+	}
+	d.Voice.warnOf(err)
+}
+
 // FoldWord folds away what was said of the stop of a run that goes on without anybody: what
 // it asks people to do is not needed any more.
 func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {

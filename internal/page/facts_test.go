@@ -63,6 +63,7 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"pull-draft": DraftBody(plan, run, p),
 		"pull-done":  DoneBody(plan, run, []byte(report), p),
 		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
+		"late":       LateCI(sampleMarker, nil, plan, run, s.Notices, e.Denial.Why),
 		"status":     StatusReply(sampleMarker, plan, run, s.Notices, p.Progress),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),

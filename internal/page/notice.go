@@ -62,13 +62,32 @@ func NoticeMarker(issue string, s Stop) string { return MarkerOf("stop", issue+"
 // are named get a notification.
 func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	w := newWriter(plan, run, t)
+	return w.reply(marker, []string{
+		text.Join(" ", mentions(who), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
+		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+	})
+}
+
+// mentions calls people by their logins.
+func mentions(who []string) string {
 	var names []string
 	for _, login := range who {
 		names = append(names, "@"+strings.TrimPrefix(login, "@"))
 	}
+	return strings.Join(names, " ")
+}
+
+// LateMarker is the first line of the comment that tells people of CI that fails after the
+// run has stopped so.
+func LateMarker(issue string, s Stop) string { return MarkerOf("late", issue+"/"+s.Key) }
+
+// LateCI tells people that CI, which had nothing to say before the run was completed, fails.
+func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices, why metadata.Reason) string {
+	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
-		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
-		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+		text.Join(" ", mentions(who), "**❌ "+text.Capitalize(markdown.Inline(why.In(w.Catalogue), 500))+"**"),
+		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, markdown.Bold(w.Comment.Now), advice{w}.wayBack())),
+		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), markdown.Link(w.PullRequest, w.pullRequest())),
 	})
 }
 

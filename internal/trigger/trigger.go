@@ -39,6 +39,7 @@ type Trigger struct {
 	At         time.Time
 	Branch     string // the default branch, if the event says so
 	CI         bool   // nobody asks: CI has ended on the branch of the run, or an issue was closed
+	Red        bool   // CI, which has ended, has failed
 	Closed     int    // that issue; Number is to be that of the run that waits for it
 }
 
@@ -231,7 +232,8 @@ const (
 // the same name.
 func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	var ran struct {
-		Branch string `json:"head_branch"`
+		Branch     string `json:"head_branch"`
+		Conclusion string `json:"conclusion"`
 		From   *struct {
 			Name string `json:"full_name"`
 		} `json:"head_repository"`
@@ -240,6 +242,7 @@ func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", markdown.Truncate(ran.Branch, 100))}
 	}
+	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
 	return nil
 }
 
@@ -265,6 +268,7 @@ func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
 	of := ""
 	for _, b := range given.Branches {
 		if b.Commit.SHA == given.Commit && t.goOn(b.Name, in) {
+			t.Red = given.State == "failure" || given.State == "error"
 			return nil
 		}
 		of = b.Name
