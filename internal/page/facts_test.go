@@ -64,6 +64,7 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"pull-done":  DoneBody(plan, run, []byte(report), p),
 		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
 		"late":       LateCI(sampleMarker, nil, plan, run, s.Notices, e.Denial.Why),
+		"unstarted":  Unstarted(sampleMarker, run.Language, nil, e.Denial.What, s.Job),
 		"status":     StatusReply(sampleMarker, plan, run, s.Notices, p.Progress),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),

@@ -91,6 +91,23 @@ func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.
 	})
 }
 
+// UnstartedMarker is the first line of the comment that tells people of a job in which reprise
+// could not begin; key tells such jobs of an issue apart.
+func UnstartedMarker(issue, key string) string { return MarkerOf("unstarted", issue+"/"+key) }
+
+// Unstarted tells people of a job that ended before reprise could begin, with its address and
+// the command to give again; an empty one is a review, which no comment repeats.
+func Unstarted(marker, language string, who []string, command, job string) string {
+	w := speaker(language)
+	does := w.Comment.BeginJob
+	if command != "" {
+		does = w.Comment.BeginAgain(markdown.Code(markdown.Truncate(command, 300)))
+	}
+	return w.reply(marker, []string{
+		text.Join(" ", mentions(who), "**"+w.Comment.Unstarted+"**"), markdown.Named(w.WhatNow, does), markdown.Link(w.Job, job),
+	})
+}
+
 // GivenUp says why a run was given up, with the marker of that comment. It stands on the
 // issue and on the pull request, which are closed then.
 func GivenUp(run metadata.Run) (marker, body string) {

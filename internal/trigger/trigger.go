@@ -41,6 +41,8 @@ type Trigger struct {
 	CI         bool   // nobody asks: CI has ended on the branch of the run, or an issue was closed
 	Red        bool   // CI, which has ended, has failed
 	Closed     int    // that issue; Number is to be that of the run that waits for it
+	// Other is, in a job that tells of another one, what that was started for; nil: nothing that is obeyed.
+	Other *Trigger
 }
 
 // Said is the id of the comment with the command; 0 if it came another way.
@@ -76,12 +78,19 @@ func RunnerOf(env environ.Env) Runner {
 
 // OfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
-func OfIssue(in Inputs, r Runner) Trigger {
+func OfIssue(ev wire.Event, in Inputs, r Runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
 	}
-	return Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == workflow.JoinOnly}
+	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == workflow.JoinOnly}
+	if in.Command == workflow.EndOnly {
+		in.Command = ""
+		if other, no := Of(ev, in, r); no == nil {
+			t.Other = &other
+		}
+	}
+	return t
 }
 
 // Of says what an event asks for. A denial says why it asks for nothing, or why
