@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/environ"
-	"github.com/reprise-ci/reprise/internal/markdown"
 	"github.com/reprise-ci/reprise/internal/page"
 	"github.com/reprise-ci/reprise/internal/text"
 	"github.com/reprise-ci/reprise/metadata"
@@ -78,11 +77,7 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 		case state == ci.Green && same >= looksGood:
 			return b.pass(ctx, commit, commit)
 		case state == ci.Nothing && !ci.Spoke(run) && passed >= min(wait, startsSoon):
-			why := metadata.Because("ci_nothing", "commit", ci.Short(commit))
-			if v.Skipped > 0 {
-				why = metadata.Because("ci_skipped", "commit", ci.Short(commit))
-			}
-			b.voice.change(func(n *page.Notices) { n.CI = why })
+			b.voice.change(func(n *page.Notices) { n.CI = v.Silent(commit) })
 			return b.pass(ctx, commit, "")
 		case over && (state == ci.Pending || state == ci.Nothing):
 			if next, ok := ci.Miss(run, commit, v, b.env.Now()); ok {
@@ -97,27 +92,6 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 			return more, err
 		}
 	}
-}
-
-// tellLate tells people once what CI says of a run that was completed before CI had anything
-// to say, if that is that it fails. The record keeps to what it says: a commit could start
-// CI anew.
-func (b gate) tellLate(ctx context.Context) jobEnd {
-	run, commit, rule := b.w.Run, b.w.Repo.Tip(), b.w.Plan.CI
-	end := jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
-	if ci.Off(rule) {
-		return end
-	}
-	v, err := b.delivery.LookAtCI(ctx, rule, commit)
-	if err != nil {
-		return b.broke(ctx, err)
-	}
-	if len(v.Failed) == 0 {
-		return end
-	}
-	why := metadata.Because("ci_red", "commit", ci.Short(commit), "names", ci.Names(v.Failed))
-	b.delivery.TellLate(ctx, b.w.Plan, run, commit, why)
-	return jobEnd{decision: replied, text: text.Capitalize(markdown.Inline(why.In(prompts.Words(b.voice.language())), 500))}
 }
 
 // show shows on the issue what the run waits for. The record keeps to what it says:

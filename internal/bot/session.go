@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/base"
-	"github.com/reprise-ci/reprise/internal/ci"
 	"github.com/reprise-ci/reprise/internal/command"
 	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/fanout"
@@ -171,10 +170,10 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.t.Red && ci.Late(b.w.Run) && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() {
-		return gate{b}.tellLate(ctx)
+	if b.t.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, b.w.Plan, b.w.Run, b.w.Repo.Tip()) {
+		return jobEnd{decision: replied}
 	}
-	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && goesOnAlone(b.w.Run)) {
+	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {

@@ -164,9 +164,9 @@ func TestMiss(t *testing.T) {
 	other := checks.Check{Name: "coverage", State: checks.Pending}                                   // of no workflow, and so may never end
 	held := checks.Check{Name: "deploy", Workflow: "deploy.yml", State: checks.Pending, Waits: true} // which may take a month
 	for want, v := range map[string]Verdict{
-		"what the pipeline requires of CI has not started on c0ffee0: unit":                 Judge(pipelines.CI{Required: pipelines.Names{"unit"}}, []checks.Check{held}),
-		"what the pipeline requires of CI has not started on c0ffee0: lint":                 {Passed: 1, Missing: []string{"lint"}},
-		"what the pipeline requires of CI has not started on c0ffee0: test":                 Judge(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
+		"what the pipeline requires of CI has not started on c0ffee0: unit":             Judge(pipelines.CI{Required: pipelines.Names{"unit"}}, []checks.Check{held}),
+		"what the pipeline requires of CI has not started on c0ffee0: lint":             {Passed: 1, Missing: []string{"lint"}},
+		"what the pipeline requires of CI has not started on c0ffee0: test":             Judge(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
 		"nothing of CI has run on c0ffee0, though it did on earlier commits of the run": {},
 	} {
 		next, ok := Miss(run, commit, v, noon)

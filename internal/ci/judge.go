@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -89,6 +90,14 @@ func (v Verdict) State() State {
 		return Green
 	}
 	return Nothing
+}
+
+// Silent says why nothing has looked at a commit of which the verdict is Nothing.
+func (v Verdict) Silent(commit string) metadata.Reason {
+	if v.Skipped > 0 {
+		return metadata.Because("ci_skipped", "commit", Short(commit))
+	}
+	return metadata.Because("ci_nothing", "commit", Short(commit))
 }
 
 // Files are the workflows that a pipeline requires by the names of their files.

@@ -51,27 +51,6 @@ func (d *Delivery) TellStop(ctx context.Context, plan *pipelines.Pipeline, run *
 	return true
 }
 
-// TellLate writes one comment, however often it is asked, that CI fails on the commit at which
-// the pull request of a completed run is. Of one that is closed there is nothing to tell.
-func (d *Delivery) TellLate(ctx context.Context, plan *pipelines.Pipeline, run metadata.Run, commit string, why metadata.Reason) {
-	stop, ok := page.StopOf(run)
-	who := d.mentioned(run)
-	if !ok || len(who) == 0 {
-		return
-	}
-	pull, err := d.GitHub.Pull(ctx, d.Owner, d.Name, run.PRNumber)
-	if err != nil || pull.State != "open" || pull.Commit != commit {
-		d.Voice.warnOf(err)
-		return
-	}
-	thread, marker := d.GitHub.Thread(d.Owner, d.Name, d.Issue), page.LateMarker(run.IssueNumber, stop)
-	before, err := d.before(ctx, thread, run)
-	if err == nil {
-		_, err = thread.Post(ctx, marker, page.LateCI(marker, who, plan, run, d.Voice.Facts(run), why), before.CreatedAt)
-	}
-	d.Voice.warnOf(err)
-}
-
 // FoldWord folds away what was said of the stop of a run that goes on without anybody: what
 // it asks people to do is not needed any more.
 func (d *Delivery) FoldWord(ctx context.Context, run metadata.Run) {
@@ -110,11 +89,11 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
 // mentioned are the people that are mentioned: of programs there is nobody to tell.
-func (d *Delivery) mentioned(run metadata.Run) []string { return d.Mentioned(run, "") }
+func (d *Delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(run, "") }
 
-// Mentioned are the people that are mentioned where by gave the newest command; empty: who gave
-// the newest one that the record has.
-func (d *Delivery) Mentioned(run metadata.Run, by string) (who []string) {
+// mentionedFor are the people that are mentioned where by gave the newest command; empty: who
+// gave the newest one that the record has.
+func (d *Delivery) mentionedFor(run metadata.Run, by string) (who []string) {
 	for _, name := range d.In.Notify {
 		if name == trigger.Commander {
 			name = cmp.Or(by, commander(run))

@@ -81,11 +81,12 @@ func mentions(who []string) string {
 // run has stopped so.
 func LateMarker(issue string, s Stop) string { return MarkerOf("late", issue+"/"+s.Key) }
 
-// LateCI tells people that CI, which had nothing to say before the run was completed, fails.
-func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices, why metadata.Reason) string {
+// LateCI tells people that CI, which had nothing to say before the run was completed, fails, as
+// the notices say of it.
+func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
-		text.Join(" ", mentions(who), "**❌ "+text.Capitalize(markdown.Inline(why.In(w.Catalogue), 500))+"**"),
+		text.Join(" ", mentions(who), "**❌ "+markdown.Inline(t.CI.In(w.Catalogue), 500)+"**"),
 		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, markdown.Bold(w.Comment.Now), advice{w}.wayBack())),
 		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), markdown.Link(w.PullRequest, w.pullRequest())),
 	})

@@ -243,7 +243,7 @@ func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	var ran struct {
 		Branch     string `json:"head_branch"`
 		Conclusion string `json:"conclusion"`
-		From   *struct {
+		From       *struct {
 			Name string `json:"full_name"`
 		} `json:"head_repository"`
 	}
