@@ -12,6 +12,9 @@ type CommentWords struct {
 	Interrupted string // what became of the run
 	MissesCI    string // the same, where CI does not come
 	SeeToCI     string // what to do then
+	LateCI      string // why nothing was done about CI that fails
+	Unstarted   string // what became of a command whose job ended before reprise began
+	BeginJob    string // what to do then
 	Resume      string // what takes a run on that only has to be told so
 	Halted      string // before the parts of a phase that do not go on
 	Jobs        string // those of the run of a workflow that other parts are left to
@@ -26,7 +29,7 @@ type CommentWords struct {
 	Now         string // before what a person can do with a run that is done
 	Review      string // one of these: what to do with the pull request
 
-	Forms struct{ Exit, AsksOne, AsksMany, Elsewhere, More, MoreLines, Changed, Back, Left string }
+	Forms struct{ Exit, AsksOne, AsksMany, Elsewhere, More, MoreLines, Changed, Back, Left, BeginAgain string }
 }
 
 // Changed says how many files and lines a phase has changed.
@@ -36,6 +39,11 @@ func (w CommentWords) Changed(files, added, deleted int) string {
 
 // Back says which command takes a run back, to one of the phases named.
 func (w CommentWords) Back(phases string) string { return fill(w.Forms.Back, "phases", phases) }
+
+// BeginAgain says what to do where a job ended before reprise began: which command to give.
+func (w CommentWords) BeginAgain(command string) string {
+	return fill(w.Forms.BeginAgain, "command", command)
+}
 
 // Left says how long a run will still take, as earlier ones did.
 func (w CommentWords) Left(d string) string { return fill(w.Forms.Left, "time", d) }

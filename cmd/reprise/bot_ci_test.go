@@ -344,6 +344,45 @@ func TestCIStartsNothing(t *testing.T) {
 	}
 }
 
+// CI that looks at no draft has said nothing of the work, and that is told with the end of the
+// run. It starts once the pull request is ready: that it fails then is told once, and the run
+// stays as it is.
+func TestCISkipsDrafts(t *testing.T) {
+	h, made, _ := gated(t, `wait: "5s"`)
+	j := h.comment("ada", "/run")
+	commit := h.asked(made)
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "skipped"})
+	j.end(exit.Done).wants("status", "completed")
+	if run := h.record(); run.CI == nil || run.CI.Commit != "" || !h.ready() {
+		t.Errorf("what CI says is %+v", run.CI)
+	}
+	told := h.said("stop")
+	if len(told) != 1 {
+		t.Fatalf("people are told %+v", told)
+	}
+	has(t, "what people are told", told[0].Body, "@ada", "Completed", "All of CI was skipped on "+commit[:7])
+	ended := func(command string) *hubJob {
+		h.inputs["command"] = command
+		return h.start("workflow_run", "robot", made.RunPayload("reprise/issue-7", commit, "ci.yml", "robot"), "GITHUB_REF=refs/heads/main").end(exit.Done)
+	}
+	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "failure"})
+	for range 2 {
+		ended("gate").wants("decision", "run", "issue", "7")
+		ended("").wants("decision", "replied")
+		late := h.said("late")
+		if len(late) != 1 {
+			t.Fatalf("of late CI people are told %+v", late)
+		}
+		has(t, "that word", late[0].Body, "@ada", "CI fails on "+commit[:7]+": test", "`/rollback PHASE REASON`", "`build`")
+	}
+	if run := h.record(); run.Status != metadata.Completed || h.tip() != commit || len(h.said("stop")) != 1 {
+		t.Errorf("then the run is %s at %s", run.Status, h.tip())
+	}
+	made.Set(commit, checktest.Check{Name: "test", Workflow: "ci.yml", Title: "CI", Conclusion: "success"})
+	ended("gate").wants("decision", "ignored", "reason-code", "no_trigger")
+}
+
 // Where a pipeline asks nothing of CI, nobody waits for it, also if it fails. People are
 // told, and nothing says that it was good.
 func TestCIIsNotAsked(t *testing.T) {

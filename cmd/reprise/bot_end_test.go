@@ -11,6 +11,45 @@ import (
 	"github.com/reprise-ci/reprise/internal/workflow"
 )
 
+// Of a job that failed before reprise was started in it, the same job tells people, once for
+// each command, and only where no job has taken that. One that was dropped is not told of.
+func TestJobThatNeverBegan(t *testing.T) {
+	h := newStage(t, twoSteps)
+	h.inputs["notify"] = "commander"
+	first := h.say("ada", "/run\n\nplease")
+	end := func(id int64, ended, run string) *hubJob {
+		h.inputs["command"], h.inputs["issue"], h.inputs["ended"] = workflow.EndOnly, fmt.Sprint(hubIssue), ended
+		return h.heard(id, "ada", "GITHUB_RUN_ID="+run, "GITHUB_WORKSPACE="+h.path("nowhere")).end(exit.Done)
+	}
+	for _, ended := range []string{"", "cancelled", "skipped", "denied", "run"} {
+		end(first, ended, "9001").wants("decision", "ignored", "reason-code", "no_trigger")
+	}
+	if told := h.ours("unstarted"); len(told) != 0 {
+		t.Fatalf("people are told %+v", told)
+	}
+	for range 2 { // also as a job that is started again
+		end(first, "failure", "9001").wants("decision", "replied")
+	}
+	told := h.ours("unstarted")
+	if len(told) != 1 {
+		t.Fatalf("people are told %+v", told)
+	}
+	has(t, "that word", told[0].Body, "@ada **The job ended before reprise could begin", "`/run`", "actions/runs/9001")
+	second := h.say("ada", "/run")
+	end(second, "failure", "9002").wants("decision", "replied")
+	if told = h.ours("unstarted"); len(told) != 2 {
+		t.Errorf("of the second command people are told %+v", told)
+	}
+	for _, name := range []string{"command", "issue", "ended"} {
+		delete(h.inputs, name)
+	}
+	h.heard(second, "ada").end(exit.Done).wants("status", "completed")
+	end(second, "failure", "9003").wants("decision", "ignored", "reason-code", "no_trigger")
+	if told = h.ours("unstarted"); len(told) != 2 {
+		t.Errorf("of a command that was taken people are told %+v", told)
+	}
+}
+
 // A job that was killed is told of by another one of the same run of the workflow, which
 // has no checkout, and commits nothing; one that ended in good order is not.
 func TestJobThatIsGone(t *testing.T) {

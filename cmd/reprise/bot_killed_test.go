@@ -111,15 +111,16 @@ func (h *hub) rewrite(run metadata.Run) {
 	h.git("-C", h.path("rewrite"), "push", "--quiet", "--force", "origin", "HEAD:"+at)
 }
 
-// A job that is told to stop says so on the branch and on the issue, and the
-// next one goes on.
+// A job that is told to stop says so on the branch and on the issue, where it calls
+// whoever gave the command, and the next one goes on.
 func TestJobToldToStop(t *testing.T) {
 	h := newStage(t, twoSteps)
+	h.inputs["notify"] = "commander"
 	j, id := h.working()
-	told, most := time.Now(), j.soon()
+	asked, most := time.Now(), j.soon()
 	j.stop(syscall.SIGTERM)
 	j.end(exit.Cancelled).wants("decision", "run", "status", "interrupted", "reason-code", "cancelled", "branch", "reprise/issue-7")
-	if took := time.Since(told); took > most {
+	if took := time.Since(asked); took > most {
 		t.Errorf("it took %v", took)
 	}
 	h.gone()
@@ -128,10 +129,18 @@ func TestJobToldToStop(t *testing.T) {
 	}
 	h.signs(id, "eyes -1")
 	has(t, "the live comment", h.ours("progress")[0].Body, "Interrupted", "/resume")
+	told := h.ours("stop")
+	if len(told) != 1 || h.record().GitHubIntegration.NoticeCommentID != told[0].ID {
+		t.Fatalf("people are told %+v", told)
+	}
+	has(t, "what people are told", told[0].Body, "@ada", "Interrupted", "`/resume`")
 	h.write("home/go-on", "")
 	resume := h.say("max", "/resume")
 	h.heard(resume, "max").end(exit.Done).wants("status", "completed", "reason-code", "completed")
 	h.signs(resume, "eyes rocket")
+	if told = h.ours("stop"); len(told) != 2 || told[0].Minimized != "OUTDATED" {
+		t.Errorf("at the end people are told %+v", told)
+	}
 	if got := h.calls(); got != "plan execute, build execute, build execute" {
 		t.Errorf("the agent was called for %s", got)
 	}

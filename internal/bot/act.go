@@ -68,7 +68,7 @@ func wake(j *job.Job, in trigger.Inputs, dry DryRunner) (*bot, trigger.Trigger, 
 		ev.Inputs[name] = j.Log.Mask(value)
 	}
 	if slices.Contains(workflow.OfIssue(), in.Command) {
-		t := trigger.OfIssue(in, r)
+		t := trigger.OfIssue(ev, in, r)
 		b, err := newBot(j, in, t, dry)
 		return b, t, jobEnd{decision: denied, Denial: page.Denial{Code: metadata.ConfigInvalid}}, err
 	}

@@ -32,7 +32,6 @@ import (
 	"github.com/reprise-ci/reprise/internal/workspace"
 	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/phases"
-	"github.com/reprise-ci/reprise/phases/dependency"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines/source"
 )
@@ -155,17 +154,10 @@ func (b *bot) mayGoOn(ctx context.Context) jobEnd {
 	switch _, run, err := b.voice.known(ctx); {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
-	case err != nil || !goesOnAlone(run):
+	case err != nil || !delivery.GoesOnAlone(run) && !(b.t.Red && ci.Late(run)):
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("no_wait_for_ci")}}
 	}
 	return jobEnd{decision: toRun}
-}
-
-// goesOnAlone reports whether a run waits for what is no person's decision: CI, or that
-// other issues are closed.
-func goesOnAlone(run metadata.Run) bool {
-	_, issues := dependency.Of(run)
-	return ci.Waits(run) || len(issues) > 0
 }
 
 // turnToIssue turns from the pull request that a command stands on to the issue

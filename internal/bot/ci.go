@@ -77,7 +77,7 @@ func (b gate) await(ctx context.Context) (more bool, err error) {
 		case state == ci.Green && same >= looksGood:
 			return b.pass(ctx, commit, commit)
 		case state == ci.Nothing && !ci.Spoke(run) && passed >= min(wait, startsSoon):
-			b.voice.change(func(n *page.Notices) { n.CI = metadata.Because("ci_nothing", "commit", ci.Short(commit)) })
+			b.voice.change(func(n *page.Notices) { n.CI = v.Silent(commit) })
 			return b.pass(ctx, commit, "")
 		case over && (state == ci.Pending || state == ci.Nothing):
 			if next, ok := ci.Miss(run, commit, v, b.env.Now()); ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/reprise-ci/reprise/internal/delivery"
 	"github.com/reprise-ci/reprise/internal/exit"
 	"github.com/reprise-ci/reprise/internal/holder"
 	"github.com/reprise-ci/reprise/internal/page"
@@ -20,6 +21,9 @@ func tellGone(ctx context.Context, b *bot) jobEnd {
 		return jobEnd{decision: denied, Denial: page.Denial{Code: exit.ForgeReason(err), Why: exit.Why(err)}}
 	}
 	if err != nil || run.Status != metadata.Running || !holder.SameRun(b.me, run.Execution.Lease) {
+		if delivery.TellUnstarted(ctx, newDelivery(b.place, b.voice), run, delivery.Unstarted{For: b.t.Other, Job: holder.JobOf(b.me), At: b.env.Now()}) {
+			return jobEnd{decision: replied}
+		}
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("nothing_ended")}}
 	}
 	run = phases.Interrupt(run, b.env.Now())

@@ -170,7 +170,10 @@ func (b *bot) runToStop(ctx context.Context, shut bool) jobEnd {
 	if err := b.takeOver(ctx, shut); err != nil {
 		return b.broke(ctx, err) // two may have been started
 	}
-	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && goesOnAlone(b.w.Run)) {
+	if b.t.Red && b.obeyed == 0 && !b.lease.orphan && !b.engine.Holds() && delivery.TellLate(ctx, b.delivery, b.w.Plan, b.w.Run, b.w.Repo.Tip()) {
+		return jobEnd{decision: replied}
+	}
+	if b.obeyed == 0 && !b.restarted && !b.lease.orphan && !b.engine.Holds() && !(b.t.CI && delivery.GoesOnAlone(b.w.Run)) {
 		return jobEnd{decision: ignored, Denial: page.Denial{Code: metadata.StaleEvent, By: b.t.By, What: text.FirstLine(b.t.Text), Why: metadata.Because("taken_elsewhere")}}
 	}
 	for {

@@ -42,6 +42,7 @@ func TestNothingIsNotGood(t *testing.T) {
 func TestJudge(t *testing.T) {
 	green, red := checks.Check{Name: "build", Workflow: "ci.yml", Title: "CI", State: checks.Passed}, checks.Check{Name: "lint", State: checks.Failed}
 	late := checks.Check{Name: "slow", Workflow: "slow.yml", State: checks.Pending}
+	skipped := checks.Check{Name: "test", Workflow: "ci.yml", State: checks.Skipped} // as it is on a draft
 	for _, tt := range []struct {
 		required []string // nil: all
 		all      []checks.Check
@@ -55,6 +56,10 @@ func TestJudge(t *testing.T) {
 		{[]string{"build"}, []checks.Check{green, red, late}, Green, 0},
 		{[]string{"CI"}, []checks.Check{green, red}, Green, 0},
 		{[]string{"ci.yml", "lint"}, []checks.Check{green, red}, Red, 1},
+		{nil, []checks.Check{skipped}, Nothing, 0},
+		{[]string{"test"}, []checks.Check{skipped, green}, Nothing, 0},
+		{nil, []checks.Check{skipped, green}, Green, 0},
+		{nil, []checks.Check{skipped, red}, Red, 1},
 		{[]string{"slow.yml"}, []checks.Check{green, late}, Pending, 0},
 		{[]string{"other.yml"}, []checks.Check{green, red}, Pending, 0},
 	} {
@@ -159,10 +164,10 @@ func TestMiss(t *testing.T) {
 	other := checks.Check{Name: "coverage", State: checks.Pending}                                   // of no workflow, and so may never end
 	held := checks.Check{Name: "deploy", Workflow: "deploy.yml", State: checks.Pending, Waits: true} // which may take a month
 	for want, v := range map[string]Verdict{
-		"what the pipeline requires of CI has not started on c0ffee0: unit":                 Judge(pipelines.CI{Required: pipelines.Names{"unit"}}, []checks.Check{held}),
-		"what the pipeline requires of CI has not started on c0ffee0: lint":                 {Passed: 1, Missing: []string{"lint"}},
-		"what the pipeline requires of CI has not started on c0ffee0: test":                 Judge(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
-		"nothing of CI has started on c0ffee0, though it did on earlier commits of the run": {},
+		"what the pipeline requires of CI has not started on c0ffee0: unit":             Judge(pipelines.CI{Required: pipelines.Names{"unit"}}, []checks.Check{held}),
+		"what the pipeline requires of CI has not started on c0ffee0: lint":             {Passed: 1, Missing: []string{"lint"}},
+		"what the pipeline requires of CI has not started on c0ffee0: test":             Judge(pipelines.CI{Required: pipelines.Names{"test"}}, []checks.Check{other}),
+		"nothing of CI has run on c0ffee0, though it did on earlier commits of the run": {},
 	} {
 		next, ok := Miss(run, commit, v, noon)
 		if err := metadata.CheckNext(run, next); err != nil || !ok || !next.MissesCI() || !Waits(next) || !next.Stop.At.Equal(run.Stop.At) {

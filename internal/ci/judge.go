@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-ci/reprise/internal/github/checks"
+	"github.com/reprise-ci/reprise/metadata"
 	"github.com/reprise-ci/reprise/pipelines"
 )
 
@@ -17,7 +18,7 @@ type State string
 
 // The states of CI.
 const (
-	Nothing State = "nothing" // has started
+	Nothing State = "nothing" // has started, or all was skipped
 	Pending State = "pending"
 	Green   State = "green"
 	Red     State = "red"
@@ -39,6 +40,7 @@ func Most(rule pipelines.CI) (wait time.Duration, fixes int) {
 // Verdict is what all checks that count come to.
 type Verdict struct {
 	Passed  int
+	Skipped int // alone they say nothing of the work
 	Failed  []checks.Check
 	Pending []string // names of those that have not ended
 	Missing []string // what the pipeline requires and has not started
@@ -61,6 +63,8 @@ func Judge(rule pipelines.CI, all []checks.Check) Verdict {
 		case !counts:
 		case c.State == checks.Passed:
 			v.Passed++
+		case c.State == checks.Skipped:
+			v.Skipped++
 		case c.State == checks.Failed:
 			v.Failed = append(v.Failed, c)
 		default:
@@ -86,6 +90,14 @@ func (v Verdict) State() State {
 		return Green
 	}
 	return Nothing
+}
+
+// Silent says why nothing has looked at a commit of which the verdict is Nothing.
+func (v Verdict) Silent(commit string) metadata.Reason {
+	if v.Skipped > 0 {
+		return metadata.Because("ci_skipped", "commit", Short(commit))
+	}
+	return metadata.Because("ci_nothing", "commit", Short(commit))
 }
 
 // Files are the workflows that a pipeline requires by the names of their files.

@@ -40,6 +40,12 @@ func Spoke(run metadata.Run) bool {
 		slices.ContainsFunc(run.Decisions, func(d metadata.Decision) bool { return d.Step == fixing })
 }
 
+// Late reports whether a run was completed although CI, which was asked, had nothing to say
+// of its work: what CI says after that is for people.
+func Late(run metadata.Run) bool {
+	return run.Status == metadata.Completed && run.CI != nil && run.CI.Commit == "" && run.PRNumber > 0
+}
+
 // Pass gives the record of a run after CI was good on a commit; empty: nothing has
 // run there.
 func Pass(plan *pipelines.Pipeline, run metadata.Run, commit string, at time.Time) metadata.Run {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -88,10 +89,14 @@ func (d *Delivery) FindGone(ctx context.Context, run *metadata.Run) {
 var loginForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
 
 // mentioned are the people that are mentioned: of programs there is nobody to tell.
-func (d *Delivery) mentioned(run metadata.Run) (who []string) {
+func (d *Delivery) mentioned(run metadata.Run) []string { return d.mentionedFor(run, "") }
+
+// mentionedFor are the people that are mentioned where by gave the newest command; empty: who
+// gave the newest one that the record has.
+func (d *Delivery) mentionedFor(run metadata.Run, by string) (who []string) {
 	for _, name := range d.In.Notify {
 		if name == trigger.Commander {
-			name = commander(run)
+			name = cmp.Or(by, commander(run))
 		}
 		if loginForm().MatchString(name) && !slices.Contains(who, name) {
 			who = append(who, name)

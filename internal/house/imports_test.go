@@ -660,6 +660,7 @@ var rooms = map[string][]string{
 		"internal/workspace",
 		"metadata",
 		"phases",
+		"phases/dependency",
 		"pipelines",
 		"prompts",
 		"phases/notes",

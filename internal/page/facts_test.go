@@ -28,6 +28,7 @@ func sampleTold() Notices {
 		Requests: []Requested{{At: progresstest.Nine.Add(time.Hour), By: "eve", Command: "/run --fast\nnow, @hana", Outcome: "refused: permission_denied", URL: "https://github.com/octo/hello/issues/7#issuecomment-9"}},
 		Warnings: []string{"open the pull request: @octo/team has not allowed it, see https://evil.example"},
 		NoChecks: true, Dispatched: []string{"ci.yml"},
+		CI:   metadata.Because("ci_red", "commit", "c0ffee0", "names", []string{"test <b>", "@octo/team"}),
 		Near: metadata.Because("same_files", "issue", "9", "files", []string{"a_b.go", "/approve @octo/team <b>"}),
 	}
 }
@@ -62,6 +63,9 @@ func everything(plan *pipelines.Pipeline, run metadata.Run, back phases.Rollback
 		"event":      EventSummary(run.Language, e),
 		"pull-draft": DraftBody(plan, run, p),
 		"pull-done":  DoneBody(plan, run, []byte(report), p),
+		"notice":     Notice(sampleMarker, nil, plan, run, s.Notices),
+		"late":       LateCI(sampleMarker, nil, plan, run, s.Notices),
+		"unstarted":  Unstarted(sampleMarker, run.Language, nil, e.Denial.What, s.Job),
 		"status":     StatusReply(sampleMarker, plan, run, s.Notices, p.Progress),
 		"config":     ConfigReply(sampleMarker, run.Language, plan, c),
 		"rollback":   RollbackReply(sampleMarker, plan, back),

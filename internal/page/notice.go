@@ -33,7 +33,7 @@ func StopOf(run metadata.Run) (s Stop, ok bool) {
 			key, at = fmt.Sprintf("%s-%d", key, n), slices.MaxFunc([]time.Time{at, run.Merges[n-1].At}, time.Time.Compare)
 		}
 		return Stop{key, at}, true
-	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), run.Status != metadata.Waiting && run.Status != metadata.Failed && run.Stop.Code != metadata.TimedOut:
+	case run.Stop == nil, run.Stop.Code == metadata.AwaitingCI && !run.MissesCI(), !slices.Contains([]metadata.Status{metadata.Waiting, metadata.Failed, metadata.Interrupted}, run.Status):
 		return Stop{}, false
 	}
 	for _, d := range run.Decisions {
@@ -62,13 +62,50 @@ func NoticeMarker(issue string, s Stop) string { return MarkerOf("stop", issue+"
 // are named get a notification.
 func Notice(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
 	w := newWriter(plan, run, t)
+	return w.reply(marker, []string{
+		text.Join(" ", mentions(who), "**"+w.headline()+"**"), w.warnings(), advice{w}.text(), proposed(w),
+		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+	})
+}
+
+// mentions calls people by their logins.
+func mentions(who []string) string {
 	var names []string
 	for _, login := range who {
 		names = append(names, "@"+strings.TrimPrefix(login, "@"))
 	}
+	return strings.Join(names, " ")
+}
+
+// LateMarker is the first line of the comment that tells people of CI that fails after the
+// run has stopped so.
+func LateMarker(issue string, s Stop) string { return MarkerOf("late", issue+"/"+s.Key) }
+
+// LateCI tells people that CI, which had nothing to say before the run was completed, fails, as
+// the notices say of it.
+func LateCI(marker string, who []string, plan *pipelines.Pipeline, run metadata.Run, t Notices) string {
+	w := newWriter(plan, run, t)
 	return w.reply(marker, []string{
-		text.Join(" ", strings.Join(names, " "), "**"+w.headline()+"**"), advice{w}.text(), proposed(w),
-		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), w.linked()),
+		text.Join(" ", mentions(who), "**❌ "+markdown.Inline(t.CI.In(w.Catalogue), 500)+"**"),
+		alert(alertWarning, text.Join("\n\n", w.Comment.LateCI, markdown.Bold(w.Comment.Now), advice{w}.wayBack())),
+		text.Join(" · ", markdown.Link(w.Progress, run.GitHubIntegration.ProgressCommentURL), markdown.Link(w.PullRequest, w.pullRequest())),
+	})
+}
+
+// UnstartedMarker is the first line of the comment that tells people of a job in which reprise
+// could not begin; key tells such jobs of an issue apart.
+func UnstartedMarker(issue, key string) string { return MarkerOf("unstarted", issue+"/"+key) }
+
+// Unstarted tells people of a job that ended before reprise could begin, with its address and
+// the command to give again; an empty one is a review, which no comment repeats.
+func Unstarted(marker, language string, who []string, command, job string) string {
+	w := speaker(language)
+	does := w.Comment.BeginJob
+	if command != "" {
+		does = w.Comment.BeginAgain(markdown.Code(markdown.Truncate(command, 300)))
+	}
+	return w.reply(marker, []string{
+		text.Join(" ", mentions(who), "**"+w.Comment.Unstarted+"**"), markdown.Named(w.WhatNow, does), markdown.Link(w.Job, job),
 	})
 }
 

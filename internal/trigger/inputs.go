@@ -23,6 +23,7 @@ type Inputs struct {
 	Command   string // empty: what the event asks; gate: only whether there is something to do; end: that the job is gone; task: one part; join: all
 	Issue     string
 	Part      string // that the command task does
+	Ended     string // with the command end: what the job that has ended decided or, where it decided nothing, how it ended; empty: not known
 	Pipeline  string
 	Token     string
 	Agent     string   // does all the work; empty: as the pipeline says
@@ -86,7 +87,7 @@ func readInputs(j *job.Job) (Inputs, error) {
 		return text == "true" || text == "" && otherwise
 	}
 	in := Inputs{
-		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Part: j.Input("part"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
+		Command: j.Input("command"), Issue: strings.TrimPrefix(j.Input("issue"), "#"), Part: j.Input("part"), Ended: j.Input("ended"), Pipeline: j.Input("pipeline"), Token: j.Input("github-token"),
 		Model: j.Input("model"), Users: list(j.Input("allowed-users")), Bots: list(j.Input("allowed-bots")),
 		Label: j.Input("label"), Prefix: j.Input("branch-prefix"), Base: j.Input("base-branch"), Language: j.Input("language"),
 		Protect: list(j.Input("protect")), Sandbox: j.Input("sandbox"), Dispatch: list(j.Input("dispatch")),

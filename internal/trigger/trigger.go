@@ -39,7 +39,10 @@ type Trigger struct {
 	At         time.Time
 	Branch     string // the default branch, if the event says so
 	CI         bool   // nobody asks: CI has ended on the branch of the run, or an issue was closed
+	Red        bool   // CI, which has ended, has failed
 	Closed     int    // that issue; Number is to be that of the run that waits for it
+	// Other is, in a job that tells of another one, what that was started for; nil: nothing that is obeyed.
+	Other *Trigger
 }
 
 // Said is the id of the comment with the command; 0 if it came another way.
@@ -75,12 +78,19 @@ func RunnerOf(env environ.Env) Runner {
 
 // OfIssue is what a job was started for that tells people of another one, or goes on with
 // what others have done: the issue that the workflow file names. Nobody asks for anything.
-func OfIssue(in Inputs, r Runner) Trigger {
+func OfIssue(ev wire.Event, in Inputs, r Runner) Trigger {
 	n, err := strconv.Atoi(in.Issue)
 	if err != nil {
 		n = 0 // unreachable: the inputs were read
 	}
-	return Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == workflow.JoinOnly}
+	t := Trigger{Event: r.Event, Repository: r.Repository, Number: n, CI: in.Command == workflow.JoinOnly}
+	if in.Command == workflow.EndOnly {
+		in.Command = ""
+		if other, no := Of(ev, in, r); no == nil {
+			t.Other = &other
+		}
+	}
+	return t
 }
 
 // Of says what an event asks for. A denial says why it asks for nothing, or why
@@ -231,8 +241,9 @@ const (
 // the same name.
 func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	var ran struct {
-		Branch string `json:"head_branch"`
-		From   *struct {
+		Branch     string `json:"head_branch"`
+		Conclusion string `json:"conclusion"`
+		From       *struct {
 			Name string `json:"full_name"`
 		} `json:"head_repository"`
 	}
@@ -240,6 +251,7 @@ func (t *Trigger) readCI(ev wire.Event, in Inputs) *page.Denial {
 	if err != nil || ev.Action != "completed" || ran.From != nil && !strings.EqualFold(ran.From.Name, t.Repository) || !t.goOn(ran.Branch, in) {
 		return &page.Denial{Code: metadata.NoTrigger, Why: metadata.Because("other_ci", "branch", markdown.Truncate(ran.Branch, 100))}
 	}
+	t.Red = slices.Contains([]string{"failure", "timed_out", "startup_failure"}, ran.Conclusion) // and not cancelled, such as for a newer one
 	return nil
 }
 
@@ -265,6 +277,7 @@ func (t *Trigger) readStatus(ev wire.Event, in Inputs) *page.Denial {
 	of := ""
 	for _, b := range given.Branches {
 		if b.Commit.SHA == given.Commit && t.goOn(b.Name, in) {
+			t.Red = given.State == "failure" || given.State == "error"
 			return nil
 		}
 		of = b.Name

@@ -54,9 +54,10 @@ func (j *Journal) Renew(ctx context.Context, run metadata.Run) (metadata.Run, er
 
 // lease is the lease for the next commit: who works on the run, and when that
 // ends unless another commit follows. A process that is told to stop gives the
-// lease back; one whose step was ended by people keeps it.
+// lease back, and does not take it again for what it notes after that; one whose step was
+// ended by people keeps it.
 func (j *Journal) lease(ctx context.Context, run metadata.Run) *metadata.Lease {
-	if j.Owner == "" || run.Status == metadata.Interrupted && ctx.Err() != nil {
+	if j.Owner == "" || run.Status == metadata.Interrupted && (ctx.Err() != nil || !j.Holds()) {
 		return nil
 	}
 	return &metadata.Lease{Owner: j.Owner, Fence: run.Execution.Attempt, Expires: j.Now().Add(j.Hold)}

@@ -37,10 +37,11 @@ type page struct {
 // State is how far a check has come.
 type State string
 
-// The states of a check. Skipped counts as passed.
+// The states of a check.
 const (
 	Pending State = "pending"
 	Passed  State = "passed"
+	Skipped State = "skipped" // it has ended without having looked at anything
 	Failed  State = "failed"
 )
 
@@ -104,7 +105,7 @@ func (r *Repository) merge(runs []runList, found []checkList, statuses []statusL
 	}
 	for id, w := range suites {
 		state := stateOf(w.Status, w.Conclusion)
-		if state == Passed || state == Failed && failed[id] || r.Own != "" && w.file() == r.Own {
+		if state == Passed || state == Skipped || state == Failed && failed[id] || r.Own != "" && w.file() == r.Own {
 			continue
 		}
 		out = append(out, Check{Name: w.Name, Workflow: base(w.file()), Title: w.Name, State: state, Waits: waits(w.Status, w.Conclusion), Said: cmp.Or(w.Conclusion, w.Status), URL: w.URL})
@@ -129,7 +130,9 @@ func stateOf(status, conclusion string) State {
 	switch {
 	case status != "completed" || conclusion == "action_required":
 		return Pending
-	case slices.Contains([]string{"success", "neutral", "skipped"}, conclusion):
+	case conclusion == "skipped":
+		return Skipped
+	case conclusion == "success" || conclusion == "neutral":
 		return Passed
 	}
 	return Failed

@@ -54,6 +54,7 @@ func TestOf(t *testing.T) {
 		{Name: "test", Workflow: "ci.yml", Conclusion: "failure"},
 		{Name: "deploy", Workflow: "slow.yml"},
 		{Name: "optional", Conclusion: "neutral"},
+		{Name: "not of drafts", Workflow: "ready.yml", Conclusion: "skipped"},
 		{Name: "by hand", Conclusion: "action_required"},
 		{Name: "jenkins", Status: "error", Says: "it broke"},
 		{Name: "later", Status: "pending"},
@@ -67,6 +68,7 @@ by hand in "": pending, "action_required", job false, waits
 deploy in "slow.yml": pending, "", job true
 jenkins in "": failed, "it broke", job false
 later in "": pending, "pending", job false
+not of drafts in "ready.yml": skipped, "skipped", job true
 optional in "": passed, "neutral", job false
 slow.yml in "slow.yml": pending, "in_progress", job false
 test in "ci.yml": failed, "failure", job true
