@@ -63,7 +63,9 @@ func kept(why, file string) string {
 func TestTheNextCallIsToldOfThePatch(t *testing.T) {
 	s := newStage(t, testPlan())
 	inTurn(s, metadata.Execute, half("half.go", metadata.StepTimeout))
-	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) { return Result{Structured: answer(t, false), ToolCalls: 1}, nil })
+	inTurn(s, metadata.Review, func(_ context.Context, t Task) (Result, error) {
+		return Result{Structured: answer(t, false), ToolCalls: 1}, nil
+	})
 	if run := s.goOn(t.Context()); run.Status != metadata.Completed {
 		t.Fatalf("the run is %s (%+v)", run.Status, run.Stop)
 	}
