@@ -241,6 +241,37 @@ func TestHangs(t *testing.T) {
 	}
 }
 
+// While an answer comes the program says nothing, and is not idle; once no more of it comes,
+// it is.
+func TestALongAnswerIsNoSilence(t *testing.T) {
+	t.Parallel()
+	const idle = 30 * time.Second // a busy machine starts programs slowly
+	t.Run("comes", func(t *testing.T) {
+		each(t, func(t *testing.T, use string) {
+			p := newPlace(t)
+			p.says(m.Always(m.Say("Done.").Over(80 * time.Second)))
+			task := p.task(pipelines.AccessArtifacts)
+			task.Idle = idle
+			if r := p.do(use, task); r.Text != "Done." {
+				t.Errorf("result %+v", r)
+			}
+		})
+	})
+	t.Run("stops", func(t *testing.T) {
+		each(t, func(t *testing.T, use string) {
+			p := newPlace(t)
+			p.says(m.Always(m.Say("I will now").Over(40 * time.Second).ThenHang()))
+			task := p.task(pipelines.AccessArtifacts)
+			task.Idle = idle
+			began := time.Now()
+			p.fail(use, task, metadata.IdleTimeout)
+			if took := time.Since(began); took < 65*time.Second {
+				t.Errorf("it was ended after %v, while the answer came", took)
+			}
+		})
+	})
+}
+
 func TestIsCancelled(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)

@@ -169,6 +169,15 @@ func (p *Passage) Server(name string) (address, key string) {
 // Tell says what to do with the program, while it works.
 func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
 
+// Heard gives the moment at which the last piece of a model's answer came through; the zero
+// time if none has.
+func (p *Passage) Heard() time.Time {
+	if p.gate == nil {
+		return time.Time{}
+	}
+	return p.gate.Heard()
+}
+
 // hear takes what the gate tells while the program works.
 func (p *Passage) hear(e gate.Event) {
 	p.mu.Lock()
