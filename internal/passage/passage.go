@@ -52,6 +52,8 @@ type Passage struct {
 	gate *gate.Gate // nil: there is none
 	tell chan process.Reaction
 
+	hears []gate.API // whose answers come through
+
 	mu       sync.Mutex
 	answered bool // a model has begun to answer
 	full     int  // answers in a row that there is no room
@@ -113,6 +115,7 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 	}
 	for i, provider := range providers {
 		address := p.gate.URL(provider.Name)
+		p.hears = append(p.hears, provider.API)
 		for _, s := range services() {
 			if s.api == provider.API {
 				for _, name := range s.bases {
@@ -168,6 +171,9 @@ func (p *Passage) Server(name string) (address, key string) {
 
 // Tell says what to do with the program, while it works.
 func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
+
+// Hears reports whether what models of a service answer comes through.
+func (p *Passage) Hears(api gate.API) bool { return slices.Contains(p.hears, api) }
 
 // Heard gives the moment at which the last piece of a model's answer came through; the zero
 // time if none has.
