@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func (b *bench) shown(args []string, c Call) []string {
 }
 
 func TestClaudeArguments(t *testing.T) {
-	fixed := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk"}
+	fixed := []string{"-p", "--output-format", "stream-json", "--verbose", "--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands", "--permission-mode", "dontAsk", "--include-partial-messages"}
 	rules := func(allow string) []string {
 		return []string{"--settings", `{"permissions":{"allow":[` + allow + `]}}`}
 	}
@@ -121,7 +122,7 @@ func TestClaudeTakesOnlySessionsItKnows(t *testing.T) {
 
 func TestCodexArguments(t *testing.T) {
 	head := []string{"exec", "--json", "--color", "never", "--skip-git-repo-check", "-C", "TREE"}
-	tail := []string{"-c", `web_search="disabled"`, "-c", `projects={"TREE"={trust_level="untrusted"}}`, "-c", "allow_login_shell=false", "-c", `shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`}
+	tail := []string{"-c", `web_search="disabled"`, "-c", `projects={"TREE"={trust_level="untrusted"}}`, "-c", "allow_login_shell=false", "-c", `shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`, "-c", "background_terminal_max_timeout=270000"}
 	artifacts := []string{"-c", `default_permissions="reprise"`, "-c", `permissions.reprise.filesystem={":root"="read",":tmpdir"="write","TREE/.reprise/issue-7/00_planning"="write"}`}
 	for _, tt := range []struct {
 		name      string
@@ -272,13 +273,61 @@ func TestNoWorkTree(t *testing.T) {
 	}
 }
 
-// A command that the program runs may be silent for almost as long as the
-// program itself.
-func TestClaudeCutsLongCommandsItself(t *testing.T) {
+// A long answer that comes through the proxy is heard of there. Past it, the program has to
+// tell of it, piece by piece; the log keeps the whole alone.
+func TestClaudeTellsOfPiecesPastTheProxy(t *testing.T) {
 	b := newBench(t)
-	b.task.Idle = 5 * time.Minute
-	if c, err := b.start("claude", pipelines.Agent{}); err != nil || process.Lookup(c.Env, "BASH_MAX_TIMEOUT_MS") != "270000" {
-		t.Errorf("error %v, limit %q", err, process.Lookup(c.Env, "BASH_MAX_TIMEOUT_MS"))
+	for _, past := range []bool{true, false} {
+		if !past {
+			b.opts.Environ = append(b.opts.Environ, "ANTHROPIC_API_KEY=k")
+		}
+		if c, err := b.start("claude", pipelines.Agent{}); err != nil || slices.Contains(c.Argv, "--include-partial-messages") != past {
+			t.Errorf("past the proxy: %v; error %v, arguments %q", past, err, c.Argv)
+		}
+	}
+	const said = `{"type":"assistant","message":{"id":"1","content":[{"type":"text","text":"of a \"type\":\"stream_event\""}]}}`
+	b = newBench(t)
+	b.write(filepath.Join(b.dir, "stream"), `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"of a "}},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}`+"\n"+said+"\n"+goodResult+"\n")
+	b.install("claude", "play", filepath.Join(b.dir, "stream"), "0")
+	var kept []string
+	b.opts.Transcript = func(_ engine.Task, line []byte) { kept = append(kept, string(line)) }
+	if r, fault := b.run("claude"); fault != nil || r.Text != "Done." {
+		t.Errorf("result %+v, error %v", r, fault)
+	}
+	if diff := cmp.Diff([]string{said, goodResult}, kept); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
+}
+
+// A command that the program runs may take or be silent for almost as long as the
+// program itself, and no longer.
+func TestProgramsCutLongCommandsThemselves(t *testing.T) {
+	for _, tt := range []struct {
+		idle        time.Duration
+		most, usual string // of Claude Code
+		codex       string
+		given       string // what a pipeline gives Claude Code as the usual limit
+	}{
+		{0, "", "", "", ""},
+		{5 * time.Minute, "270000", "", "background_terminal_max_timeout=270000", ""},
+		{time.Minute, "30000", "30000", "background_terminal_max_timeout=30000", ""},
+		{time.Minute, "30000", "20000", "background_terminal_max_timeout=30000", "20000"},
+		{time.Minute, "30000", "30000", "background_terminal_max_timeout=30000", "900000"},
+		{4 * time.Second, "2000", "2000", "background_terminal_max_timeout=5000", ""},
+		{time.Hour, "3570000", "", "", ""},
+	} {
+		b := newBench(t)
+		b.task.Idle = tt.idle
+		b.opts.Environ = append(b.opts.Environ, "BASH_DEFAULT_TIMEOUT_MS="+tt.given)
+		c, err := b.start("claude", pipelines.Agent{Env: []string{"BASH_DEFAULT_TIMEOUT_MS"}})
+		if most, usual := process.Lookup(c.Env, "BASH_MAX_TIMEOUT_MS"), process.Lookup(c.Env, "BASH_DEFAULT_TIMEOUT_MS"); err != nil || most != tt.most || usual != tt.usual {
+			t.Errorf("idle %v: error %v, limits %q and %q", tt.idle, err, most, usual)
+		}
+		c, err = b.start("codex", pipelines.Agent{})
+		i := slices.IndexFunc(c.Argv, func(a string) bool { return strings.HasPrefix(a, "background_terminal") })
+		if err != nil || (i < 0) != (tt.codex == "") || i > 0 && c.Argv[i] != tt.codex {
+			t.Errorf("idle %v: error %v, arguments %q", tt.idle, err, c.Argv)
+		}
 	}
 }
 

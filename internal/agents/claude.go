@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/process"
 	"github.com/reprise-ci/reprise/phases/engine"
 	"github.com/reprise-ci/reprise/pipelines"
@@ -48,7 +49,22 @@ func claudeVars(env []string) []string {
 func (a claude) Run(ctx context.Context, t engine.Task) (engine.Result, error) {
 	s := &claudeStream{cli: a.cli, task: t, messages: map[string]claudeUsage{}}
 	s.result.Session = t.Session
+	a.opts.Transcript = withoutPieces(a.opts.Transcript)
 	return a.run(ctx, t, &s.said, func(c *Call) (string, error) { s.servers = c.servers; return a.prepare(c) }, s.line)
+}
+
+// withoutPieces keeps lines, and not those with a piece of an answer, which comes as a whole
+// afterwards: they would make a log many times as long.
+func withoutPieces(keep func(engine.Task, []byte)) func(engine.Task, []byte) {
+	if keep == nil {
+		return nil
+	}
+	return func(t engine.Task, line []byte) {
+		var e struct{ Type string }
+		if !bytes.Contains(line, []byte("stream_event")) || !decode(line, &e) || e.Type != "stream_event" {
+			keep(t, line)
+		}
+	}
 }
 
 func (a claude) prepare(c *Call) (string, error) {
@@ -59,6 +75,9 @@ func (a claude) prepare(c *Call) (string, error) {
 		// wrote: its hooks would run before anything is asked.
 		"--setting-sources", "user", "--strict-mcp-config", "--disable-slash-commands",
 		"--permission-mode", "dontAsk",
+	}
+	if c.hears != nil && !c.hears(gate.Anthropic) {
+		args = append(args, "--include-partial-messages") // else a long answer would be a long silence
 	}
 	args = append(args, a.claudeChoice(c)...)
 	option := func(name, value string, given bool) {
@@ -99,15 +118,30 @@ func (a claude) prepare(c *Call) (string, error) {
 	} {
 		c.Env = process.SetVar(c.Env, name, value)
 	}
-	if longest := (t.Idle - 30*time.Second).Milliseconds(); longest > 0 {
-		// A command that says nothing for longer than the idle limit is cut by
-		// the program, which then goes on, and not by us with all its work.
-		c.Env = process.SetVar(c.Env, "BASH_MAX_TIMEOUT_MS", strconv.FormatInt(longest, 10))
-	}
+	c.claudePatience()
 	if strings.HasPrefix(t.Prompt, "/") {
 		return "\n" + t.Prompt, nil // at the very start it would be taken for a command of the program
 	}
 	return t.Prompt, nil
+}
+
+// claudePatience has the program cut a command that takes almost as long as the program may
+// be silent, and go on: else we would end it with all its work. What the program gives a
+// command that asks for nothing it takes for the least that any may have (2.1.197).
+func (c *Call) claudePatience() {
+	longest := c.patience()
+	if longest <= 0 {
+		return
+	}
+	c.Env = process.SetVar(c.Env, "BASH_MAX_TIMEOUT_MS", strconv.FormatInt(longest, 10))
+	const usual, name = 120_000, "BASH_DEFAULT_TIMEOUT_MS"
+	given, err := strconv.ParseInt(process.Lookup(c.Env, name), 10, 64)
+	if err != nil || given <= 0 {
+		given = usual
+	}
+	if given > longest {
+		c.Env = process.SetVar(c.Env, name, strconv.FormatInt(longest, 10))
+	}
 }
 
 // claudeTools lists the tools that exist at all for an access level. None of

@@ -57,6 +57,9 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 		// What the model runs needs no key of the model.
 		`shell_environment_policy.exclude=["OPENAI_API_KEY","CODEX_API_KEY"]`,
 	}
+	if longest := max(c.patience(), codexLeastWait); c.Task.Idle > 0 && longest < codexLongestWait {
+		settings = append(settings, fmt.Sprintf("background_terminal_max_timeout=%d", longest))
+	}
 	if url := process.Lookup(c.Env, "OPENAI_BASE_URL"); url != "" { // the program itself ignores the variable
 		settings = append(settings, "openai_base_url="+tomlString(url))
 	}
@@ -94,6 +97,13 @@ func (a codex) prepare(c *Call, s *codexStream) (string, error) {
 	c.Argv = append(c.Argv, "-")
 	return t.Prompt, nil
 }
+
+// How long Codex waits in one piece for a command that goes on, in milliseconds, as its model
+// chooses: at most as long as we let it be silent, since it says nothing meanwhile (0.169.0).
+const (
+	codexLeastWait   = 5_000
+	codexLongestWait = 300_000
+)
 
 // schema hands over the schema of the answer, in the strict form that the
 // service demands. What cannot be said in it is left to the prompt.

@@ -115,7 +115,7 @@ func closed(n pipelines.Network) *sandbox.Network {
 
 // enter has a call take its way to the network.
 func (c *Call) enter(way *passage.Passage) {
-	c.Env = way.Env
+	c.Env, c.hears = way.Env, way.Hears
 	if c.Network != nil {
 		c.Network.Port = way.Port()
 	}

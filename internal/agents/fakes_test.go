@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -40,6 +41,19 @@ func fakes() map[string]func(args []string) int {
 			return hang()
 		},
 		"hang silently": func([]string) int { return hang() },
+		"ask a model": func([]string) int { // and wait for its whole answer
+			r, _ := http.NewRequest(http.MethodPost, os.Getenv("ANTHROPIC_BASE_URL")+"/v1/messages", strings.NewReader(`{"model":"m","stream":true}`))
+			r.Header.Set("X-Api-Key", os.Getenv("ANTHROPIC_API_KEY"))
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return 96
+			}
+			if _, err := io.Copy(io.Discard, res.Body); err != nil {
+				return 95
+			}
+			fmt.Println(goodResult)
+			return 0
+		},
 		"hang and talk": func([]string) int {
 			for {
 				fmt.Println(signOfLife)

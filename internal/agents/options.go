@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/reprise-ci/reprise/internal/gate"
 	"github.com/reprise-ci/reprise/internal/rehearsal"
 	"github.com/reprise-ci/reprise/internal/sandbox"
 	"github.com/reprise-ci/reprise/phases/engine"
@@ -66,10 +67,11 @@ type Call struct {
 	Task engine.Task
 
 	servers servers
+	hears   func(gate.API) bool // see passage.Hears
 }
 
-// patience is how long a tool of a server may take, in milliseconds: less than the agent
-// may be silent, so that the program goes on without it.
+// patience is how long a tool may take, in milliseconds: less than the agent may be silent,
+// so that the program goes on without it. 0 means that nothing limits it.
 func (c *Call) patience() int64 {
 	idle := c.Task.Idle.Milliseconds()
 	return max(idle-30_000, idle/2)

@@ -3,6 +3,9 @@ package agents
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +77,52 @@ func TestEndings(t *testing.T) {
 			}
 			if !strings.Contains(told, tt.why) {
 				t.Errorf("it says %q, want %q", told, tt.why)
+			}
+		})
+	}
+}
+
+// A program that waits for a model is not idle while the model's answer comes, however long
+// that takes; it is once nothing more comes of it.
+func TestAnswersAreNoSilence(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		pieces int
+		hangs  bool // after those
+		class  metadata.Class
+	}{
+		{"it comes to its end", 30, false, ""},
+		{"it stops", 15, true, metadata.IdleTimeout},
+		{"it never begins", 0, true, metadata.IdleTimeout},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			const every, idle = 200 * time.Millisecond, 2 * time.Second
+			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", "text/event-stream")
+				for range tt.pieces {
+					io.WriteString(w, "event: ping\ndata: {\"type\":\"ping\"}\n\n")
+					w.(http.Flusher).Flush()
+					time.Sleep(every)
+				}
+				if tt.hangs {
+					<-r.Context().Done()
+				}
+			}))
+			defer service.Close()
+			b := newBench(t)
+			b.install("claude", "ask a model")
+			b.opts.Environ = append(b.opts.Environ, "ANTHROPIC_API_KEY=sk", "ANTHROPIC_BASE_URL="+service.URL)
+			b.task.Idle = idle
+			began := time.Now()
+			r, fault := b.run("claude")
+			took := time.Since(began)
+			if tt.class == "" && (fault != nil || r.Text != "Done.") || tt.class != "" && (fault == nil || fault.Class != tt.class) {
+				t.Errorf("result %+v, error %v", r, fault)
+			}
+			if least := time.Duration(tt.pieces)*every + idle; tt.hangs && took < least-every {
+				t.Errorf("it took %v, want at least %v", took, least)
 			}
 		})
 	}

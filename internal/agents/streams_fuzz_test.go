@@ -208,7 +208,7 @@ func FuzzArguments(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	alone := []string{"-p", "--verbose", "--strict-mcp-config", "--disable-slash-commands", "--json", "--skip-git-repo-check", "--skip-trust", "-"}
+	alone := []string{"-p", "--verbose", "--strict-mcp-config", "--disable-slash-commands", "--include-partial-messages", "--json", "--skip-git-repo-check", "--skip-trust", "-"}
 	f.Fuzz(func(t *testing.T, model, session string, resume bool) {
 		enough := errors.New("enough")
 		var call Call

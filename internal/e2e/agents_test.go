@@ -241,6 +241,100 @@ func TestHangs(t *testing.T) {
 	}
 }
 
+// While an answer comes the program says nothing, and is not idle; once no more of it comes,
+// it is.
+func TestALongAnswerIsNoSilence(t *testing.T) {
+	t.Parallel()
+	const idle = 30 * time.Second // a busy machine starts programs slowly
+	t.Run("comes", func(t *testing.T) {
+		each(t, func(t *testing.T, use string) {
+			p := newPlace(t)
+			p.says(m.Always(m.Say("Done.").Over(80 * time.Second)))
+			task := p.task(pipelines.AccessArtifacts)
+			task.Idle = idle
+			if r := p.do(use, task); r.Text != "Done." {
+				t.Errorf("result %+v", r)
+			}
+		})
+	})
+	t.Run("stops", func(t *testing.T) {
+		each(t, func(t *testing.T, use string) {
+			p := newPlace(t)
+			p.says(m.Always(m.Say("I will now").Over(40 * time.Second).ThenHang()))
+			task := p.task(pipelines.AccessArtifacts)
+			task.Idle = idle
+			began := time.Now()
+			p.fail(use, task, metadata.IdleTimeout)
+			if took := time.Since(began); took < 65*time.Second {
+				t.Errorf("it was ended after %v, while the answer came", took)
+			}
+		})
+	})
+}
+
+// Claude Code tells of a long answer piece by piece where it does not come through the proxy.
+// The log has none of that.
+func TestALongAnswerPastTheProxyIsNoSilence(t *testing.T) {
+	p := newPlace(t)
+	p.write("home/.claude/settings.json", fmt.Sprintf(`{"env":{"ANTHROPIC_BASE_URL":%q}}`, p.model.URL))
+	p.says(m.Always(m.Say("Done.").Over(80 * time.Second)))
+	lines := 0
+	opts := agents.Options{Environ: p.environ(), Transcript: func(_ engine.Task, line []byte) {
+		if lines++; strings.Contains(string(line), "stream_event") {
+			t.Errorf("the log has %s", line)
+		}
+	}}
+	a, err := agents.For("claude", pipelines.Agent{Use: "claude"}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := p.task(pipelines.AccessArtifacts)
+	task.Idle = 30 * time.Second // a busy machine starts programs slowly
+	if r, err := a.Run(t.Context(), task); err != nil || r.Text != "Done." || lines == 0 || r.Usage.ByGate {
+		t.Errorf("result %+v, error %v, %d lines", r, err, lines)
+	}
+}
+
+// A command that takes too long is cut by the program, which then goes on.
+func TestALongCommandIsCut(t *testing.T) {
+	each(t, func(t *testing.T, use string) {
+		p := newPlace(t)
+		p.says(waiting(use, "sleep 100"))
+		task := p.task(pipelines.AccessTree)
+		task.Idle = time.Minute // a busy machine starts programs slowly
+		if r := p.do(use, task); r.Text != "Done." {
+			t.Errorf("result %+v", r)
+		}
+	})
+}
+
+// waiting is a model that runs a command, waits for it as long as it may, and is done.
+func waiting(use, command string) m.Script {
+	if use != "codex" {
+		return m.Turns(m.Run(command), m.Say("Done."))
+	}
+	return func(r m.Request) m.Reply {
+		switch {
+		case len(r.Results()) == 0 && r.Offers("exec"):
+			return m.Tool("exec", "// @exec: {\"yield_time_ms\": 300000}\nconst c = await tools.exec_command({cmd: '"+command+"', yield_time_ms: 1000})\nconst w = await tools.write_stdin({session_id: c.session_id, chars: '', yield_time_ms: 300000})\ntext(JSON.stringify(w))")
+		case len(r.Results()) == 0:
+			return m.Tool("exec_command", map[string]any{"cmd": command, "yield_time_ms": 1000})
+		case len(r.Results()) == 1 && !r.Offers("exec"):
+			return m.Tool("write_stdin", map[string]any{"session_id": session(fmt.Sprint(r.Results())), "chars": "", "yield_time_ms": 300_000})
+		}
+		return m.Say("Done.")
+	}
+}
+
+// session finds the number of a command that goes on.
+func session(text string) int {
+	n := 0
+	if _, after, ok := strings.Cut(text, "session ID "); ok {
+		fmt.Sscan(after, &n)
+	}
+	return n
+}
+
 func TestIsCancelled(t *testing.T) {
 	each(t, func(t *testing.T, use string) {
 		p := newPlace(t)

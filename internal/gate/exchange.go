@@ -230,6 +230,13 @@ func (x *exchange) watch(res *http.Response, counted bool) io.ReadCloser {
 	if res.Header.Get("Content-Encoding") == "gzip" {
 		see, over = unzip(x.see)
 	}
+	if counted {
+		pass := see
+		see = func(p []byte) {
+			x.gate.hear()
+			pass(p)
+		}
+	}
 	return &tap{body: res.Body, see: see, over: func(how error) { over(); x.end(how) }}
 }
 

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -68,6 +69,9 @@ type Gate struct {
 	transcript  transcript
 	done        chan struct{} // closed when the server has ended
 
+	opened time.Time
+	heard  atomic.Int64 // when a model said something last, in nanoseconds after that; 0: never
+
 	stop  context.CancelFunc // ends all requests that are under way
 	under sync.WaitGroup     // those
 
@@ -101,7 +105,7 @@ func Open(c Config) (*Gate, error) {
 	g := &Gate{
 		config: c, placeholder: "reprise-" + hex.EncodeToString(random[:]), ledger: newLedger(c.Limits, c.OnEvent),
 		providers: map[string]*upstream{}, tools: map[string]*toolServer{}, done: make(chan struct{}), tunnels: map[net.Conn]struct{}{},
-		transcript: transcript{to: c.Transcript},
+		transcript: transcript{to: c.Transcript}, opened: time.Now(),
 	}
 	models := &http.Transport{
 		Proxy: proxyOf(c.Proxy), ForceAttemptHTTP2: true, DisableCompression: true, TLSHandshakeTimeout: 30 * time.Second,
@@ -165,6 +169,18 @@ func (g *Gate) Report() Report {
 	}
 	return r
 }
+
+// Heard gives the moment at which the last piece of a model's answer came; the zero time if
+// none has come yet. What clients send, and what no model answered, does not count.
+func (g *Gate) Heard() time.Time {
+	if after := g.heard.Load(); after > 0 {
+		return g.opened.Add(time.Duration(after))
+	}
+	return time.Time{}
+}
+
+// hear notes that a piece of a model's answer has come.
+func (g *Gate) hear() { g.heard.Store(int64(time.Since(g.opened))) }
 
 // Port is that port.
 func (g *Gate) Port() uint16 { return netip.MustParseAddrPort(g.address).Port() }

@@ -54,6 +54,8 @@ type Passage struct {
 	lost    []string   // variables of those whose password the program would need, and does not get
 	tell    chan process.Reaction
 
+	hears []gate.API // whose answers come through
+
 	mu       sync.Mutex
 	answered bool // a model has begun to answer
 	full     int  // answers in a row that there is no room
@@ -123,6 +125,7 @@ func (p *Passage) point(providers []gate.Provider, variables []string) {
 	}
 	for i, provider := range providers {
 		address := p.gate.URL(provider.Name)
+		p.hears = append(p.hears, provider.API)
 		for _, s := range services() {
 			if s.api == provider.API {
 				for _, name := range s.bases {
@@ -181,6 +184,18 @@ func (p *Passage) Server(name string) (address, key string) {
 
 // Tell says what to do with the program, while it works.
 func (p *Passage) Tell() <-chan process.Reaction { return p.tell }
+
+// Hears reports whether what models of a service answer comes through.
+func (p *Passage) Hears(api gate.API) bool { return slices.Contains(p.hears, api) }
+
+// Heard gives the moment at which the last piece of a model's answer came through; the zero
+// time if none has.
+func (p *Passage) Heard() time.Time {
+	if p.gate == nil {
+		return time.Time{}
+	}
+	return p.gate.Heard()
+}
 
 // hear takes what the gate tells while the program works.
 func (p *Passage) hear(e gate.Event) {

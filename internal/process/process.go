@@ -29,7 +29,7 @@ type Program struct {
 	Dir   string
 	Stdin string
 
-	Whole, Idle   time.Duration // limits for all of it and for silence; 0 means none
+	Whole, Idle   time.Duration // limits for all of it and for silence, see Heard; 0 means none
 	Grace, Linger time.Duration // to end once it is asked to, and by itself after its result
 	Own           bool          // it starts in namespaces of its own, by a helper that calls LookAfter
 	Network       bool          // and in one for the network
@@ -47,6 +47,9 @@ type Program struct {
 	Line func(line []byte) Reaction
 	// Tell, if not nil, says the same from elsewhere, while the program runs.
 	Tell <-chan Reaction
+	// Heard, if not nil, gives the moment of the last sign of life that is no output; the
+	// zero time if there was none.
+	Heard func() time.Time
 }
 
 // Reaction is what a line of output calls for.
@@ -183,7 +186,7 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 		case <-linger:
 			return Lingered, ""
 		case <-idle:
-			rest := p.Idle - beat.age()
+			rest := p.Idle - p.quiet(beat)
 			if rest <= 0 {
 				return WentIdle, ""
 			}
@@ -202,6 +205,14 @@ func (p Program) first(ctx context.Context, c *child, full <-chan string, beat *
 			}
 		}
 	}
+}
+
+// quiet is for how long there has been no sign of life.
+func (p Program) quiet(beat *pulse) time.Duration {
+	if p.Heard == nil {
+		return beat.age()
+	}
+	return min(beat.age(), time.Since(p.Heard()))
 }
 
 // hurry is the grace of a program whose caller was itself told to stop: within 5 s all is to be

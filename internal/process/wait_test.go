@@ -40,6 +40,36 @@ func TestTalkIsNotIdle(t *testing.T) {
 	}
 }
 
+// A sign of life from elsewhere counts as talk does: as long as it comes, and no longer than
+// the program has at all. One of long ago, or none, changes nothing.
+func TestWhatIsHeardIsNoSilence(t *testing.T) {
+	for _, tt := range []struct {
+		every, until time.Duration
+		want         Cause
+		after        time.Duration
+	}{
+		{time.Second, time.Hour, TimedOut, 20 * time.Second},
+		{time.Second, 9500 * time.Millisecond, WentIdle, 12 * time.Second},
+		{time.Hour, time.Hour, WentIdle, 3 * time.Second},
+		{4 * time.Second, time.Hour, WentIdle, 3 * time.Second}, // it comes too late
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var heard time.Time // of the moment, as a program that asks would see it
+			began := time.Now()
+			p := Program{Whole: 20 * time.Second, Idle: 3 * time.Second, Heard: func() time.Time {
+				if n := min(time.Since(began), tt.until) / tt.every; n > 0 {
+					heard = began.Add(n * tt.every)
+				}
+				return heard
+			}}
+			got, _ := p.wait(t.Context(), &child{exited: make(chan struct{})}, nil, newPulse(), nil)
+			if took := time.Since(began); got != tt.want || took != tt.after {
+				t.Errorf("heard of every %v until %v, it ends by %v after %v, want %v after %v", tt.every, tt.until, got, took, tt.want, tt.after)
+			}
+		})
+	}
+}
+
 // A program that has ended by itself is not said to have been too long, however
 // late we come to see it.
 func TestEndedInTime(t *testing.T) {

@@ -166,24 +166,24 @@ func place(file string, line int) (string, int) {
 // Conclude gives the verdict that counts, whatever word the reviewer chose: any
 // failed gate, open blocker or failed check makes it fail. From the third round
 // on a failed gate must be backed by an open blocker, so that reviews cannot go
-// on for ever about matters of taste. Blockers of the round before that the
-// review says nothing about stay open if it fails and are fixed if it passes.
+// on for ever about matters of taste. A blocker of the round before that the review
+// says nothing about is fixed only if all else passes: the reviewer's word, every
+// gate and the checks, with no blocker open. Otherwise it stays open.
 func Conclude(v metadata.Verdict, before *metadata.Verdict, round int, checksPass bool) metadata.Verdict {
-	open := v.OpenBlockers()
-	failing := len(open) > 0 || !checksPass || (round < 2 && len(v.FailedGates()) > 0)
 	v.Findings = slices.Clone(v.Findings)
+	held := v.Verdict == metadata.Fail || len(v.FailedGates()) > 0 || len(v.OpenBlockers()) > 0 || !checksPass
 	for _, old := range before.OpenBlockers() {
 		if slices.ContainsFunc(v.Findings, func(f metadata.Finding) bool { return f.ID == old.ID }) {
 			continue
 		}
 		old.Status = metadata.Fixed
-		if failing {
+		if held {
 			old.Status = metadata.StillOpen
 		}
 		v.Findings = append(v.Findings, old)
 	}
 	switch {
-	case failing:
+	case len(v.OpenBlockers()) > 0 || !checksPass || round < 2 && len(v.FailedGates()) > 0:
 		v.Verdict = metadata.Fail
 	case len(v.FailedGates()) > 0 || len(v.OpenSuggestions()) > 0:
 		v.Verdict = metadata.PassWithSuggestions

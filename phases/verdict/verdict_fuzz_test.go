@@ -14,8 +14,9 @@ import (
 
 // FuzzVerdict reads any answer of a review. It is a verdict on exactly the
 // gates that were declared, or there is a list of mistakes that fits into a
-// prompt; and none passes that has an open blocker, a failed gate or a failed
-// check behind it.
+// prompt; none passes that has an open blocker, a failed gate or a failed
+// check behind it; and a blocker of the round before is fixed only if the review says so
+// or all else passes.
 func FuzzVerdict(f *testing.F) {
 	gates := []string{"The API stays REST.", "Every limit is named", "最後まで動く。"}
 	all := `"gates":[{"gate":"the api stays  rest","pass":true,"why":"a.go:1"},{"gate":"Every limit is named","pass":true,"why":""},{"gate":"最後まで動く","pass":true,"why":"x"}]`
@@ -31,6 +32,7 @@ func FuzzVerdict(f *testing.F) {
 	} {
 		f.Add([]byte(text), 0, true)
 		f.Add([]byte(text), 2, false)
+		f.Add([]byte(text), 2, true)
 	}
 	before := &metadata.Verdict{Findings: []metadata.Finding{{ID: "F9", Severity: metadata.Blocker, Status: metadata.NewFinding}}}
 	f.Fuzz(func(t *testing.T, data []byte, round int, checksPass bool) {
@@ -50,7 +52,7 @@ func FuzzVerdict(f *testing.F) {
 			t.Errorf("gates (-want +got):\n%s", diff)
 		}
 		checkVerdict(t, v)
-		said := v.Verdict
+		said, heard := v.Verdict, v
 		v = Conclude(v, before, round, checksPass)
 		open := v.OpenBlockers()
 		if held := checksPass && len(open) == 0 && len(v.FailedGates()) == 0; v.Verdict == metadata.Pass && !held {
@@ -60,6 +62,13 @@ func FuzzVerdict(f *testing.F) {
 			t.Errorf("%q became %s in round %d: %+v", said, v.Verdict, round, v)
 		}
 		checkVerdict(t, v)
+		if indexOf(v, "F9") < 0 {
+			t.Fatalf("%q lost F9: %+v", said, v)
+		}
+		passes := said != metadata.Fail && checksPass && len(heard.FailedGates())+len(heard.OpenBlockers()) == 0
+		if left := indexOf(heard, "F9") < 0; left && (v.Findings[indexOf(v, "F9")].Status == metadata.Fixed) != passes || left && !passes && v.Verdict != metadata.Fail {
+			t.Errorf("%q, which says nothing about F9, became %s in round %d: %+v", said, v.Verdict, round, v)
+		}
 	})
 }
 

@@ -16,7 +16,9 @@ type Reply struct {
 	Usage Usage  // zero means 1000 input, 500 and 200 cached, 50 output tokens
 
 	Delay time.Duration // before anything is sent
+	Takes time.Duration // from the first piece of a stream to the last
 	Hang  bool          // begin the answer and never go on
+	Stops bool          // go on half way, and no further
 	Cut   bool          // drop the connection half way through the answer
 
 	Status     int    // an HTTP error instead of an answer; 0 means none
@@ -107,6 +109,13 @@ func (r Reply) Costing(u Usage) Reply { r.Usage = u; return r }
 
 // After returns the reply with that delay.
 func (r Reply) After(d time.Duration) Reply { r.Delay = d; return r }
+
+// Over returns the reply as a stream that takes that long, one event after the other.
+func (r Reply) Over(d time.Duration) Reply { r.Takes = d; return r }
+
+// ThenHang returns the reply as a stream that goes no further than its middle, until the
+// agent leaves.
+func (r Reply) ThenHang() Reply { r.Stops = true; return r }
 
 // And returns the reply with the words and calls of another one added, to be
 // sent in one turn.

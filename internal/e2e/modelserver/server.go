@@ -129,6 +129,12 @@ func (s *Server) answer(w http.ResponseWriter, hr *http.Request, p protocol, r R
 	case reply.Cut:
 		sendEvents(w, events[:len(events)/2])
 		panic(http.ErrAbortHandler) // net/http's way to drop a connection in mid-answer
+	case reply.Stops:
+		if s.sendSlowly(w, hr, events[:len(events)/2+1], reply.Takes) {
+			s.hold(hr)
+		}
+	case r.Stream && reply.Takes > 0:
+		s.sendSlowly(w, hr, events, reply.Takes)
 	case r.Stream:
 		sendEvents(w, events)
 	default:
