@@ -105,7 +105,7 @@ func (o Options) Check(ctx context.Context, dir string, c pipelines.Check) (meta
 		r.Pass = r.ExitCode == 0
 	}
 	if !r.Pass {
-		readJUnit(dir, c.JUnit, &told)
+		told.JUnitIn(dir, c.JUnit)
 		r.FailedTests, r.Like = told.Names(), told.Likeness()
 		r.Ran, r.Failed = told.Tests()
 	}

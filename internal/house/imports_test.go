@@ -1068,7 +1068,7 @@ var rooms = map[string][]string{
 		"pipelines/source",
 		"github.com/rogpeppe/go-internal/diff",
 	},
-	"internal/failing": {"internal/text"},
+	"internal/failing": {"internal/folders", "internal/text", "pipelines/protection"},
 	"internal/copies":  {"internal/folders", "internal/size", "golang.org/x/sys"},
 	"internal/setup":   {"internal/copies", "internal/folders", "pipelines"},
 	"internal/workflow": {
