@@ -44,8 +44,11 @@ func (i *Inbox) PassedOver(run metadata.Run) []Waiting {
 		}
 	}
 	slices.SortFunc(out, func(a, b Waiting) int {
-		if a.Signs.Eyes != b.Signs.Eyes {
-			return map[bool]int{true: -1, false: 1}[a.Signs.Eyes]
+		if a.Signs.Eyes && !b.Signs.Eyes {
+			return -1
+		}
+		if b.Signs.Eyes && !a.Signs.Eyes {
+			return 1
 		}
 		return cmp.Compare(b.Comment.ID, a.Comment.ID)
 	})
