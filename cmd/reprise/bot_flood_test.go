@@ -119,7 +119,7 @@ func TestFloodAndADroppedJob(t *testing.T) {
 				return
 			}
 			h.signs(hidden, "confused")
-			has(t, "the answer", h.replyTo(hidden), "stale_event", "a newer command was taken first", "Give the command again")
+			has(t, "the answer", h.replyTo(hidden), "stale_event", "a newer command was taken first", "give the command again")
 			for _, c := range h.forge.Comments(hubRepo, hubIssue) {
 				if strings.HasPrefix(c.Author, "stranger") && h.replyTo(c.ID) != "" {
 					t.Errorf("%s gets an answer: %s", c.Author, h.replyTo(c.ID))

@@ -351,5 +351,5 @@ func TestPeopleInJapanese(t *testing.T) {
 	has(t, "the task of the next agent", h.read("home/task"), "はい、RESTです。")
 	weak := h.say("ada", "/approve")
 	h.comment("max", "/approve").end(exit.Done).wants("status", "completed")
-	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "権限")
+	has(t, "the answer", h.replyTo(weak), "`permission_denied`", "役割では、このコマンドを実行できません")
 }
