@@ -75,9 +75,8 @@ var (
 	gateOnly = map[string]string{"gate": "success"}
 )
 
-// theRun is the step of the job run that has outputs: one without an id is
-// numbered.
-const theRun = "run/2"
+// theRun is the step of the job run that has outputs, by the job and its id.
+const theRun = "run/run"
 
 // signs are the reactions on a comment.
 func (h *hub) signs(id int64) string {
